@@ -1,0 +1,65 @@
+// Compares the protos with those that main had before: a change that breaks a client is an error. On a branch the base is
+// where it left main; on main itself it is the commit before.
+
+import { mkdir, mkdtempDisposable, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { repositoryRoot, runCommand } from "./run-command.ts";
+
+/** In order of authority: what others already build against comes first. */
+const mainReferences = ["origin/main", "main"];
+
+/** Throws on a breaking change; otherwise says what was compared. Needs a filled third_party/. */
+export async function checkBreaking(): Promise<string> {
+  const base = await findBase();
+  const baseProtos = base === undefined ? [] : await listProtos(base);
+  if (base === undefined || baseProtos.length === 0) {
+    return "no earlier protos to compare with";
+  }
+  await using folder = await mkdtempDisposable(join(tmpdir(), "runnel-breaking-"));
+  const image = join(folder.path, "base.binpb");
+  await extractFiles(base, [...baseProtos, "buf.yaml"], folder.path);
+  // The base imports the same third-party protos, which git does not have.
+  await symlink(join(repositoryRoot, "third_party"), join(folder.path, "third_party"), "junction");
+  // `proto` alone: an image of the whole workspace cannot be compared with one of several modules.
+  await runCommand("buf", ["build", join(folder.path, "proto"), "--output", image]);
+  await runCommand("buf", ["breaking", "proto", "--against", image]);
+  return `against ${base.slice(0, 12)}`;
+}
+
+/** The commit to compare with, or undefined outside of git, before the second commit and in a clone of depth 1. */
+async function findBase(): Promise<string | undefined> {
+  const head = await readGit(["rev-parse", "--verify", "--quiet", "HEAD"]);
+  if (head === undefined) {
+    return undefined;
+  }
+  for (const reference of mainReferences) {
+    const forkPoint = await readGit(["merge-base", "HEAD", reference]);
+    if (forkPoint !== undefined && forkPoint !== head) {
+      return forkPoint;
+    }
+  }
+  return readGit(["rev-parse", "--verify", "--quiet", "HEAD~1"]);
+}
+
+async function listProtos(commit: string): Promise<string[]> {
+  const listed = await runCommand("git", ["ls-tree", "-r", "--name-only", commit, "proto/"]);
+  return listed.split("\n").filter((path) => path.endsWith(".proto"));
+}
+
+async function extractFiles(commit: string, paths: readonly string[], folder: string): Promise<void> {
+  for (const path of paths) {
+    const target = join(folder, path);
+    await mkdir(dirname(target), { recursive: true });
+    await writeFile(target, await runCommand("git", ["show", `${commit}:${path}`]));
+  }
+}
+
+/** Undefined when git says no: for the questions asked here that is an answer. */
+async function readGit(args: readonly string[]): Promise<string | undefined> {
+  try {
+    return (await runCommand("git", args)).trim();
+  } catch {
+    return undefined;
+  }
+}

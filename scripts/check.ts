@@ -1,0 +1,47 @@
+// `npm run check`: everything but the tests, cheapest first, one line per step, stopping at the first failure. It changes
+// nothing that git tracks and works offline.
+
+import { checkBreaking } from "./breaking.ts";
+import { runCommand } from "./run-command.ts";
+import { checkGenIsFresh } from "./stale-gen.ts";
+import { fillThirdParty } from "./third-party.ts";
+
+interface Step {
+  readonly name: string;
+  /** Throws when the check fails; may return a remark for the step's line. */
+  readonly run: () => Promise<string | undefined>;
+}
+
+const steps: readonly Step[] = [
+  { name: "third-party protos", run: () => silent(fillThirdParty()) },
+  { name: "gen/ is fresh", run: checkGenIsFresh },
+  { name: "buf lint", run: () => silent(runCommand("buf", ["lint"])) },
+  { name: "buf format", run: () => silent(runCommand("buf", ["format", "--diff", "--exit-code", "proto"])) },
+  { name: "buf breaking", run: checkBreaking },
+  { name: "tsc", run: () => silent(runCommand("tsc", ["--noEmit"])) },
+  { name: "biome", run: () => silent(runCommand("biome", ["check", "--error-on-warnings"])) },
+  { name: "tidy", run: () => silent(runCommand("vitest", ["run", "test/tidy"])) },
+];
+
+for (const step of steps) {
+  const startMs = performance.now();
+  try {
+    const remark = await step.run();
+    console.log(formatLine("✓", step.name, performance.now() - startMs, remark));
+  } catch (error) {
+    console.log(formatLine("✗", step.name, performance.now() - startMs, undefined));
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+    break;
+  }
+}
+
+async function silent(work: Promise<unknown>): Promise<undefined> {
+  await work;
+}
+
+function formatLine(mark: string, name: string, durationMs: number, remark: string | undefined): string {
+  const nameWidth = Math.max(...steps.map((step) => step.name.length));
+  const seconds = `${(durationMs / 1000).toFixed(1)} s`;
+  return `${mark} ${name.padEnd(nameWidth)}  ${seconds.padStart(6)}${remark === undefined ? "" : `  ${remark}`}`;
+}

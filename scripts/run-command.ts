@@ -1,0 +1,39 @@
+// Starts a program of node_modules/.bin or of the machine and waits for it. A non-zero exit is an error that carries
+// everything the program printed, so that a caller which succeeds stays silent.
+
+import { spawn } from "node:child_process";
+import { delimiter, join } from "node:path";
+
+/** The root of the repository; every path in the scripts is relative to it. */
+export const repositoryRoot: string = join(import.meta.dirname, "..");
+
+/** Runs `command` in the repository's root and returns what it wrote to stdout. */
+export async function runCommand(command: string, args: readonly string[]): Promise<string> {
+  const child = spawn(command, args, {
+    cwd: repositoryRoot,
+    env: { ...process.env, PATH: pathWithLocalBinaries() },
+    stdio: ["ignore", "pipe", "pipe"],
+    // Windows starts the .cmd files of node_modules/.bin only through a shell. Arguments are ours, never a user's.
+    shell: process.platform === "win32",
+  });
+  const printed = { stdout: "", all: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    printed.stdout += text;
+    printed.all += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    printed.all += text;
+  });
+  const exitCode = await new Promise<number | null>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", resolve);
+  });
+  if (exitCode !== 0) {
+    throw new Error(`${command} ${args.join(" ")} ended with ${exitCode}\n${printed.all}`.trimEnd());
+  }
+  return printed.stdout;
+}
+
+function pathWithLocalBinaries(): string {
+  return `${join(repositoryRoot, "node_modules", ".bin")}${delimiter}${process.env.PATH ?? ""}`;
+}

@@ -1,0 +1,111 @@
+// The rules of style that a machine can hold src/ to. A rule looks at one file and returns what offends, with its line.
+
+import { importedLayer, isKnownLayer, layerOf, refuseImport } from "./layers.ts";
+import { lineAt, type SourceFile } from "./source-file.ts";
+
+export interface Finding {
+  readonly line: number;
+  readonly message: string;
+}
+
+export interface Rule {
+  readonly name: string;
+  readonly check: (file: SourceFile) => Finding[];
+}
+
+export const rules: readonly Rule[] = [
+  { name: "folders are those of the layer table", check: checkFolder },
+  { name: "imports go down the layers", check: checkImports },
+  { name: "a file opens with a comment", check: checkOpening },
+  { name: "names say what a file holds", check: checkName },
+  {
+    name: "no syntax that type stripping refuses",
+    check: forbidCode({
+      pattern: /^[ \t]*(?:export[ \t]+)?(?:declare[ \t]+)?(?:const[ \t]+)?(?:enum|namespace)[ \t]+[A-Za-z_$]/gm,
+      allowedLayers: [],
+      message: "no enum or namespace: the source runs with its types stripped",
+    }),
+  },
+  {
+    name: "SQL stays in storage",
+    check: forbidCode({
+      pattern: /\bsql(?:<[^`]*?>)?`/g,
+      allowedLayers: ["storage"],
+      message: "SQL belongs in src/storage",
+    }),
+  },
+  { name: "only storage knows the database library", check: checkDatabaseImports },
+  {
+    name: "time and chance come from base",
+    check: forbidCode({
+      pattern: /\bDate\.now\b|\bnew Date\(\)|(?<![.\w])set(?:Timeout|Interval)\b|\bMath\.random\b|\brandomUUID\b/g,
+      allowedLayers: ["base", "cli"],
+      message: "time comes from the Clock and ids from src/base, so that a test can decide them",
+    }),
+  },
+];
+
+/** Everything that offends in `files`, as `src/<path>:<line> <message>`. */
+export function findOffences(files: readonly SourceFile[]): string[] {
+  return files.flatMap((file) =>
+    rules.flatMap((rule) => rule.check(file).map((finding) => `src/${file.path}:${finding.line} ${finding.message}`)),
+  );
+}
+
+/** Words that name a place to put things instead of the things. */
+const emptyWords = ["util", "utils", "common", "misc", "manager", "helper", "helpers", "impl"];
+
+const databasePackages = ["kysely", "pg"];
+
+function checkFolder(file: SourceFile): Finding[] {
+  const layer = layerOf(file.path);
+  return isKnownLayer(layer) ? [] : [{ line: 1, message: `"${layer}" is not in the table of test/tidy/layers.ts` }];
+}
+
+function checkImports(file: SourceFile): Finding[] {
+  return file.imports.flatMap(({ specifier, line }) => {
+    const target = importedLayer(file.path, specifier);
+    const message = target === undefined ? undefined : refuseImport(file.path, target);
+    return message === undefined ? [] : [{ line, message }];
+  });
+}
+
+function checkOpening(file: SourceFile): Finding[] {
+  // Only the entry may start with a #! line.
+  const text = file.text.replace(/^#![^\n]*\n/, "");
+  return /^\/[/*]/.test(text) ? [] : [{ line: 1, message: "a file opens with a comment: what it holds and promises" }];
+}
+
+function checkName(file: SourceFile): Finding[] {
+  const words = file.path.replace(/\.ts$/, "").split(/[/.-]/);
+  return words
+    .filter((word) => emptyWords.includes(word))
+    .map((word) => ({ line: 1, message: `"${word}" says nothing about what the file holds` }));
+}
+
+function checkDatabaseImports(file: SourceFile): Finding[] {
+  if (layerOf(file.path) === "storage") {
+    return [];
+  }
+  return file.imports
+    .filter(({ specifier }) => databasePackages.some((name) => specifier === name || specifier.startsWith(`${name}/`)))
+    .map(({ specifier, line }) => ({ line, message: `only src/storage imports ${specifier}` }));
+}
+
+interface ForbiddenCode {
+  readonly pattern: RegExp;
+  readonly allowedLayers: readonly string[];
+  readonly message: string;
+}
+
+function forbidCode({ pattern, allowedLayers, message }: ForbiddenCode): Rule["check"] {
+  return (file) => {
+    if (allowedLayers.includes(layerOf(file.path))) {
+      return [];
+    }
+    return [...file.code.matchAll(pattern)].map((match) => ({
+      line: lineAt(file.code, match.index),
+      message: `${match[0].trim()}: ${message}`,
+    }));
+  };
+}

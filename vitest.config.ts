@@ -1,0 +1,19 @@
+// How the tests run: each file in a process of its own, few at a time, with a limit that a stuck wait cannot exceed.
+
+import { defineConfig } from "vitest/config";
+
+/** Starting an embedded Postgres on a busy two-core machine takes several seconds; no healthy test comes near this. */
+const testTimeoutMs = 60_000;
+
+/** Two cores run two files; more of them only make every wait longer, since each may hold a database and a server. */
+const testWorkersMax = 2;
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    pool: "forks",
+    maxWorkers: testWorkersMax,
+    testTimeout: testTimeoutMs,
+    hookTimeout: testTimeoutMs,
+  },
+});

@@ -1,0 +1,73 @@
+// Every failure that a caller may see, as one catalogue. Code throws `Fault(reason, message)`; each surface maps the
+// reason to its own wire form. The cause is for the log and never leaves the process.
+
+import { Code } from "@connectrpc/connect";
+
+interface Reason {
+  readonly code: Code;
+  readonly httpStatus: number;
+}
+
+/** Reason → gRPC code and HTTP status. A reason is part of the contract: renaming one breaks callers. */
+export const reasons = {
+  INVALID_ARGUMENT: { code: Code.InvalidArgument, httpStatus: 400 },
+  CURSOR_INVALID: { code: Code.InvalidArgument, httpStatus: 400 },
+  MODEL_UNSUPPORTED: { code: Code.InvalidArgument, httpStatus: 400 },
+  TOOL_UNKNOWN: { code: Code.InvalidArgument, httpStatus: 400 },
+  SESSION_NOT_FOUND: { code: Code.NotFound, httpStatus: 404 },
+  RUN_NOT_FOUND: { code: Code.NotFound, httpStatus: 404 },
+  ROUTE_NOT_FOUND: { code: Code.Unimplemented, httpStatus: 404 },
+  METHOD_NOT_ALLOWED: { code: Code.Unimplemented, httpStatus: 405 },
+  MEDIA_TYPE_UNSUPPORTED: { code: Code.InvalidArgument, httpStatus: 415 },
+  BODY_TOO_LARGE: { code: Code.ResourceExhausted, httpStatus: 413 },
+  SESSION_EXISTS: { code: Code.AlreadyExists, httpStatus: 409 },
+  REQUEST_ID_REUSED: { code: Code.AlreadyExists, httpStatus: 409 },
+  REQUEST_ID_BUSY: { code: Code.Aborted, httpStatus: 409 },
+  SESSION_BUSY: { code: Code.FailedPrecondition, httpStatus: 409 },
+  CONCURRENCY_EXHAUSTED: { code: Code.ResourceExhausted, httpStatus: 429 },
+  OFFSET_BEYOND_END: { code: Code.OutOfRange, httpStatus: 400 },
+  RESUME: { code: Code.Unavailable, httpStatus: 503 },
+  DATABASE_UNAVAILABLE: { code: Code.Unavailable, httpStatus: 503 },
+  LEASE_LOST: { code: Code.Unavailable, httpStatus: 503 },
+  RUN_LOST: { code: Code.Aborted, httpStatus: 409 },
+  CONFIG_INVALID: { code: Code.FailedPrecondition, httpStatus: 500 },
+  INTERNAL: { code: Code.Internal, httpStatus: 500 },
+} as const satisfies Record<string, Reason>;
+
+export type ReasonName = keyof typeof reasons;
+
+/** One field that was wrong: `field` is the path in the request, `description` says what to do. */
+export interface FieldViolation {
+  readonly field: string;
+  readonly description: string;
+}
+
+export interface FaultOptions {
+  readonly cause?: unknown;
+  /** Small facts that help a program to react; they are sent to the caller. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly violations?: readonly FieldViolation[];
+  readonly retryAfterMs?: number;
+}
+
+export class Fault extends Error {
+  override readonly name = "Fault";
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly violations: readonly FieldViolation[];
+  readonly retryAfterMs: number | undefined;
+
+  readonly reason: ReasonName;
+
+  constructor(reason: ReasonName, message: string, options: FaultOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.reason = reason;
+    this.metadata = options.metadata ?? {};
+    this.violations = options.violations ?? [];
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/** A bad field in a request: the message names the field and the fix. */
+export function invalidField(field: string, description: string): Fault {
+  return new Fault("INVALID_ARGUMENT", `invalid ${field}: ${description}`, { violations: [{ field, description }] });
+}

@@ -1,0 +1,34 @@
+// Ids. Run ids are uuidv7: they sort by creation and carry the day that the log is partitioned by. They come from the
+// server's own clock, never from a caller.
+
+import { randomBytes } from "node:crypto";
+
+/** A new uuidv7 for this millisecond; the other 74 bits are random. */
+export function newUuid(nowMs: number): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(nowMs, 0, 6);
+  bytes[6] = 0x70 | (bytes.readUInt8(6) & 0x0f);
+  bytes[8] = 0x80 | (bytes.readUInt8(8) & 0x3f);
+  return formatUuid(bytes);
+}
+
+/** The smallest uuidv7 of a millisecond: a bound for ranges over time. */
+export function lowestUuid(atMs: number): string {
+  const bytes = Buffer.alloc(16);
+  bytes.writeUIntBE(atMs, 0, 6);
+  return formatUuid(bytes);
+}
+
+export function uuidBytes(uuid: string): Buffer {
+  return Buffer.from(uuid.replaceAll("-", ""), "hex");
+}
+
+export function formatUuid(bytes: Buffer): string {
+  const hex = bytes.toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/** A session id as the Agent Runner document shows it: 32 lower-case hexadecimal digits. */
+export function newSessionId(): string {
+  return randomBytes(16).toString("hex");
+}

@@ -1,0 +1,51 @@
+// What is worth a log line, one function per event, so that names and fields are stable and nothing secret slips in.
+
+import type { Logger } from "./logger.ts";
+
+export interface Events {
+  serverListening(fields: { host: string; port: number }): void;
+  databaseTroubled(fields: { part: string; error: unknown }): void;
+  migrationsApplied(fields: { names: readonly string[] }): void;
+  leaseAcquired(fields: { replicaId: string }): void;
+  leaseLost(fields: { replicaId: string; why: string }): void;
+  replicaReaped(fields: { replicaId: string }): void;
+  runTakenOver(fields: { runId: string; takeovers: number }): void;
+  runLost(fields: { runId: string; code: string }): void;
+  runAbandoned(fields: { runId: string; error: unknown }): void;
+  driverFailed(fields: { runId: string; driver: string; error: unknown }): void;
+  maintenanceFailed(fields: { part: string; error: unknown }): void;
+  partitionMissed(fields: { rows: number }): void;
+  requestFailed(fields: { method: string; error: unknown }): void;
+}
+
+export function createEvents(logger: Logger): Events {
+  return {
+    serverListening: (fields) => logger.info(fields, "server.listening"),
+    databaseTroubled: ({ part, error }) => logger.warn({ part, ...describe(error) }, "database.troubled"),
+    migrationsApplied: (fields) => logger.info(fields, "migrations.applied"),
+    leaseAcquired: (fields) => logger.info(fields, "lease.acquired"),
+    leaseLost: (fields) => logger.warn(fields, "lease.lost"),
+    replicaReaped: (fields) => logger.warn(fields, "replica.reaped"),
+    runTakenOver: (fields) => logger.warn(fields, "run.taken_over"),
+    runLost: (fields) => logger.warn(fields, "run.lost"),
+    runAbandoned: ({ runId, error }) => logger.error({ runId, ...describe(error) }, "run.abandoned"),
+    driverFailed: ({ runId, driver, error }) => logger.error({ runId, driver, ...describe(error) }, "driver.failed"),
+    maintenanceFailed: ({ part, error }) => logger.warn({ part, ...describe(error) }, "maintenance.failed"),
+    partitionMissed: (fields) => logger.error(fields, "partition.missed"),
+    requestFailed: ({ method, error }) => logger.error({ method, ...describe(error) }, "request.failed"),
+  };
+}
+
+/** An error as fields: message, chain of causes and stack, which stay in the log. */
+function describe(error: unknown): { error: string; causes?: string[]; stack?: string } {
+  if (!(error instanceof Error)) return { error: String(error) };
+  const causes: string[] = [];
+  for (let cause = error.cause; cause instanceof Error && causes.length < 5; cause = cause.cause) {
+    causes.push(cause.message);
+  }
+  return {
+    error: error.message,
+    ...(causes.length > 0 && { causes }),
+    ...(error.stack !== undefined && { stack: error.stack }),
+  };
+}

@@ -1,0 +1,29 @@
+// Where each run's driver goes on. Only the newest checkpoint of a run counts.
+
+import type { Db, Transaction } from "./database.ts";
+
+export interface Checkpoint {
+  readonly turn: number;
+  /** The log as far as the checkpoint covers it; what lies beyond belongs to a turn that was not finished. */
+  readonly sequence: number;
+  /** The driver's own, for it alone to read. */
+  readonly state: Uint8Array;
+}
+
+export async function saveCheckpoint(trx: Transaction, args: { runId: string; checkpoint: Checkpoint }): Promise<void> {
+  const { turn, sequence } = args.checkpoint;
+  const state = Buffer.from(args.checkpoint.state);
+  await trx
+    .insertInto("checkpoint")
+    .values({ run_id: args.runId, turn, sequence, state })
+    .onConflict((conflict) => conflict.column("run_id").doUpdateSet({ turn, sequence, state }))
+    .execute();
+}
+
+export async function readCheckpoint(db: Db | Transaction, runId: string): Promise<Checkpoint | undefined> {
+  return await db
+    .selectFrom("checkpoint")
+    .select(["turn", "sequence", "state"])
+    .where("run_id", "=", runId)
+    .executeTakeFirst();
+}

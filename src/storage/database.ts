@@ -1,0 +1,105 @@
+// The way to Postgres: one pool for queries, and single connections for whoever needs one of its own (a lane of the
+// log, LISTEN). Every connection has time limits, so that a frozen database never holds a caller for ever.
+
+import { type Kysely as Database, Kysely, type Transaction as KyselyTransaction, PostgresDialect } from "kysely";
+import pg from "pg";
+import type { Schema } from "./schema.ts";
+
+export type Db = Database<Schema>;
+export type Transaction = KyselyTransaction<Schema>;
+/** A connection of its own, outside the pool. */
+export type Connection = pg.Client;
+
+/** Where Postgres is: a URL, or the parts of a login (a socket directory counts as host). */
+export type DatabaseAddress =
+  | { readonly connectionString: string }
+  | {
+      readonly host: string;
+      readonly port: number;
+      readonly user: string;
+      readonly password: string;
+      readonly database: string;
+    };
+
+export interface Connections {
+  readonly db: Db;
+  /** A connection of its own; the caller ends it. `statementTimeoutMs` 0 means none, for LISTEN. */
+  connect(name: string, statementTimeoutMs?: number): Promise<Connection>;
+  close(): Promise<void>;
+}
+
+/** No statement of ours takes longer unless Postgres is in trouble; a frozen server is noticed after this. */
+const statementTimeoutMs = 10_000;
+/** A transaction of ours never waits for anything but Postgres. */
+const idleInTransactionTimeoutMs = 10_000;
+/** A twin of a create waits this long for the first one to commit. */
+const lockTimeoutMs = 5_000;
+const connectTimeoutMs = 5_000;
+
+export interface ConnectionOptions {
+  readonly poolSize: number;
+  /** Hears of connections that break while idle; without a listener Node would end the process. */
+  readonly onConnectionError: (error: Error) => void;
+}
+
+export function openConnections(address: DatabaseAddress, options: ConnectionOptions): Connections {
+  const pool = new pg.Pool({
+    ...clientConfig(address, "runnel", statementTimeoutMs),
+    max: options.poolSize,
+    idleTimeoutMillis: 30_000,
+  });
+  pool.on("error", options.onConnectionError);
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  return {
+    db,
+    connect: async (name, timeoutMs = statementTimeoutMs) => {
+      const client = new pg.Client(clientConfig(address, `runnel ${name}`, timeoutMs));
+      client.on("error", options.onConnectionError);
+      await client.connect();
+      return client;
+    },
+    close: () => db.destroy(),
+  };
+}
+
+/** True when the statement may or may not have taken effect, because the connection or the server went away. */
+export function isConnectionError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error ? String(error.code) : "";
+  // 08: connection, 57P: the server ends our session, 57014: statement timeout, 25P03: idle in transaction;
+  // no SQL state at all: the socket broke.
+  return /^(08...|57P..|57014|25P03|ECONN|EPIPE|ENOENT|ETIMEDOUT|53300)/.test(code) || !/^[0-9A-Z]{5}$/.test(code);
+}
+
+/** True when the error says that a key is taken; `constraint` names which. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  if (!(error instanceof pg.DatabaseError) || error.code !== "23505") return false;
+  return constraint === undefined || error.constraint === constraint;
+}
+
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "55P03";
+}
+
+function clientConfig(address: DatabaseAddress, applicationName: string, timeoutMs: number): pg.ClientConfig {
+  return {
+    ...address,
+    application_name: applicationName,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    types: { getTypeParser: typeParser },
+    ...(timeoutMs > 0 && {
+      statement_timeout: timeoutMs,
+      // A server that does not even answer with an error is given up a little later, by this side.
+      query_timeout: timeoutMs + 2_000,
+      idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
+      lock_timeout: lockTimeoutMs,
+    }),
+  };
+}
+
+/** int8 as a number: our 64-bit columns are sequences and counts, which stay far below 2^53. */
+const typeParser = ((oid: number, format?: "text" | "binary") =>
+  oid === pg.types.builtins.INT8
+    ? Number
+    : pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser;

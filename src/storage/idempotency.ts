@@ -1,0 +1,55 @@
+// Answers of creates by the caller's request id. The row is written in the transaction of the create, so a twin that
+// comes meanwhile waits on the key until the first one has committed or failed.
+
+import { sql } from "kysely";
+import type { Db, Transaction } from "./database.ts";
+
+export interface IdempotencyKey {
+  readonly client: string;
+  readonly method: string;
+  readonly requestId: string;
+  readonly requestHash: Uint8Array;
+}
+
+export interface StoredAnswer {
+  readonly requestHash: Uint8Array;
+  readonly response: Uint8Array;
+}
+
+/** Claims the key with the answer; undefined on success, else the answer that was given before. */
+export async function claimAnswer(
+  trx: Transaction,
+  key: IdempotencyKey,
+  response: Uint8Array,
+): Promise<StoredAnswer | undefined> {
+  const inserted = await trx
+    .insertInto("idempotency")
+    .values({
+      client: key.client,
+      method: key.method,
+      request_id: key.requestId,
+      request_hash: Buffer.from(key.requestHash),
+      response: Buffer.from(response),
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  return inserted.numInsertedOrUpdatedRows === 1n ? undefined : await findAnswer(trx, key);
+}
+
+export async function findAnswer(db: Db | Transaction, key: IdempotencyKey): Promise<StoredAnswer | undefined> {
+  const row = await db
+    .selectFrom("idempotency")
+    .select(["request_hash", "response"])
+    .where("client", "=", key.client)
+    .where("method", "=", key.method)
+    .where("request_id", "=", key.requestId)
+    .executeTakeFirst();
+  return row && { requestHash: row.request_hash, response: row.response };
+}
+
+export async function deleteAnswersOlderThan(db: Db, ageMs: number): Promise<void> {
+  await db
+    .deleteFrom("idempotency")
+    .where("create_time", "<", sql<Date>`now() - ${ageMs} * interval '1 millisecond'`)
+    .execute();
+}

@@ -1,0 +1,19 @@
+// One pass of maintenance at a time over the whole cluster.
+
+import { sql } from "kysely";
+import type { Db } from "./database.ts";
+
+/** Runs a pass unless another replica is in one; false when it did not run. */
+export async function withMaintenanceLock(db: Db, pass: (db: Db) => Promise<void>): Promise<boolean> {
+  return await db.connection().execute(async (connection) => {
+    const { rows } = await sql<{ locked: boolean }>`
+      select pg_try_advisory_lock(hashtext('runnel maintenance')) as locked`.execute(connection);
+    if (rows[0]?.locked !== true) return false;
+    try {
+      await pass(connection);
+      return true;
+    } finally {
+      await sql`select pg_advisory_unlock(hashtext('runnel maintenance'))`.execute(connection);
+    }
+  });
+}

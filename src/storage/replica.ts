@@ -1,0 +1,60 @@
+// Leases of replicas. Time is the database's alone: no clock of a replica decides whether a lease holds.
+
+import { sql } from "kysely";
+import type { Db, Transaction } from "./database.ts";
+
+export async function insertReplica(db: Db, args: { id: string; leaseMs: number }): Promise<void> {
+  await db
+    .insertInto("replica")
+    .values({ id: args.id, lease_until: leaseEnd(args.leaseMs) })
+    .execute();
+}
+
+/**
+ * Extends the lease. It may have ended meanwhile: as long as the row is there nobody has taken over. False when the row is
+ * gone: the replica writes nothing under this id any more.
+ */
+export async function renewReplica(db: Db, args: { id: string; leaseMs: number }): Promise<boolean> {
+  const result = await db
+    .updateTable("replica")
+    .set({ lease_until: leaseEnd(args.leaseMs) })
+    .where("id", "=", args.id)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** Holds off a takeover until the transaction ends. False when the lease has ended: write nothing. */
+export async function lockOwnReplica(trx: Transaction, id: string): Promise<boolean> {
+  const row = await trx
+    .selectFrom("replica")
+    .select("id")
+    .where("id", "=", id)
+    .where("lease_until", ">", sql<Date>`now()`)
+    .forKeyShare()
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Takes one replica whose lease has ended out of the table, unless somebody else does so or it is just writing. */
+export async function takeExpiredReplica(trx: Transaction): Promise<string | undefined> {
+  const expired = await trx
+    .selectFrom("replica")
+    .select("id")
+    .where("lease_until", "<", sql<Date>`now()`)
+    .orderBy("lease_until")
+    .limit(1)
+    .forUpdate()
+    .skipLocked()
+    .executeTakeFirst();
+  if (expired === undefined) return undefined;
+  await deleteReplica(trx, expired.id);
+  return expired.id;
+}
+
+export async function deleteReplica(db: Db | Transaction, id: string): Promise<void> {
+  await db.deleteFrom("replica").where("id", "=", id).execute();
+}
+
+function leaseEnd(leaseMs: number) {
+  return sql<Date>`now() + ${leaseMs} * interval '1 millisecond'`;
+}

@@ -1,0 +1,285 @@
+// The run rows: the queue, the ownership and the outcome of every run. Whoever changes a run that is not its own locks
+// the row first; the partial unique index keeps a session to one active run.
+
+import { type Selectable, sql } from "kysely";
+import { type Db, isUniqueViolation, type Transaction } from "./database.ts";
+import type { RunStatus, RunTable } from "./schema.ts";
+
+export type RunRow = Selectable<RunTable>;
+
+export const activeStatuses = ["queued", "running", "waiting"] as const satisfies readonly RunStatus[];
+
+export function isActive(status: RunStatus): boolean {
+  return (activeStatuses as readonly RunStatus[]).includes(status);
+}
+
+export interface NewRun {
+  readonly id: string;
+  readonly client: string;
+  readonly session: string;
+  readonly driver: string;
+  readonly input: Uint8Array;
+  readonly timeoutMs: number;
+  /** The replica that works on it at once; undefined queues it. */
+  readonly owner: string | undefined;
+}
+
+/** Undefined when the session has an active run already. */
+export async function insertRun(trx: Transaction, run: NewRun): Promise<RunRow | undefined> {
+  try {
+    return await trx
+      .insertInto("run")
+      .values({
+        id: run.id,
+        client: run.client,
+        session: run.session,
+        driver: run.driver,
+        input: Buffer.from(run.input),
+        status: run.owner === undefined ? "queued" : "running",
+        owner: run.owner ?? null,
+        epoch: run.owner === undefined ? 0 : 1,
+        wake_at: run.owner === undefined ? sql<Date>`now()` : null,
+        start_time: run.owner === undefined ? null : sql<Date>`now()`,
+        deadline: sql<Date>`now() + ${run.timeoutMs} * interval '1 millisecond'`,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+  } catch (error) {
+    if (isUniqueViolation(error, "run_active_of_session")) return undefined;
+    throw error;
+  }
+}
+
+export async function findRun(db: Db | Transaction, id: string): Promise<RunRow | undefined> {
+  return await db.selectFrom("run").selectAll().where("id", "=", id).executeTakeFirst();
+}
+
+/** A run as its client sees it, with the public id of its session. */
+export interface ClientRun extends RunRow {
+  readonly session_name: string;
+}
+
+export async function findClientRun(
+  db: Db | Transaction,
+  args: { client: string; id: string },
+): Promise<ClientRun | undefined> {
+  return await clientRuns(db, args.client).where("run.id", "=", args.id).executeTakeFirst();
+}
+
+/** Newest first. */
+export async function listClientRuns(
+  db: Db,
+  args: { client: string; sessionName: string | undefined; before: string | undefined; limit: number },
+): Promise<ClientRun[]> {
+  let query = clientRuns(db, args.client).orderBy("run.id", "desc").limit(args.limit);
+  if (args.sessionName !== undefined) query = query.where("session.name", "=", args.sessionName);
+  if (args.before !== undefined) query = query.where("run.id", "<", args.before);
+  return await query.execute();
+}
+
+function clientRuns(db: Db | Transaction, client: string) {
+  return db
+    .selectFrom("run")
+    .innerJoin("session", "session.id", "run.session")
+    .selectAll("run")
+    .select("session.name as session_name")
+    .where("run.client", "=", client);
+}
+
+/** Waits for whoever holds the row; the lock ends with the transaction. */
+export async function lockRun(trx: Transaction, id: string): Promise<RunRow | undefined> {
+  return await trx.selectFrom("run").selectAll().where("id", "=", id).forUpdate().executeTakeFirst();
+}
+
+/** Counts what is active on all replicas. */
+export async function countActiveRuns(db: Db | Transaction): Promise<number> {
+  const row = await db
+    .selectFrom("run")
+    .select(sql<number>`count(*)`.as("count"))
+    .where("status", "in", activeStatuses)
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+/** From here to the end of the transaction no other replica admits a run. */
+export async function lockAdmission(trx: Transaction): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext('runnel admission'))`.execute(trx);
+}
+
+/** Takes due runs from the queue for a replica, no more than one of a client before every client had its turn. */
+export async function claimRuns(db: Db, args: { owner: string; limit: number }): Promise<RunRow[]> {
+  const { rows } = await sql<RunRow>`
+    with due as (
+      select id, row_number() over (partition by client order by wake_at) as turn_of_client, wake_at
+      from run where status = 'queued' and wake_at <= now()
+    ), chosen as (
+      select run.id from run join due on due.id = run.id
+      where run.status = 'queued'
+      order by due.turn_of_client, due.wake_at
+      for update of run skip locked limit ${args.limit}
+    )
+    update run set status = 'running', owner = ${args.owner}, epoch = epoch + 1, wake_at = null, wait_reason = null,
+      start_time = coalesce(start_time, now())
+    from chosen where run.id = chosen.id
+      and exists (select 1 from replica where id = ${args.owner} and lease_until > now())
+    returning run.*`.execute(db);
+  return rows;
+}
+
+/** Gives a run back to the queue, for any replica to go on with. */
+export async function requeueRun(trx: Transaction, args: { id: string; takeover: boolean }): Promise<void> {
+  await trx
+    .updateTable("run")
+    .set({
+      status: "queued",
+      owner: null,
+      wake_at: sql<Date>`now()`,
+      ...(args.takeover && { takeovers: sql<number>`takeovers + 1` }),
+    })
+    .where("id", "=", args.id)
+    .execute();
+}
+
+export async function parkRun(
+  trx: Transaction,
+  args: { id: string; reason: string; wakeInMs: number | undefined },
+): Promise<void> {
+  await trx
+    .updateTable("run")
+    .set({
+      status: "waiting",
+      owner: null,
+      wait_reason: args.reason,
+      // A parked run that nobody wakes still meets its deadline.
+      wake_at:
+        args.wakeInMs === undefined
+          ? sql<Date>`deadline`
+          : sql<Date>`least(now() + ${args.wakeInMs} * interval '1 millisecond', deadline)`,
+    })
+    .where("id", "=", args.id)
+    .execute();
+}
+
+/** Queues the waiting runs whose time has come; returns how many. */
+export async function wakeDueRuns(db: Db): Promise<number> {
+  const result = await db
+    .updateTable("run")
+    .set({ status: "queued", wait_reason: null, wake_at: sql<Date>`now()` })
+    .where("status", "=", "waiting")
+    .where("wake_at", "<=", sql<Date>`now()`)
+    .executeTakeFirst();
+  return Number(result.numUpdatedRows);
+}
+
+/** Queues one waiting run, whatever its time. False when it does not wait. */
+export async function wakeRun(db: Db, id: string): Promise<boolean> {
+  const result = await db
+    .updateTable("run")
+    .set({ status: "queued", wait_reason: null, wake_at: sql<Date>`now()` })
+    .where("status", "=", "waiting")
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+export async function setTurn(trx: Transaction, args: { id: string; turn: number }): Promise<void> {
+  await trx.updateTable("run").set({ turn: args.turn }).where("id", "=", args.id).execute();
+}
+
+export async function finishRun(
+  trx: Transaction,
+  args: {
+    id: string;
+    status: "completed" | "failed" | "cancelled";
+    turn: number;
+    sequence: number;
+    terminal: Uint8Array;
+  },
+): Promise<void> {
+  await trx
+    .updateTable("run")
+    .set({
+      status: args.status,
+      owner: null,
+      wake_at: null,
+      wait_reason: null,
+      turn: args.turn,
+      last_sequence: args.sequence,
+      terminal: Buffer.from(args.terminal),
+      end_time: sql<Date>`now()`,
+    })
+    .where("id", "=", args.id)
+    .execute();
+}
+
+/** Records the wish once; later wishes keep the first time. */
+export async function requestCancel(trx: Transaction, id: string): Promise<void> {
+  await trx
+    .updateTable("run")
+    .set({ cancel_request_time: sql<Date>`now()` })
+    .where("id", "=", id)
+    .where("cancel_request_time", "is", null)
+    .execute();
+}
+
+/** Which of a replica's runs somebody wants cancelled. */
+export async function listCancelRequests(db: Db, owner: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom("run")
+    .select("id")
+    .where("owner", "=", owner)
+    .where("status", "=", "running")
+    .where("cancel_request_time", "is not", null)
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+/** Runs whose owner is no replica any more, locked; those that somebody else deals with are left out. */
+export async function lockOrphanedRuns(trx: Transaction, limit: number): Promise<RunRow[]> {
+  return await trx
+    .selectFrom("run")
+    .selectAll()
+    .where("status", "=", "running")
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom("replica").select("replica.id").whereRef("replica.id", "=", "run.owner"))),
+    )
+    .orderBy("id")
+    .limit(limit)
+    .forUpdate()
+    .skipLocked()
+    .execute();
+}
+
+/** Running runs that are past their deadline by more than a margin, locked: their owner failed to end them. */
+export async function lockOverdueRuns(trx: Transaction, args: { marginMs: number; limit: number }): Promise<RunRow[]> {
+  return await trx
+    .selectFrom("run")
+    .selectAll()
+    .where("status", "=", "running")
+    .where("deadline", "<", sql<Date>`now() - ${args.marginMs} * interval '1 millisecond'`)
+    .orderBy("id")
+    .limit(args.limit)
+    .forUpdate()
+    .skipLocked()
+    .execute();
+}
+
+/** Time until a deadline by the database's clock; negative when it has passed. */
+export async function timeLeftMs(db: Db, id: string): Promise<number> {
+  const row = await db
+    .selectFrom("run")
+    .select(sql<number>`(extract(epoch from deadline - clock_timestamp()) * 1000)::float8`.as("ms"))
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  return row.ms;
+}
+
+/** Time since a run's creation by the database's clock. */
+export async function ageMs(trx: Transaction, id: string): Promise<number> {
+  const row = await trx
+    .selectFrom("run")
+    .select(sql<number>`(extract(epoch from clock_timestamp() - create_time) * 1000)::float8`.as("ms"))
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  return Math.max(0, Math.round(row.ms));
+}

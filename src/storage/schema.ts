@@ -1,0 +1,105 @@
+// The tables as Kysely sees them. The truth is migrations/; a test compares the two.
+
+import type { ColumnType, Generated } from "kysely";
+
+export type RunStatus = "queued" | "running" | "waiting" | "completed" | "failed" | "cancelled";
+
+export interface Schema {
+  replica: ReplicaTable;
+  session: SessionTable;
+  run: RunTable;
+  run_result: RunResultTable;
+  checkpoint: CheckpointTable;
+  transcript: TranscriptTable;
+  tool_call: ToolCallTable;
+  idempotency: IdempotencyTable;
+  secret: SecretTable;
+}
+
+type Time = ColumnType<Date, Date | undefined, Date>;
+
+export interface ReplicaTable {
+  id: string;
+  lease_until: Date;
+  start_time: Generated<Date>;
+}
+
+export interface SessionTable {
+  id: string;
+  client: string;
+  name: string;
+  agent: Uint8Array;
+  work_dir: string | null;
+  latest_run_id: string | null;
+  create_time: Generated<Date>;
+  delete_time: Date | null;
+}
+
+export interface RunTable {
+  id: string;
+  client: string;
+  session: string;
+  driver: string;
+  input: Uint8Array;
+  status: RunStatus;
+  owner: string | null;
+  epoch: number;
+  turn: Generated<number>;
+  takeovers: Generated<number>;
+  wait_reason: string | null;
+  wake_at: Date | null;
+  deadline: Date;
+  cancel_request_time: Date | null;
+  create_time: Time;
+  start_time: Date | null;
+  end_time: Date | null;
+  last_sequence: Generated<number>;
+  terminal: Uint8Array | null;
+}
+
+export interface RunResultTable {
+  run_id: string;
+  sequence: number;
+  epoch: number;
+  payload: Uint8Array;
+}
+
+export interface CheckpointTable {
+  run_id: string;
+  turn: number;
+  sequence: number;
+  state: Uint8Array;
+  create_time: Generated<Date>;
+}
+
+export interface TranscriptTable {
+  session: string;
+  position: number;
+  run_id: string;
+  message: Uint8Array;
+}
+
+export interface ToolCallTable {
+  run_id: string;
+  turn: number;
+  position: number;
+  call: Uint8Array;
+  outcome: Uint8Array | null;
+  log_sequence: number | null;
+  create_time: Generated<Date>;
+  end_time: Date | null;
+}
+
+export interface IdempotencyTable {
+  client: string;
+  method: string;
+  request_id: string;
+  request_hash: Uint8Array;
+  response: Uint8Array;
+  create_time: Generated<Date>;
+}
+
+export interface SecretTable {
+  name: string;
+  value: Uint8Array;
+}

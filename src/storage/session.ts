@@ -1,0 +1,100 @@
+// The session rows. A session's public id (`name`) is unique for its client among the sessions that are not deleted.
+
+import { type Selectable, sql } from "kysely";
+import { type Db, isUniqueViolation, type Transaction } from "./database.ts";
+import type { RunStatus, SessionTable } from "./schema.ts";
+
+export type SessionRow = Selectable<SessionTable>;
+
+/** A session with what its latest run adds to it. */
+export interface SessionWithRun extends SessionRow {
+  readonly run_status: RunStatus | null;
+  readonly run_turn: number | null;
+  readonly run_terminal: Uint8Array | null;
+}
+
+/** False when the client has a session of that name. */
+export async function insertSession(
+  trx: Transaction,
+  session: { id: string; client: string; name: string; agent: Uint8Array; workDir: string | undefined },
+): Promise<boolean> {
+  try {
+    await trx
+      .insertInto("session")
+      .values({
+        id: session.id,
+        client: session.client,
+        name: session.name,
+        agent: Buffer.from(session.agent),
+        work_dir: session.workDir ?? null,
+      })
+      .execute();
+    return true;
+  } catch (error) {
+    if (isUniqueViolation(error, "session_name")) return false;
+    throw error;
+  }
+}
+
+export async function findSession(
+  db: Db | Transaction,
+  args: { client: string; name: string },
+): Promise<SessionWithRun | undefined> {
+  return await sessionsWithRun(db, args.client).where("session.name", "=", args.name).executeTakeFirst();
+}
+
+/** The session of a run, deleted or not: a run goes on with what it was started with. */
+export async function findSessionById(db: Db | Transaction, id: string): Promise<SessionRow | undefined> {
+  return await db.selectFrom("session").selectAll().where("id", "=", id).executeTakeFirst();
+}
+
+/** Newest first. */
+export async function listSessions(
+  db: Db,
+  args: { client: string; before: string | undefined; limit: number },
+): Promise<SessionWithRun[]> {
+  let query = sessionsWithRun(db, args.client).orderBy("session.id", "desc").limit(args.limit);
+  if (args.before !== undefined) query = query.where("session.id", "<", args.before);
+  return await query.execute();
+}
+
+/** Waits for whoever starts a run of the session or deletes it. */
+export async function lockSession(
+  trx: Transaction,
+  args: { client: string; name: string },
+): Promise<SessionRow | undefined> {
+  return await trx
+    .selectFrom("session")
+    .selectAll()
+    .where("client", "=", args.client)
+    .where("name", "=", args.name)
+    .where("delete_time", "is", null)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+}
+
+export async function setLatestRun(trx: Transaction, args: { session: string; runId: string }): Promise<void> {
+  await trx.updateTable("session").set({ latest_run_id: args.runId }).where("id", "=", args.session).execute();
+}
+
+export async function markSessionDeleted(trx: Transaction, id: string): Promise<void> {
+  await trx.updateTable("session").set({ delete_time: sql<Date>`now()` }).where("id", "=", id).execute();
+}
+
+/** How many sessions there are, and how many of them have an active run. */
+export async function countSessions(db: Db): Promise<{ total: number; active: number }> {
+  const { rows } = await sql<{ total: number; active: number }>`
+    select (select count(*) from session where delete_time is null) as total,
+      (select count(*) from run where status in ('queued', 'running', 'waiting')) as active`.execute(db);
+  return rows[0] ?? { total: 0, active: 0 };
+}
+
+function sessionsWithRun(db: Db | Transaction, client: string) {
+  return db
+    .selectFrom("session")
+    .leftJoin("run", "run.id", "session.latest_run_id")
+    .selectAll("session")
+    .select(["run.status as run_status", "run.turn as run_turn", "run.terminal as run_terminal"])
+    .where("session.client", "=", client)
+    .where("session.delete_time", "is", null);
+}

@@ -1,0 +1,67 @@
+// Joins a server that already runs on the data: left over from a killed process, or kept by another one. Call it under
+// the cluster's lock.
+
+import { hasErrorCode } from "./error-code.ts";
+import { embeddedFailure, messageOf } from "./failure.ts";
+import { connectPresence, type Identity, type Login, type Presence } from "./login.ts";
+import { dataFolderOf } from "./place.ts";
+import { poll } from "./poll.ts";
+import { clearStalePidFile, isServing, readPostmaster } from "./postmaster.ts";
+
+export interface Attachment {
+  readonly presence: Presence;
+  readonly login: Login;
+}
+
+/**
+ * Undefined when no server runs, so that one may be started. A server that is just starting or stopping is waited for;
+ * one that lives and does not let us in is a failure, never something to remove.
+ */
+export async function attachToPostmaster(
+  home: string,
+  identity: Identity,
+  signal: AbortSignal | undefined,
+): Promise<Attachment | undefined> {
+  const dataFolder = dataFolderOf(home);
+  let refusal: unknown;
+  const look = async (): Promise<Attachment | "gone" | undefined> => {
+    const postmaster = readPostmaster(dataFolder);
+    if (postmaster === undefined) {
+      return "gone";
+    }
+    if (postmaster.address !== undefined) {
+      const target = { ...identity, ...postmaster.address };
+      try {
+        return { presence: await connectPresence(target), login: target };
+      } catch (error) {
+        refusal = error;
+      }
+    }
+    if (!isServing(postmaster.pid, dataFolder)) {
+      await clearStalePidFile(dataFolder, postmaster.pid, signal);
+      return "gone";
+    }
+    if (hasErrorCode(refusal, ...LOGIN_REFUSED)) {
+      throw refuse(dataFolder, postmaster.pid, refusal);
+    }
+    return undefined;
+  };
+  const seen = await poll(look, { timeoutMs: ATTACH_TIMEOUT_MS, signal });
+  if (seen === undefined) {
+    throw refuse(dataFolder, readPostmaster(dataFolder)?.pid, refusal);
+  }
+  return seen === "gone" ? undefined : seen;
+}
+
+/** Long enough for a server that recovers or shuts down after a crash of its starter. */
+const ATTACH_TIMEOUT_MS = 30_000;
+
+/** The SQLSTATEs invalid_password and invalid_authorization_specification. */
+const LOGIN_REFUSED = ["28P01", "28000"];
+
+function refuse(dataFolder: string, pid: number | undefined, cause: unknown): Error {
+  return embeddedFailure(
+    `A Postgres (pid ${pid ?? "unknown"}) already runs on ${dataFolder} but does not let us in: ${messageOf(cause)}.`,
+    { cause },
+  );
+}

@@ -1,0 +1,40 @@
+// One cluster as the steps of this folder see it, and how its programs are started: as the cluster's account, in the
+// data folder, with an environment that holds nothing of ours.
+
+import type { SpawnOptions } from "node:child_process";
+import type { Account } from "./account.ts";
+import type { Binaries } from "./binaries.ts";
+
+export interface Cluster {
+  readonly home: string;
+  readonly dataFolder: string;
+  readonly logFile: string;
+  readonly password: string;
+  readonly account: Account | undefined;
+  readonly binaries: Binaries;
+  /** Package, account and folders in words, for a failure's message. */
+  readonly tried: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+export function childOptions(cluster: Cluster, folder: string): SpawnOptions {
+  const { account } = cluster;
+  return {
+    cwd: folder,
+    env: { ...BASE_ENVIRONMENT, ...cluster.binaries.libraryEnvironment },
+    windowsHide: true,
+    ...(account === undefined ? {} : { uid: account.uid, gid: account.gid }),
+  };
+}
+
+/** Says what a spawn error means: the kernel reports a missing loader as if the program itself were missing. */
+export function explainSpawnError(error: Error, program: string): string {
+  const missing = "code" in error && error.code === "ENOENT" && process.platform === "linux";
+  const hint = missing ? " The programs need glibc; on Alpine and other musl systems they do not run." : "";
+  return `${program} could not be started: ${error.message}.${hint}`;
+}
+
+const BASE_ENVIRONMENT: Readonly<Record<string, string>> =
+  process.platform === "win32"
+    ? { SystemRoot: process.env.SystemRoot ?? "C:\\Windows", TEMP: process.env.TEMP ?? "C:\\Windows\\Temp", TZ: "UTC" }
+    : { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };

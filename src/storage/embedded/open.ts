@@ -1,0 +1,159 @@
+// The database that needs no setup: a real Postgres from an npm package, its data in one directory, shared by all Runnel
+// processes of the machine that name this directory. The first one creates and starts it, later ones join, also after a
+// kill -9 of the first. Each holds one connection while it uses the database; the last one to leave stops the server,
+// whoever started it. A crash of the last user leaves it running, and the next one joins it in milliseconds.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Fault } from "../../base/fault.ts";
+import { createFolder } from "./account.ts";
+import { type Attachment, attachToPostmaster } from "./attach.ts";
+import { findPackage, locateProgram, type PackageFinder, type PostgresPackage, prepareBinaries } from "./binaries.ts";
+import type { Cluster } from "./cluster.ts";
+import { embeddedFailure, messageOf } from "./failure.ts";
+import { initialiseCluster } from "./initialise.ts";
+import { acquireLock } from "./lock.ts";
+import {
+  connectPresence,
+  DATABASE_NAME,
+  formatConnectionString,
+  type Identity,
+  type Login,
+  readOrCreatePassword,
+  USER_NAME,
+} from "./login.ts";
+import { choosePlace, dataFolderOf, hasCluster, lockFileOf, type Place } from "./place.ts";
+import { startPostmaster } from "./start.ts";
+import { leaveCluster, stopPostmaster, type Usage } from "./stop.ts";
+
+export interface EmbeddedOptions {
+  /** Relative to the working directory. Created when missing. */
+  readonly directory: string;
+  /** Told what takes time, and where things are put when they cannot be in the directory. */
+  readonly onProgress?: (message: string) => void;
+  /** Ends the wait for a start; what was started by then is stopped again. */
+  readonly signal?: AbortSignal;
+  /** As root: where data and programs go that the account of Postgres could not reach otherwise. */
+  readonly systemFolder?: string;
+  /** How the package with the programs is found; the default looks where Node would. */
+  readonly findPackageFolder?: PackageFinder;
+}
+
+export interface EmbeddedPostgres extends AsyncDisposable {
+  /** Holds the password: not for logs. */
+  readonly connectionString: string;
+  readonly login: Login;
+  /** Where the data is: `directory` of the options, made absolute, unless it could not be reached. */
+  readonly directory: string;
+  /** False when the server was already running. */
+  readonly startedHere: boolean;
+  /** True when the cluster was created by this call. */
+  readonly initialised: boolean;
+  /** Close every pool first. Stops the server when nobody else is connected. Later calls return the first one's promise. */
+  stop(): Promise<void>;
+}
+
+export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  try {
+    return await openCluster(options);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    if (error instanceof Fault) {
+      throw error;
+    }
+    throw embeddedFailure(`The embedded Postgres in ${options.directory} could not be used: ${messageOf(error)}.`, {
+      cause: error,
+    });
+  }
+}
+
+/** For root a folder of the system, as the Linux file hierarchy puts the state of services. */
+const SYSTEM_FOLDER = "/var/lib/runnel";
+
+async function openCluster(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const { directory, signal, onProgress = () => {}, systemFolder = SYSTEM_FOLDER } = options;
+  const source = findPackage(options.findPackageFolder);
+  const place = choosePlace(directory, systemFolder);
+  const { home, account } = place;
+  if (place.relocated) {
+    onProgress(`The database of ${directory} is kept in ${home}, which account ${account?.name} can reach.`);
+  }
+  // The account passes through to its data and reads nothing else of the folder.
+  createFolder(home, account === undefined ? 0o700 : 0o711);
+  using _lock = await acquireLock(lockFileOf(home), signal);
+  refuseOtherMajorVersion(home, source);
+  const initialised = !hasCluster(home);
+  const password = readOrCreatePassword(home);
+  const identity: Identity = { user: USER_NAME, password, database: DATABASE_NAME };
+  const attachment = initialised ? undefined : await attachToPostmaster(home, identity, signal);
+  const pgCtl = locateProgram(source.folder, "pg_ctl");
+  if (attachment !== undefined) {
+    return describeOpened({ home, pgCtl, ...attachment }, false, false);
+  }
+
+  const linkFolder = join(home, "lib");
+  const binaries = await prepareBinaries(source, { account, linkFolder, systemFolder, onProgress });
+  const cluster: Cluster = {
+    home,
+    dataFolder: dataFolderOf(home),
+    logFile: join(home, "postgres.log"),
+    password,
+    account,
+    binaries,
+    tried: describeAttempt(source, place, binaries.postgres),
+    signal,
+  };
+  if (initialised) {
+    onProgress(`Creating the database in ${home}.`);
+    await initialiseCluster(cluster);
+  }
+  return describeOpened({ home, pgCtl, ...(await startAndJoin(cluster, identity, pgCtl)) }, true, initialised);
+}
+
+function refuseOtherMajorVersion(home: string, source: PostgresPackage): void {
+  if (!hasCluster(home)) {
+    return;
+  }
+  const dataFolder = dataFolderOf(home);
+  const found = readFileSync(join(dataFolder, "PG_VERSION"), "utf8").trim();
+  if (found === source.majorVersion) {
+    return;
+  }
+  throw embeddedFailure(
+    `${dataFolder} holds data of Postgres ${found}, and ${source.name} brings Postgres ${source.majorVersion}. Nothing was ` +
+      `changed. To move: dump the data with Postgres ${found} (pg_dumpall), start Runnel with a new directory, restore there.`,
+  );
+}
+
+function describeAttempt(source: PostgresPackage, place: Place, program: string): string {
+  const account =
+    place.account === undefined ? "this user" : `account ${place.account.name} (uid ${place.account.uid})`;
+  return `Postgres of ${source.name} ${source.version} (${program}), run as ${account}, data in ${dataFolderOf(place.home)}`;
+}
+
+async function startAndJoin(cluster: Cluster, identity: Identity, pgCtl: string): Promise<Attachment> {
+  const login = { ...identity, ...(await startPostmaster(cluster)) };
+  try {
+    return { login, presence: await connectPresence(login) };
+  } catch (error) {
+    await stopPostmaster(cluster.dataFolder, pgCtl);
+    throw error;
+  }
+}
+
+function describeOpened(usage: Usage, startedHere: boolean, initialised: boolean): EmbeddedPostgres {
+  let left: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    left ??= leaveCluster(usage);
+    return left;
+  };
+  return {
+    connectionString: formatConnectionString(usage.login),
+    login: usage.login,
+    directory: usage.home,
+    startedHere,
+    initialised,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}

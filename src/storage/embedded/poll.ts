@@ -1,0 +1,30 @@
+// Waiting for another process, whose changes can only be seen by looking again. Every wait has a deadline.
+
+import { systemClock } from "../../base/clock.ts";
+
+export interface PollOptions {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Looks until `look` returns something; undefined after the timeout. Throws the signal's reason when it aborts. */
+export async function poll<T>(
+  look: () => T | undefined | Promise<T | undefined>,
+  options: PollOptions,
+): Promise<T | undefined> {
+  const deadlineMs = systemClock.monotonicMs() + options.timeoutMs;
+  for (;;) {
+    options.signal?.throwIfAborted();
+    const seen = await look();
+    if (seen !== undefined) {
+      return seen;
+    }
+    if (systemClock.monotonicMs() >= deadlineMs) {
+      return undefined;
+    }
+    await systemClock.sleep(POLL_INTERVAL_MS, options.signal);
+  }
+}
+
+/** A warm start takes 20 to 40 ms, so a longer interval would be most of the wait. */
+const POLL_INTERVAL_MS = 10;

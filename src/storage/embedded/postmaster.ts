@@ -1,0 +1,102 @@
+// What the file postmaster.pid says about the server of a data folder, and whether that can be believed: a pid may have
+// been given to another process since, which Postgres itself takes for a running server.
+
+import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { hasErrorCode } from "./error-code.ts";
+import { embeddedFailure } from "./failure.ts";
+import { poll } from "./poll.ts";
+
+export interface Postmaster {
+  readonly pid: number;
+  /** Host and port to connect to; undefined while the server has not written them yet. */
+  readonly address: Address | undefined;
+  readonly isReady: boolean;
+}
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export const LOOPBACK = "127.0.0.1";
+
+export function readPostmaster(dataFolder: string): Postmaster | undefined {
+  let text: string;
+  try {
+    text = readFileSync(join(dataFolder, PID_FILE), "utf8");
+  } catch (error) {
+    if (hasErrorCode(error, "ENOENT")) {
+      return undefined;
+    }
+    throw error;
+  }
+  // Lines: pid, data folder, start time, port, socket folder, listen address, shared memory key, state.
+  const lines = text.split("\n");
+  const [pid, port] = [Number(lines[0]), Number(lines[3])];
+  if (!(pid > 0)) {
+    return undefined;
+  }
+  const address = port > 0 && lines[4] !== undefined ? { host: lines[4] || LOOPBACK, port } : undefined;
+  return { pid, address, isReady: lines[7]?.trim() === "ready" };
+}
+
+/** Whether `pid` is a process that works in this data folder. Where the system does not tell, any living process counts. */
+export function isServing(pid: number, dataFolder: string): boolean {
+  return process.platform === "linux" ? (worksIn(pid, dataFolder) ?? true) : isAlive(pid);
+}
+
+/**
+ * Prepares the start after a server that died. Postgres clears the file itself, except where the pid now belongs to
+ * another process: then it would refuse for as long as that one lives. Nothing is removed while any process works in the
+ * folder, for those may be the dead server's last children.
+ */
+export async function clearStalePidFile(dataFolder: string, pid: number, signal?: AbortSignal): Promise<void> {
+  const look = (): true | undefined => (hasProcessIn(dataFolder) ? undefined : true);
+  const isEmpty = await poll(look, { timeoutMs: CHILDREN_TIMEOUT_MS, signal });
+  if (isEmpty === undefined) {
+    throw embeddedFailure(
+      `The Postgres of ${dataFolder} (pid ${pid}) died, but processes of it still work in that folder.`,
+    );
+  }
+  if (isAlive(pid)) {
+    rmSync(join(dataFolder, PID_FILE), { force: true });
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !hasErrorCode(error, "ESRCH");
+  }
+}
+
+const PID_FILE = "postmaster.pid";
+
+/** The children of a dead postmaster notice within milliseconds and finish their statement. */
+const CHILDREN_TIMEOUT_MS = 10_000;
+
+function hasProcessIn(dataFolder: string): boolean {
+  if (process.platform !== "linux") {
+    return false;
+  }
+  return readdirSync("/proc").some((name) => /^\d+$/.test(name) && worksIn(Number(name), dataFolder) === true);
+}
+
+/** Compares by inode, as paths may differ; undefined for a process of another user that we may not look at. */
+function worksIn(pid: number, dataFolder: string): boolean | undefined {
+  try {
+    const [theirs, ours] = [statSync(`/proc/${pid}/cwd`), statSync(dataFolder)];
+    return theirs.ino === ours.ino && theirs.dev === ours.dev;
+  } catch (error) {
+    if (hasErrorCode(error, "EACCES", "EPERM")) {
+      return undefined;
+    }
+    if (hasErrorCode(error, "ENOENT", "ESRCH")) {
+      return false;
+    }
+    throw error;
+  }
+}

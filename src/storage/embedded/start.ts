@@ -1,0 +1,127 @@
+// Starts the postmaster of a cluster and waits until it accepts connections. It runs in a session of its own: Ctrl-C in
+// our terminal does not reach it, and it survives a kill of this process. Call it under the cluster's lock.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, copyFileSync, openSync, readFileSync, statSync, truncateSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { type Cluster, childOptions, explainSpawnError } from "./cluster.ts";
+import { embeddedFailure } from "./failure.ts";
+import { poll } from "./poll.ts";
+import { type Address, LOOPBACK, readPostmaster } from "./postmaster.ts";
+
+export async function startPostmaster(cluster: Cluster): Promise<Address> {
+  boundLog(cluster.logFile);
+  const logStart = statSync(cluster.logFile, { throwIfNoEntry: false })?.size ?? 0;
+  const address = await chooseAddress(cluster.dataFolder);
+  const child = spawnPostmaster(cluster, address);
+  let problem: string | undefined;
+  child.once("error", (error) => {
+    problem = explainSpawnError(error, cluster.binaries.postgres);
+  });
+  child.once("exit", (code, killSignal) => {
+    problem = `Postgres ended while it was starting (${killSignal ?? `exit code ${code}`}).`;
+  });
+  const look = (): "ready" | "ended" | undefined => {
+    if (problem !== undefined) {
+      return "ended";
+    }
+    const postmaster = readPostmaster(cluster.dataFolder);
+    return postmaster?.pid === child.pid && postmaster?.isReady ? "ready" : undefined;
+  };
+  let seen: "ready" | "ended" | undefined;
+  try {
+    seen = await poll(look, { timeoutMs: START_TIMEOUT_MS, signal: cluster.signal });
+  } finally {
+    if (seen === undefined) {
+      child.kill("SIGINT");
+    }
+  }
+  if (seen === "ready") {
+    return address;
+  }
+  const output = readFileSync(cluster.logFile).subarray(logStart).toString("utf8");
+  const what = problem ?? `Postgres was not ready after ${START_TIMEOUT_MS / 1000} s.`;
+  throw embeddedFailure(what, { tried: `${cluster.tried}, log in ${cluster.logFile}`, output });
+}
+
+/** A clean start takes 40 ms; recovery after a crash replays at most max_wal_size, 1 GB. */
+const START_TIMEOUT_MS = 60_000;
+
+/** Start-ups and failures only are logged, some 500 bytes each; what is older than this moves to one second file. */
+const LOG_BYTES_MAX = 1_048_576;
+
+/** Ours by name only: the socket's file name carries it, and each cluster has a folder of its own. */
+const SOCKET_PORT = 5432;
+
+/** The size of sun_path without its final zero byte. */
+const SOCKET_PATH_BYTES_MAX = process.platform === "darwin" ? 103 : 107;
+
+const SETTINGS: Readonly<Record<string, string>> = {
+  // A laptop's share; the operating system's cache does the rest.
+  shared_buffers: "64MB",
+  // Six processes with the documented pools of 15, and a few people with psql.
+  max_connections: "100",
+  fsync: "on",
+  timezone: "UTC",
+  log_timezone: "UTC",
+  // Errors of statements go to their caller, and neither they nor their values belong in a file.
+  log_min_messages: "log",
+  log_min_error_statement: "panic",
+  log_checkpoints: "off",
+};
+
+function spawnPostmaster(cluster: Cluster, address: Address): ChildProcess {
+  const log = openSync(cluster.logFile, "a", 0o600);
+  try {
+    const child = spawn(cluster.binaries.postgres, ["-D", cluster.dataFolder, ...formatSettings(address)], {
+      ...childOptions(cluster, cluster.dataFolder),
+      detached: true,
+      stdio: ["ignore", log, log],
+    });
+    child.unref();
+    return child;
+  } finally {
+    closeSync(log);
+  }
+}
+
+function formatSettings(address: Address): string[] {
+  const usesSocket = address.host !== LOOPBACK;
+  const settings: Record<string, string> = {
+    ...SETTINGS,
+    port: String(address.port),
+    listen_addresses: usesSocket ? "" : LOOPBACK,
+    // A list, hence quoted: a folder's name may hold commas and blanks.
+    unix_socket_directories: usesSocket ? `"${address.host.replaceAll('"', '""')}"` : "",
+    unix_socket_permissions: "0700",
+  };
+  return Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+}
+
+/** The socket stands in the data folder, which only its owner may enter. */
+async function chooseAddress(dataFolder: string): Promise<Address> {
+  const socketBytes = Buffer.byteLength(join(dataFolder, `.s.PGSQL.${SOCKET_PORT}`));
+  const fits = process.platform !== "win32" && socketBytes <= SOCKET_PATH_BYTES_MAX;
+  return fits ? { host: dataFolder, port: SOCKET_PORT } : { host: LOOPBACK, port: await pickFreePort() };
+}
+
+function pickFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, LOOPBACK, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}
+
+/** Postgres appends, so the file may be cut while an orphan still holds it. */
+function boundLog(logFile: string): void {
+  if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) <= LOG_BYTES_MAX) {
+    return;
+  }
+  copyFileSync(logFile, `${logFile}.1`);
+  truncateSync(logFile);
+}

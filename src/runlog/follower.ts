@@ -1,0 +1,89 @@
+// Brings results that other replicas wrote to the readers of this one: one statement for all watched runs, however
+// many readers they have. Wake-ups say when to look; a slow poll covers wake-ups that got lost.
+
+import type { Clock } from "../base/clock.ts";
+import type { Db } from "../storage/database.ts";
+import { readResultsOfRuns } from "../storage/run-result.ts";
+import type { Hub } from "./hub.ts";
+import { type LogEntry, storedEntries } from "./result.ts";
+import type { Wakeup } from "./wakeup.ts";
+
+const pollMs = 2_000;
+const rowsPerRunMax = 500;
+
+export class Follower {
+  readonly #db: Db;
+  readonly #hub: Hub;
+  readonly #clock: Clock;
+  readonly #onError: (error: unknown) => void;
+  readonly #closing = new AbortController();
+  readonly #stops: (() => void)[];
+  readonly #polling: Promise<void>;
+  /** Runs to look at with the next statement. */
+  readonly #dirty = new Set<string>();
+  #fetching: Promise<void> | undefined;
+
+  constructor(options: { db: Db; hub: Hub; wakeup: Wakeup; clock: Clock; onError: (error: unknown) => void }) {
+    this.#db = options.db;
+    this.#hub = options.hub;
+    this.#clock = options.clock;
+    this.#onError = options.onError;
+    this.#stops = [
+      options.wakeup.subscribe("result", ({ key, value }) => {
+        const heard = options.hub.heard(key);
+        if (heard !== undefined && value > heard) this.#fetch([key]);
+      }),
+      options.wakeup.onGap(() => this.#fetchAll()),
+    ];
+    this.#polling = this.#poll();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    for (const stop of this.#stops) stop();
+    await this.#polling;
+    await this.#fetching;
+  }
+
+  async #poll(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      await this.#clock.sleep(pollMs, this.#closing.signal);
+      this.#fetchAll();
+    }
+  }
+
+  #fetchAll(): void {
+    this.#fetch(this.#hub.cursors().map((cursor) => cursor.runId));
+  }
+
+  #fetch(runIds: readonly string[]): void {
+    for (const runId of runIds) this.#dirty.add(runId);
+    if (this.#dirty.size > 0) this.#fetching ??= this.#fetchDirty();
+  }
+
+  async #fetchDirty(): Promise<void> {
+    try {
+      while (this.#dirty.size > 0 && !this.#closing.signal.aborted) {
+        const cursors = this.#hub.cursors().filter((cursor) => this.#dirty.has(cursor.runId));
+        this.#dirty.clear();
+        if (cursors.length > 0) this.#publish(await this.#read(cursors));
+      }
+    } catch (error) {
+      this.#onError(error);
+    } finally {
+      this.#fetching = undefined;
+    }
+  }
+
+  async #read(cursors: readonly { runId: string; after: number }[]) {
+    return Map.groupBy(await readResultsOfRuns(this.#db, { cursors, limitPerRun: rowsPerRunMax }), (row) => row.runId);
+  }
+
+  #publish(byRun: ReadonlyMap<string, { sequence: number; payload: Uint8Array }[]>): void {
+    for (const [runId, rows] of byRun) {
+      const entries: LogEntry[] = storedEntries(rows);
+      this.#hub.publish(runId, entries);
+      if (rows.length === rowsPerRunMax) this.#dirty.add(runId);
+    }
+  }
+}

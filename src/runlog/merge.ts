@@ -1,0 +1,44 @@
+// Text that waits while a write is in flight is merged before it gets a sequence: fewer rows, and readers see the same
+// text. Only adjacent pieces of one block merge, and never for long.
+
+import type { ResultInit } from "./result.ts";
+
+/** A merged piece grows no longer than this … */
+export const mergeAgeMaxMs = 50;
+/** … and no larger than this, so that readers still see text flow. */
+export const mergeCharsMax = 4096;
+
+/** The two as one result, or undefined when they must stay apart. */
+export function mergeResults(first: ResultInit, second: ResultInit): ResultInit | undefined {
+  if (first.usage !== undefined || second.usage !== undefined) return undefined;
+  const [a, b] = [first.payload, second.payload];
+  if (a?.case === "messageDelta" && b?.case === "messageDelta") return mergeDeltas(a.value.chunk, b.value.chunk);
+  if (a?.case === "reasoningDelta" && b?.case === "reasoningDelta") {
+    const content = joinText(a.value.content, b.value.content);
+    return content === undefined ? undefined : { payload: { case: "reasoningDelta", value: { content } } };
+  }
+  return undefined;
+}
+
+type DeltaPayload = Extract<ResultInit["payload"], { case: "messageDelta" }>;
+type Chunk = DeltaPayload["value"]["chunk"];
+
+function mergeDeltas(a: Chunk, b: Chunk): ResultInit | undefined {
+  if (!isPlainText(a) || !isPlainText(b) || a.role !== b.role || a.msgSequence !== b.msgSequence) return undefined;
+  const content = joinText(a.content, b.content);
+  return content === undefined ? undefined : { payload: { case: "messageDelta", value: { chunk: { ...b, content } } } };
+}
+
+function isPlainText(chunk: Chunk): chunk is NonNullable<Chunk> {
+  return (
+    chunk !== undefined &&
+    chunk.isFinal !== true &&
+    chunk.allContent === undefined &&
+    chunk.providerSpecificFields === undefined &&
+    (chunk.toolCalls ?? []).length === 0
+  );
+}
+
+function joinText(a = "", b = ""): string | undefined {
+  return a.length + b.length > mergeCharsMax ? undefined : a + b;
+}

@@ -1,0 +1,62 @@
+// A result on its way into the log: what a driver says, and the bytes that every reader will get.
+
+import { create, fromBinary, getOption, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { result as resultOption } from "#gen/runnel/options/v1/options_pb.js";
+import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+
+/** A result without what the log adds to it: run, sequence, time. */
+export type ResultInit = Pick<MessageInitShape<typeof RunResultSchema>, "payload" | "usage">;
+
+/** One entry of a log as it is stored and sent. */
+export interface LogEntry {
+  readonly sequence: number;
+  readonly bytes: Uint8Array;
+  readonly terminal: boolean;
+}
+
+export type PayloadCase = NonNullable<RunResult["payload"]["case"]>;
+
+/** What each payload is in a log, read from the options of the contract. */
+const catalogue = new Map(
+  RunResultSchema.fields
+    .filter((field) => field.oneof?.name === "payload")
+    .map((field) => [field.localName, getOption(field, resultOption)] as const),
+);
+
+/** Dotted name of a payload's type, such as `message.delta`. */
+export function resultTypeName(payload: PayloadCase): string {
+  return catalogue.get(payload)?.name ?? payload;
+}
+
+export function isTerminal(payload: ResultInit["payload"] | RunResult["payload"]): boolean {
+  return payload?.case !== undefined && catalogue.get(payload.case)?.terminal === true;
+}
+
+/** Makes the one and only bytes of a result. */
+export function encodeResult(init: ResultInit, place: { runId: string; sequence: number; timeMs: number }): LogEntry {
+  const message = create(RunResultSchema, {
+    ...init,
+    runId: place.runId,
+    sequence: BigInt(place.sequence),
+    createTime: timestampFromMs(place.timeMs),
+  });
+  return {
+    sequence: place.sequence,
+    bytes: toBinary(RunResultSchema, message),
+    terminal: isTerminal(message.payload),
+  };
+}
+
+export function decodeResult(bytes: Uint8Array): RunResult {
+  return fromBinary(RunResultSchema, bytes);
+}
+
+/** Reads a page of stored results as entries. Only the last one can be terminal, so only that one is looked into. */
+export function storedEntries(rows: readonly { sequence: number; payload: Uint8Array }[]): LogEntry[] {
+  return rows.map(({ sequence, payload }, index) => ({
+    sequence,
+    bytes: payload,
+    terminal: index === rows.length - 1 && isTerminal(decodeResult(payload).payload),
+  }));
+}

@@ -1,0 +1,121 @@
+// The results of one owned run that are not durable yet, and the counter that numbers them.
+//
+// Q1  A result gets its sequence when it enters a batch, so numbers are given in the order of writing and never skipped.
+// Q2  At most one batch of a run is in flight.
+// Q3  After `lose` nothing of the run is written, and whoever waits hears why.
+
+import type { Clock } from "../base/clock.ts";
+import type { Fault } from "../base/fault.ts";
+import { mergeAgeMaxMs, mergeResults } from "./merge.ts";
+import { encodeResult, type LogEntry, type ResultInit } from "./result.ts";
+
+/** A driver that is this far ahead of the database waits. */
+const waitingRowsMax = 256;
+
+export interface RunQueueOptions {
+  readonly runId: string;
+  readonly epoch: number;
+  /** The lease under which this process owns the run. */
+  readonly replicaId: string;
+  readonly lastSequence: number;
+  readonly clock: Clock;
+  /** Called once when the run turns out to belong to somebody else. */
+  readonly onLost: (fault: Fault) => void;
+}
+
+interface WaitingResult {
+  init: ResultInit;
+  readonly bornMs: number;
+}
+
+export class RunQueue {
+  readonly runId: string;
+  readonly epoch: number;
+  readonly replicaId: string;
+  readonly #clock: Clock;
+  readonly #onLost: (fault: Fault) => void;
+  readonly #waiting: WaitingResult[] = [];
+  #inFlight: readonly LogEntry[] = [];
+  #lastSequence: number;
+  #lost: Fault | undefined;
+  #changed = Promise.withResolvers<void>();
+
+  constructor(options: RunQueueOptions) {
+    this.runId = options.runId;
+    this.epoch = options.epoch;
+    this.replicaId = options.replicaId;
+    this.#lastSequence = options.lastSequence;
+    this.#clock = options.clock;
+    this.#onLost = options.onLost;
+  }
+
+  get waitingRows(): number {
+    return this.#waiting.length;
+  }
+
+  get lost(): Fault | undefined {
+    return this.#lost;
+  }
+
+  push(init: ResultInit): void {
+    if (this.#lost !== undefined) throw this.#lost;
+    const newest = this.#waiting.at(-1);
+    if (newest !== undefined && this.#clock.monotonicMs() - newest.bornMs <= mergeAgeMaxMs) {
+      const merged = mergeResults(newest.init, init);
+      if (merged !== undefined) {
+        newest.init = merged;
+        return;
+      }
+    }
+    this.#waiting.push({ init, bornMs: this.#clock.monotonicMs() });
+  }
+
+  /** Numbers up to `rowsMax` waiting results for a batch. */
+  take(rowsMax: number): readonly LogEntry[] {
+    this.#inFlight = this.number(this.#waiting.splice(0, rowsMax).map((waiting) => waiting.init));
+    return this.#inFlight;
+  }
+
+  /** Numbers results that are written otherwise than by a batch; nothing may be waiting or in flight. */
+  number(results: readonly ResultInit[]): LogEntry[] {
+    const timeMs = this.#clock.nowMs();
+    return results.map((init) => encodeResult(init, { runId: this.runId, sequence: ++this.#lastSequence, timeMs }));
+  }
+
+  /** Takes numbers back that were given for a transaction which did not commit. */
+  unnumber(count: number): void {
+    this.#lastSequence -= count;
+  }
+
+  /** The batch in flight is durable. */
+  settle(): void {
+    this.#inFlight = [];
+    this.#notify();
+  }
+
+  lose(fault: Fault): void {
+    if (this.#lost !== undefined) return;
+    this.#lost = fault;
+    this.#waiting.length = 0;
+    this.#inFlight = [];
+    this.#notify();
+    this.#onLost(fault);
+  }
+
+  /** Resolves when the driver may go on. */
+  async room(): Promise<void> {
+    while (this.#waiting.length > waitingRowsMax) await this.#changed.promise;
+    if (this.#lost !== undefined) throw this.#lost;
+  }
+
+  /** Resolves when everything that was pushed is durable. */
+  async flush(): Promise<void> {
+    while (this.#waiting.length > 0 || this.#inFlight.length > 0) await this.#changed.promise;
+    if (this.#lost !== undefined) throw this.#lost;
+  }
+
+  #notify(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers<void>();
+  }
+}

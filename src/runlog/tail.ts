@@ -1,0 +1,77 @@
+// The one way to read a run as it happens: what is stored first, then what comes, until the terminal result. It gives
+// every reader the same entries in the same order, whichever replica it asks and however slow it is.
+
+import type { Clock } from "../base/clock.ts";
+import { Fault } from "../base/fault.ts";
+import type { Db } from "../storage/database.ts";
+import { findRun, isActive } from "../storage/run.ts";
+import { readResults } from "../storage/run-result.ts";
+import type { Hub, Watch } from "./hub.ts";
+import { type LogEntry, storedEntries } from "./result.ts";
+
+/** A page of the log: large enough to catch up at full speed, small enough to hold in memory per reader. */
+const pageRows = 500;
+/** A reader that hears nothing looks at the log itself this often. */
+const idleCheckMs = 15_000;
+
+export interface TailSource {
+  readonly db: Db;
+  readonly hub: Hub;
+  readonly clock: Clock;
+}
+
+export interface TailRequest {
+  readonly runId: string;
+  /** Sequence of the last entry that the reader has. */
+  readonly after: number;
+  readonly signal: AbortSignal;
+}
+
+/** Yields entries in order, in batches; ends after the terminal one, or when the signal aborts. */
+export async function* tail(source: TailSource, request: TailRequest): AsyncGenerator<readonly LogEntry[]> {
+  const { runId, signal } = request;
+  using watch = source.hub.watch(runId, request.after);
+  let cursor = request.after;
+  while (!signal.aborted) {
+    const entries = watch.live(cursor) ?? (await readPage(source.db, runId, cursor));
+    const last = entries.at(-1);
+    if (last === undefined) {
+      if (await waitIdle(source, watch, cursor, signal)) await checkNotFinished(source.db, runId, cursor);
+      continue;
+    }
+    yield entries;
+    if (last.terminal) return;
+    cursor = last.sequence;
+    watch.seen(cursor);
+  }
+}
+
+async function readPage(db: Db, runId: string, after: number): Promise<LogEntry[]> {
+  return storedEntries(await readResults(db, { runId, after, limit: pageRows }));
+}
+
+/** True when nothing was heard for so long that the reader should look for itself. */
+async function waitIdle(source: TailSource, watch: Watch, cursor: number, signal: AbortSignal): Promise<boolean> {
+  const idle = new AbortController();
+  const wait = AbortSignal.any([signal, idle.signal]);
+  const heard = watch.beyond(cursor, wait).then(() => idle.abort());
+  await source.clock.sleep(idleCheckMs, wait);
+  const timedOut = !wait.aborted;
+  idle.abort();
+  await heard;
+  return timedOut;
+}
+
+/** A cursor that lies beyond the end of a run which has ended would wait for ever. */
+async function checkNotFinished(db: Db, runId: string, cursor: number): Promise<void> {
+  const run = await findRun(db, runId);
+  if (run !== undefined && !isActive(run.status) && run.last_sequence < cursor) {
+    throw beyondEnd(cursor, run.last_sequence);
+  }
+}
+
+export function beyondEnd(after: number, lastSequence: number): Fault {
+  return new Fault("OFFSET_BEYOND_END", `after ${after} lies beyond the end: the run ended at ${lastSequence}`, {
+    violations: [{ field: "after", description: `must be at most ${lastSequence}` }],
+  });
+}

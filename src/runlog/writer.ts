@@ -1,0 +1,138 @@
+// The pen of one owned run. `append` is for results without side effects and goes through a lane; `commit` writes
+// results together with their effects in one transaction. At most one of the two is in flight, so a reader never sees
+// n + 1 before n.
+
+import type { Clock } from "../base/clock.ts";
+import { type Connections, isConnectionError, type Transaction } from "../storage/database.ts";
+import { lockOwnReplica } from "../storage/replica.ts";
+import { lockRun, type RunRow } from "../storage/run.ts";
+import { insertResults, lastSequence } from "../storage/run-result.ts";
+import { type Lane, leaseLost, runLost } from "./lane.ts";
+import type { LogEntry, ResultInit } from "./result.ts";
+import type { RunQueue } from "./run-queue.ts";
+
+const retryDelayMs = 100;
+
+/** What is written with results: runs in their transaction and learns their sequences. Must be repeatable. */
+export type Effects = (trx: Transaction, sequences: readonly number[]) => Promise<void>;
+
+export interface WriterOptions {
+  readonly queue: RunQueue;
+  readonly lane: Lane;
+  readonly connections: Connections;
+  readonly clock: Clock;
+  readonly onDurable: (runId: string, entries: readonly LogEntry[]) => void;
+  readonly onLeaseLost: (replicaId: string) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+export class RunWriter {
+  readonly #options: WriterOptions;
+  readonly #queue: RunQueue;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+    this.#queue = options.queue;
+  }
+
+  /** Hands a result to the lane. Resolves when the driver may go on, which is before the result is durable. */
+  async append(result: ResultInit): Promise<void> {
+    this.#queue.push(result);
+    this.#options.lane.submit(this.#queue);
+    await this.#queue.room();
+  }
+
+  /** Resolves when everything appended is durable. Throws when the run is lost. */
+  async flush(): Promise<void> {
+    await this.#queue.flush();
+  }
+
+  /** Writes results and effects together. Resolves when they are durable. Throws when the run is lost. */
+  async commit(results: readonly ResultInit[], effects: Effects): Promise<void> {
+    await this.flush();
+    const entries = this.#queue.number(results);
+    try {
+      await this.#untilKnown(entries, () => this.#transact(entries, effects));
+    } catch (error) {
+      this.#queue.unnumber(entries.length);
+      throw error;
+    }
+    this.#options.onDurable(this.#queue.runId, entries);
+  }
+
+  /**
+   * Runs a last transaction under this writer's ownership, such as the terminal or the hand-over of the run. It locks
+   * and checks the run itself.
+   */
+  async transact<T>(work: (trx: Transaction, run: RunRow) => Promise<T>): Promise<T> {
+    await this.flush();
+    return await this.#retried(() =>
+      this.#options.connections.db.transaction().execute(async (trx) => work(trx, await this.#lock(trx))),
+    );
+  }
+
+  async #transact(entries: readonly LogEntry[], effects: Effects): Promise<void> {
+    const { runId, epoch } = this.#queue;
+    await this.#options.connections.db.transaction().execute(async (trx) => {
+      await this.#lock(trx);
+      await insertResults(
+        trx,
+        entries.map(({ sequence, bytes }) => ({ runId, sequence, epoch, payload: bytes })),
+      );
+      await effects(
+        trx,
+        entries.map((entry) => entry.sequence),
+      );
+    });
+  }
+
+  /** Locks the replica, then the run, and checks that both are still ours. */
+  async #lock(trx: Transaction): Promise<RunRow> {
+    const { runId, epoch, replicaId } = this.#queue;
+    if (!(await lockOwnReplica(trx, replicaId))) {
+      this.#options.onLeaseLost(replicaId);
+      throw this.#lose(leaseLost());
+    }
+    const run = await lockRun(trx, runId);
+    if (run === undefined || run.epoch !== epoch || run.owner !== replicaId) throw this.#lose(runLost(runId));
+    return run;
+  }
+
+  #lose(fault: ReturnType<typeof runLost>): typeof fault {
+    this.#queue.lose(fault);
+    return fault;
+  }
+
+  /** Repeats a transaction whose outcome is unknown, unless its results turn out to be in the log. */
+  async #untilKnown(entries: readonly LogEntry[], work: () => Promise<void>): Promise<void> {
+    let repeated = false;
+    await this.#retried(async () => {
+      const last = entries.at(-1)?.sequence;
+      if (repeated && last !== undefined && (await this.#reached(last))) return;
+      repeated = true;
+      await work();
+    });
+  }
+
+  /** The log of a run that is still ours holds only what this writer wrote. */
+  async #reached(sequence: number): Promise<boolean> {
+    return await this.#options.connections.db.transaction().execute(async (trx) => {
+      await this.#lock(trx);
+      return (await lastSequence(trx, this.#queue.runId)) >= sequence;
+    });
+  }
+
+  /** Waits out a database that is away. It ends: the lease does not outlive an outage, and then the run is lost. */
+  async #retried<T>(work: () => Promise<T>): Promise<T> {
+    for (;;) {
+      if (this.#queue.lost !== undefined) throw this.#queue.lost;
+      try {
+        return await work();
+      } catch (error) {
+        if (!isConnectionError(error) || this.#queue.lost !== undefined) throw error;
+        this.#options.onError(error);
+        await this.#options.clock.sleep(retryDelayMs);
+      }
+    }
+  }
+}

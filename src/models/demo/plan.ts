@@ -1,0 +1,87 @@
+// What the demo model does next: fixed rules over the last user message and what its tools have returned since. Pure.
+
+import type { ModelMessage, ModelRequest, ModelToolCall } from "../model.ts";
+
+/** One tool call of this exchange with its answer. */
+export interface ToolOutcome {
+  readonly toolName: string;
+  readonly text: string;
+}
+
+/** The part of the conversation that the demo model looks at: the last user message and all after it. */
+export interface Exchange {
+  readonly userText: string;
+  readonly outcomes: readonly ToolOutcome[];
+  /** Calls in the whole conversation so far; new ids continue this count. */
+  readonly callsBefore: number;
+}
+
+export function readExchange(messages: readonly ModelMessage[]): Exchange {
+  const start = messages.findLastIndex((message) => message.role === "user");
+  const user = messages[start];
+  return {
+    userText: user?.role === "user" ? user.text : "",
+    outcomes: messages
+      .slice(start + 1)
+      .filter((message) => message.role === "tool")
+      .map(({ toolName, text }) => ({ toolName, text })),
+    callsBefore: messages.reduce(
+      (sum, message) => sum + (message.role === "assistant" ? message.toolCalls.length : 0),
+      0,
+    ),
+  };
+}
+
+/** The calls to make now, only of tools on offer; none when it is time to answer. Same input, same calls and ids. */
+export function planCalls(exchange: Exchange, tools: ModelRequest["tools"]): ModelToolCall[] {
+  const wanted = exchange.outcomes.length === 0 ? planFirst(exchange.userText) : planSecond(exchange);
+  return wanted
+    .filter((call) => tools.some((tool) => tool.name === call.name))
+    .map((call, index) => ({
+      id: `demo-call-${exchange.callsBefore + index + 1}`,
+      name: call.name,
+      argumentsJson: JSON.stringify(call.args),
+    }));
+}
+
+interface WantedCall {
+  readonly name: string;
+  readonly args: Readonly<Record<string, string>>;
+}
+
+// As many as run side by side in one turn.
+const filesMax = 5;
+
+const listingWords = /\b(list|ls|files?|director(y|ies)|folders?)\b/i;
+const exploringWords = /\b(explore|look around)\b/i;
+
+function planFirst(userText: string): WantedCall[] {
+  const files = findFileNames(userText);
+  // "Read the file a.txt" names its file: that is no wish for a listing.
+  const lists =
+    exploringWords.test(userText) || (files.length === 0 && listingWords.test(userText)) || /\blist\b/i.test(userText);
+  return [...(lists ? [{ name: "list_dir", args: {} }] : []), ...files.map(readFile)];
+}
+
+function planSecond({ userText, outcomes }: Exchange): WantedCall[] {
+  if (!exploringWords.test(userText) || outcomes.some((outcome) => outcome.toolName !== "list_dir")) {
+    return [];
+  }
+  const readme = outcomes
+    .flatMap((outcome) => outcome.text.split("\n"))
+    .find((line) => /^readme(\.\w+)?\t/i.test(line));
+  return readme === undefined ? [] : [readFile(readme.slice(0, readme.indexOf("\t")))];
+}
+
+function readFile(path: string): WantedCall {
+  return { name: "read_file", args: { file_path: path } };
+}
+
+function findFileNames(text: string): string[] {
+  const bare = text.split(/\s+/).map((token) => token.replace(/^["'`(]+|["'`).,:;!?]+$/g, ""));
+  return [...new Set(bare.filter(isFileName))].slice(0, filesMax);
+}
+
+function isFileName(token: string): boolean {
+  return /^[\w@./-]*[\w-]\.[A-Za-z]\w{0,7}$/.test(token) && !/^(e\.g|i\.e|www\..*)$/i.test(token);
+}

@@ -1,0 +1,70 @@
+// The port to a language model: what the agent loop knows of any provider. A provider turns its wire format into these
+// parts and nothing outside its folder knows that format.
+
+/** One call that the model wants made. `argumentsJson` is JSON text as the model wrote it; it may be malformed. */
+export interface ModelToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly argumentsJson: string;
+}
+
+/** A message of the conversation, oldest first. Every tool call of an assistant message is answered by a tool message. */
+export type ModelMessage =
+  | { readonly role: "user"; readonly text: string }
+  | { readonly role: "assistant"; readonly text: string; readonly toolCalls: readonly ModelToolCall[] }
+  | { readonly role: "tool"; readonly toolCallId: string; readonly toolName: string; readonly text: string };
+
+/** A tool as the model is told of it. `parameters` is a JSON Schema and is passed on as it is. */
+export interface ModelToolDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: object;
+}
+
+export interface ModelRequest {
+  readonly system: string;
+  readonly messages: readonly ModelMessage[];
+  /** In the order in which they are offered to the model; providers cache by it. */
+  readonly tools: readonly ModelToolDefinition[];
+  readonly maxTokens: number;
+  readonly temperature: number | undefined;
+}
+
+/** Tokens of one response. A figure that the provider did not give is undefined, never 0. */
+export interface ModelUsage {
+  readonly promptTokens: number | undefined;
+  readonly completionTokens: number | undefined;
+  readonly totalTokens: number | undefined;
+  readonly cachedTokens: number | undefined;
+  readonly reasoningTokens: number | undefined;
+}
+
+/**
+ * What a response consists of, in order. A stream ends with exactly one `finish` or one `failure` and nothing after it;
+ * tool calls come whole, in the order of their index. An aborted stream just ends.
+ */
+export type ModelPart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "reasoning"; readonly text: string }
+  | { readonly type: "tool-call"; readonly call: ModelToolCall }
+  | { readonly type: "finish"; readonly reason: FinishReason; readonly usage: ModelUsage | undefined }
+  | ModelFailure;
+
+export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" | "other";
+
+/** An expected failure: the provider refused, broke off or could not be reached. `message` may be shown to the caller. */
+export interface ModelFailure {
+  readonly type: "failure";
+  readonly message: string;
+  /** True for what may pass: 429, 5xx, network, a stream that was cut. */
+  readonly retryable: boolean;
+  /** What the provider asked for (Retry-After). */
+  readonly retryAfterMs: number | undefined;
+}
+
+export interface Model {
+  /** As the provider calls it, without the routing prefix. */
+  readonly name: string;
+  /** Streams one response. Throws only for defects of ours; what a provider may do wrong arrives as a `failure` part. */
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
+}

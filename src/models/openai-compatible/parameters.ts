@@ -1,0 +1,20 @@
+// Where model families differ in the parameters they accept. Pure.
+
+/** Families that reason before they answer: they refuse `max_tokens` and `temperature`. Exact or followed by `-` or `.`. */
+const reasoningFamilies = ["o1", "o3", "o4", "gpt-5"] as const;
+
+export function isReasoningModel(modelName: string): boolean {
+  return reasoningFamilies.some((family) => {
+    const next = modelName.charAt(family.length);
+    return modelName.startsWith(family) && (next === "" || next === "-" || next === ".");
+  });
+}
+
+/** A Chat Completions body with the names that its model accepts. */
+export function adaptParameters(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  if (!isReasoningModel(String(body.model))) {
+    return { ...body };
+  }
+  const { max_tokens, temperature: _refused, ...rest } = body;
+  return { ...rest, max_completion_tokens: max_tokens };
+}

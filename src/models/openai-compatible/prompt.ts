@@ -1,0 +1,54 @@
+// A ModelRequest as the call options of the AI SDK. Pure; keeps the order of messages, calls and tools.
+
+import type { LanguageModelV4CallOptions, LanguageModelV4Message } from "@ai-sdk/provider";
+import type { ModelMessage, ModelRequest, ModelToolCall } from "../model.ts";
+
+export function toCallOptions(request: ModelRequest): LanguageModelV4CallOptions {
+  return {
+    prompt: [...toSystemMessages(request.system), ...request.messages.map(toPromptMessage)],
+    maxOutputTokens: request.maxTokens,
+    ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
+    tools: request.tools.map((tool) => ({
+      type: "function",
+      name: tool.name,
+      description: tool.description,
+      inputSchema: tool.parameters,
+    })),
+  };
+}
+
+function toSystemMessages(text: string): LanguageModelV4Message[] {
+  return text === "" ? [] : [{ role: "system", content: text }];
+}
+
+function toPromptMessage(message: ModelMessage): LanguageModelV4Message {
+  switch (message.role) {
+    case "user":
+      return { role: "user", content: [{ type: "text", text: message.text }] };
+    case "assistant":
+      return {
+        role: "assistant",
+        content: [{ type: "text" as const, text: message.text }, ...message.toolCalls.map(toPromptCall)],
+      };
+    case "tool":
+      return {
+        role: "tool",
+        content: [
+          {
+            type: "tool-result",
+            toolCallId: message.toolCallId,
+            toolName: message.toolName,
+            output: { type: "text", value: message.text },
+          },
+        ],
+      };
+    default:
+      return message satisfies never;
+  }
+}
+
+function toPromptCall(call: ModelToolCall): { type: "tool-call"; toolCallId: string; toolName: string; input: string } {
+  // As text the arguments go out byte for byte. A call without arguments may come as empty text, which providers refuse.
+  const input = call.argumentsJson.trim() === "" ? "{}" : call.argumentsJson;
+  return { type: "tool-call", toolCallId: call.id, toolName: call.name, input };
+}

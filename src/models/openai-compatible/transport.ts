@@ -1,0 +1,162 @@
+// The HTTP side of a provider: one keep-alive pool, a `fetch` over it for the AI SDK, and the limits on what comes back.
+// T1: an aborted signal closes the socket at once.
+// T2: whatever the provider does wrong before its stream begins is thrown as a ProviderFailure.
+// T3: no response makes us hold more than a line of `lineBytesMax` or an error body of `errorBodyBytesMax`.
+
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
+import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import type { Clock } from "../../base/clock.ts";
+import {
+  describeHeadersTimeout,
+  describeHttpError,
+  describeUnreachable,
+  describeUnreadable,
+  ProviderFailure,
+  parseRetryAfter,
+} from "./failures.ts";
+
+export interface TransportOptions {
+  readonly provider: string;
+  readonly baseUrl: URL;
+  /** Taken out of error bodies, which some providers fill with the key they refused. */
+  readonly apiKey: string;
+  readonly clock: Clock;
+}
+
+export interface Transport {
+  readonly fetch: typeof globalThis.fetch;
+  /** Ends the requests under way and closes every socket. */
+  close(): void;
+}
+
+/** A provider that has not begun to answer by then is taken for hung; queueing providers answer their headers sooner. */
+export const headersLimitMs = 30_000;
+
+/** Each response under way needs a socket of its own; the bound keeps a burst of runs below the usual descriptor limit. */
+export const socketsMax = 512;
+
+/** Idle sockets close before providers and load balancers drop them, which they do after 60 s or more. */
+export const idleSocketMs = 30_000;
+
+/** The longest line of a stream. Chunks are a few hundred bytes; whole tool arguments in one chunk stay well below. */
+export const lineBytesMax = 1024 * 1024;
+
+/** What is read of an error body: 2000 characters of any script fit. */
+export const errorBodyBytesMax = 8192;
+
+export function createTransport(options: TransportOptions): Transport {
+  const pool = { keepAlive: true, maxSockets: socketsMax, timeout: idleSocketMs };
+  const secure = options.baseUrl.protocol === "https:";
+  const agent = secure ? new HttpsAgent(pool) : new HttpAgent(pool);
+  const open = (url: URL, init: RequestInit): ClientRequest =>
+    (secure ? requestHttps : requestHttp)(url, {
+      agent,
+      method: init.method ?? "GET",
+      headers: Object.fromEntries(new Headers(init.headers)),
+      // Without a limit of its own the pool's idle limit would also end a model that thinks for long.
+      timeout: 0,
+      ...(init.signal ? { signal: init.signal } : {}),
+    });
+  return {
+    fetch: (input, init = {}) => {
+      const request = open(new URL(input instanceof Request ? input.url : input), init);
+      return exchange(options, request, String(init.body ?? ""));
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+async function exchange(options: TransportOptions, request: ClientRequest, body: string): Promise<Response> {
+  const answered = new AbortController();
+  let late = false;
+  // Never rejects, and ends with the exchange.
+  void options.clock.sleep(headersLimitMs, answered.signal).then(() => {
+    if (answered.signal.aborted) {
+      return;
+    }
+    late = true;
+    request.destroy();
+  });
+  try {
+    const response = await awaitResponse(request, body);
+    await refuseErrors(options, response);
+    return new Response(toBoundedStream(options.provider, response));
+  } catch (error) {
+    if (late) {
+      throw new ProviderFailure(describeHeadersTimeout(options.provider, headersLimitMs), error);
+    }
+    if (error instanceof ProviderFailure) {
+      throw error;
+    }
+    throw new ProviderFailure(describeUnreachable(options.provider, error), error);
+  } finally {
+    answered.abort();
+  }
+}
+
+function awaitResponse(request: ClientRequest, body: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    // Stays attached: once the response is there, its own stream reports what happens to the socket.
+    request.on("error", reject);
+    request.once("response", resolve);
+    request.end(body);
+  });
+}
+
+async function refuseErrors(options: TransportOptions, response: IncomingMessage): Promise<void> {
+  const status = response.statusCode ?? 0;
+  const mediaType = response.headers["content-type"] ?? "";
+  if (status < 200 || status > 299) {
+    const retryAfterMs = parseRetryAfter(response.headers["retry-after"], options.clock.nowMs());
+    throw new ProviderFailure(describeHttpError(status, await readErrorBody(options, response), retryAfterMs));
+  }
+  // A web page, or an answer in one piece: most likely the base URL lacks its `/v1` or names something else.
+  if (/^(text\/html|application\/json)\b/i.test(mediaType)) {
+    const found = `expected an event stream, got ${mediaType}; check the base URL: ${await readErrorBody(options, response)}`;
+    throw new ProviderFailure(describeUnreadable(options.provider, found));
+  }
+}
+
+async function readErrorBody({ apiKey }: TransportOptions, response: IncomingMessage): Promise<string> {
+  const body = await text(takeBytes(response, errorBodyBytesMax));
+  return apiKey === "" ? body : body.replaceAll(apiKey, "[redacted]");
+}
+
+// A body that breaks off is worth as much as came: the status says the rest.
+async function* takeBytes(response: IncomingMessage, bytesMax: number): AsyncGenerator<Uint8Array> {
+  let leftBytes = bytesMax;
+  try {
+    for await (const chunk of response as AsyncIterable<Uint8Array>) {
+      yield chunk.subarray(0, leftBytes);
+      leftBytes -= chunk.byteLength;
+      if (leftBytes <= 0) {
+        return;
+      }
+    }
+  } catch {
+    return;
+  }
+}
+
+function toBoundedStream(provider: string, response: IncomingMessage): ReadableStream<Uint8Array> {
+  let lineBytes = 0;
+  const bound = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      // Lines that begin and end within one chunk need no look: a chunk is one read of the socket, 64 KiB at most.
+      const firstBreak = chunk.indexOf(lineFeed);
+      lineBytes += firstBreak === -1 ? chunk.byteLength : firstBreak;
+      if (lineBytes > lineBytesMax) {
+        throw new ProviderFailure(describeUnreadable(provider, `a line is longer than ${lineBytesMax} bytes`));
+      }
+      if (firstBreak !== -1) {
+        lineBytes = chunk.byteLength - chunk.lastIndexOf(lineFeed) - 1;
+      }
+      controller.enqueue(chunk);
+    },
+  });
+  return (Readable.toWeb(response) as ReadableStream<Uint8Array>).pipeThrough(bound);
+}
+
+const lineFeed = 10;

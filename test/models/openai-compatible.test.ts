@@ -1,0 +1,568 @@
+// The Chat Completions provider against a real socket.
+
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { ModelPart, ModelRequest } from "../../src/models/model.ts";
+import { createOpenAiCompatible, type OpenAiCompatibleProvider } from "../../src/models/openai-compatible/provider.ts";
+import { headersLimitMs, lineBytesMax } from "../../src/models/openai-compatible/transport.ts";
+import {
+  answer,
+  callTools,
+  type FakeProvider,
+  fail,
+  type Script,
+  splitBytes,
+  startFakeProvider,
+} from "../fakes/provider.ts";
+import { createManualClock, type ManualClock } from "./manual-clock.ts";
+
+const apiKey = "sk-test-5f1c";
+const request: ModelRequest = {
+  system: "Be brief.",
+  messages: [{ role: "user", text: "hello" }],
+  tools: [],
+  maxTokens: 100,
+  temperature: undefined,
+};
+
+let clock: ManualClock;
+let fake: FakeProvider;
+let provider: OpenAiCompatibleProvider;
+
+beforeEach(async () => {
+  clock = createManualClock({ nowMs: Date.parse("2026-01-01T00:00:00Z") });
+  fake = await startFakeProvider();
+  provider = createOpenAiCompatible({ name: "openai", baseUrl: fake.baseUrl, apiKey, clock });
+});
+
+afterEach(async () => {
+  provider.close();
+  await fake.close();
+});
+
+function open(overrides: Partial<ModelRequest> = {}, signal = new AbortController().signal, model = "gpt-4o") {
+  return provider
+    .model(model)
+    .stream({ ...request, ...overrides }, signal)
+    [Symbol.asyncIterator]();
+}
+
+async function collect(overrides: Partial<ModelRequest> = {}, model = "gpt-4o"): Promise<ModelPart[]> {
+  return Array.fromAsync(provider.model(model).stream({ ...request, ...overrides }, new AbortController().signal));
+}
+
+async function respondAndCollect(script: Script): Promise<ModelPart[]> {
+  fake.respond(script);
+  return collect();
+}
+
+async function lastBody(): Promise<Record<string, unknown>> {
+  return (await fake.request(fake.requests.length - 1)).body;
+}
+
+describe("the request", () => {
+  test("goes to <base url>/chat/completions with the key as bearer token and asks for usage", async () => {
+    await respondAndCollect(answer("hi"));
+    const { method, path, headers, body } = await fake.request(0);
+    expect({ method, path }).toEqual({ method: "POST", path: "/v1/chat/completions" });
+    expect(headers.authorization).toBe(`Bearer ${apiKey}`);
+    expect(body).toEqual({
+      model: "gpt-4o",
+      messages: [
+        { role: "system", content: "Be brief." },
+        { role: "user", content: "hello" },
+      ],
+      max_tokens: 100,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+  });
+
+  test("tolerates a trailing slash in the base URL", async () => {
+    const slashed = createOpenAiCompatible({ name: "openai", baseUrl: `${fake.baseUrl}/`, apiKey, clock });
+    await Array.fromAsync(slashed.model("gpt-4o").stream(request, new AbortController().signal));
+    slashed.close();
+    expect((await fake.request(0)).path).toBe("/v1/chat/completions");
+  });
+
+  test("carries no Authorization header when there is no key", async () => {
+    const keyless = createOpenAiCompatible({ name: "local", baseUrl: fake.baseUrl, apiKey: "", clock });
+    await Array.fromAsync(keyless.model("llama").stream(request, new AbortController().signal));
+    keyless.close();
+    expect((await fake.request(0)).headers.authorization).toBeUndefined();
+  });
+
+  test("keeps the order of messages, calls and tools, and passes schemas and arguments on byte for byte", async () => {
+    const parameters = { type: "object", properties: { b: { anyOf: [{ minLength: 2 }, { enum: [1] }] }, a: {} } };
+    await collect({
+      messages: [
+        { role: "user", text: "read" },
+        {
+          role: "assistant",
+          text: "",
+          toolCalls: [
+            { id: "c2", name: "zeta", argumentsJson: '{"b": 1,"a":2}' },
+            { id: "c1", name: "alpha", argumentsJson: "" },
+          ],
+        },
+        { role: "tool", toolCallId: "c2", toolName: "zeta", text: "two" },
+        { role: "tool", toolCallId: "c1", toolName: "alpha", text: "Error: no" },
+      ],
+      tools: [
+        { name: "zeta", description: "last first", parameters },
+        { name: "alpha", description: "", parameters: {} },
+      ],
+    });
+    const body = await lastBody();
+    expect(body.messages).toEqual([
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "read" },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [
+          { id: "c2", type: "function", function: { name: "zeta", arguments: '{"b": 1,"a":2}' } },
+          { id: "c1", type: "function", function: { name: "alpha", arguments: "{}" } },
+        ],
+      },
+      { role: "tool", tool_call_id: "c2", content: "two" },
+      { role: "tool", tool_call_id: "c1", content: "Error: no" },
+    ]);
+    expect(JSON.stringify(body.tools)).toBe(
+      JSON.stringify([
+        { type: "function", function: { name: "zeta", description: "last first", parameters } },
+        { type: "function", function: { name: "alpha", description: "", parameters: {} } },
+      ]),
+    );
+  });
+
+  test.each(["o1", "o3-mini", "o4-mini", "gpt-5", "gpt-5-mini", "gpt-5.1"])(
+    "of %s has max_completion_tokens and no temperature",
+    async (model) => {
+      await collect({ temperature: 0.5 }, model);
+      const body = await lastBody();
+      expect(body).toMatchObject({ max_completion_tokens: 100 });
+      expect(body).not.toHaveProperty("max_tokens");
+      expect(body).not.toHaveProperty("temperature");
+    },
+  );
+
+  test.each(["gpt-4o", "gpt-50", "o10", "chatgpt-4o-latest"])("of %s has max_tokens and temperature", async (model) => {
+    await collect({ temperature: 0.5 }, model);
+    expect(await lastBody()).toMatchObject({ max_tokens: 100, temperature: 0.5 });
+  });
+
+  test("is made on a socket that an earlier one left open", async () => {
+    await collect();
+    await collect();
+    expect(fake.requests).toHaveLength(2);
+    expect(fake.connections).toBe(1);
+  });
+});
+
+describe("the response", () => {
+  test("gives each text delta as soon as it arrives", async () => {
+    const gate = Promise.withResolvers<void>();
+    fake.respond(async (wire) => {
+      wire.text("first");
+      await gate.promise;
+      wire.text("second");
+      wire.finish("stop");
+      wire.done();
+    });
+    const parts = open();
+    expect((await parts.next()).value).toEqual({ type: "text", text: "first" });
+    gate.resolve();
+    expect((await parts.next()).value).toEqual({ type: "text", text: "second" });
+    expect((await parts.next()).value).toEqual({ type: "finish", reason: "stop", usage: undefined });
+    expect((await parts.next()).done).toBe(true);
+  });
+
+  test("tells reasoning from text", async () => {
+    const parts = await respondAndCollect((wire, received) => {
+      wire.reasoning("hm");
+      return answer("42")(wire, received);
+    });
+    expect(parts.slice(0, 2)).toEqual([
+      { type: "reasoning", text: "hm" },
+      { type: "text", text: "42" },
+    ]);
+  });
+
+  test("reports usage with the cached and reasoning share", async () => {
+    const parts = await respondAndCollect((wire) => {
+      wire.text("x");
+      wire.finish("stop");
+      wire.usage({
+        prompt_tokens: 90,
+        completion_tokens: 10,
+        total_tokens: 100,
+        prompt_tokens_details: { cached_tokens: 64 },
+        completion_tokens_details: { reasoning_tokens: 7 },
+      });
+      wire.done();
+    });
+    const usage = { promptTokens: 90, completionTokens: 10, totalTokens: 100, cachedTokens: 64, reasoningTokens: 7 };
+    expect(parts.at(-1)).toEqual({ type: "finish", reason: "stop", usage });
+  });
+
+  test("leaves figures undefined that the provider did not give", async () => {
+    const parts = await respondAndCollect((wire) => {
+      wire.finish("stop");
+      wire.usage({ prompt_tokens: 3 });
+    });
+    expect(parts.at(-1)).toEqual({
+      type: "finish",
+      reason: "stop",
+      usage: {
+        promptTokens: 3,
+        completionTokens: undefined,
+        totalTokens: undefined,
+        cachedTokens: undefined,
+        reasoningTokens: undefined,
+      },
+    });
+  });
+
+  test("gives tool calls whole and by index, however their pieces were interleaved", async () => {
+    const parts = await respondAndCollect((wire) => {
+      wire.toolCalls({ index: 1, id: "b", name: "beta", arguments: '{"x"' });
+      wire.toolCalls({ index: 0, id: "a", name: "alpha", arguments: "{" });
+      wire.toolCalls({ index: 0, arguments: "}" }, { index: 1, arguments: ":" });
+      wire.toolCalls({ index: 1, arguments: "1}" });
+      wire.finish("tool_calls");
+      wire.done();
+    });
+    expect(parts).toEqual([
+      { type: "tool-call", call: { id: "a", name: "alpha", argumentsJson: "{}" } },
+      { type: "tool-call", call: { id: "b", name: "beta", argumentsJson: '{"x":1}' } },
+      { type: "finish", reason: "tool-calls", usage: undefined },
+    ]);
+  });
+
+  test.each([
+    ["stop", "stop"],
+    ["length", "length"],
+    ["content_filter", "content-filter"],
+    ["eos", "other"],
+  ])("maps finish reason %s to %s", async (wireReason, reason) => {
+    const parts = await respondAndCollect((wire) => wire.finish(wireReason));
+    expect(parts).toEqual([{ type: "finish", reason, usage: undefined }]);
+  });
+
+  test.each(["stop", "eos"])("asks for its tools to be run although it finished with %s", async (wireReason) => {
+    const parts = await respondAndCollect((wire) => {
+      wire.toolCalls({ index: 0, id: "a", name: "alpha", arguments: "{}" });
+      wire.finish(wireReason);
+    });
+    expect(parts.map((part) => part.type)).toEqual(["tool-call", "finish"]);
+    expect(parts.at(-1)).toMatchObject({ reason: "tool-calls" });
+  });
+
+  test("is the same when every byte comes by itself, also within a character", async () => {
+    const frames = ["für ", "日本", "🚀"].map(
+      (content) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\r\n\r\n`,
+    );
+    const end = 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
+    const parts = await respondAndCollect((wire) => wire.raw(...splitBytes(`: comment\n\n${frames.join("")}${end}`)));
+    expect(parts).toEqual([
+      { type: "text", text: "für " },
+      { type: "text", text: "日本" },
+      { type: "text", text: "🚀" },
+      { type: "finish", reason: "stop", usage: undefined },
+    ]);
+  });
+});
+
+describe("a broken stream", () => {
+  const cutText = /^the response of provider openai was cut off: /;
+
+  test("that loses its socket is a retryable failure after what had come", async () => {
+    const parts = await respondAndCollect((wire) => {
+      wire.text("half");
+      return wire.cut();
+    });
+    expect(parts).toEqual([
+      { type: "text", text: "half" },
+      { type: "failure", message: expect.stringMatching(cutText), retryable: true, retryAfterMs: undefined },
+    ]);
+  });
+
+  test("that ends without a finish reason is a retryable failure and runs none of its tool calls", async () => {
+    const parts = await respondAndCollect((wire) => {
+      wire.toolCalls({ index: 0, id: "a", name: "bash", arguments: '{"command":"rm x"}' });
+      wire.end();
+    });
+    expect(parts).toEqual([
+      { type: "failure", message: expect.stringMatching(cutText), retryable: true, retryAfterMs: undefined },
+    ]);
+  });
+
+  test("goes on after a line that cannot be read, wherever it stands", async () => {
+    const parts = await respondAndCollect((wire) => {
+      wire.raw("data: {broken\n\n", "garbage\n\n");
+      wire.text("fine");
+      wire.finish("stop");
+      wire.raw("data: {broken\n\n");
+      wire.done();
+    });
+    expect(parts.map((part) => part.type)).toEqual(["text", "finish"]);
+  });
+
+  test("never counts as success when the unreadable line was its end", async () => {
+    const parts = await respondAndCollect((wire) => {
+      wire.text("fine");
+      wire.raw('data: {"choices":[{"delta":{},"finish_reason":"st\n\n');
+      wire.done();
+    });
+    expect(parts.at(-1)).toMatchObject({ type: "failure", retryable: true });
+  });
+
+  test("passes over frames that carry no choice, such as pings", async () => {
+    const parts = await respondAndCollect((wire, received) => {
+      wire.frame({ type: "ping" });
+      return answer("ok")(wire, received);
+    });
+    expect(parts.map((part) => part.type)).toEqual(["text", "finish"]);
+  });
+
+  test("fails when a readable frame has a form that would lose content", async () => {
+    const parts = await respondAndCollect((wire, received) => {
+      wire.frame({ choices: [{ delta: { content: 7 } }] });
+      return answer("rest")(wire, received);
+    });
+    expect(parts).toEqual([expect.objectContaining({ type: "failure", retryable: false })]);
+  });
+
+  test("fails when a tool call has no name", async () => {
+    const parts = await respondAndCollect((wire) => {
+      wire.toolCalls({ index: 0, id: "a", arguments: "{}" });
+      wire.finish("tool_calls");
+    });
+    expect(parts).toEqual([expect.objectContaining({ type: "failure", retryable: false })]);
+  });
+
+  test("fails when a line is longer than the limit", async () => {
+    const parts = await respondAndCollect((wire) => wire.raw(`data: ${"x".repeat(lineBytesMax)}\n\n`));
+    expect(parts).toEqual([
+      expect.objectContaining({
+        type: "failure",
+        retryable: false,
+        message: expect.stringContaining("line is longer"),
+      }),
+    ]);
+  });
+
+  test.each([
+    [{ message: "overloaded", type: "server_error" }, "API error in stream: overloaded", true],
+    [{ message: "too long", type: "invalid_request_error" }, "API error in stream: too long", false],
+    [{ message: "upstream", code: 502 }, "API error in stream: upstream", true],
+    [{ message: "bad", code: 400 }, "API error in stream: bad", false],
+    ["out of memory", "API error in stream: out of memory", true],
+  ])("with the error object %j is a failure", async (error, message, retryable) => {
+    const parts = await respondAndCollect((wire) => {
+      wire.text("half");
+      wire.frame({ error });
+      wire.done();
+    });
+    expect(parts).toEqual([
+      { type: "text", text: "half" },
+      { type: "failure", message, retryable, retryAfterMs: undefined },
+    ]);
+  });
+
+  test("whose error stands beside choices is a failure, and so is finish reason error", async () => {
+    const beside = await respondAndCollect((wire) =>
+      wire.frame({ error: { message: "late" }, choices: [{ delta: { content: "" }, finish_reason: "error" }] }),
+    );
+    const reason = await respondAndCollect((wire) => wire.finish("error"));
+    expect(beside).toEqual([expect.objectContaining({ type: "failure", message: "API error in stream: late" })]);
+    expect(reason).toEqual([expect.objectContaining({ type: "failure", retryable: true })]);
+  });
+});
+
+describe("a refused request", () => {
+  test.each([
+    [400, false],
+    [401, false],
+    [404, false],
+    [302, false],
+    [408, true],
+    [429, true],
+    [500, true],
+    [503, true],
+  ])("with status %i has the body in its text", async (status, retryable) => {
+    const parts = await respondAndCollect(fail(status, '{"error":{"message":"no"}}\n'));
+    expect(parts).toEqual([
+      {
+        type: "failure",
+        message: `API error (status ${status}): {"error":{"message":"no"}}`,
+        retryable,
+        retryAfterMs: undefined,
+      },
+    ]);
+  });
+
+  test("shows at most 2000 characters of the body", async () => {
+    const [part] = await respondAndCollect(fail(500, "€".repeat(5000)));
+    expect(part).toMatchObject({ message: `API error (status 500): ${"€".repeat(2000)}` });
+  });
+
+  test("does not show the key that the provider echoes", async () => {
+    const [part] = await respondAndCollect(fail(401, `Incorrect API key provided: ${apiKey}`));
+    expect(part).toMatchObject({ message: "API error (status 401): Incorrect API key provided: [redacted]" });
+  });
+
+  test.each([
+    ["7", 7000],
+    ["0.5", 500],
+    ["Thu, 01 Jan 2026 00:01:30 GMT", 90_000],
+    ["Wed, 31 Dec 2025 23:00:00 GMT", 0],
+    ["soon", undefined],
+    ["-5", undefined],
+  ])("reads Retry-After %j as %s ms", async (value, retryAfterMs) => {
+    const [part] = await respondAndCollect(fail(429, "slow down", { "retry-after": value }));
+    expect(part).toMatchObject({ type: "failure", retryable: true, retryAfterMs });
+  });
+
+  test("that was answered by a web page names the base URL as the likely cause", async () => {
+    const parts = await respondAndCollect(fail(200, "<html>welcome", { "content-type": "text/html" }));
+    expect(parts).toEqual([
+      expect.objectContaining({ retryable: false, message: expect.stringContaining("check the base URL") }),
+    ]);
+  });
+
+  test("that finds nobody listening is a retryable failure without the address in its text", async () => {
+    await fake.close();
+    expect(await collect()).toEqual([
+      {
+        type: "failure",
+        message: "cannot reach provider openai: ECONNREFUSED",
+        retryable: true,
+        retryAfterMs: undefined,
+      },
+    ]);
+  });
+
+  test("whose socket is reset before any answer is a retryable failure", async () => {
+    const parts = await respondAndCollect((wire) => wire.cut());
+    expect(parts).toEqual([
+      expect.objectContaining({ message: "cannot reach provider openai: ECONNRESET", retryable: true }),
+    ]);
+  });
+
+  test("that gets no headers in time is a retryable failure and closes its socket", async () => {
+    fake.respond((wire) => wire.hang());
+    const parts = open();
+    const first = parts.next();
+    const received = await fake.request(0);
+    clock.advance(headersLimitMs);
+    expect((await first).value).toEqual({
+      type: "failure",
+      message: "provider openai did not answer within 30 s",
+      retryable: true,
+      retryAfterMs: undefined,
+    });
+    expect(await received.closed).toBe(false);
+  });
+
+  test("has no limit on the stream itself once the headers are there", async () => {
+    const gate = Promise.withResolvers<void>();
+    fake.respond(async (wire) => {
+      wire.text("first");
+      await gate.promise;
+      wire.finish("stop");
+    });
+    const parts = open();
+    await parts.next();
+    clock.advance(headersLimitMs * 10);
+    gate.resolve();
+    expect((await parts.next()).value).toMatchObject({ type: "finish" });
+  });
+});
+
+describe("an abort", () => {
+  test("in the middle of a stream ends it at once, without a part, and closes the socket", async () => {
+    fake.respond((wire) => {
+      wire.text("first");
+      return wire.hang();
+    });
+    const abort = new AbortController();
+    const parts = open({}, abort.signal);
+    await parts.next();
+    const next = parts.next();
+    abort.abort(new Error("cancelled"));
+    expect(await next).toEqual({ done: true, value: undefined });
+    expect(await fake.requests[0]?.closed).toBe(false);
+  });
+
+  test("before the headers ends the stream at once and closes the socket", async () => {
+    fake.respond((wire) => wire.hang());
+    const abort = new AbortController();
+    const next = open({}, abort.signal).next();
+    const received = await fake.request(0);
+    abort.abort();
+    expect(await next).toEqual({ done: true, value: undefined });
+    expect(await received.closed).toBe(false);
+  });
+
+  test("before the start sends nothing", async () => {
+    expect(await open({}, AbortSignal.abort()).next()).toEqual({ done: true, value: undefined });
+    expect(fake.connections).toBe(0);
+  });
+
+  test("holds back the parts that had already arrived", async () => {
+    fake.respond((wire) => {
+      wire.text("one");
+      wire.text("two");
+      wire.finish("stop");
+    });
+    const abort = new AbortController();
+    const parts = open({}, abort.signal);
+    await parts.next();
+    abort.abort();
+    expect((await parts.next()).done).toBe(true);
+  });
+
+  test("is not needed to close the socket: leaving the stream does it too", async () => {
+    fake.respond((wire) => {
+      wire.text("first");
+      return wire.hang();
+    });
+    const parts = open();
+    await parts.next();
+    await parts.return?.();
+    expect(await fake.requests[0]?.closed).toBe(false);
+  });
+});
+
+test("closing the provider ends a response under way as a failure", async () => {
+  fake.respond((wire) => {
+    wire.text("first");
+    return wire.hang();
+  });
+  const parts = open();
+  await parts.next();
+  const next = parts.next();
+  provider.close();
+  expect((await next).value).toMatchObject({ type: "failure", retryable: true });
+});
+
+test.each(["", "api.openai.com/v1", "ftp://example.com"])(
+  "the base URL %j is refused with what to give instead",
+  (baseUrl) => {
+    expect(() => createOpenAiCompatible({ name: "openai", baseUrl, apiKey, clock })).toThrow(
+      expect.objectContaining({
+        reason: "CONFIG_INVALID",
+        message: expect.stringContaining("give an http or https URL"),
+      }),
+    );
+  },
+);
+
+test("a response with tool calls of the same turn keeps the ids that the provider gave", async () => {
+  const parts = await respondAndCollect(callTools({ id: "x", name: "a" }, { id: "y", name: "a" }));
+  expect(parts.slice(0, 2)).toEqual([
+    { type: "tool-call", call: { id: "x", name: "a", argumentsJson: "" } },
+    { type: "tool-call", call: { id: "y", name: "a", argumentsJson: "" } },
+  ]);
+});

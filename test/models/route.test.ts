@@ -1,0 +1,65 @@
+// From model names to providers.
+
+import { expect, test } from "vitest";
+import { createDemoModel } from "../../src/models/demo/demo-model.ts";
+import type { Model } from "../../src/models/model.ts";
+import { createModelRouter, type ModelProvider } from "../../src/models/route.ts";
+import { createManualClock } from "./manual-clock.ts";
+
+const demo = createDemoModel({ clock: createManualClock() });
+const full = createModelRouter({
+  providers: { openai: nameProvider("openai"), gemini: nameProvider("gemini"), anthropic: nameProvider("anthropic") },
+  demo,
+});
+const empty = createModelRouter({ providers: {}, demo });
+
+/** Models whose name tells which provider made them. */
+function nameProvider(provider: string): ModelProvider {
+  return { model: (name): Model => ({ name: `${provider} has ${name}`, stream: demo.stream }) };
+}
+
+test.each([
+  ["gpt-4o", "openai has gpt-4o"],
+  ["o1", "openai has o1"],
+  ["o1-mini", "openai has o1-mini"],
+  ["o3", "openai has o3"],
+  ["o3-mini", "openai has o3-mini"],
+  ["o4-mini", "openai has o4-mini"],
+  ["chatgpt-4o-latest", "openai has chatgpt-4o-latest"],
+  ["openai:llama-3:8b", "openai has llama-3:8b"],
+  ["openai:claude-x", "openai has claude-x"],
+  ["gemini-2.5-pro", "gemini has gemini-2.5-pro"],
+  ["claude-sonnet-4", "anthropic has claude-sonnet-4"],
+])("%s is resolved as: %s", (name, resolved) => {
+  expect(full.resolve(name).name).toBe(resolved);
+});
+
+test("demo needs no provider", () => {
+  expect(empty.resolve("demo")).toBe(demo);
+});
+
+test.each([
+  ["gpt-4o", "OpenAI"],
+  ["openai:anything", "OpenAI"],
+  ["gemini-2.5-pro", "Gemini"],
+  ["claude-sonnet-4", "Anthropic"],
+])("%s without a key says that the key of %s is missing", (name, title) => {
+  expect(() => empty.resolve(name)).toThrow(
+    expect.objectContaining({
+      reason: "MODEL_UNSUPPORTED",
+      message: `failed to create client: ${title} API key not configured for model ${name}`,
+    }),
+  );
+});
+
+test.each(["", "llama-3", "gpt", "o4", "o11", "openai:", "demo-2", "GPT-4o", 'a"b'])(
+  "%j is refused with the prefixes that are known",
+  (name) => {
+    expect(() => full.resolve(name)).toThrow(
+      expect.objectContaining({
+        reason: "MODEL_UNSUPPORTED",
+        message: `failed to create client: unsupported model ${JSON.stringify(name)}: expected prefix gpt-/o1-/o3-/chatgpt- (OpenAI), gemini- (Gemini), or claude- (Anthropic)`,
+      }),
+    );
+  },
+);

@@ -1,0 +1,77 @@
+// The tool list_dir: the entries of one directory, hidden ones included, with their sizes. A link is listed as itself.
+
+import { lstat, opendir } from "node:fs/promises";
+import { readText, type ToolArguments } from "./arguments.ts";
+import { CappedText } from "./cap.ts";
+import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
+import { describeFailure, descriptorPath, OpenedPath, openInside } from "./walk.ts";
+
+export const listDir: Tool = {
+  name: "list_dir",
+  description:
+    "Lists one directory, sorted by name: per line the name, with a slash after directories, a tab and the size in bytes. " +
+    "Hidden entries are included; an empty directory gives an empty result.",
+  parameters: {
+    type: "object",
+    properties: {
+      path: {
+        type: "string",
+        description:
+          "Path of the directory, relative to the work directory or absolute inside it. Default: the work directory.",
+      },
+    },
+  },
+  afterCrash: "again",
+  run: runListDir,
+};
+
+/** Sorting needs all names at once. This many are far more than one answer can show, and take a few seconds to size. */
+const entriesMax = 100_000;
+
+/** One character per byte: names need not be UTF-8, and this way text order is byte order. */
+const nameEncoding = "latin1";
+
+async function runListDir(args: ToolArguments, context: ToolContext): Promise<ToolOutcome> {
+  const opened = await openInside(context.workDir, readText(args, "path") ?? "", "directory");
+  if (!(opened instanceof OpenedPath)) {
+    return { error: describeFailure(opened, "open") };
+  }
+  await using directory = opened;
+  const path = descriptorPath(directory.handle);
+  const names = await readNames(path, context.signal);
+  if (names.length > entriesMax) {
+    return { error: `${directory.joinedPath} has more than ${entriesMax} entries, too many to list` };
+  }
+  const content = new CappedText();
+  for (const name of names.sort()) {
+    context.signal.throwIfAborted();
+    content.add(await describeEntry(path, Buffer.from(name, nameEncoding)));
+  }
+  return { content: content.toString() };
+}
+
+/** Stops one past the limit. */
+async function readNames(path: string, signal: AbortSignal): Promise<string[]> {
+  const names: string[] = [];
+  for await (const entry of await opendir(path, { encoding: nameEncoding })) {
+    signal.throwIfAborted();
+    names.push(entry.name);
+    if (names.length > entriesMax) {
+      break;
+    }
+  }
+  return names;
+}
+
+/** Empty for an entry that was removed after its name was read. */
+async function describeEntry(directoryPath: string, name: Buffer): Promise<string> {
+  try {
+    const stat = await lstat(Buffer.concat([Buffer.from(`${directoryPath}/`), name]));
+    return `${name.toString()}${stat.isDirectory() ? "/" : ""}\t${stat.size}\n`;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") {
+      return "";
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,24 @@
+// The port to a tool: what the agent loop knows of anything a model may call.
+
+/** What a run gives its tools. Everything a tool touches lies below `workDir` (absolute, exists). */
+export interface ToolContext {
+  readonly workDir: string;
+  readonly signal: AbortSignal;
+}
+
+/** How a call ended. A failure that the model should read about is an outcome, not a throw. */
+export type ToolOutcome = { readonly content: string } | { readonly error: string };
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters: object;
+  /**
+   * What happens to a call that was begun and whose outcome is unknown, because the process died in between:
+   * `again` for calls without side effects, `report` tells the model that the call was interrupted.
+   */
+  readonly afterCrash: "again" | "report";
+  /** Runs one call. Arguments are an object of whatever the model wrote: check every one. */
+  run(args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<ToolOutcome>;
+}

@@ -1,0 +1,51 @@
+// A directory with a work directory in it, for tests of the file tools: `outside` beside it holds what no tool may show.
+
+import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Tool, ToolContext, ToolOutcome } from "../../src/tools/tool.ts";
+
+export class Area implements Disposable {
+  readonly base: string = realpathSync(mkdtempSync(join(tmpdir(), "runnel-tools-")));
+  readonly root: string = join(this.base, "area", "s1");
+  readonly outside: string = join(this.base, "outside");
+
+  constructor() {
+    mkdirSync(this.root, { recursive: true });
+    mkdirSync(this.outside);
+  }
+
+  get context(): ToolContext {
+    return { workDir: this.root, signal: new AbortController().signal };
+  }
+
+  /** Writes a file below the work directory. Returns its absolute path. */
+  write(path: string, content: string | Uint8Array): string {
+    const absolute = join(this.root, path);
+    mkdirSync(dirname(absolute), { recursive: true });
+    writeFileSync(absolute, content);
+    return absolute;
+  }
+
+  async run(tool: Tool, args: Record<string, unknown>): Promise<ToolOutcome> {
+    return await tool.run(args, this.context);
+  }
+
+  /** How many descriptors of this process lead to this area or what was in it. */
+  countDescriptors(): number {
+    return readdirSync("/proc/self/fd").filter((fd) => describeDescriptor(fd).startsWith(this.base)).length;
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.base, { recursive: true, force: true });
+  }
+}
+
+function describeDescriptor(fd: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    // The descriptor that listed the directory is gone by now.
+    return "";
+  }
+}

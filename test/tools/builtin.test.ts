@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { Fault } from "../../src/base/fault.ts";
+import { builtinTools, selectTools } from "../../src/tools/builtin.ts";
+
+function faultOf(names: string[]): Fault {
+  try {
+    selectTools(names);
+  } catch (error) {
+    if (error instanceof Fault) {
+      return error;
+    }
+    throw error;
+  }
+  throw new Error("nothing was refused");
+}
+
+test("tools come in the order in which they were asked for", () => {
+  expect(selectTools(["list_dir", "read_file"]).map((tool) => tool.name)).toEqual(["list_dir", "read_file"]);
+  expect(selectTools([])).toEqual([]);
+});
+
+test("an unknown name is refused", () => {
+  const fault = faultOf(["read_file", "zap"]);
+  expect(fault.reason).toBe("TOOL_UNKNOWN");
+  expect(fault.message).toBe("failed to build registry: unknown builtin tool: zap");
+});
+
+test("a name given twice is refused", () => {
+  const fault = faultOf(["list_dir", "list_dir"]);
+  expect(fault.reason).toBe("INVALID_ARGUMENT");
+  expect(fault.message).toBe("failed to build registry: register builtin list_dir: tool already registered: list_dir");
+});
+
+test("every tool tells the model what it does and which arguments it needs", () => {
+  expect(builtinTools.length).toBeGreaterThan(0);
+  for (const tool of builtinTools) {
+    expect(tool.description).not.toBe("");
+    expect(tool.parameters).toMatchObject({ type: "object", properties: expect.anything() });
+  }
+});

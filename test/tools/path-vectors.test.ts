@@ -1,0 +1,113 @@
+// The acceptance cases for paths, as far as they concern tools that exist.
+
+import { execFileSync } from "node:child_process";
+import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { builtinTools } from "../../src/tools/builtin.ts";
+import { Area } from "./area.ts";
+
+interface SetupStep {
+  readonly op: "dir" | "file" | "link" | "fifo" | "hard";
+  readonly path: string;
+  readonly arg?: string;
+}
+
+interface PathCase {
+  readonly id: string;
+  readonly tool: string;
+  readonly path: string;
+  readonly expect: "allow" | "deny";
+  readonly why: string;
+  readonly error?: "NOT_FOUND";
+  readonly may_deny?: boolean;
+  readonly may_allow?: boolean;
+}
+
+interface Vectors {
+  readonly setup: readonly SetupStep[];
+  readonly cases: readonly PathCase[];
+}
+
+const vectors: Vectors = JSON.parse(readFileSync(join(import.meta.dirname, "../vectors/path.json"), "utf8"));
+
+/** The argument that holds the path, for each tool whose cases run. */
+const pathArguments: Readonly<Record<string, string>> = { read_file: "file_path", list_dir: "path" };
+
+describe.each(Object.entries(pathArguments))("%s", (toolName, argument) => {
+  const tool = builtinTools.find((candidate) => candidate.name === toolName);
+  const cases = vectors.cases.filter((candidate) => candidate.tool === toolName);
+
+  test("has cases", () => {
+    expect(tool).toBeDefined();
+    expect(cases.length).toBeGreaterThan(0);
+  });
+
+  test.each(cases)("$id: $expect, $why", async (pathCase) => {
+    using area = new Area();
+    for (const step of vectors.setup) {
+      setUp(area, step);
+    }
+    const before = readForeign(area);
+    const outcome = await tool?.run({ [argument]: expand(area, pathCase.path) }, area.context);
+    expect(readForeign(area)).toEqual(before);
+    expect(area.countDescriptors()).toBe(0);
+    expect(JSON.stringify(outcome)).not.toMatch(/SECRET|KEY|decoy|root:/);
+    if (!mayEitherWay(pathCase)) {
+      expect(outcome).toHaveProperty(pathCase.expect === "allow" ? "content" : "error");
+    }
+    if (pathCase.error === "NOT_FOUND") {
+      expect(outcome).toHaveProperty("error", expect.stringMatching(/: no such file or directory$/));
+    }
+  });
+});
+
+test("every case names a tool that the service has or will have", () => {
+  const known = ["read_file", "write_file", "edit_file", "bash", "glob", "grep", "list_dir"];
+  expect(vectors.cases.map((pathCase) => pathCase.tool).filter((name) => !known.includes(name))).toEqual([]);
+});
+
+function mayEitherWay(pathCase: PathCase): boolean {
+  return pathCase.may_deny === true || pathCase.may_allow === true;
+}
+
+function expand(area: Area, text: string): string {
+  return text.replaceAll(/\$\{(BASE|ROOT)\}/g, (_all, name) => (name === "BASE" ? area.base : area.root));
+}
+
+function setUp(area: Area, step: SetupStep): void {
+  const path = join(area.base, step.path);
+  const arg = expand(area, step.arg ?? "");
+  switch (step.op) {
+    case "dir":
+      mkdirSync(path, { recursive: true });
+      break;
+    case "file":
+      writeFileSync(path, arg);
+      break;
+    case "link":
+      symlinkSync(arg, path);
+      break;
+    case "fifo":
+      execFileSync("mkfifo", [path]);
+      break;
+    case "hard":
+      linkSync(join(area.base, arg), path);
+      break;
+    default:
+      throw new Error(`unknown setup step: ${step.op satisfies never}`);
+  }
+}
+
+/** Everything beside the work directory, name and content. */
+function readForeign(area: Area): Record<string, string> {
+  const directories = [area.outside, join(area.base, "area/s10"), join(area.base, "area/s1-evil")];
+  return Object.fromEntries(
+    directories.flatMap((directory) =>
+      readdirSync(directory, { recursive: true, encoding: "utf8" }).map((name) => {
+        const path = join(directory, name);
+        return [path, readFileSync(path, "utf8")];
+      }),
+    ),
+  );
+}

@@ -1,0 +1,32 @@
+// Asks that a run ends. The wish is durable first; then whoever works on the run is told, and a run that nobody works on
+// is ended here.
+
+import type { Clock } from "../base/clock.ts";
+import type { ResultLog } from "../runlog/log.ts";
+import type { LogEntry } from "../runlog/result.ts";
+import type { Wakeup } from "../runlog/wakeup.ts";
+import type { Db, Transaction } from "../storage/database.ts";
+import { isActive, lockRun, requestCancel } from "../storage/run.ts";
+import { cancelled, endRun } from "./terminal.ts";
+
+export interface CancelDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: ResultLog;
+  readonly wakeup: Wakeup;
+}
+
+export async function cancelRun(deps: CancelDeps, runId: string): Promise<void> {
+  const announce = await deps.db.transaction().execute((trx) => cancelRunWithin(trx, deps, runId));
+  announce();
+}
+
+/** Cancels within a caller's transaction; call what it returns after the commit. */
+export async function cancelRunWithin(trx: Transaction, deps: CancelDeps, runId: string): Promise<() => void> {
+  const run = await lockRun(trx, runId);
+  if (run === undefined || !isActive(run.status)) return () => {};
+  await requestCancel(trx, runId);
+  if (run.status === "running") return () => deps.wakeup.publish({ topic: "cancel", key: runId, value: 0 });
+  const entries: LogEntry[] = await endRun(trx, { run, end: cancelled, clock: deps.clock });
+  return () => deps.log.announce(runId, entries);
+}

@@ -1,0 +1,173 @@
+// The runs that this replica works on: as many as it has slots, taken from the queue or handed over by whoever just
+// admitted one. The run row is the queue; nothing about a run lives only here.
+
+import type { Clock } from "../base/clock.ts";
+import type { Wakeup } from "../runlog/wakeup.ts";
+import type { Db } from "../storage/database.ts";
+import { claimRuns, listCancelRequests, type RunRow } from "../storage/run.ts";
+import type { Events } from "../telemetry/events.ts";
+import type { Lease } from "./lease.ts";
+import { Stop, type StopReason } from "./stop.ts";
+
+/** The net under lost wake-ups, for queued runs and for cancels. */
+const pollMs = 1_000;
+
+export interface DispatchOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly wakeup: Wakeup;
+  readonly lease: Lease;
+  /** Most runs that this replica works on at a time. */
+  readonly slots: number;
+  readonly supervise: (run: RunRow, stop: Stop) => Promise<void>;
+}
+
+interface ActiveRun {
+  readonly replicaId: string | null;
+  readonly stop: Stop;
+  readonly over: Promise<void>;
+}
+
+export class Dispatcher {
+  readonly #options: DispatchOptions;
+  readonly #active = new Map<string, ActiveRun>();
+  readonly #closing = new AbortController();
+  readonly #unsubscribe: (() => void)[] = [];
+  #reserved = 0;
+  #wake = new AbortController();
+  #claiming: Promise<void> | undefined;
+  #polling: Promise<void> | undefined;
+
+  constructor(options: DispatchOptions) {
+    this.#options = options;
+  }
+
+  get activeCount(): number {
+    return this.#active.size;
+  }
+
+  open(): void {
+    const { wakeup } = this.#options;
+    this.#unsubscribe.push(
+      wakeup.subscribe("queue", () => this.#wake.abort()),
+      wakeup.subscribe("cancel", ({ key }) => this.stopRun(key, "cancelled")),
+      wakeup.onGap(() => this.#wake.abort()),
+    );
+    this.#claiming = this.#claimForEver();
+    this.#polling = this.#pollCancels();
+  }
+
+  /** Keeps a slot for a run that is about to be admitted; undefined when there is none. Give it back or fill it. */
+  reserve(): Reservation | undefined {
+    const { replicaId } = this.#options.lease;
+    if (replicaId === undefined || this.#closing.signal.aborted || this.#freeSlots() < 1) return undefined;
+    this.#reserved++;
+    return new Reservation(replicaId, (run) => {
+      this.#reserved--;
+      if (run !== undefined) this.#start(run);
+    });
+  }
+
+  /** Stops a run if this replica works on it. */
+  stopRun(runId: string, reason: StopReason): void {
+    this.#active.get(runId)?.stop.request(reason);
+  }
+
+  /** Drops all runs that were owned under a lost id; nothing more of them is written. */
+  loseRuns(replicaId: string): void {
+    for (const active of this.#active.values()) {
+      if (active.replicaId === replicaId) active.stop.request("lost");
+    }
+  }
+
+  /** Takes no more runs and hands on those at work. Resolves when the last driver has stopped. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#wake.abort();
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    await this.#claiming;
+    await this.#polling;
+    for (const active of this.#active.values()) active.stop.request("handed-on");
+    await Promise.all(Array.from(this.#active.values(), (active) => active.over));
+  }
+
+  #freeSlots(): number {
+    return this.#options.slots - this.#active.size - this.#reserved;
+  }
+
+  #start(run: RunRow): void {
+    const stop = new Stop();
+    if (run.cancel_request_time !== null) stop.request("cancelled");
+    const over = this.#options.supervise(run, stop).finally(() => {
+      this.#active.delete(run.id);
+      // A full replica left due runs in the queue.
+      this.#wake.abort();
+    });
+    this.#active.set(run.id, { replicaId: run.owner, stop, over });
+  }
+
+  async #claimForEver(): Promise<void> {
+    const { clock, events } = this.#options;
+    while (!this.#closing.signal.aborted) {
+      this.#wake = new AbortController();
+      try {
+        await this.#claim();
+      } catch (error) {
+        events.databaseTroubled({ part: "dispatch", error });
+      }
+      await clock.sleep(pollMs, AbortSignal.any([this.#wake.signal, this.#closing.signal]));
+    }
+  }
+
+  async #claim(): Promise<void> {
+    const { db, lease } = this.#options;
+    const limit = this.#freeSlots();
+    if (lease.replicaId === undefined || limit < 1) return;
+    this.#reserved += limit;
+    try {
+      for (const run of await claimRuns(db, { owner: lease.replicaId, limit })) this.#start(run);
+    } finally {
+      this.#reserved -= limit;
+    }
+  }
+
+  async #pollCancels(): Promise<void> {
+    const { clock, db, events, lease } = this.#options;
+    while (!this.#closing.signal.aborted) {
+      await clock.sleep(pollMs, this.#closing.signal);
+      if (this.#active.size === 0 || lease.replicaId === undefined) continue;
+      try {
+        for (const runId of await listCancelRequests(db, lease.replicaId)) this.stopRun(runId, "cancelled");
+      } catch (error) {
+        events.databaseTroubled({ part: "cancel poll", error });
+      }
+    }
+  }
+}
+
+/** A kept slot; the run that fills it is owned under `replicaId`. Disposing it gives an unfilled one back. */
+export class Reservation implements Disposable {
+  readonly replicaId: string;
+  #settle: ((run: RunRow | undefined) => void) | undefined;
+
+  constructor(replicaId: string, settle: (run: RunRow | undefined) => void) {
+    this.replicaId = replicaId;
+    this.#settle = settle;
+  }
+
+  /** Starts work on the run. Call it after the commit that made this replica its owner. */
+  fill(run: RunRow): void {
+    this.#end(run);
+  }
+
+  [Symbol.dispose](): void {
+    this.#end(undefined);
+  }
+
+  #end(run: RunRow | undefined): void {
+    const settle = this.#settle;
+    this.#settle = undefined;
+    settle?.(run);
+  }
+}

@@ -1,0 +1,98 @@
+// The port to what thinks. A driver is an async generator: it yields what happens and is resumed when that may be relied
+// on; it never writes to the log, the database or a socket. Everything it needs to go on after a crash is in its context.
+
+import type { Message, ToolCall } from "#gen/runnel/v1/message_pb.js";
+import type { ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
+import type { Agent } from "#gen/runnel/v1/session_pb.js";
+import type { ResultInit } from "../runlog/result.ts";
+
+export interface Driver {
+  /** Stored with each run. */
+  readonly name: string;
+  /** What becomes of a run whose replica is lost: it goes on from its checkpoint, or fails clearly. */
+  readonly recovery: "resume" | "fail";
+  run(context: RunContext): AsyncGenerator<DriverStep, DriverEnd>;
+}
+
+/** What a driver works with. After a takeover or a wake it is called again with the newest of all this. */
+export interface RunContext {
+  readonly runId: string;
+  readonly agent: Agent;
+  /** Absolute path of the directory that tools may touch. */
+  readonly workDir: string;
+  /** What the run was started with. */
+  readonly input: Message;
+  /** Messages of the session so far, those that this run has committed included. */
+  readonly transcript: readonly Message[];
+  /** The last checkpoint of this run; undefined on the first start. */
+  readonly checkpoint: { readonly turn: number; readonly state: Uint8Array } | undefined;
+  /** Calls of the checkpoint's turn whose outcomes are not in the log yet, in order. */
+  readonly openToolCalls: readonly OpenToolCall[];
+  /** Aborts when the run shall stop: end soon; what is yielded until then still counts. */
+  readonly signal: AbortSignal;
+}
+
+export interface OpenToolCall {
+  readonly call: ToolCall;
+  /** Undefined when the process died before the outcome was known. */
+  readonly outcome: ToolCallCompleted | undefined;
+}
+
+export type DriverStep = AppendStep | CommitStep;
+
+/** A result without side effects. The driver goes on before it is durable. */
+export interface AppendStep {
+  readonly kind: "append";
+  readonly result: ResultInit;
+}
+
+/** Results and effects that become durable together. The driver goes on when they are. */
+export interface CommitStep {
+  readonly kind: "commit";
+  readonly results: readonly ResultInit[];
+  readonly effects: StepEffects;
+}
+
+export interface StepEffects {
+  /** Messages that the session's model has now been told or has said. */
+  readonly transcript?: readonly Message[];
+  /** Where to go on: `turn` is the number of model responses taken so far. */
+  readonly checkpoint?: { readonly turn: number; readonly state: Uint8Array };
+  /** Calls that are about to be made, in order. */
+  readonly toolCalls?: { readonly turn: number; readonly calls: readonly ToolCall[] };
+  /** The outcome of one call, kept before its turn comes in the log. */
+  readonly toolOutcome?: { readonly turn: number; readonly position: number; readonly outcome: ToolCallCompleted };
+  /** The results of this step are the outcomes of all calls of the turn, in order. */
+  readonly toolResultsOfTurn?: number;
+}
+
+export type DriverEnd = CompletedEnd | FailedEnd | ParkedEnd;
+
+export interface CompletedEnd {
+  readonly kind: "completed";
+  readonly finishReason: string;
+  readonly message: Message;
+  readonly turns: number;
+  readonly usage?: ResultInit["usage"];
+  /** What is written together with the end. */
+  readonly results?: readonly ResultInit[];
+  readonly transcript?: readonly Message[];
+}
+
+export interface FailedEnd {
+  readonly kind: "failed";
+  /** Dotted code, such as `runner.error`. */
+  readonly code: string;
+  readonly error: string;
+  readonly retryable: boolean;
+  readonly turns?: number;
+  readonly usage?: ResultInit["usage"];
+}
+
+/** Nobody holds the run until it is woken or its time comes; then the driver is called again with this checkpoint. */
+export interface ParkedEnd {
+  readonly kind: "parked";
+  readonly reason: string;
+  readonly wakeInMs: number | undefined;
+  readonly checkpoint: { readonly turn: number; readonly state: Uint8Array };
+}

@@ -1,0 +1,46 @@
+// Turns the effects that a driver asks for, which are data, into rows of the commit's transaction.
+
+import { toBinary } from "@bufbuild/protobuf";
+import { MessageSchema, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
+import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
+import { saveCheckpoint } from "../storage/checkpoint.ts";
+import type { Transaction } from "../storage/database.ts";
+import { setTurn } from "../storage/run.ts";
+import { lastSequence } from "../storage/run-result.ts";
+import { insertToolCalls, markToolCallsLogged, recordToolOutcome } from "../storage/tool-call.ts";
+import { appendTranscript } from "../storage/transcript.ts";
+import type { StepEffects } from "./driver.ts";
+
+export interface EffectTarget {
+  readonly runId: string;
+  readonly session: string;
+}
+
+export async function applyEffects(
+  trx: Transaction,
+  target: EffectTarget,
+  effects: StepEffects,
+  sequences: readonly number[],
+): Promise<void> {
+  const { runId, session } = target;
+  if (effects.transcript !== undefined) {
+    const messages = effects.transcript.map((message) => toBinary(MessageSchema, message));
+    await appendTranscript(trx, { session, runId, messages });
+  }
+  if (effects.toolCalls !== undefined) {
+    const { turn, calls } = effects.toolCalls;
+    await insertToolCalls(trx, { runId, turn, calls: calls.map((call) => toBinary(ToolCallSchema, call)) });
+  }
+  if (effects.toolOutcome !== undefined) {
+    const { turn, position, outcome } = effects.toolOutcome;
+    await recordToolOutcome(trx, { runId, turn, position, outcome: toBinary(ToolCallCompletedSchema, outcome) });
+  }
+  if (effects.toolResultsOfTurn !== undefined) {
+    await markToolCallsLogged(trx, { runId, turn: effects.toolResultsOfTurn, sequences });
+  }
+  if (effects.checkpoint !== undefined) {
+    const sequence = sequences.at(-1) ?? (await lastSequence(trx, runId));
+    await saveCheckpoint(trx, { runId, checkpoint: { ...effects.checkpoint, sequence } });
+    await setTurn(trx, { id: runId, turn: effects.checkpoint.turn });
+  }
+}

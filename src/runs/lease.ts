@@ -1,0 +1,108 @@
+// This replica's lease: the right to write, renewed while the process is well. Losing it is normal: the replica takes a
+// new id and serves on, and whoever took over goes on with its runs.
+//
+// E1  Whether the lease holds is decided by the database at each write; what this process believes only saves work.
+// E2  A replica id is never used again after it was lost.
+
+import type { Clock } from "../base/clock.ts";
+import { newUuid } from "../base/ids.ts";
+import type { Db } from "../storage/database.ts";
+import { deleteReplica, insertReplica, renewReplica } from "../storage/replica.ts";
+import type { Events } from "../telemetry/events.ts";
+
+const retryDelayMs = 250;
+/** Without a word from the database for this many leases the runs are given up: another replica has them by now. */
+const silentLeasesMax = 3;
+
+export interface LeaseOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly leaseMs: number;
+  /** The runs under this id are no longer ours. */
+  readonly onLost: (replicaId: string) => void;
+}
+
+export class Lease {
+  readonly #options: LeaseOptions;
+  readonly #closing = new AbortController();
+  #replicaId: string | undefined;
+  #renewedAtMs = 0;
+  #keeping: Promise<void> | undefined;
+
+  constructor(options: LeaseOptions) {
+    this.#options = options;
+  }
+
+  /** The id to own runs under; undefined while there is none. */
+  get replicaId(): string | undefined {
+    return this.#replicaId;
+  }
+
+  async open(): Promise<void> {
+    await this.#acquire();
+    this.#keeping = this.#keep();
+  }
+
+  /** Called by whoever finds out that a write was refused. */
+  lose(replicaId: string, why: string): void {
+    if (this.#replicaId !== replicaId) return;
+    this.#replicaId = undefined;
+    this.#options.events.leaseLost({ replicaId, why });
+    this.#options.onLost(replicaId);
+  }
+
+  /** Gives the lease back, so that nobody waits for it to end. Hand on the runs before. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#keeping;
+    const replicaId = this.#replicaId;
+    this.#replicaId = undefined;
+    if (replicaId !== undefined) await deleteReplica(this.#options.db, replicaId).catch(() => {});
+  }
+
+  async #acquire(): Promise<void> {
+    const { db, clock, events, leaseMs } = this.#options;
+    const id = newUuid(clock.nowMs());
+    const startedAtMs = clock.monotonicMs();
+    await insertReplica(db, { id, leaseMs });
+    this.#renewedAtMs = startedAtMs;
+    this.#replicaId = id;
+    events.leaseAcquired({ replicaId: id });
+  }
+
+  async #keep(): Promise<void> {
+    const { clock, events, leaseMs } = this.#options;
+    const { signal } = this.#closing;
+    let delayMs = leaseMs / 3;
+    while (!signal.aborted) {
+      await clock.sleep(delayMs, signal);
+      if (signal.aborted) return;
+      try {
+        await (this.#replicaId === undefined ? this.#acquire() : this.#renew(this.#replicaId));
+        delayMs = leaseMs / 3;
+      } catch (error) {
+        events.databaseTroubled({ part: "lease", error });
+        this.#giveUpWhenSilent();
+        delayMs = retryDelayMs;
+      }
+    }
+  }
+
+  async #renew(id: string): Promise<void> {
+    const { db, clock, leaseMs } = this.#options;
+    const startedAtMs = clock.monotonicMs();
+    if (!(await renewReplica(db, { id, leaseMs }))) {
+      this.lose(id, "another replica took over");
+      await this.#acquire();
+      return;
+    }
+    this.#renewedAtMs = startedAtMs;
+  }
+
+  #giveUpWhenSilent(): void {
+    const { clock, leaseMs } = this.#options;
+    if (this.#replicaId === undefined || clock.monotonicMs() - this.#renewedAtMs < leaseMs * silentLeasesMax) return;
+    this.lose(this.#replicaId, "the database is silent");
+  }
+}

@@ -1,0 +1,142 @@
+// Looks after what nobody else does: replicas whose lease has ended, runs without an owner, runs past their deadline,
+// parked runs whose time has come. Every replica runs it; locks make each thing happen once.
+//
+// R1  A run whose owner is no replica is free to take. That alone decides, so a crash at any point here costs nothing.
+
+import type { Clock } from "../base/clock.ts";
+import type { ResultLog } from "../runlog/log.ts";
+import type { LogEntry } from "../runlog/result.ts";
+import type { Wakeup } from "../runlog/wakeup.ts";
+import type { Db, Transaction } from "../storage/database.ts";
+import { takeExpiredReplica } from "../storage/replica.ts";
+import { lockOrphanedRuns, lockOverdueRuns, type RunRow, requeueRun, wakeDueRuns } from "../storage/run.ts";
+import type { Events } from "../telemetry/events.ts";
+import type { Driver, FailedEnd } from "./driver.ts";
+import { endRun, timedOut } from "./terminal.ts";
+
+const intervalMs = 500;
+const runsPerTransactionMax = 100;
+/** A run that lost its replica this often is taken to be the cause. */
+const takeoversMax = 3;
+/** An owner that is alive has ended its run by its deadline, and the driver's grace, and a margin. */
+const overdueMarginMs = 30_000;
+
+export interface ReaperOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly log: ResultLog;
+  readonly wakeup: Wakeup;
+  readonly leaseMs: number;
+  readonly findDriver: (name: string) => Driver | undefined;
+}
+
+export class Reaper {
+  readonly #options: ReaperOptions;
+  readonly #closing = new AbortController();
+  #working: Promise<void> | undefined;
+  #reachedAtMs: number;
+  #holdOffUntilMs = 0;
+
+  constructor(options: ReaperOptions) {
+    this.#options = options;
+    this.#reachedAtMs = options.clock.monotonicMs();
+  }
+
+  open(): void {
+    this.#working = this.#work();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    const { clock, events } = this.#options;
+    while (!this.#closing.signal.aborted) {
+      try {
+        await this.#pass();
+      } catch (error) {
+        events.databaseTroubled({ part: "reaper", error });
+      }
+      await clock.sleep(intervalMs, this.#closing.signal);
+    }
+  }
+
+  async #pass(): Promise<void> {
+    const { db, wakeup } = this.#options;
+    if ((await wakeDueRuns(db)) > 0) wakeup.publish({ topic: "queue", key: "", value: 0 });
+    this.#noteContact();
+    // After an outage every lease has ended: the replicas renew first, then those that did not are reaped.
+    if (this.#options.clock.monotonicMs() >= this.#holdOffUntilMs) await this.#reapReplicas();
+    await this.#forEachBatch(
+      (trx) => lockOrphanedRuns(trx, runsPerTransactionMax),
+      (trx, run) => this.#recover(trx, run),
+    );
+    await this.#forEachBatch(
+      (trx) => lockOverdueRuns(trx, { marginMs: overdueMarginMs, limit: runsPerTransactionMax }),
+      (trx, run) => this.#end(trx, run, timedOut),
+    );
+  }
+
+  #noteContact(): void {
+    const { clock, leaseMs } = this.#options;
+    const nowMs = clock.monotonicMs();
+    if (nowMs - this.#reachedAtMs > leaseMs) this.#holdOffUntilMs = nowMs + leaseMs;
+    this.#reachedAtMs = nowMs;
+  }
+
+  async #reapReplicas(): Promise<void> {
+    for (;;) {
+      const replicaId = await this.#options.db.transaction().execute(takeExpiredReplica);
+      if (replicaId === undefined) return;
+      this.#options.events.replicaReaped({ replicaId });
+    }
+  }
+
+  /** Locks batches of runs and deals with each; announces what was written after the commit. */
+  async #forEachBatch(
+    lock: (trx: Transaction) => Promise<RunRow[]>,
+    handle: (trx: Transaction, run: RunRow) => Promise<readonly LogEntry[]>,
+  ): Promise<void> {
+    let batchRows: number;
+    do {
+      const written: { runId: string; entries: readonly LogEntry[] }[] = [];
+      batchRows = await this.#options.db.transaction().execute(async (trx) => {
+        const runs = await lock(trx);
+        for (const run of runs) written.push({ runId: run.id, entries: await handle(trx, run) });
+        return runs.length;
+      });
+      for (const { runId, entries } of written) this.#options.log.announce(runId, entries);
+      if (batchRows > 0) this.#options.wakeup.publish({ topic: "queue", key: "", value: 0 });
+    } while (batchRows === runsPerTransactionMax);
+  }
+
+  async #recover(trx: Transaction, run: RunRow): Promise<readonly LogEntry[]> {
+    const why = this.#whyNotResumed(run);
+    if (why !== undefined) {
+      this.#options.events.runLost({ runId: run.id, code: why.code });
+      return await this.#end(trx, run, why);
+    }
+    this.#options.events.runTakenOver({ runId: run.id, takeovers: run.takeovers + 1 });
+    await requeueRun(trx, { id: run.id, takeover: true });
+    return [];
+  }
+
+  #whyNotResumed(run: RunRow): FailedEnd | undefined {
+    if (run.takeovers >= takeoversMax) {
+      return lost(`crash_loop: the run lost its replica ${run.takeovers + 1} times`);
+    }
+    const recovery = this.#options.findDriver(run.driver)?.recovery;
+    return recovery === "fail" ? lost("the replica that worked on the run was lost") : undefined;
+  }
+
+  async #end(trx: Transaction, run: RunRow, end: FailedEnd): Promise<readonly LogEntry[]> {
+    return await endRun(trx, { run, end, clock: this.#options.clock });
+  }
+}
+
+function lost(error: string): FailedEnd {
+  return { kind: "failed", code: "host.run_lost", error, retryable: true };
+}

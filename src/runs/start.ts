@@ -1,0 +1,92 @@
+// Starts a run: admission, the run row, the session's latest run and the caller's idempotency key in one transaction.
+// The run is durable when this returns, and it is being worked on if this replica has a free slot.
+
+import type { Clock } from "../base/clock.ts";
+import { Fault } from "../base/fault.ts";
+import { newUuid } from "../base/ids.ts";
+import type { Wakeup } from "../runlog/wakeup.ts";
+import type { Db, Transaction } from "../storage/database.ts";
+import { lockOwnReplica } from "../storage/replica.ts";
+import { countActiveRuns, insertRun, lockAdmission, type RunRow } from "../storage/run.ts";
+import { setLatestRun } from "../storage/session.ts";
+import type { Dispatcher, Reservation } from "./dispatch.ts";
+
+/**
+ * Starts that overlap do not see each other's runs. So near the limit they come one after the other; further away, where
+ * even all starts in flight together cannot cross it, they need not wait.
+ */
+const admissionMarginRuns = 64;
+
+export interface StartDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly wakeup: Wakeup;
+  readonly dispatcher: Dispatcher;
+  /** Most active runs over all replicas; 0 means no limit. */
+  readonly concurrentRunsMax: number;
+  readonly timeoutMs: number;
+}
+
+export interface StartRequest {
+  readonly client: string;
+  readonly session: string;
+  readonly driver: string;
+  readonly input: Uint8Array;
+}
+
+/**
+ * Runs `within` in the start's transaction: it locks the session, says what to start, and keeps the answer. When it
+ * returns no request, nothing is started.
+ */
+export async function startRun<T>(
+  deps: StartDeps,
+  within: (trx: Transaction, start: (request: StartRequest) => Promise<string>) => Promise<T>,
+): Promise<T> {
+  using slot = deps.dispatcher.reserve();
+  let started: RunRow | undefined;
+  const answer = await deps.db.transaction().execute((trx) =>
+    within(trx, async (request) => {
+      started = await insert(trx, deps, request, slot);
+      return started.id;
+    }),
+  );
+  if (started !== undefined) announceStart(deps, started, slot);
+  return answer;
+}
+
+async function insert(
+  trx: Transaction,
+  deps: StartDeps,
+  request: StartRequest,
+  slot: Reservation | undefined,
+): Promise<RunRow> {
+  await admit(trx, deps.concurrentRunsMax);
+  const ours = slot !== undefined && (await lockOwnReplica(trx, slot.replicaId));
+  const id = newUuid(deps.clock.nowMs());
+  const run = await insertRun(trx, {
+    ...request,
+    id,
+    timeoutMs: deps.timeoutMs,
+    owner: ours ? slot.replicaId : undefined,
+  });
+  if (run === undefined) throw new Fault("SESSION_BUSY", "session already running");
+  await setLatestRun(trx, { session: request.session, runId: id });
+  return run;
+}
+
+async function admit(trx: Transaction, runsMax: number): Promise<void> {
+  if (runsMax === 0) return;
+  let active = await countActiveRuns(trx);
+  if (active < runsMax && active >= runsMax - admissionMarginRuns) {
+    await lockAdmission(trx);
+    active = await countActiveRuns(trx);
+  }
+  if (active < runsMax) return;
+  throw new Fault("CONCURRENCY_EXHAUSTED", `max concurrent sessions (${runsMax}) reached`, { retryAfterMs: 1_000 });
+}
+
+function announceStart(deps: StartDeps, run: RunRow, slot: Reservation | undefined): void {
+  deps.wakeup.publish({ topic: "session", key: run.session, value: 0 });
+  if (run.owner !== null) slot?.fill(run);
+  else deps.wakeup.publish({ topic: "queue", key: "", value: 0 });
+}

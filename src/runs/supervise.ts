@@ -1,0 +1,164 @@
+// Works on one run that this replica owns, from loading it until it has ended, is parked, or is handed on.
+//
+// S1  Only the supervisor writes results of a run that is owned.
+// S2  After the run was lost nothing is written and nothing is decided.
+// S3  Whatever happens in a driver, its run ends with one terminal result.
+
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { Clock } from "../base/clock.ts";
+import type { ResultLog } from "../runlog/log.ts";
+import type { ResultInit } from "../runlog/result.ts";
+import type { Wakeup } from "../runlog/wakeup.ts";
+import type { RunWriter } from "../runlog/writer.ts";
+import type { Db } from "../storage/database.ts";
+import { parkRun, type RunRow, requeueRun } from "../storage/run.ts";
+import type { Events } from "../telemetry/events.ts";
+import { drive } from "./drive.ts";
+import type { CompletedEnd, Driver, DriverEnd, FailedEnd, ParkedEnd } from "./driver.ts";
+import { applyEffects, type EffectTarget } from "./effects.ts";
+import { type LoadedRun, loadRun } from "./load.ts";
+import type { Stop, StopReason } from "./stop.ts";
+import { cancelled, endRun, timedOut } from "./terminal.ts";
+
+export interface SuperviseDeps {
+  readonly db: Db;
+  readonly log: ResultLog;
+  readonly wakeup: Wakeup;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly findDriver: (name: string) => Driver | undefined;
+  /** The directory of a session that did not name one; made if need be. */
+  readonly prepareWorkDir: (session: LoadedRun["session"]) => Promise<string>;
+}
+
+/** Resolves when the run is over for this replica. Never rejects. */
+export async function supervise(run: RunRow, stop: Stop, deps: SuperviseDeps): Promise<void> {
+  try {
+    const loaded = await loadRun(deps.db, run);
+    const writer = openWriter(run, loaded, stop, deps);
+    const target = { runId: run.id, session: run.session };
+    const end = await withDeadline(loaded.timeLeftMs, stop, deps.clock, () =>
+      work(run, loaded, writer, target, stop, deps),
+    );
+    await settle(end, { run, target, writer, stop, deps });
+  } catch (error) {
+    // A run that could not be settled keeps its owner in the database: the reaper deals with it by lease or deadline.
+    if (stop.reason !== "lost") deps.events.runAbandoned({ runId: run.id, error });
+  }
+}
+
+function openWriter(run: RunRow, loaded: LoadedRun, stop: Stop, deps: SuperviseDeps): RunWriter {
+  if (run.owner === null) throw new Error(`run ${run.id} has no owner`);
+  return deps.log.open({
+    runId: run.id,
+    epoch: run.epoch,
+    replicaId: run.owner,
+    lastSequence: loaded.lastSequence,
+    onLost: () => stop.request("lost"),
+  });
+}
+
+async function withDeadline<T>(leftMs: number, stop: Stop, clock: Clock, job: () => Promise<T>): Promise<T> {
+  const done = new AbortController();
+  const deadline = clock.sleep(Math.max(0, leftMs), done.signal).then(() => {
+    if (!done.signal.aborted) stop.request("timed-out");
+  });
+  try {
+    return await job();
+  } finally {
+    done.abort();
+    await deadline;
+  }
+}
+
+/** Runs the driver. A driver that throws has a defect; its caller learns only that. */
+async function work(
+  run: RunRow,
+  loaded: LoadedRun,
+  writer: RunWriter,
+  target: EffectTarget,
+  stop: Stop,
+  deps: SuperviseDeps,
+): Promise<DriverEnd | undefined> {
+  const { signal } = stop;
+  const driver = deps.findDriver(run.driver);
+  if (driver === undefined) return failed("runner.unavailable", `no driver named ${run.driver} runs here`);
+  try {
+    const workDir = loaded.workDir ?? (await deps.prepareWorkDir(loaded.session));
+    await announceRestart(loaded, writer);
+    const steps = driver.run({ ...loaded.context, workDir, signal });
+    return await drive({ steps, writer, target, signal, clock: deps.clock });
+  } catch (error) {
+    if (stop.reason !== undefined) return undefined;
+    deps.events.driverFailed({ runId: run.id, driver: run.driver, error });
+    return failed("runner.exception", "the runner failed unexpectedly");
+  }
+}
+
+/** Tells readers that what a lost turn said is void. */
+async function announceRestart({ checkpoint, lastSequence }: LoadedRun, writer: RunWriter): Promise<void> {
+  const covered = checkpoint?.sequence ?? 0;
+  if (lastSequence <= covered) return;
+  const value = { turn: (checkpoint?.turn ?? 0) + 1, fromSequence: BigInt(covered + 1) };
+  await writer.append({ payload: { case: "turnRestarted", value } });
+}
+
+interface Settlement {
+  readonly run: RunRow;
+  readonly target: EffectTarget;
+  readonly writer: RunWriter;
+  readonly stop: Stop;
+  readonly deps: SuperviseDeps;
+}
+
+/** A driver's own completion counts even when it was told to stop; otherwise the stop decides. */
+async function settle(driverEnd: DriverEnd | undefined, settlement: Settlement): Promise<void> {
+  const { reason } = settlement.stop;
+  if (reason === "lost") return;
+  const end = driverEnd?.kind === "completed" || reason === undefined ? driverEnd : endOfStop(reason);
+  if (end === undefined) return await handOn(settlement);
+  if (end.kind === "parked") return await park(end, settlement);
+  await finish(end, settlement);
+}
+
+function endOfStop(reason: Exclude<StopReason, "lost">): FailedEnd | undefined {
+  switch (reason) {
+    case "cancelled":
+      return cancelled;
+    case "timed-out":
+      return timedOut;
+    case "handed-on":
+      return undefined;
+    default:
+      return reason satisfies never;
+  }
+}
+
+async function finish(end: CompletedEnd | FailedEnd, { run, target, writer, deps }: Settlement): Promise<void> {
+  const entries = await writer.transact(async (trx, locked) => {
+    if (end.kind === "completed" && end.transcript !== undefined) {
+      await applyEffects(trx, target, { transcript: end.transcript }, []);
+    }
+    return await endRun(trx, { run: locked, end, clock: deps.clock });
+  });
+  deps.log.announce(run.id, entries);
+}
+
+async function park(end: ParkedEnd, { run, target, writer, deps }: Settlement): Promise<void> {
+  const { reason, wakeInMs, checkpoint } = end;
+  const wakeTime = wakeInMs === undefined ? {} : { wakeTime: timestampFromMs(deps.clock.nowMs() + wakeInMs) };
+  const result: ResultInit = { payload: { case: "runWaiting", value: { reason, ...wakeTime } } };
+  await writer.commit([result], async (trx, sequences) => {
+    await applyEffects(trx, target, { checkpoint }, sequences);
+    await parkRun(trx, { id: run.id, reason, wakeInMs });
+  });
+}
+
+async function handOn({ run, writer, deps }: Settlement): Promise<void> {
+  await writer.transact((trx) => requeueRun(trx, { id: run.id, takeover: false }));
+  deps.wakeup.publish({ topic: "queue", key: "", value: 0 });
+}
+
+function failed(code: string, error: string): FailedEnd {
+  return { kind: "failed", code, error, retryable: false };
+}

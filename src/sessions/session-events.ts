@@ -1,0 +1,62 @@
+// A run's log as the events of the Agent Runner document: a pure function from one result to the events it stands for.
+
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import type { RunCompleted, RunFailed, RunResult, ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
+import { Session_State } from "#gen/runnel/v1/session_pb.js";
+import { type StreamSessionResponse, StreamSessionResponseSchema } from "#gen/runnel/v1/session_service_pb.js";
+import { messageText } from "./message-text.ts";
+
+type Event = NonNullable<MessageInitShape<typeof StreamSessionResponseSchema>["event"]>;
+
+/** No more than two. The last one carries the id, so that a reader cut off between them gets both again. */
+export function sessionEvents(result: RunResult): StreamSessionResponse[] {
+  const events = eventsOf(result);
+  const id = `${result.runId}.${result.sequence}`;
+  return events.map((event, index) =>
+    create(StreamSessionResponseSchema, index === events.length - 1 ? { id, event } : { event }),
+  );
+}
+
+function eventsOf({ payload }: RunResult): Event[] {
+  switch (payload.case) {
+    case "messageDelta":
+      return textEvents(payload.value.chunk?.content ?? "");
+    case "toolCallStarted":
+      return [{ case: "toolCall", value: { tool: payload.value.toolName, args: payload.value.parameters || "{}" } }];
+    case "toolCallCompleted":
+      return [toolResult(payload.value)];
+    case "runCompleted":
+      return [completed(payload.value)];
+    case "runFailed":
+      return [{ case: "error", value: { message: payload.value.error } }, failed(payload.value)];
+    default:
+      // Everything else has no name in that document, and unknown types are for readers of the log itself.
+      return [];
+  }
+}
+
+function textEvents(content: string): Event[] {
+  return content === "" ? [] : [{ case: "text", value: { content } }];
+}
+
+function toolResult({ toolName: tool, result, error }: ToolCallCompleted): Event {
+  if (error !== undefined) return { case: "toolResult", value: { tool, success: false, content: "", error } };
+  return { case: "toolResult", value: { tool, success: true, content: resultText(result ?? "{}") } };
+}
+
+/** Built-in tools answer `{"content": text}`; of another tool's object the text is its JSON. */
+function resultText(json: string): string {
+  const value: unknown = JSON.parse(json);
+  const isText = typeof value === "object" && value !== null && "content" in value && typeof value.content === "string";
+  return isText ? String(value.content) : json;
+}
+
+function completed({ message, turns, durationMs }: RunCompleted): Event {
+  const value = { status: Session_State.COMPLETED, output: messageText(message), turns, durationMs };
+  return { case: "done", value };
+}
+
+function failed({ code, output, turns, durationMs }: RunFailed): Event {
+  const status = code === "cancelled" ? Session_State.CANCELLED : Session_State.FAILED;
+  return { case: "done", value: { status, output, turns, durationMs } };
+}

@@ -1,0 +1,21 @@
+// What the services work with.
+
+import type { Config } from "../config/keys.ts";
+import type { Model } from "../models/model.ts";
+import type { ResultLog } from "../runlog/log.ts";
+import type { StartDeps } from "../runs/start.ts";
+import type { SessionStreamDeps } from "../sessions/stream.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { Cursors } from "../trust/cursor.ts";
+
+export interface ServiceDeps extends StartDeps, SessionStreamDeps {
+  readonly config: Config;
+  readonly log: ResultLog;
+  readonly cursors: Cursors;
+  readonly defaultModel: string;
+  readonly resolveModel: (name: string) => Model;
+  readonly selectTools: (names: readonly string[]) => readonly Tool[];
+  /** Aborts when this replica stops serving. */
+  readonly drain: AbortSignal;
+  readonly version: string;
+}

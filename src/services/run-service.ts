@@ -1,0 +1,128 @@
+// RunService: runs and their logs.
+
+import { create, fromBinary } from "@bufbuild/protobuf";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import {
+  type RunService,
+  type TailRunRequest,
+  type TailRunResponse,
+  TailRunResponseSchema,
+} from "#gen/runnel/v1/run_service_pb.js";
+import { Fault } from "../base/fault.ts";
+import { decodeResult, type LogEntry } from "../runlog/result.ts";
+import { beyondEnd, tail } from "../runlog/tail.ts";
+import { cancelRun } from "../runs/cancel.ts";
+import { presentRun } from "../runs/present.ts";
+import type { Db } from "../storage/database.ts";
+import { type ClientRun, findClientRun, isActive, listClientRuns } from "../storage/run.ts";
+import { readResults } from "../storage/run-result.ts";
+import { requireCaller } from "../trust/caller.ts";
+import type { ServiceDeps } from "./deps.ts";
+import { live } from "./live.ts";
+import { pageSize } from "./page.ts";
+
+export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunService> {
+  return {
+    getRun: async ({ runId }, context) => ({ run: presentRun(await requireRun(deps.db, context, runId)) }),
+    listRuns: async (request, context) => {
+      const { client } = requireCaller(context.values);
+      const scope = ["runs", client, request.sessionId];
+      const limit = pageSize(request.pageSize);
+      const rows = await listClientRuns(deps.db, {
+        client,
+        sessionName: request.sessionId === "" ? undefined : request.sessionId,
+        before: deps.cursors.decode(scope, request.pageToken),
+        limit,
+      });
+      const last = rows.length === limit ? rows.at(-1) : undefined;
+      return {
+        runs: rows.map(presentRun),
+        nextPageToken: last === undefined ? "" : deps.cursors.encode(scope, last.id),
+      };
+    },
+    tailRun: (request, context) => followRun(deps, request, context),
+    listRunResults: async (request, context) => {
+      const run = await requireRun(deps.db, context, request.runId);
+      const scope = ["results", run.client, run.id];
+      const limit = pageSize(request.pageSize);
+      const after = Number(deps.cursors.decode(scope, request.pageToken) ?? 0);
+      const rows = await readResults(deps.db, { runId: run.id, after, limit });
+      const last = rows.length === limit ? rows.at(-1) : undefined;
+      return {
+        results: rows.map((row) => decodeResult(row.payload)),
+        nextPageToken: last === undefined ? "" : deps.cursors.encode(scope, String(last.sequence)),
+      };
+    },
+    cancelRun: async ({ runId }, context) => {
+      const run = await requireRun(deps.db, context, runId);
+      await cancelRun(deps, run.id);
+      return { run: presentRun(await requireRun(deps.db, context, runId)) };
+    },
+  };
+}
+
+async function requireRun(db: Db, context: HandlerContext, runId: string): Promise<ClientRun> {
+  const { client } = requireCaller(context.values);
+  const run = await findClientRun(db, { client, id: runId });
+  if (run === undefined) throw new Fault("RUN_NOT_FOUND", "run not found");
+  return run;
+}
+
+async function* followRun(
+  deps: ServiceDeps,
+  request: TailRunRequest,
+  context: HandlerContext,
+): AsyncGenerator<TailRunResponse> {
+  const run = await requireRun(deps.db, context, request.runId);
+  const after = Number(request.after);
+  if (!isActive(run.status)) {
+    if (after > run.last_sequence) throw beyondEnd(after, run.last_sequence);
+    if (after === run.last_sequence) return;
+  }
+  const signal = AbortSignal.any([context.signal, deps.drain]);
+  yield* live({
+    source: responses(tail(deps, { runId: run.id, after, signal })),
+    empty: () => create(TailRunResponseSchema),
+    clock: deps.clock,
+    reader: context.signal,
+    drain: deps.drain,
+  });
+}
+
+/** A slow reader catches up in few messages, but none near the limit that clients have for one. */
+const responseBytesMax = 1_048_576;
+/** Field 1, length-delimited: how each result stands in a TailRunResponse. */
+const resultTag = 0x0a;
+
+/** Stored bytes with their prefixes, one after the other, are a response. */
+async function* responses(batches: AsyncGenerator<readonly LogEntry[]>): AsyncGenerator<TailRunResponse> {
+  for await (const batch of batches) {
+    for (const part of splitBySize(batch)) yield fromBinary(TailRunResponseSchema, Buffer.concat(part.flatMap(framed)));
+  }
+}
+
+function splitBySize(entries: readonly LogEntry[]): LogEntry[][] {
+  const parts: LogEntry[][] = [];
+  let bytes = responseBytesMax;
+  for (const entry of entries) {
+    bytes += entry.bytes.length;
+    if (bytes > responseBytesMax) {
+      parts.push([]);
+      bytes = entry.bytes.length;
+    }
+    parts.at(-1)?.push(entry);
+  }
+  return parts;
+}
+
+function framed({ bytes }: LogEntry): Uint8Array[] {
+  return [Uint8Array.of(resultTag, ...varint(bytes.length)), bytes];
+}
+
+function varint(value: number): number[] {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest >>>= 7) {
+    if (rest < 0x80) return [...bytes, rest];
+    bytes.push((rest & 0x7f) | 0x80);
+  }
+}

@@ -1,0 +1,224 @@
+// SessionService: sessions and their messages, over the run log.
+
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
+import { type Agent, AgentSchema, Session_State } from "#gen/runnel/v1/session_pb.js";
+import {
+  type CreateSessionRequest,
+  CreateSessionRequestSchema,
+  type CreateSessionResponse,
+  CreateSessionResponseSchema,
+  type SendMessageRequest,
+  SendMessageRequestSchema,
+  type SendMessageResponse,
+  SendMessageResponseSchema,
+  type SessionService,
+  type StreamSessionRequest,
+  type StreamSessionResponse,
+  StreamSessionResponseSchema,
+} from "#gen/runnel/v1/session_service_pb.js";
+import { Fault } from "../base/fault.ts";
+import { newSessionId, newUuid } from "../base/ids.ts";
+import { beyondEnd } from "../runlog/tail.ts";
+import { cancelRunWithin } from "../runs/cancel.ts";
+import { startRun } from "../runs/start.ts";
+import { presentSession } from "../sessions/present.ts";
+import { parsePosition, type RunPosition, streamSession } from "../sessions/stream.ts";
+import { checkWorkDir } from "../sessions/work-dir.ts";
+import type { Db, Transaction } from "../storage/database.ts";
+import { findClientRun, isActive } from "../storage/run.ts";
+import {
+  findSession,
+  insertSession,
+  listSessions,
+  lockSession,
+  markSessionDeleted,
+  type SessionRow,
+  type SessionWithRun,
+} from "../storage/session.ts";
+import { requireCaller } from "../trust/caller.ts";
+import type { ServiceDeps } from "./deps.ts";
+import { answerOnce, findEarlierAnswer, keepAnswer, type RepeatableCall } from "./idempotency.ts";
+import { live } from "./live.ts";
+import { pageSize } from "./page.ts";
+
+export function createSessionService(deps: ServiceDeps): ServiceImpl<typeof SessionService> {
+  return {
+    createSession: (request, context) => createSession(deps, clientOf(context), request),
+    getSession: async ({ sessionId }, context) => ({
+      session: presentSession(await requireSession(deps.db, clientOf(context), sessionId)),
+    }),
+    listSessions: async (request, context) => {
+      const client = clientOf(context);
+      const limit = pageSize(request.pageSize);
+      const scope = ["sessions", client];
+      const before = deps.cursors.decode(scope, request.pageToken);
+      const rows = await listSessions(deps.db, { client, before, limit });
+      const last = rows.length === limit ? rows.at(-1) : undefined;
+      return {
+        sessions: rows.map(presentSession),
+        nextPageToken: last === undefined ? "" : deps.cursors.encode(scope, last.id),
+      };
+    },
+    deleteSession: async ({ sessionId }, context) => {
+      await deleteSession(deps, clientOf(context), sessionId);
+      return { status: "deleted" };
+    },
+    sendMessage: (request, context) => sendMessage(deps, clientOf(context), request),
+    streamSession: (request, context) => followSession(deps, request, context),
+  };
+}
+
+function clientOf(context: HandlerContext): string {
+  return requireCaller(context.values).client;
+}
+
+async function createSession(
+  deps: ServiceDeps,
+  client: string,
+  request: CreateSessionRequest,
+): Promise<CreateSessionResponse> {
+  const call = {
+    client,
+    request,
+    requestId: request.requestId,
+    requestSchema: CreateSessionRequestSchema,
+    responseSchema: CreateSessionResponseSchema,
+  };
+  const earlier = await findEarlierAnswer(deps.db, call);
+  if (earlier !== undefined) return earlier;
+  if (request.workDir !== "") await checkWorkDir(request.workDir);
+  return await answerOnce(call, () => deps.db.transaction().execute((trx) => insertNewSession(trx, deps, call)));
+}
+
+type CreateCall = RepeatableCall<typeof CreateSessionRequestSchema, typeof CreateSessionResponseSchema>;
+
+async function insertNewSession(trx: Transaction, deps: ServiceDeps, call: CreateCall): Promise<CreateSessionResponse> {
+  const { client, request } = call;
+  const name = request.sessionId === "" ? newSessionId() : request.sessionId;
+  const response = create(CreateSessionResponseSchema, { sessionId: name, status: Session_State.CREATED });
+  await keepAnswer(trx, call, response);
+  const inserted = await insertSession(trx, {
+    id: newUuid(deps.clock.nowMs()),
+    client,
+    name,
+    agent: toBinary(AgentSchema, request.agent ?? create(AgentSchema)),
+    workDir: request.workDir === "" ? undefined : request.workDir,
+  });
+  if (!inserted) throw new Fault("SESSION_EXISTS", `session "${name}" already exists`);
+  return response;
+}
+
+async function deleteSession(deps: ServiceDeps, client: string, name: string): Promise<void> {
+  const announce = await deps.db.transaction().execute(async (trx) => {
+    const session = found(await lockSession(trx, { client, name }));
+    await markSessionDeleted(trx, session.id);
+    const { latest_run_id: runId } = session;
+    const announceCancel = runId === null ? () => {} : await cancelRunWithin(trx, deps, runId);
+    return () => {
+      announceCancel();
+      // A reader that waits for a first message learns that there will be none.
+      deps.wakeup.publish({ topic: "session", key: session.id, value: 0 });
+    };
+  });
+  announce();
+}
+
+async function sendMessage(
+  deps: ServiceDeps,
+  client: string,
+  request: SendMessageRequest,
+): Promise<SendMessageResponse> {
+  const call = {
+    client,
+    request,
+    requestId: request.requestId,
+    requestSchema: SendMessageRequestSchema,
+    responseSchema: SendMessageResponseSchema,
+  };
+  const earlier = await findEarlierAnswer(deps.db, call);
+  if (earlier !== undefined) return earlier;
+  return await answerOnce(call, () => startMessageRun(deps, call));
+}
+
+type SendCall = RepeatableCall<typeof SendMessageRequestSchema, typeof SendMessageResponseSchema>;
+
+async function startMessageRun(deps: ServiceDeps, call: SendCall): Promise<SendMessageResponse> {
+  const { client, request } = call;
+  const input = toBinary(
+    MessageSchema,
+    create(MessageSchema, { role: "user", content: { case: "text", value: request.message } }),
+  );
+  return await startRun(deps, async (trx, start) => {
+    const session = found(await lockSession(trx, { client, name: request.sessionId }));
+    const toolsRegistered = checkAgent(deps, fromBinary(AgentSchema, session.agent));
+    const runId = await start({ client, session: session.id, driver: "llm-loop", input });
+    const response = create(SendMessageResponseSchema, {
+      sessionId: session.name,
+      status: Session_State.RUNNING,
+      toolsRegistered,
+      runId,
+    });
+    await keepAnswer(trx, call, response);
+    return response;
+  });
+}
+
+/** What the document checks when a message is sent, in its order and words. Returns the names of the tools. */
+function checkAgent(deps: ServiceDeps, agent: Agent): string[] {
+  deps.resolveModel(agent.model || deps.defaultModel);
+  const { temperature } = agent;
+  if (temperature !== undefined && !(temperature >= 0 && temperature <= 2)) {
+    const message = `failed to create client: temperature must be between 0 and 2, got ${temperature.toFixed(6)}`;
+    throw new Fault("INVALID_ARGUMENT", message, {
+      violations: [{ field: "agent.temperature", description: "must be between 0 and 2" }],
+    });
+  }
+  return deps.selectTools(agent.tools?.builtin ?? []).map((tool) => tool.name);
+}
+
+async function* followSession(
+  deps: ServiceDeps,
+  request: StreamSessionRequest,
+  context: HandlerContext,
+): AsyncGenerator<StreamSessionResponse> {
+  const client = clientOf(context);
+  const session = await requireSession(deps.db, client, request.sessionId);
+  const from = parsePosition(request.after, session.latest_run_id);
+  if (from !== undefined && (await hasEverything(deps.db, client, session, from))) return;
+  const signal = AbortSignal.any([context.signal, deps.drain]);
+  yield* live({
+    source: oneByOne(streamSession(deps, { session, from, signal })),
+    empty: () => create(StreamSessionResponseSchema),
+    clock: deps.clock,
+    reader: context.signal,
+    drain: deps.drain,
+  });
+}
+
+async function* oneByOne<T>(batches: AsyncGenerator<readonly T[]>): AsyncGenerator<T> {
+  for await (const batch of batches) yield* batch;
+}
+
+/** True when the position is the run's terminal result: there is nothing to follow. */
+async function hasEverything(db: Db, client: string, session: SessionRow, from: RunPosition): Promise<boolean> {
+  const run = await findClientRun(db, { client, id: from.runId });
+  if (run?.session !== session.id) {
+    throw new Fault("CURSOR_INVALID", `invalid after: run ${from.runId} is not one of this session`, {
+      violations: [{ field: "after", description: "use the id of an event of this session" }],
+    });
+  }
+  if (isActive(run.status)) return false;
+  if (from.sequence > run.last_sequence) throw beyondEnd(from.sequence, run.last_sequence);
+  return from.sequence === run.last_sequence;
+}
+
+async function requireSession(db: Db, client: string, name: string): Promise<SessionWithRun> {
+  return found(await findSession(db, { client, name }));
+}
+
+function found<T>(session: T | undefined): T {
+  if (session === undefined) throw new Fault("SESSION_NOT_FOUND", "session not found");
+  return session;
+}

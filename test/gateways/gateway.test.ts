@@ -1,0 +1,322 @@
+// REST over a real port: routes, statuses, bodies and errors of unary methods.
+
+import { once } from "node:events";
+import { connect as connectHttp2, constants } from "node:http2";
+import { connect as connectSocket } from "node:net";
+import { Code, ConnectError, createConnectRouter, createContextKey, createContextValues } from "@connectrpc/connect";
+import { describe, expect, test } from "vitest";
+import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
+import { Run_State } from "#gen/runnel/v1/run_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { Session_State } from "#gen/runnel/v1/session_pb.js";
+import { type CreateSessionRequest, SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { createRestGateway } from "../../src/gateways/rest/gateway.ts";
+import { startRestServer } from "./rest-server.ts";
+
+const json = { "content-type": "application/json" };
+
+function failure(code: Code, reason: string, details: { retryNanos?: number; field?: string } = {}): ConnectError {
+  return new ConnectError("it <failed>", code, undefined, [
+    { desc: ErrorInfoSchema, value: { reason, domain: "runnel.dev", metadata: { key: "value" } } },
+    ...(details.retryNanos === undefined
+      ? []
+      : [{ desc: RetryInfoSchema, value: { retryDelay: { seconds: 2n, nanos: details.retryNanos } } }]),
+    ...(details.field === undefined
+      ? []
+      : [{ desc: BadRequestSchema, value: { fieldViolations: [{ field: details.field, description: "is bad" }] } }]),
+  ]);
+}
+
+describe("a unary method", () => {
+  test("is called with body and path, and answers with its success status, key order and final newline", async () => {
+    const seen: CreateSessionRequest[] = [];
+    await using server = await startRestServer({
+      sessions: {
+        createSession: (request) => {
+          seen.push(request);
+          return { sessionId: "s1", status: Session_State.CREATED };
+        },
+        sendMessage: ({ sessionId, message }) => ({ sessionId, status: Session_State.RUNNING, runId: message }),
+      },
+    });
+    const created = await fetch(`${server.url}/v1/sessions`, {
+      method: "POST",
+      body: '{"Agent":{"name":"a","temperature":0},"unknown":1} trailing',
+    });
+    expect(created.status).toBe(201);
+    expect(created.headers.get("content-type")).toBe("application/json");
+    expect(created.headers.get("content-length")).toBe("39");
+    expect(await created.text()).toBe('{"session_id":"s1","status":"created"}\n');
+    expect(seen[0]?.agent).toMatchObject({ name: "a", temperature: 0 });
+    const sent = await fetch(`${server.url}/v1/sessions/s%2F1/messages`, {
+      method: "POST",
+      body: '{"session_id":"other","message":"<m>"}',
+    });
+    expect(sent.status).toBe(202);
+    expect(await sent.text()).toBe(
+      '{"session_id":"s/1","status":"running","tools_registered":[],"run_id":"\\u003cm\\u003e"}\n',
+    );
+  });
+
+  test("answers with the field that response_body names", async () => {
+    await using server = await startRestServer({
+      runs: { getRun: ({ runId }) => ({ run: { runId, state: Run_State.WAITING, lastSequence: 3n } }) },
+    });
+    const response = await fetch(`${server.url}/v1/runs/r1`);
+    expect(await response.text()).toBe('{"run_id":"r1","state":"waiting","last_sequence":3}\n');
+  });
+
+  test("reads the query", async () => {
+    await using server = await startRestServer({
+      runs: { listRuns: ({ pageSize, sessionId }) => ({ nextPageToken: `${sessionId}:${pageSize}` }) },
+    });
+    const response = await fetch(`${server.url}/v1/runs?pageSize=7&session_id=a%20b`);
+    expect(await response.text()).toBe('{"runs":[],"next_page_token":"a b:7"}\n');
+    const unknown = await fetch(`${server.url}/v1/runs?nope=1`);
+    expect(unknown.status).toBe(400);
+    expect(await unknown.json()).toMatchObject({
+      error: 'query parameter "nope" is unknown',
+      reason: "INVALID_ARGUMENT",
+    });
+  });
+
+  test("needs no body where the path says everything", async () => {
+    await using server = await startRestServer({ runs: { cancelRun: ({ runId }) => ({ run: { runId } }) } });
+    const response = await fetch(`${server.url}/v1/runs/r1:cancel`, { method: "POST" });
+    expect(await response.text()).toBe('{"run_id":"r1"}\n');
+  });
+
+  test("sees the caller's headers and the server's context values, but no header of the transport", async () => {
+    const caller = createContextKey("nobody");
+    const headers: string[] = [];
+    await using server = await startRestServer({
+      call: { contextValues: createContextValues().set(caller, "client-1") },
+      runs: {
+        getRun: (_, context) => {
+          headers.push(...context.requestHeader.keys());
+          context.responseHeader.set("x-extra", "1");
+          return { run: { runId: `${context.values.get(caller)} ${context.requestHeader.get("x-own")}` } };
+        },
+      },
+    });
+    const response = await fetch(`${server.url}/v1/runs/r1`, {
+      headers: {
+        "x-own": "2",
+        "connect-accept-encoding": "gzip",
+        "accept-encoding": "gzip",
+        "connect-timeout-ms": "9000",
+      },
+    });
+    expect(await response.text()).toBe('{"run_id":"client-1 2"}\n');
+    expect(response.headers.get("x-extra")).toBe("1");
+    expect(headers.filter((name) => /encoding|^connection$|^content-length$/.test(name))).toEqual([]);
+    expect(headers).toContain("connect-timeout-ms");
+  });
+
+  test("takes a body that the server has read already", async () => {
+    await using server = await startRestServer({
+      call: { body: Buffer.from('{"message":"signed"}') },
+      sessions: { sendMessage: ({ message }) => ({ runId: message }) },
+    });
+    const response = await fetch(`${server.url}/v1/sessions/s/messages`, { method: "POST" });
+    expect(await response.json()).toMatchObject({ run_id: "signed" });
+  });
+
+  test("works over HTTP/2", async () => {
+    await using server = await startRestServer({
+      http2: true,
+      runs: { getRun: ({ runId }, context) => ({ run: { runId: `${runId} ${context.requestHeader.get("x-own")}` } }) },
+    });
+    const session = connectHttp2(server.url);
+    const stream = session.request({ ":path": "/v1/runs/r1", "x-own": "2" });
+    const text = Buffer.concat(await Array.fromAsync<Buffer>(stream)).toString();
+    session.destroy();
+    expect(text).toBe('{"run_id":"r1 2"}\n');
+  });
+});
+
+describe("a request that fits no route", () => {
+  test("is 404, 405 with Allow, or told what is allowed", async () => {
+    await using server = await startRestServer({});
+    const unknown = await fetch(`${server.url}/v1/nope`);
+    expect([unknown.status, await unknown.json()]).toEqual([
+      404,
+      { error: "no such route", code: "UNIMPLEMENTED", reason: "ROUTE_NOT_FOUND" },
+    ]);
+    const wrong = await fetch(`${server.url}/v1/sessions/s`, { method: "PUT" });
+    expect([wrong.status, wrong.headers.get("allow"), await wrong.text()]).toEqual([
+      405,
+      "GET, DELETE",
+      '{"error":"method not allowed: use GET, DELETE"}\n',
+    ]);
+    const head = await fetch(`${server.url}/v1/sessions/s`, { method: "HEAD" });
+    expect([head.status, head.headers.get("allow"), await head.text()]).toEqual([405, "GET, DELETE", ""]);
+    const options = await fetch(`${server.url}/v1/sessions/s`, { method: "OPTIONS" });
+    expect([options.status, options.headers.get("allow")]).toEqual([204, "GET, DELETE, OPTIONS"]);
+    const slash = await fetch(`${server.url}/v1/sessions/`);
+    expect(slash.status).toBe(404);
+    const malformed = await fetch(`${server.url}/v1/sessions/%ZZ`);
+    expect([malformed.status, Object.keys((await malformed.json()) as object)]).toEqual([400, ["error"]]);
+  });
+});
+
+describe("an error of the method", () => {
+  const errors: Record<string, () => unknown> = {
+    known: () => failure(Code.FailedPrecondition, "SESSION_BUSY", { retryNanos: 1 }),
+    unknown: () => failure(Code.FailedPrecondition, "SOMETHING_NEW", { field: "run_id" }),
+    inherited: () => failure(Code.NotFound, "toString"),
+    plain: () => new Error("secret"),
+    missing: () => new ConnectError("gone", Code.NotFound),
+    unauthenticated: () => new ConnectError("who are you", Code.Unauthenticated),
+    late: () => new ConnectError("too late", Code.DeadlineExceeded),
+  };
+  const getRun = ({ runId }: { runId: string }): never => {
+    throw errors[runId]?.();
+  };
+
+  test.each([
+    [
+      "known",
+      409,
+      {
+        error: "it <failed>",
+        code: "FAILED_PRECONDITION",
+        reason: "SESSION_BUSY",
+        details: { metadata: { key: "value" } },
+      },
+    ],
+    [
+      "unknown",
+      400,
+      {
+        error: "it <failed>",
+        code: "FAILED_PRECONDITION",
+        reason: "SOMETHING_NEW",
+        details: { metadata: { key: "value" }, violations: [{ field: "run_id", description: "is bad" }] },
+      },
+    ],
+    ["inherited", 404, { reason: "toString" }],
+    ["plain", 500, { error: "internal error", code: "INTERNAL" }],
+    ["missing", 404, { error: "gone", code: "NOT_FOUND" }],
+    ["unauthenticated", 401, { code: "UNAUTHENTICATED" }],
+    ["late", 504, { code: "DEADLINE_EXCEEDED" }],
+  ])("%s is %d", async (id, status, body) => {
+    await using server = await startRestServer({ runs: { getRun } });
+    const response = await fetch(`${server.url}/v1/runs/${id}`);
+    expect(response.status).toBe(status);
+    expect(response.headers.get("retry-after")).toBe(id === "known" ? "3" : null);
+    expect(await response.json()).toMatchObject(body);
+  });
+
+  test("is nothing but its text for a service with bare errors", async () => {
+    await using server = await startRestServer({
+      sessions: { getSession: () => Promise.reject(failure(Code.NotFound, "SESSION_NOT_FOUND")) },
+    });
+    const response = await fetch(`${server.url}/v1/sessions/s`);
+    expect([response.status, await response.text()]).toEqual([404, '{"error":"it \\u003cfailed\\u003e"}\n']);
+  });
+
+  test("that the gateway itself runs into is reported and says nothing", async () => {
+    const reported: unknown[] = [];
+    await using server = await startRestServer({
+      runs: { getRun: () => ({ run: { createTime: { seconds: 10n ** 12n, nanos: 0 } } }) },
+      gateway: { reportError: (error) => reported.push(error) },
+    });
+    const response = await fetch(`${server.url}/v1/runs/r`);
+    expect([response.status, await response.json()]).toMatchObject([500, { reason: "INTERNAL" }]);
+    expect(reported).toHaveLength(1);
+  });
+});
+
+describe("a request body", () => {
+  test.each([
+    ["text/plain", 415],
+    ["application/jsonx", 415],
+    ["application/json; charset=utf-8", 200],
+    ["Application/JSON", 200],
+  ])("of type %s is %d for a strict service", async (contentType, status) => {
+    await using server = await startRestServer({ runs: { cancelRun: () => ({ run: {} }) } });
+    const response = await fetch(`${server.url}/v1/runs/r:cancel`, {
+      method: "POST",
+      headers: { "content-type": contentType },
+      body: "{}",
+    });
+    expect(response.status).toBe(status);
+  });
+
+  test("that is malformed is refused with a text that begins as documented", async () => {
+    await using server = await startRestServer({});
+    const post = async (path: string, body: string | Uint8Array<ArrayBuffer>): Promise<unknown> => {
+      const response = await fetch(`${server.url}${path}`, { method: "POST", headers: json, body });
+      return [response.status, ((await response.json()) as { error: string }).error];
+    };
+    expect(await post("/v1/sessions", "")).toEqual([400, "invalid request body: EOF"]);
+    expect(await post("/v1/sessions", "{")).toEqual([400, "invalid request body: unexpected EOF"]);
+    expect(await post("/v1/runs/r:cancel", '{"x":1}')).toEqual([400, "invalid request body: x: unknown key"]);
+    expect(await post("/v1/runs/r:cancel", new Uint8Array([0xff]))).toEqual([400, "invalid request body: not UTF-8"]);
+  });
+
+  test("that is compressed is 415", async () => {
+    await using server = await startRestServer({});
+    const response = await fetch(`${server.url}/v1/sessions`, {
+      method: "POST",
+      headers: { "content-encoding": "gzip" },
+      body: "x",
+    });
+    expect(response.status).toBe(415);
+  });
+
+  test.each([
+    ["announced", "content-length: 2000\r\n\r\n"],
+    ["streamed", `transfer-encoding: chunked\r\n\r\n3e8\r\n${"x".repeat(1000)}\r\n3e8\r\n`],
+  ])("over the limit, %s, is 413 and the connection closes without the rest", async (_, rest) => {
+    await using server = await startRestServer({ gateway: { bodyBytesMax: 1000 } });
+    const socket = connectSocket(server.port, "127.0.0.1");
+    socket.write(`POST /v1/sessions HTTP/1.1\r\nhost: x\r\n${rest}${rest.endsWith("3e8\r\n") ? "y" : ""}`);
+    const answer = Buffer.concat(await Array.fromAsync<Buffer>(socket)).toString();
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+    expect(answer.toLowerCase()).toContain("connection: close");
+    expect(answer).toContain('{"error":"the request body is larger than 1000 bytes"}\n');
+  });
+
+  test("over the limit is 413 over HTTP/2 and its stream ends without the rest", async () => {
+    await using server = await startRestServer({ http2: true, gateway: { bodyBytesMax: 1000 } });
+    const session = connectHttp2(server.url);
+    const stream = session.request({ ":method": "POST", ":path": "/v1/sessions" });
+    const seen: unknown[] = [];
+    stream.on("response", (headers) => seen.push(headers[":status"]));
+    stream.on("data", (chunk: Buffer) => seen.push(chunk.toString()));
+    stream.write("x".repeat(1001));
+    // Our side of the stream stays open, so only the server can close it.
+    await once(stream, "close");
+    session.destroy();
+    expect(seen).toEqual([413, '{"error":"the request body is larger than 1000 bytes"}\n']);
+    expect(stream.rstCode).toBe(constants.NGHTTP2_NO_ERROR);
+  });
+
+  test("at the limit is taken", async () => {
+    const body = '{"agent":{"name":"a"}}';
+    await using server = await startRestServer({
+      gateway: { bodyBytesMax: body.length },
+      sessions: { createSession: () => ({}) },
+    });
+    const response = await fetch(`${server.url}/v1/sessions`, { method: "POST", body });
+    expect(response.status).toBe(201);
+  });
+});
+
+describe("createRestGateway", () => {
+  test("tells REST paths from RPC paths", () => {
+    const router = createConnectRouter().service(RunService, {});
+    const gateway = createRestGateway({ handlers: router.handlers, services: [RunService] });
+    expect(gateway.matches("/v1/runs/x:cancel?a=b")).toBe(true);
+    expect(gateway.matches("/runnel.v1.RunService/GetRun")).toBe(false);
+    expect(gateway.matches("/")).toBe(false);
+  });
+
+  test("refuses to start without a handler for a route", () => {
+    expect(() => createRestGateway({ handlers: [], services: [SessionService] })).toThrow(
+      "runnel.v1.SessionService.CreateSession has a REST route but no handler",
+    );
+  });
+});

@@ -1,0 +1,102 @@
+// Which route wins, and what is said when none does.
+
+import { describe, expect, test } from "vitest";
+import { createRouter, splitRequestTarget } from "../../src/gateways/rest/route.ts";
+import { parseTemplate } from "../../src/gateways/rest/template.ts";
+
+function routerOf(...rules: string[]) {
+  return createRouter(
+    rules.map((rule) => {
+      const [httpMethod = "", template = ""] = rule.split(" ");
+      return { httpMethod, template: parseTemplate(template), target: rule };
+    }),
+  );
+}
+
+const router = routerOf(
+  "GET /v1/**",
+  "GET /v1/*/x",
+  "GET /v1/runs/{id}",
+  "POST /v1/runs/{id}:cancel",
+  "GET /v1/runs/{id}/results",
+  "GET /v1/runs/{id}/results:tail",
+  "GET /v1/runs/mine",
+  "DELETE /v1/runs/{id}",
+  "POST /v1/runs",
+);
+
+function find(method: string, path: string): unknown {
+  const match = router.find(method, path);
+  switch (match.kind) {
+    case "found":
+      return [match.target, Object.fromEntries(match.capture())];
+    case "method_not_allowed":
+      return match.allowed;
+    case "not_found":
+      return "not found";
+    default:
+      return match satisfies never;
+  }
+}
+
+describe("the router", () => {
+  const uuid = "0199d3a0-0000-7000-8000-000000000001";
+
+  test.each([
+    ["a literal comes before a variable", "GET", "/v1/runs/mine", ["GET /v1/runs/mine", {}]],
+    ["a variable comes before `**`", "GET", `/v1/runs/${uuid}`, ["GET /v1/runs/{id}", { id: uuid }]],
+    ["the first segment that differs decides", "GET", "/v1/runs/x", ["GET /v1/runs/{id}", { id: "x" }]],
+    ["`*` comes before `**`", "GET", "/v1/other/x", ["GET /v1/*/x", {}]],
+    ["`**` takes what is left", "GET", "/v1/a/b/c", ["GET /v1/**", {}]],
+    ["a verb is cut off the id", "POST", `/v1/runs/${uuid}:cancel`, ["POST /v1/runs/{id}:cancel", { id: uuid }]],
+    ["a verb follows a literal too", "GET", "/v1/runs/x/results:tail", ["GET /v1/runs/{id}/results:tail", { id: "x" }]],
+    ["an unknown verb is part of the id", "GET", "/v1/runs/x:y", ["GET /v1/runs/{id}", { id: "x:y" }]],
+    ["an escaped colon is no verb", "GET", "/v1/runs/x%3Acancel", ["GET /v1/runs/{id}", { id: "x:cancel" }]],
+    ["a verb alone is no id", "POST", "/v1/runs/:cancel", ["DELETE", "GET"]],
+    ["the path of a verb belongs to it", "GET", "/v1/runs/x:cancel", ["POST"]],
+    [
+      "a method is looked for in less specific routes",
+      "DELETE",
+      "/v1/runs/mine",
+      ["DELETE /v1/runs/{id}", { id: "mine" }],
+    ],
+    ["a wrong method is told all that is allowed", "PUT", "/v1/runs", ["POST", "GET"]],
+    ["HEAD is a method like any other", "HEAD", "/v1/runs/x", ["GET", "DELETE"]],
+    ["a trailing slash is another path", "GET", "/v1/runs/x/", "not found"],
+    ["the asterisk of OPTIONS is no path", "OPTIONS", "*", "not found"],
+    ["an unknown path is not found", "GET", "/v2", "not found"],
+  ])("%s", (_, method, path, expected) => {
+    const found = find(method, path);
+    expect(Array.isArray(found) && typeof found[1] === "string" ? found.toSorted() : found).toEqual(
+      Array.isArray(expected) && typeof expected[1] === "string" ? expected.toSorted() : expected,
+    );
+  });
+
+  test("knows a path whatever its method", () => {
+    expect(router.matches("/v1/runs/x:cancel")).toBe(true);
+    expect(router.matches("/runnel.v1.RunService/GetRun")).toBe(false);
+  });
+
+  test("reports a malformed escape only when the capture is read", () => {
+    const match = router.find("GET", "/v1/runs/%ZZ");
+    expect(match.kind).toBe("found");
+    expect(() => match.kind === "found" && match.capture()).toThrow("percent escape");
+  });
+
+  test("refuses two routes that fit the same paths", () => {
+    expect(() => routerOf("GET /a/{x}", "GET /a/{y=*}")).toThrow('"/a/{x}" and "/a/{y=*}"');
+    expect(() => routerOf("GET /a/{x}", "POST /a/{x}", "GET /a/{x}:v")).not.toThrow();
+  });
+});
+
+describe("splitRequestTarget", () => {
+  test.each([
+    ["/a/b?c=d?e", "/a/b", "c=d?e"],
+    ["/a", "/a", ""],
+    ["http://host:1/a?b", "/a", "b"],
+    ["HTTPS://host?b", "", "b"],
+    ["//a", "//a", ""],
+  ])("%s", (target, path, query) => {
+    expect(splitRequestTarget(target)).toEqual({ path, query });
+  });
+});

@@ -1,0 +1,43 @@
+// The text of server-sent events: its exact framing, and that any event is read back as the one event it was.
+
+import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { assert, constantFrom, property, string } from "fast-check";
+import { describe, expect, test } from "vitest";
+import { encodeSseEvent, sseHeartbeat, sseOpening } from "../../src/gateways/rest/sse.ts";
+
+function parse(text: string): EventSourceMessage[] {
+  const messages: EventSourceMessage[] = [];
+  createParser({ onEvent: (message) => messages.push(message) }).feed(text);
+  return messages;
+}
+
+describe("encodeSseEvent", () => {
+  test("frames an event as the Agent Runner document does", () => {
+    expect(encodeSseEvent({ id: "", type: "text", data: '{"content":"hi"}' })).toBe(
+      'event: text\ndata: {"content":"hi"}\n\n',
+    );
+  });
+
+  test("puts the id first", () => {
+    expect(encodeSseEvent({ id: "r.1", type: "done", data: "{}" })).toBe("id: r.1\nevent: done\ndata: {}\n\n");
+  });
+
+  test("is read back as exactly that event, whatever the parts hold", async () => {
+    const text = string({
+      unit: constantFrom("a", " ", ":", "\n", "\r", "data: x", "\n\n", "é", "\u2028", "\0", "🐳"),
+    });
+    await assert(
+      property(text, text, text, (id, type, data) => {
+        const kept = (part: string): string => part.replaceAll(/[\r\n\0]/g, "");
+        const messages = parse(sseOpening + encodeSseEvent({ id, type, data }) + sseHeartbeat);
+        expect(messages).toEqual([
+          {
+            id: kept(id) === "" ? undefined : kept(id),
+            event: kept(type) === "" ? undefined : kept(type),
+            data: data.replaceAll(/\r\n|\r/g, "\n"),
+          },
+        ]);
+      }),
+    );
+  });
+});

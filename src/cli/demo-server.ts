@@ -1,0 +1,71 @@
+// A service in a process of its own, so that it can be killed the hard way.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { systemClock } from "../base/clock.ts";
+
+const readyTimeoutMs = 60_000;
+const readyPollMs = 50;
+const stopTimeoutMs = 15_000;
+
+export interface DemoServer {
+  readonly url: string;
+  readonly pid: number;
+  /** kill -9: no warning, no clean-up. */
+  kill(): Promise<void>;
+  /** SIGTERM: drains, and stops Postgres as the last one. */
+  stop(): Promise<void>;
+}
+
+export async function startDemoServer(options: { directory: string; port: number }): Promise<DemoServer> {
+  const main = new URL("../main.ts", import.meta.url).pathname;
+  const child = spawn(process.execPath, [main, "dev", "--port", String(options.port)], {
+    stdio: ["ignore", "ignore", "pipe"],
+    env: {
+      ...process.env,
+      RUNNEL_DATABASE_URL: "",
+      DATABASE_URL: "",
+      RUNNEL_DATABASE_DIR: options.directory,
+      RUNNEL_PROVIDERS_OPENAI_KEY: "",
+      RUNNEL_DEFAULTS_MODEL: "demo",
+      RUNNEL_RUNS_LEASE_MS: "1500",
+      RUNNEL_SERVER_DRAIN_SECONDS: "2",
+      RUNNEL_LOG_LEVEL: "error",
+    },
+  });
+  const complaints: string[] = [];
+  child.stderr.on("data", (text: Buffer) => complaints.push(text.toString()));
+  const url = `http://127.0.0.1:${options.port}`;
+  await untilReady(url, child, complaints);
+  return {
+    url,
+    pid: child.pid ?? 0,
+    kill: () => end(child, "SIGKILL"),
+    stop: () => end(child, "SIGTERM"),
+  };
+}
+
+async function untilReady(url: string, child: ChildProcess, complaints: readonly string[]): Promise<void> {
+  const startedMs = systemClock.monotonicMs();
+  while (systemClock.monotonicMs() - startedMs < readyTimeoutMs) {
+    if (child.exitCode !== null) throw new Error(`the service did not start:\n${complaints.join("")}`);
+    const ready = await fetch(`${url}/readyz`).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (ready) return;
+    await systemClock.sleep(readyPollMs);
+  }
+  child.kill("SIGKILL");
+  throw new Error(`the service was not ready after ${readyTimeoutMs / 1_000} s:\n${complaints.join("")}`);
+}
+
+async function end(child: ChildProcess, signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill(signal);
+  const stopped = new AbortController();
+  await Promise.race([exited, systemClock.sleep(stopTimeoutMs, stopped.signal)]);
+  stopped.abort();
+  if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+}

@@ -10,6 +10,7 @@ const testWorkersMax = 2;
 
 export default defineConfig({
   test: {
+    globalSetup: ["test/harness/postgres.ts"],
     include: ["test/**/*.test.ts"],
     pool: "forks",
     maxWorkers: testWorkersMax,

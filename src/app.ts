@@ -186,7 +186,7 @@ async function open(
     clock,
     handler: createRequestListener({
       handlers: router.handlers,
-      rest,
+      answerRest: (request, response, contextValues) => rest.handle(request, response, { contextValues }),
       probes: { whyNotReady, countSessions: () => countSessions(db) },
       events,
     }),

@@ -3,9 +3,10 @@
 import { Command, CommanderError } from "commander";
 import { Fault } from "../base/fault.ts";
 import { addDemo } from "./demo.ts";
+import { addDev } from "./dev.ts";
 import { addMigrate } from "./migrate.ts";
 import { addRun, addTail } from "./run.ts";
-import { addDev, addServe } from "./serve.ts";
+import { addServe } from "./serve.ts";
 
 export async function runCli(argv: readonly string[]): Promise<void> {
   const program = new Command("runnel")

@@ -1,13 +1,14 @@
-// `runnel serve` and `runnel dev`: the service in the foreground.
+// `runnel serve`: the service in the foreground, set up by its environment.
 
+import { once } from "node:events";
 import type { Command } from "commander";
+import { type App, type AppOptions, openApp } from "../app.ts";
 import { type Config, keys } from "../config/keys.ts";
 import { loadConfig } from "../config/load.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { readPort } from "./arguments.ts";
-import { startServer } from "./start-server.ts";
 
-interface ServeFlags {
+export interface ServeFlags {
   readonly host?: string;
   readonly port?: number;
 }
@@ -29,40 +30,26 @@ export function addServe(program: Command): void {
     });
 }
 
-export function addDev(program: Command): void {
-  program
-    .command("dev")
-    .description("run the service for development: quiet log, a line to paste")
-    .option("--port <number>", keys.serverPort.about, readPort)
-    .action(async (flags: ServeFlags) => {
-      const environment = { RUNNEL_LOG_LEVEL: "warn", ...process.env };
-      const config = loadConfig(environment, { ...serverFlags(flags), serverHost: "127.0.0.1" });
-      await startServer({
-        config,
-        logger: createLogger(config.logLevel),
-        onProgress: (message) => console.error(message),
-        announce: (app) => console.error(banner(app, config)),
-      });
-    });
-}
+/** Until callers can prove who they are, whoever reaches the port may call. */
+export const openDoor = "no authentication yet: anyone who reaches this address may call";
 
-const openDoor = "no authentication yet: anyone who reaches this address may call";
-
-function serverFlags({ host, port }: ServeFlags): Partial<Config> {
+export function serverFlags({ host, port }: ServeFlags): Partial<Config> {
   return { ...(host !== undefined && { serverHost: host }), ...(port !== undefined && { serverPort: port }) };
 }
 
-function banner(app: { host: string; port: number; databaseDirectory: string | undefined }, config: Config): string {
-  const url = `http://${app.host}:${app.port}`;
-  const model = config.openaiKey === "" ? "demo (set RUNNEL_PROVIDERS_OPENAI_KEY for a real one)" : "OpenAI-compatible";
-  return [
-    `runnel ${url}   gRPC, gRPC-Web, Connect, REST and SSE on one port; ${openDoor}`,
-    `  data   ${app.databaseDirectory ?? "the database of DATABASE_URL"}`,
-    `  model  ${model}`,
-    "  try    (paste it)",
-    `    curl -s ${url}/v1/sessions -d '{"session_id":"try","work_dir":"${process.cwd()}","agent":{"name":"try",` +
-      `"tools":{"builtin":["list_dir","read_file"]}}}' ; \\`,
-    `    curl -s ${url}/v1/sessions/try/messages -d '{"message":"list the files and read README.md"}' ; \\`,
-    `    curl -sN ${url}/v1/sessions/try/stream`,
-  ].join("\n");
+export interface ServerCommand extends AppOptions {
+  /** Says where the service is, once it serves. */
+  readonly announce: (app: App) => void;
+}
+
+/** Runs until a signal: the first one drains, a second one ends the process at once. */
+export async function startServer({ announce, ...options }: ServerCommand): Promise<void> {
+  const signalled = Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+  const app = await openApp(options);
+  announce(app);
+  await signalled;
+  const force = (): never => process.exit(130);
+  process.once("SIGINT", force);
+  process.once("SIGTERM", force);
+  await app.close();
 }

@@ -6,7 +6,6 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { type ContextValues, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
-import type { RestGateway } from "../gateways/rest/gateway.ts";
 import type { Events } from "../telemetry/events.ts";
 import { setCaller, sharedCaller } from "../trust/caller.ts";
 import { answerProbe, type Probes } from "./probes.ts";
@@ -16,13 +15,14 @@ export type Response = ServerResponse | Http2ServerResponse;
 
 export interface Surfaces {
   readonly handlers: readonly UniversalHandler[];
-  readonly rest: RestGateway;
+  /** Answers whatever is no RPC. */
+  readonly answerRest: (request: Request, response: Response, contextValues: ContextValues) => Promise<void>;
   readonly probes: Probes;
   readonly events: Events;
 }
 
 export function createRequestListener(surfaces: Surfaces): (request: Request, response: Response) => void {
-  const { handlers, rest, probes, events } = surfaces;
+  const { handlers, answerRest, probes, events } = surfaces;
   const rpcs = new Map(handlers.map((handler) => [handler.requestPath, handler]));
   return (request, response) => {
     if (answerProbe(probes, request, response)) return;
@@ -30,7 +30,7 @@ export function createRequestListener(surfaces: Surfaces): (request: Request, re
     const rpc = rpcs.get(request.url?.split("?", 1)[0] ?? "");
     const answered =
       rpc === undefined
-        ? rest.handle(request, response, { contextValues })
+        ? answerRest(request, response, contextValues)
         : answerRpc(rpc, request, response, contextValues);
     answered.catch((error: unknown) => {
       // A client that leaves in the middle of an answer is nothing to report.

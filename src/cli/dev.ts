@@ -1,0 +1,40 @@
+// `runnel dev`: the service for development, on loopback, with a quiet log and a line to paste.
+
+import type { Command } from "commander";
+import { type Config, keys } from "../config/keys.ts";
+import { loadConfig } from "../config/load.ts";
+import { createLogger } from "../telemetry/logger.ts";
+import { readPort } from "./arguments.ts";
+import { openDoor, type ServeFlags, serverFlags, startServer } from "./serve.ts";
+
+export function addDev(program: Command): void {
+  program
+    .command("dev")
+    .description("run the service for development: quiet log, a line to paste")
+    .option("--port <number>", keys.serverPort.about, readPort)
+    .action(async (flags: ServeFlags) => {
+      const environment = { RUNNEL_LOG_LEVEL: "warn", ...process.env };
+      const config = loadConfig(environment, { ...serverFlags(flags), serverHost: "127.0.0.1" });
+      await startServer({
+        config,
+        logger: createLogger(config.logLevel),
+        onProgress: (message) => console.error(message),
+        announce: (app) => console.error(banner(app, config)),
+      });
+    });
+}
+
+function banner(app: { host: string; port: number; databaseDirectory: string | undefined }, config: Config): string {
+  const url = `http://${app.host}:${app.port}`;
+  const model = config.openaiKey === "" ? "demo (set RUNNEL_PROVIDERS_OPENAI_KEY for a real one)" : "OpenAI-compatible";
+  return [
+    `runnel ${url}   gRPC, gRPC-Web, Connect, REST and SSE on one port; ${openDoor}`,
+    `  data   ${app.databaseDirectory ?? "the database of DATABASE_URL"}`,
+    `  model  ${model}`,
+    "  try    (paste it)",
+    `    curl -s ${url}/v1/sessions -d '{"session_id":"try","work_dir":"${process.cwd()}","agent":{"name":"try",` +
+      `"tools":{"builtin":["list_dir","read_file"]}}}' ; \\`,
+    `    curl -s ${url}/v1/sessions/try/messages -d '{"message":"list the files and read README.md"}' ; \\`,
+    `    curl -sN ${url}/v1/sessions/try/stream`,
+  ].join("\n");
+}

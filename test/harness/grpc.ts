@@ -1,0 +1,70 @@
+// The reference client: @grpc/grpc-js as it comes, with codecs made from the contract's descriptors.
+
+import {
+  create,
+  type DescMethod,
+  type DescService,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { Client, type ClientReadableStream, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
+import { onTestFinished } from "vitest";
+
+export class GrpcClient {
+  readonly #client: Client;
+
+  constructor(target: string) {
+    this.#client = new Client(target, credentials.createInsecure());
+    onTestFinished(() => this.#client.close());
+  }
+
+  /** One unary call; rejects with the ServiceError of grpc-js. */
+  call<M extends DescMethod>(
+    method: M,
+    request: MessageInitShape<M["input"]>,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<MessageShape<M["output"]>> {
+    return new Promise((resolve, reject) => {
+      this.#client.makeUnaryRequest(
+        pathOf(method),
+        (message: MessageShape<M["input"]>) => Buffer.from(toBinary(method.input, message)),
+        (bytes: Buffer) => fromBinary(method.output, bytes) as MessageShape<M["output"]>,
+        create(method.input, request) as MessageShape<M["input"]>,
+        metadataOf(headers),
+        { deadline: Date.now() + 30_000 },
+        (error: ServiceError | null, response?: MessageShape<M["output"]>) => {
+          if (error !== null) reject(error);
+          else resolve(response as MessageShape<M["output"]>);
+        },
+      );
+    });
+  }
+
+  /** One server stream; iterate it, or cancel it. */
+  stream<M extends DescMethod>(
+    method: M,
+    request: MessageInitShape<M["input"]>,
+    headers: Readonly<Record<string, string>> = {},
+  ): ClientReadableStream<MessageShape<M["output"]>> {
+    return this.#client.makeServerStreamRequest(
+      pathOf(method),
+      (message: MessageShape<M["input"]>) => Buffer.from(toBinary(method.input, message)),
+      (bytes: Buffer) => fromBinary(method.output, bytes) as MessageShape<M["output"]>,
+      create(method.input, request) as MessageShape<M["input"]>,
+      metadataOf(headers),
+    );
+  }
+}
+
+function pathOf(method: DescMethod): string {
+  const service: DescService = method.parent;
+  return `/${service.typeName}/${method.name}`;
+}
+
+function metadataOf(headers: Readonly<Record<string, string>>): Metadata {
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+  return metadata;
+}

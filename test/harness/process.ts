@@ -1,0 +1,68 @@
+// The service as a process of its own, as users run it: to be killed, stopped and continued.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import { until } from "./wait.ts";
+
+const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+
+export interface ServiceProcess {
+  readonly url: string;
+  readonly target: string;
+  readonly pid: number;
+  /** Everything that was written to standard error. */
+  readonly log: () => string;
+  signal(signal: NodeJS.Signals): void;
+  /** kill -9; resolves when the process is gone. */
+  kill(): Promise<void>;
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** Starts `runnel serve`; killed with the test if it still runs then. */
+export async function startProcess(environment: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, [main, "serve"], {
+    stdio: ["ignore", "ignore", "pipe"],
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      RUNNEL_SERVER_PORT: "0",
+      RUNNEL_SERVER_DRAIN_SECONDS: "1",
+      RUNNEL_DATABASE_POOL_SIZE: "4",
+      RUNNEL_RUNS_LEASE_MS: "1000",
+      RUNNEL_DEFAULTS_MODEL: "demo",
+      RUNNEL_PROVIDERS_RETRY_BASE_MS: "10",
+      ...environment,
+    },
+  });
+  let text = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  onTestFinished(() => end(child, "SIGKILL"));
+  const url = await until("the service to serve", () => {
+    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}:\n${text}`);
+    return /serves on (http:\/\/\S+)/.exec(text)?.[1];
+  });
+  return {
+    url,
+    target: new URL(url).host,
+    pid: child.pid ?? 0,
+    log: () => text,
+    signal: (signal) => child.kill(signal),
+    kill: () => end(child, "SIGKILL"),
+    stop: async () => {
+      await end(child, "SIGTERM");
+      return child.exitCode;
+    },
+  };
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill(signal);
+  await exited;
+}

@@ -1,0 +1,48 @@
+// The service inside the test's process, on a port and a database of its own.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { type App, openApp } from "../../src/app.ts";
+import type { Config } from "../../src/config/keys.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
+import { testDatabase } from "./database.ts";
+
+export interface TestService {
+  readonly url: string;
+  /** host:port, as grpc-js wants it. */
+  readonly target: string;
+  readonly databaseUrl: string;
+  readonly app: App;
+  close(): Promise<void>;
+}
+
+export async function startService(flags: Partial<Config> = {}): Promise<TestService> {
+  const databaseUrl = flags.databaseUrl ?? (await testDatabase());
+  const app = await openApp({ config: await testConfig({ ...flags, databaseUrl }), logger: createLogger("silent") });
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= app.close();
+    return closing;
+  };
+  onTestFinished(close);
+  const target = `${app.host}:${app.port}`;
+  return { url: `http://${target}`, target, databaseUrl, app, close };
+}
+
+/** Small pools, so that many services fit on one Postgres; a free port; nothing waits long at the end. */
+async function testConfig(flags: Partial<Config>): Promise<Config> {
+  const workRoot = await mkdtemp(join(tmpdir(), "runnel-work-"));
+  onTestFinished(() => rm(workRoot, { recursive: true, force: true }));
+  const defaults = {
+    serverPort: 0,
+    serverDrainSeconds: 1,
+    databasePoolSize: 4,
+    sessionsWorkRoot: workRoot,
+    retryBaseMs: 10,
+    defaultModel: "demo",
+  };
+  return loadConfig({}, { ...defaults, ...flags });
+}

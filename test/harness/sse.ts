@@ -1,0 +1,29 @@
+// A reader of SSE as browsers have it, on fetch.
+
+import { createParser } from "eventsource-parser";
+
+export interface SseEvent {
+  readonly id: string | undefined;
+  readonly event: string;
+  readonly data: string;
+}
+
+/** Yields events until the server ends the stream; leaving the loop ends the connection. */
+export async function* readSse(url: string, headers: Readonly<Record<string, string>> = {}): AsyncGenerator<SseEvent> {
+  const leaving = new AbortController();
+  const response = await fetch(url, { headers, signal: leaving.signal });
+  if (response.status === 204) return;
+  if (!response.ok || response.body === null) throw new Error(`${response.status}: ${await response.text()}`);
+  const arrived: SseEvent[] = [];
+  const parser = createParser({
+    onEvent: ({ id, event, data }) => arrived.push({ id, event: event ?? "message", data }),
+  });
+  try {
+    for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
+      parser.feed(text);
+      yield* arrived.splice(0);
+    }
+  } finally {
+    leaving.abort();
+  }
+}

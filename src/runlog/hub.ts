@@ -4,6 +4,7 @@
 //
 // H1  Only runs that somebody watches are kept.
 // H2  A ring is contiguous. A gap (entries this process did not hear of) empties it.
+// H3  `heard` is a sequence that is in the log: a reader below it finds something there.
 
 import type { LogEntry } from "./result.ts";
 
@@ -15,8 +16,7 @@ interface Channel {
   readonly ring: LogEntry[];
   /** Sequence up to which this process knows of results. */
   heard: number;
-  watchers: number;
-  readonly wakers: Set<() => void>;
+  readonly watches: Set<Watch>;
 }
 
 export class Hub {
@@ -25,19 +25,20 @@ export class Hub {
   /** How many readers there are; 0 after the last one left. */
   get watcherCount(): number {
     let count = 0;
-    for (const channel of this.#channels.values()) count += channel.watchers;
+    for (const channel of this.#channels.values()) count += channel.watches.size;
     return count;
   }
 
-  /** Registers a reader that has everything up to `after`. Register before reading the log, or results get lost between. */
-  watch(runId: string, after: number): Watch {
+  /** Registers a reader. Register before reading the log, or results get lost between. */
+  watch(runId: string): Watch {
     let channel = this.#channels.get(runId);
     if (channel === undefined) {
-      channel = { runId, ring: [], heard: after, watchers: 0, wakers: new Set() };
+      channel = { runId, ring: [], heard: 0, watches: new Set() };
       this.#channels.set(runId, channel);
     }
-    channel.watchers++;
-    return new Watch(channel, () => this.#leave(channel));
+    const watch = new Watch(channel, () => this.#leave(channel, watch));
+    channel.watches.add(watch);
+    return watch;
   }
 
   /** Offers entries that are durable, in order. Known ones are dropped. */
@@ -45,7 +46,7 @@ export class Hub {
     const channel = this.#channels.get(runId);
     if (channel === undefined) return;
     for (const entry of entries) push(channel, entry);
-    wake(channel);
+    for (const watch of channel.watches) watch.wake();
   }
 
   /** Where each watched run's readers would go on, for whoever fetches results of other replicas. */
@@ -58,8 +59,9 @@ export class Hub {
     return this.#channels.get(runId)?.heard;
   }
 
-  #leave(channel: Channel): void {
-    if (--channel.watchers === 0) this.#channels.delete(channel.runId);
+  #leave(channel: Channel, watch: Watch): void {
+    channel.watches.delete(watch);
+    if (channel.watches.size === 0) this.#channels.delete(channel.runId);
   }
 }
 
@@ -67,6 +69,7 @@ export class Hub {
 export class Watch implements Disposable {
   readonly #channel: Channel;
   readonly #leave: () => void;
+  #resolve: (() => void) | undefined;
 
   constructor(channel: Channel, leave: () => void) {
     this.#channel = channel;
@@ -82,24 +85,23 @@ export class Watch implements Disposable {
     return entries.length > 0 ? entries : undefined;
   }
 
-  /** Notes how far a reader has come by itself, so that nothing is fetched again for it. */
+  /** Notes a sequence that a reader has found in the log, so that nothing up to there is fetched for it. */
   seen(sequence: number): void {
     if (sequence > this.#channel.heard) this.#channel.heard = sequence;
   }
 
-  /** Resolves when there is something beyond the cursor, or when the signal aborts. */
-  async beyond(cursor: number, signal: AbortSignal): Promise<void> {
-    const { wakers } = this.#channel;
-    while (this.#channel.heard <= cursor && !signal.aborted) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      wakers.add(resolve);
-      signal.addEventListener("abort", () => resolve(), { once: true });
-      try {
-        await promise;
-      } finally {
-        wakers.delete(resolve);
-      }
-    }
+  /** Resolves when there may be something beyond the cursor: at once, with the next results, or by `wake`. */
+  beyond(cursor: number): Promise<void> {
+    if (this.#channel.heard > cursor) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  /** Ends a wait. */
+  wake(): void {
+    this.#resolve?.();
+    this.#resolve = undefined;
   }
 
   [Symbol.dispose](): void {
@@ -115,8 +117,4 @@ function push(channel: Channel, entry: LogEntry): void {
   ring.push(entry);
   if (ring.length > ringLengthMax) ring.shift();
   channel.heard = Math.max(channel.heard, entry.sequence);
-}
-
-function wake(channel: Channel): void {
-  for (const resolve of channel.wakers) resolve();
 }

@@ -5,7 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import { Fault } from "../base/fault.ts";
 import type { Db } from "../storage/database.ts";
 import { findRun, isActive } from "../storage/run.ts";
-import { readResults } from "../storage/run-result.ts";
+import { lastSequence, readResults } from "../storage/run-result.ts";
 import type { Hub, Watch } from "./hub.ts";
 import { type LogEntry, storedEntries } from "./result.ts";
 
@@ -30,13 +30,18 @@ export interface TailRequest {
 /** Yields entries in order, in batches; ends after the terminal one, or when the signal aborts. */
 export async function* tail(source: TailSource, request: TailRequest): AsyncGenerator<readonly LogEntry[]> {
   const { runId, signal } = request;
-  using watch = source.hub.watch(runId, request.after);
+  using watch = source.hub.watch(runId);
+  using idle = new IdleTimer(source.clock, watch);
+  signal.addEventListener("abort", () => watch.wake(), { signal: idle.over });
   let cursor = request.after;
+  // What a reader claims to have may not exist yet.
+  if (cursor > 0) watch.seen(Math.min(cursor, await lastSequence(source.db, runId)));
   while (!signal.aborted) {
     const entries = watch.live(cursor) ?? (await readPage(source.db, runId, cursor));
     const last = entries.at(-1);
     if (last === undefined) {
-      if (await waitIdle(source, watch, cursor, signal)) await checkNotFinished(source.db, runId, cursor);
+      if (idle.take()) await checkNotFinished(source.db, runId, cursor);
+      if (!signal.aborted) await watch.beyond(cursor);
       continue;
     }
     yield entries;
@@ -46,20 +51,41 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
   }
 }
 
-async function readPage(db: Db, runId: string, after: number): Promise<LogEntry[]> {
-  return storedEntries(await readResults(db, { runId, after, limit: pageRows }));
+/** Wakes its reader now and then, so that it looks at the log itself. */
+class IdleTimer implements Disposable {
+  readonly #over = new AbortController();
+  #due = false;
+
+  constructor(clock: Clock, watch: Watch) {
+    void this.#tick(clock, watch);
+  }
+
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  /** True once after each tick. */
+  take(): boolean {
+    const due = this.#due;
+    this.#due = false;
+    return due;
+  }
+
+  [Symbol.dispose](): void {
+    this.#over.abort();
+  }
+
+  async #tick(clock: Clock, watch: Watch): Promise<void> {
+    while (!this.#over.signal.aborted) {
+      await clock.sleep(idleCheckMs, this.#over.signal);
+      this.#due = true;
+      watch.wake();
+    }
+  }
 }
 
-/** True when nothing was heard for so long that the reader should look for itself. */
-async function waitIdle(source: TailSource, watch: Watch, cursor: number, signal: AbortSignal): Promise<boolean> {
-  const idle = new AbortController();
-  const wait = AbortSignal.any([signal, idle.signal]);
-  const heard = watch.beyond(cursor, wait).then(() => idle.abort());
-  await source.clock.sleep(idleCheckMs, wait);
-  const timedOut = !wait.aborted;
-  idle.abort();
-  await heard;
-  return timedOut;
+async function readPage(db: Db, runId: string, after: number): Promise<LogEntry[]> {
+  return storedEntries(await readResults(db, { runId, after, limit: pageRows }));
 }
 
 /** A cursor that lies beyond the end of a run which has ended would wait for ever. */

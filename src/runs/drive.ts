@@ -1,6 +1,7 @@
 // Feeds a driver until it ends: takes its steps one by one and writes each before it asks for what depends on it.
 
 import type { Clock } from "../base/clock.ts";
+import { Interrupt, interrupted } from "../base/interrupt.ts";
 import type { RunWriter } from "../runlog/writer.ts";
 import type { DriverEnd, DriverStep } from "./driver.ts";
 import { applyEffects, type EffectTarget } from "./effects.ts";
@@ -16,38 +17,34 @@ export async function drive(args: {
   signal: AbortSignal;
   clock: Clock;
 }): Promise<DriverEnd | undefined> {
-  const { steps, writer, target, signal } = args;
+  const { steps, writer, target, signal, clock } = args;
+  const graceOver = new Interrupt();
   const done = new AbortController();
-  const graceOver = waitGrace(args.clock, signal, done.signal);
+  const startGrace = (): void => void waitGrace(clock, graceOver, done.signal);
+  if (signal.aborted) startGrace();
+  else signal.addEventListener("abort", startGrace, { once: true, signal: done.signal });
   try {
     for (;;) {
-      const next = await Promise.race([steps.next(), graceOver]);
-      if (next === "grace over") return undefined;
+      const next = await graceOver.guard(steps.next());
+      if (next === interrupted) return undefined;
       if (next.done === true) return next.value;
       await write(writer, target, next.value);
     }
   } finally {
     done.abort();
     // A driver that hangs is left behind; its generator ends when what it waits for does.
-    void steps
-      .return?.({ kind: "failed", code: "runner.error", error: "left behind", retryable: false })
-      .catch(() => {});
+    void steps.return(leftBehind).catch(() => {});
   }
+}
+
+const leftBehind: DriverEnd = { kind: "failed", code: "runner.error", error: "left behind", retryable: false };
+
+async function waitGrace(clock: Clock, graceOver: Interrupt, done: AbortSignal): Promise<void> {
+  await clock.sleep(stopGraceMs, done);
+  if (!done.aborted) graceOver.fire();
 }
 
 async function write(writer: RunWriter, target: EffectTarget, step: DriverStep): Promise<void> {
   if (step.kind === "append") return await writer.append(step.result);
   await writer.commit(step.results, (trx, sequences) => applyEffects(trx, target, step.effects, sequences));
-}
-
-/** Resolves some time after the signal aborted, or never when the driver is done before. */
-async function waitGrace(clock: Clock, signal: AbortSignal, done: AbortSignal): Promise<"grace over"> {
-  await aborted(AbortSignal.any([signal, done]));
-  if (!done.aborted) await clock.sleep(stopGraceMs, done);
-  return "grace over";
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 }

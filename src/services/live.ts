@@ -3,6 +3,7 @@
 
 import type { Clock } from "../base/clock.ts";
 import { Fault } from "../base/fault.ts";
+import { Interrupt, interrupted } from "../base/interrupt.ts";
 
 /** Proxies cut a silent connection after 60 s at the latest. */
 const heartbeatMs = 15_000;
@@ -10,7 +11,8 @@ const heartbeatMs = 15_000;
 const ageMaxMs = 3_600_000;
 
 export interface LiveStream<T> {
-  readonly source: AsyncGenerator<T>;
+  /** Starts what is followed; the signal aborts when nobody follows any more. */
+  readonly open: (signal: AbortSignal) => AsyncGenerator<T>;
   /** A message that says nothing. */
   readonly empty: () => T;
   readonly clock: Clock;
@@ -24,21 +26,25 @@ export interface LiveStream<T> {
  * Yields what the source yields, after an empty message and with more of them in between. Ends only when the source
  * does: a drain and old age end it with RESUME.
  */
-export async function* live<T>({ source, empty, clock, reader, drain }: LiveStream<T>): AsyncGenerator<T> {
+export async function* live<T>({ open, empty, clock, reader, drain }: LiveStream<T>): AsyncGenerator<T> {
+  const interrupt = new Interrupt();
+  const fire = (): void => interrupt.fire();
   const done = new AbortController();
-  const stop = AbortSignal.any([reader, drain, done.signal]);
-  const aged = clock.sleep(ageMaxMs, stop).then((): Interruption => "aged");
-  let beat = nextBeat(clock, stop);
+  reader.addEventListener("abort", fire, { signal: done.signal });
+  drain.addEventListener("abort", fire, { signal: done.signal });
+  const startedMs = clock.monotonicMs();
+  void beat(clock, fire, done.signal);
+  const source = open(done.signal);
   try {
     yield empty();
     let next = source.next();
     for (;;) {
-      const event = await Promise.race([next, beat, aged]);
+      const event = await interrupt.guard(next);
       if (reader.aborted) throw reader.reason;
-      if (drain.aborted || event === "aged") throw resume();
-      if (event === "beat") {
+      if (drain.aborted) throw resume();
+      if (event === interrupted) {
+        if (clock.monotonicMs() - startedMs >= ageMaxMs) throw resume();
         yield empty();
-        beat = nextBeat(clock, stop);
         continue;
       }
       if (event.done === true) return;
@@ -47,16 +53,16 @@ export async function* live<T>({ source, empty, clock, reader, drain }: LiveStre
     }
   } finally {
     done.abort();
-    // The source waits on the same signals, so its end does not have to be waited for.
+    // The source ends by the signal; it does not have to be waited for.
     void source.return(undefined).catch(() => {});
   }
 }
 
-type Interruption = "beat" | "aged";
-
-async function nextBeat(clock: Clock, stop: AbortSignal): Promise<Interruption> {
-  await clock.sleep(heartbeatMs, stop);
-  return "beat";
+async function beat(clock: Clock, fire: () => void, done: AbortSignal): Promise<void> {
+  while (!done.aborted) {
+    await clock.sleep(heartbeatMs, done);
+    fire();
+  }
 }
 
 function resume(): Fault {

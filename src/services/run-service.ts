@@ -79,9 +79,8 @@ async function* followRun(
     if (after > run.last_sequence) throw beyondEnd(after, run.last_sequence);
     if (after === run.last_sequence) return;
   }
-  const signal = AbortSignal.any([context.signal, deps.drain]);
   yield* live({
-    source: responses(tail(deps, { runId: run.id, after, signal })),
+    open: (signal) => responses(tail(deps, { runId: run.id, after, signal })),
     empty: () => create(TailRunResponseSchema),
     clock: deps.clock,
     reader: context.signal,

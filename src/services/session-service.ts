@@ -187,9 +187,8 @@ async function* followSession(
   const session = await requireSession(deps.db, client, request.sessionId);
   const from = parsePosition(request.after, session.latest_run_id);
   if (from !== undefined && (await hasEverything(deps.db, client, session, from))) return;
-  const signal = AbortSignal.any([context.signal, deps.drain]);
   yield* live({
-    source: oneByOne(streamSession(deps, { session, from, signal })),
+    open: (signal) => oneByOne(streamSession(deps, { session, from, signal })),
     empty: () => create(StreamSessionResponseSchema),
     clock: deps.clock,
     reader: context.signal,

@@ -22,7 +22,7 @@ export const reasons = {
   BODY_TOO_LARGE: { code: Code.ResourceExhausted, httpStatus: 413 },
   SESSION_EXISTS: { code: Code.AlreadyExists, httpStatus: 409 },
   REQUEST_ID_REUSED: { code: Code.AlreadyExists, httpStatus: 409 },
-  REQUEST_ID_BUSY: { code: Code.Aborted, httpStatus: 409 },
+  BUSY: { code: Code.Aborted, httpStatus: 409 },
   SESSION_BUSY: { code: Code.FailedPrecondition, httpStatus: 409 },
   CONCURRENCY_EXHAUSTED: { code: Code.ResourceExhausted, httpStatus: 429 },
   OFFSET_BEYOND_END: { code: Code.OutOfRange, httpStatus: 400 },

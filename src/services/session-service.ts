@@ -2,7 +2,7 @@
 
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
+import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { type Agent, AgentSchema, Session_State } from "#gen/runnel/v1/session_pb.js";
 import {
   type CreateSessionRequest,
@@ -39,7 +39,7 @@ import {
 } from "../storage/session.ts";
 import { requireCaller } from "../trust/caller.ts";
 import type { ServiceDeps } from "./deps.ts";
-import { answerOnce, findEarlierAnswer, keepAnswer, type RepeatableCall } from "./idempotency.ts";
+import { answerOnce } from "./idempotency.ts";
 import { live } from "./live.ts";
 import { pageSize } from "./page.ts";
 
@@ -86,19 +86,19 @@ async function createSession(
     requestSchema: CreateSessionRequestSchema,
     responseSchema: CreateSessionResponseSchema,
   };
-  const earlier = await findEarlierAnswer(deps.db, call);
-  if (earlier !== undefined) return earlier;
-  if (request.workDir !== "") await checkWorkDir(request.workDir);
-  return await answerOnce(call, () => deps.db.transaction().execute((trx) => insertNewSession(trx, deps, call)));
+  return await deps.db
+    .transaction()
+    .execute((trx) => answerOnce(trx, call, () => insertNewSession(trx, deps, client, request)));
 }
 
-type CreateCall = RepeatableCall<typeof CreateSessionRequestSchema, typeof CreateSessionResponseSchema>;
-
-async function insertNewSession(trx: Transaction, deps: ServiceDeps, call: CreateCall): Promise<CreateSessionResponse> {
-  const { client, request } = call;
+async function insertNewSession(
+  trx: Transaction,
+  deps: ServiceDeps,
+  client: string,
+  request: CreateSessionRequest,
+): Promise<CreateSessionResponse> {
+  if (request.workDir !== "") await checkWorkDir(request.workDir);
   const name = request.sessionId === "" ? newSessionId() : request.sessionId;
-  const response = create(CreateSessionResponseSchema, { sessionId: name, status: Session_State.CREATED });
-  await keepAnswer(trx, call, response);
   const inserted = await insertSession(trx, {
     id: newUuid(deps.clock.nowMs()),
     client,
@@ -107,7 +107,7 @@ async function insertNewSession(trx: Transaction, deps: ServiceDeps, call: Creat
     workDir: request.workDir === "" ? undefined : request.workDir,
   });
   if (!inserted) throw new Fault("SESSION_EXISTS", `session "${name}" already exists`);
-  return response;
+  return create(CreateSessionResponseSchema, { sessionId: name, status: Session_State.CREATED });
 }
 
 async function deleteSession(deps: ServiceDeps, client: string, name: string): Promise<void> {
@@ -137,32 +137,20 @@ async function sendMessage(
     requestSchema: SendMessageRequestSchema,
     responseSchema: SendMessageResponseSchema,
   };
-  const earlier = await findEarlierAnswer(deps.db, call);
-  if (earlier !== undefined) return earlier;
-  return await answerOnce(call, () => startMessageRun(deps, call));
+  return await startRun(deps, (trx, start) =>
+    answerOnce(trx, call, async () => {
+      const session = found(await lockSession(trx, { client, name: request.sessionId }));
+      const toolsRegistered = checkAgent(deps, fromBinary(AgentSchema, session.agent));
+      const input = toBinary(MessageSchema, userMessage(request.message));
+      const runId = await start({ client, session: session.id, driver: "llm-loop", input });
+      const { name: sessionId } = session;
+      return create(SendMessageResponseSchema, { sessionId, status: Session_State.RUNNING, toolsRegistered, runId });
+    }),
+  );
 }
 
-type SendCall = RepeatableCall<typeof SendMessageRequestSchema, typeof SendMessageResponseSchema>;
-
-async function startMessageRun(deps: ServiceDeps, call: SendCall): Promise<SendMessageResponse> {
-  const { client, request } = call;
-  const input = toBinary(
-    MessageSchema,
-    create(MessageSchema, { role: "user", content: { case: "text", value: request.message } }),
-  );
-  return await startRun(deps, async (trx, start) => {
-    const session = found(await lockSession(trx, { client, name: request.sessionId }));
-    const toolsRegistered = checkAgent(deps, fromBinary(AgentSchema, session.agent));
-    const runId = await start({ client, session: session.id, driver: "llm-loop", input });
-    const response = create(SendMessageResponseSchema, {
-      sessionId: session.name,
-      status: Session_State.RUNNING,
-      toolsRegistered,
-      runId,
-    });
-    await keepAnswer(trx, call, response);
-    return response;
-  });
+function userMessage(text: string): Message {
+  return create(MessageSchema, { role: "user", content: { case: "text", value: text } });
 }
 
 /** What the document checks when a message is sent, in its order and words. Returns the names of the tools. */

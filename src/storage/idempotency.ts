@@ -16,12 +16,11 @@ export interface StoredAnswer {
   readonly response: Uint8Array;
 }
 
-/** Claims the key with the answer; undefined on success, else the answer that was given before. */
-export async function claimAnswer(
-  trx: Transaction,
-  key: IdempotencyKey,
-  response: Uint8Array,
-): Promise<StoredAnswer | undefined> {
+/**
+ * Claims the key for this transaction; undefined on success, else the answer that was given before. A twin's claim waits
+ * for the transaction that has it.
+ */
+export async function claimRequest(trx: Transaction, key: IdempotencyKey): Promise<StoredAnswer | undefined> {
   const inserted = await trx
     .insertInto("idempotency")
     .values({
@@ -29,22 +28,30 @@ export async function claimAnswer(
       method: key.method,
       request_id: key.requestId,
       request_hash: Buffer.from(key.requestHash),
-      response: Buffer.from(response),
+      response: Buffer.alloc(0),
     })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
-  return inserted.numInsertedOrUpdatedRows === 1n ? undefined : await findAnswer(trx, key);
-}
-
-export async function findAnswer(db: Db | Transaction, key: IdempotencyKey): Promise<StoredAnswer | undefined> {
-  const row = await db
+  if (inserted.numInsertedOrUpdatedRows === 1n) return undefined;
+  const row = await trx
     .selectFrom("idempotency")
     .select(["request_hash", "response"])
     .where("client", "=", key.client)
     .where("method", "=", key.method)
     .where("request_id", "=", key.requestId)
-    .executeTakeFirst();
-  return row && { requestHash: row.request_hash, response: row.response };
+    .executeTakeFirstOrThrow();
+  return { requestHash: row.request_hash, response: row.response };
+}
+
+/** Keeps the answer of a claimed request, in the transaction that claimed it. */
+export async function saveAnswer(trx: Transaction, key: IdempotencyKey, response: Uint8Array): Promise<void> {
+  await trx
+    .updateTable("idempotency")
+    .set({ response: Buffer.from(response) })
+    .where("client", "=", key.client)
+    .where("method", "=", key.method)
+    .where("request_id", "=", key.requestId)
+    .execute();
 }
 
 export async function deleteAnswersOlderThan(db: Db, ageMs: number): Promise<void> {

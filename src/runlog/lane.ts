@@ -8,7 +8,7 @@
 
 import type { Clock } from "../base/clock.ts";
 import { Fault } from "../base/fault.ts";
-import { type Connection, type Connections, isConnectionError, isUniqueViolation } from "../storage/database.ts";
+import { type Connection, type Connections, isOutage, isUniqueViolation } from "../storage/database.ts";
 import { insertResultsFenced, type ResultRow, readStandings } from "../storage/run-result.ts";
 import type { LogEntry } from "./result.ts";
 import type { RunQueue } from "./run-queue.ts";
@@ -95,7 +95,7 @@ export class Lane {
       } catch (error) {
         if (this.#closing.signal.aborted) return;
         this.#options.onError(error);
-        if (!isConnectionError(error) && ++refusals >= refusalsMax) {
+        if (!isOutage(error) && ++refusals >= refusalsMax) {
           this.#refuse(parts, error);
           return;
         }

@@ -3,7 +3,7 @@
 // n + 1 before n.
 
 import type { Clock } from "../base/clock.ts";
-import { type Connections, isConnectionError, type Transaction } from "../storage/database.ts";
+import { type Connections, isOutage, type Transaction } from "../storage/database.ts";
 import { lockOwnReplica } from "../storage/replica.ts";
 import { lockRun, type RunRow } from "../storage/run.ts";
 import { insertResults, lastSequence } from "../storage/run-result.ts";
@@ -129,7 +129,7 @@ export class RunWriter {
       try {
         return await work();
       } catch (error) {
-        if (!isConnectionError(error) || this.#queue.lost !== undefined) throw error;
+        if (!isOutage(error) || this.#queue.lost !== undefined) throw error;
         this.#options.onError(error);
         await this.#options.clock.sleep(retryDelayMs);
       }

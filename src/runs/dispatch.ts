@@ -24,6 +24,7 @@ export interface DispatchOptions {
 }
 
 interface ActiveRun {
+  readonly runId: string;
   readonly replicaId: string | null;
   readonly stop: Stop;
   readonly over: Promise<void>;
@@ -31,7 +32,8 @@ interface ActiveRun {
 
 export class Dispatcher {
   readonly #options: DispatchOptions;
-  readonly #active = new Map<string, ActiveRun>();
+  /** A run that was lost may come back under a new epoch before its old driver has stopped: then it is here twice. */
+  readonly #active = new Set<ActiveRun>();
   readonly #closing = new AbortController();
   readonly #unsubscribe: (() => void)[] = [];
   #reserved = 0;
@@ -71,12 +73,14 @@ export class Dispatcher {
 
   /** Stops a run if this replica works on it. */
   stopRun(runId: string, reason: StopReason): void {
-    this.#active.get(runId)?.stop.request(reason);
+    for (const active of this.#active) {
+      if (active.runId === runId) active.stop.request(reason);
+    }
   }
 
   /** Drops all runs that were owned under a lost id; nothing more of them is written. */
   loseRuns(replicaId: string): void {
-    for (const active of this.#active.values()) {
+    for (const active of this.#active) {
       if (active.replicaId === replicaId) active.stop.request("lost");
     }
   }
@@ -88,8 +92,8 @@ export class Dispatcher {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     await this.#claiming;
     await this.#polling;
-    for (const active of this.#active.values()) active.stop.request("handed-on");
-    await Promise.all(Array.from(this.#active.values(), (active) => active.over));
+    for (const active of this.#active) active.stop.request("handed-on");
+    await Promise.all(Array.from(this.#active, (active) => active.over));
   }
 
   #freeSlots(): number {
@@ -100,11 +104,12 @@ export class Dispatcher {
     const stop = new Stop();
     if (run.cancel_request_time !== null) stop.request("cancelled");
     const over = this.#options.supervise(run, stop).finally(() => {
-      this.#active.delete(run.id);
+      this.#active.delete(active);
       // A full replica left due runs in the queue.
       this.#wake.abort();
     });
-    this.#active.set(run.id, { replicaId: run.owner, stop, over });
+    const active = { runId: run.id, replicaId: run.owner, stop, over };
+    this.#active.add(active);
   }
 
   async #claimForEver(): Promise<void> {

@@ -4,7 +4,7 @@ import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { ConnectError, type Interceptor } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import { Fault, reasons } from "../base/fault.ts";
-import { isConnectionError } from "../storage/database.ts";
+import { isLockTimeout, isOutage } from "../storage/database.ts";
 import type { Events } from "../telemetry/events.ts";
 
 const domain = "runnel.dev";
@@ -41,8 +41,13 @@ async function* mapErrors<T>(messages: AsyncIterable<T>, map: (error: unknown) =
 function toConnectError(error: unknown, method: string, events: Events): ConnectError {
   if (error instanceof Fault) return presentFault(error);
   if (error instanceof ConnectError) return error;
+  if (isLockTimeout(error)) {
+    return presentFault(
+      new Fault("BUSY", "another request works on the same thing: try again", { retryAfterMs: 1_000 }),
+    );
+  }
   events.requestFailed({ method, error });
-  if (isConnectionError(error)) {
+  if (isOutage(error)) {
     return presentFault(new Fault("DATABASE_UNAVAILABLE", "the database is not reachable", { retryAfterMs: 1_000 }));
   }
   return presentFault(new Fault("INTERNAL", "an internal error occurred; the log of the service has more"));

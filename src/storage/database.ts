@@ -62,14 +62,23 @@ export function openConnections(address: DatabaseAddress, options: ConnectionOpt
   };
 }
 
-/** True when the statement may or may not have taken effect, because the connection or the server went away. */
-export function isConnectionError(error: unknown): boolean {
+/**
+ * True when Postgres or the way to it is in trouble: the same may succeed later. Whether the statement took effect is not
+ * known. Everything else is an answer, or a defect of ours.
+ */
+export function isOutage(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return outageStates.test(error.code ?? "");
   if (!(error instanceof Error)) return false;
-  const code = "code" in error ? String(error.code) : "";
-  // 08: connection, 57P: the server ends our session, 57014: statement timeout, 25P03: idle in transaction;
-  // no SQL state at all: the socket broke.
-  return /^(08...|57P..|57014|25P03|ECONN|EPIPE|ENOENT|ETIMEDOUT|53300)/.test(code) || !/^[0-9A-Z]{5}$/.test(code);
+  return ("code" in error && brokenSocket.test(String(error.code))) || brokenConnection.test(error.message);
 }
+
+// 08 connection · 25P03 idle in transaction · 40001, 40P01 lost against another transaction · 53 no resources (disk,
+// connections) · 57P the server ends · 57014 statement timeout.
+const outageStates = /^(08...|25P03|40001|40P01|53...|57P..|57014)$/;
+const brokenSocket = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
+/** What pg says of a connection that it has given up, or that it could not get in time; these carry no code. */
+const brokenConnection =
+  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client (was closed|has encountered a connection error))|connect ENOENT /;
 
 /** True when the error says that a key is taken; `constraint` names which. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {

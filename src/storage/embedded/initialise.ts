@@ -9,11 +9,11 @@ import { join } from "node:path";
 import { createFolder } from "./account.ts";
 import { type Cluster, childOptions, explainSpawnError } from "./cluster.ts";
 import { embeddedFailure } from "./failure.ts";
-import { USER_NAME } from "./login.ts";
+import { userName } from "./login.ts";
 
 export async function initialiseCluster(cluster: Cluster): Promise<void> {
   await removeDrafts(cluster.home);
-  const draft = join(cluster.home, DRAFT_PREFIX + randomBytes(8).toString("hex"));
+  const draft = join(cluster.home, draftPrefix + randomBytes(8).toString("hex"));
   const dataFolder = join(draft, "data");
   const passwordFile = join(draft, "password");
   createFolder(draft, cluster.account === undefined ? 0o700 : 0o711);
@@ -30,12 +30,12 @@ export async function initialiseCluster(cluster: Cluster): Promise<void> {
   await removeDrafts(cluster.home);
 }
 
-const DRAFT_PREFIX = "new-";
+const draftPrefix = "new-";
 
 /** An initdb whose parent was killed may still be writing: a few tries outlast it. */
 async function removeDrafts(home: string): Promise<void> {
   for (const name of readdirSync(home)) {
-    if (name.startsWith(DRAFT_PREFIX)) {
+    if (name.startsWith(draftPrefix)) {
       await rm(join(home, name), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
     }
   }
@@ -51,7 +51,7 @@ async function runInitdb(cluster: Cluster, dataFolder: string, passwordFile: str
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding("utf8").on("data", (text: string) => {
-      output = (output + text).slice(-OUTPUT_CHARACTERS_MAX);
+      output = (output + text).slice(-outputCharactersMax);
     });
   }
   const problem = await new Promise<string | undefined>((resolve) => {
@@ -67,11 +67,11 @@ async function runInitdb(cluster: Cluster, dataFolder: string, passwordFile: str
 }
 
 /** initdb prints some 2 KB; a failure stands at the end. */
-const OUTPUT_CHARACTERS_MAX = 16_384;
+const outputCharactersMax = 16_384;
 
 function initdbArguments(dataFolder: string): string[] {
   const settings = ["--no-locale", "--encoding=UTF8", "--auth=scram-sha-256", "--no-instructions"];
-  return [`--pgdata=${dataFolder}`, `--username=${USER_NAME}`, ...settings];
+  return [`--pgdata=${dataFolder}`, `--username=${userName}`, ...settings];
 }
 
 /** Makes the rename durable: data that is acknowledged later must not vanish with the name of its folder. */

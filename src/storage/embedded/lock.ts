@@ -17,12 +17,12 @@ export interface Lock extends Disposable {
 
 /** Waits for the lock; fails when the holder keeps it longer than a slow start may take. */
 export async function acquireLock(file: string, signal?: AbortSignal): Promise<Lock> {
-  const lock = await poll(() => tryLock(file), { timeoutMs: LOCK_TIMEOUT_MS, signal });
+  const lock = await poll(() => tryLock(file), { timeoutMs: lockTimeoutMs, signal });
   if (lock !== undefined) {
     return lock;
   }
   throw embeddedFailure(
-    `Another process (pid ${readHolder(file)?.pid ?? "unknown"}) has held ${file} for more than ${LOCK_TIMEOUT_MS / 1000} s.`,
+    `Another process (pid ${readHolder(file)?.pid ?? "unknown"}) has held ${file} for more than ${lockTimeoutMs / 1000} s.`,
   );
 }
 
@@ -42,7 +42,7 @@ export function tryLock(file: string): Lock | undefined {
 }
 
 /** A holder may wait 30 s for a server that recovers, run initdb, and wait 60 s for a start; this is longer than all of it. */
-const LOCK_TIMEOUT_MS = 120_000;
+const lockTimeoutMs = 120_000;
 
 interface Holder {
   readonly token: string;

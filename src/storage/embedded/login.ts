@@ -32,8 +32,8 @@ export interface Presence {
 }
 
 /** The user that initdb makes and the database that Runnel uses. */
-export const USER_NAME = "runnel";
-export const DATABASE_NAME = "runnel";
+export const userName = "runnel";
+export const databaseName = "runnel";
 
 /** Understood by `pg` and by libpq: both let the host in the query win over the one in the authority. */
 export function formatConnectionString(login: Login): string {
@@ -52,7 +52,7 @@ export function readOrCreatePassword(home: string): string {
       `${file} is missing, so nobody can log in to the cluster beside it. Put the file back, or move ${home} away.`,
     );
   }
-  const password = randomBytes(PASSWORD_BYTES).toString("hex");
+  const password = randomBytes(passwordBytes).toString("hex");
   const draft = `${file}.new`;
   writeFileSync(draft, `${password}\n`, { mode: 0o600, flush: true });
   renameSync(draft, file);
@@ -62,7 +62,7 @@ export function readOrCreatePassword(home: string): string {
 /** Logs in to Runnel's database, which it creates when a first start did not get that far. */
 export async function connectPresence(login: Login): Promise<Presence> {
   const presence = await connect(login).catch(async (error: unknown) => {
-    if (!hasErrorCode(error, DATABASE_MISSING)) {
+    if (!hasErrorCode(error, databaseMissing)) {
       throw error;
     }
     await createDatabase(login);
@@ -73,21 +73,21 @@ export async function connectPresence(login: Login): Promise<Presence> {
 }
 
 /** What pg_stat_activity shows for the connection that a process keeps. */
-const PRESENCE_NAME = "runnel presence";
+const presenceName = "runnel presence";
 
 /** 256 bits, so that the password is never the weak point of a socket that other users may reach. */
-const PASSWORD_BYTES = 32;
+const passwordBytes = 32;
 
 /** A login takes 5 to 20 ms; a server that needs this long for it is not answering. */
-const CONNECT_TIMEOUT_MS = 5_000;
+const connectTimeoutMs = 5_000;
 
 /** The SQLSTATE invalid_catalog_name. */
-const DATABASE_MISSING = "3D000";
+const databaseMissing = "3D000";
 
 async function createDatabase(login: Login): Promise<void> {
   const { client } = await connect({ ...login, database: "postgres" });
   try {
-    await client.query(`create database ${DATABASE_NAME}`);
+    await client.query(`create database ${databaseName}`);
   } finally {
     await client.end();
   }
@@ -98,8 +98,8 @@ async function connect(login: Login): Promise<Presence> {
   const client = new Client({
     ...login,
     ssl: false,
-    application_name: PRESENCE_NAME,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    application_name: presenceName,
+    connectionTimeoutMillis: connectTimeoutMs,
     stream: () => socket,
   });
   let isClosed = false;

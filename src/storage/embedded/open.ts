@@ -15,12 +15,12 @@ import { initialiseCluster } from "./initialise.ts";
 import { acquireLock } from "./lock.ts";
 import {
   connectPresence,
-  DATABASE_NAME,
+  databaseName,
   formatConnectionString,
   type Identity,
   type Login,
   readOrCreatePassword,
-  USER_NAME,
+  userName,
 } from "./login.ts";
 import { choosePlace, dataFolderOf, hasCluster, lockFileOf, type Place } from "./place.ts";
 import { startPostmaster } from "./start.ts";
@@ -68,10 +68,10 @@ export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<Em
 }
 
 /** For root a folder of the system, as the Linux file hierarchy puts the state of services. */
-const SYSTEM_FOLDER = "/var/lib/runnel";
+const defaultSystemFolder = "/var/lib/runnel";
 
 async function openCluster(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const { directory, signal, onProgress = () => {}, systemFolder = SYSTEM_FOLDER } = options;
+  const { directory, signal, onProgress = () => {}, systemFolder = defaultSystemFolder } = options;
   const source = findPackage(options.findPackageFolder);
   const place = choosePlace(directory, systemFolder);
   const { home, account } = place;
@@ -84,7 +84,7 @@ async function openCluster(options: EmbeddedOptions): Promise<EmbeddedPostgres> 
   refuseOtherMajorVersion(home, source);
   const initialised = !hasCluster(home);
   const password = readOrCreatePassword(home);
-  const identity: Identity = { user: USER_NAME, password, database: DATABASE_NAME };
+  const identity: Identity = { user: userName, password, database: databaseName };
   const attachment = initialised ? undefined : await attachToPostmaster(home, identity, signal);
   const pgCtl = locateProgram(source.folder, "pg_ctl");
   if (attachment !== undefined) {

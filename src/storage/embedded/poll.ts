@@ -22,9 +22,9 @@ export async function poll<T>(
     if (systemClock.monotonicMs() >= deadlineMs) {
       return undefined;
     }
-    await systemClock.sleep(POLL_INTERVAL_MS, options.signal);
+    await systemClock.sleep(pollIntervalMs, options.signal);
   }
 }
 
 /** A warm start takes 20 to 40 ms, so a longer interval would be most of the wait. */
-const POLL_INTERVAL_MS = 10;
+const pollIntervalMs = 10;

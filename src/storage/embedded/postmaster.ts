@@ -19,12 +19,12 @@ export interface Address {
   readonly port: number;
 }
 
-export const LOOPBACK = "127.0.0.1";
+export const loopback = "127.0.0.1";
 
 export function readPostmaster(dataFolder: string): Postmaster | undefined {
   let text: string;
   try {
-    text = readFileSync(join(dataFolder, PID_FILE), "utf8");
+    text = readFileSync(join(dataFolder, pidFile), "utf8");
   } catch (error) {
     if (hasErrorCode(error, "ENOENT")) {
       return undefined;
@@ -37,7 +37,7 @@ export function readPostmaster(dataFolder: string): Postmaster | undefined {
   if (!(pid > 0)) {
     return undefined;
   }
-  const address = port > 0 && lines[4] !== undefined ? { host: lines[4] || LOOPBACK, port } : undefined;
+  const address = port > 0 && lines[4] !== undefined ? { host: lines[4] || loopback, port } : undefined;
   return { pid, address, isReady: lines[7]?.trim() === "ready" };
 }
 
@@ -53,14 +53,14 @@ export function isServing(pid: number, dataFolder: string): boolean {
  */
 export async function clearStalePidFile(dataFolder: string, pid: number, signal?: AbortSignal): Promise<void> {
   const look = (): true | undefined => (hasProcessIn(dataFolder) ? undefined : true);
-  const isEmpty = await poll(look, { timeoutMs: CHILDREN_TIMEOUT_MS, signal });
+  const isEmpty = await poll(look, { timeoutMs: childrenTimeoutMs, signal });
   if (isEmpty === undefined) {
     throw embeddedFailure(
       `The Postgres of ${dataFolder} (pid ${pid}) died, but processes of it still work in that folder.`,
     );
   }
   if (isAlive(pid)) {
-    rmSync(join(dataFolder, PID_FILE), { force: true });
+    rmSync(join(dataFolder, pidFile), { force: true });
   }
 }
 
@@ -73,10 +73,10 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-const PID_FILE = "postmaster.pid";
+const pidFile = "postmaster.pid";
 
 /** The children of a dead postmaster notice within milliseconds and finish their statement. */
-const CHILDREN_TIMEOUT_MS = 10_000;
+const childrenTimeoutMs = 10_000;
 
 function hasProcessIn(dataFolder: string): boolean {
   if (process.platform !== "linux") {

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { type Cluster, childOptions, explainSpawnError } from "./cluster.ts";
 import { embeddedFailure } from "./failure.ts";
 import { poll } from "./poll.ts";
-import { type Address, LOOPBACK, readPostmaster } from "./postmaster.ts";
+import { type Address, loopback, readPostmaster } from "./postmaster.ts";
 
 export async function startPostmaster(cluster: Cluster): Promise<Address> {
   boundLog(cluster.logFile);
@@ -31,7 +31,7 @@ export async function startPostmaster(cluster: Cluster): Promise<Address> {
   };
   let seen: "ready" | "ended" | undefined;
   try {
-    seen = await poll(look, { timeoutMs: START_TIMEOUT_MS, signal: cluster.signal });
+    seen = await poll(look, { timeoutMs: startTimeoutMs, signal: cluster.signal });
   } finally {
     if (seen === undefined) {
       child.kill("SIGINT");
@@ -41,23 +41,23 @@ export async function startPostmaster(cluster: Cluster): Promise<Address> {
     return address;
   }
   const output = readFileSync(cluster.logFile).subarray(logStart).toString("utf8");
-  const what = problem ?? `Postgres was not ready after ${START_TIMEOUT_MS / 1000} s.`;
+  const what = problem ?? `Postgres was not ready after ${startTimeoutMs / 1000} s.`;
   throw embeddedFailure(what, { tried: `${cluster.tried}, log in ${cluster.logFile}`, output });
 }
 
 /** A clean start takes 40 ms; recovery after a crash replays at most max_wal_size, 1 GB. */
-const START_TIMEOUT_MS = 60_000;
+const startTimeoutMs = 60_000;
 
 /** Start-ups and failures only are logged, some 500 bytes each; what is older than this moves to one second file. */
-const LOG_BYTES_MAX = 1_048_576;
+const logBytesMax = 1_048_576;
 
 /** Ours by name only: the socket's file name carries it, and each cluster has a folder of its own. */
-const SOCKET_PORT = 5432;
+const socketPort = 5432;
 
 /** The size of sun_path without its final zero byte. */
-const SOCKET_PATH_BYTES_MAX = process.platform === "darwin" ? 103 : 107;
+const socketPathBytesMax = process.platform === "darwin" ? 103 : 107;
 
-const SETTINGS: Readonly<Record<string, string>> = {
+const serverSettings: Readonly<Record<string, string>> = {
   // A laptop's share; the operating system's cache does the rest.
   shared_buffers: "64MB",
   // Six processes with the documented pools of 15, and a few people with psql.
@@ -87,11 +87,11 @@ function spawnPostmaster(cluster: Cluster, address: Address): ChildProcess {
 }
 
 function formatSettings(address: Address): string[] {
-  const usesSocket = address.host !== LOOPBACK;
+  const usesSocket = address.host !== loopback;
   const settings: Record<string, string> = {
-    ...SETTINGS,
+    ...serverSettings,
     port: String(address.port),
-    listen_addresses: usesSocket ? "" : LOOPBACK,
+    listen_addresses: usesSocket ? "" : loopback,
     // A list, hence quoted: a folder's name may hold commas and blanks.
     unix_socket_directories: usesSocket ? `"${address.host.replaceAll('"', '""')}"` : "",
     unix_socket_permissions: "0700",
@@ -101,16 +101,16 @@ function formatSettings(address: Address): string[] {
 
 /** The socket stands in the data folder, which only its owner may enter. */
 async function chooseAddress(dataFolder: string): Promise<Address> {
-  const socketBytes = Buffer.byteLength(join(dataFolder, `.s.PGSQL.${SOCKET_PORT}`));
-  const fits = process.platform !== "win32" && socketBytes <= SOCKET_PATH_BYTES_MAX;
-  return fits ? { host: dataFolder, port: SOCKET_PORT } : { host: LOOPBACK, port: await pickFreePort() };
+  const socketBytes = Buffer.byteLength(join(dataFolder, `.s.PGSQL.${socketPort}`));
+  const fits = process.platform !== "win32" && socketBytes <= socketPathBytesMax;
+  return fits ? { host: dataFolder, port: socketPort } : { host: loopback, port: await pickFreePort() };
 }
 
 function pickFreePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", reject);
-    server.listen(0, LOOPBACK, () => {
+    server.listen(0, loopback, () => {
       const address = server.address();
       server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
     });
@@ -119,7 +119,7 @@ function pickFreePort(): Promise<number> {
 
 /** Postgres appends, so the file may be cut while an orphan still holds it. */
 function boundLog(logFile: string): void {
-  if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) <= LOG_BYTES_MAX) {
+  if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) <= logBytesMax) {
     return;
   }
   copyFileSync(logFile, `${logFile}.1`);

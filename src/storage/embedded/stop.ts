@@ -46,19 +46,19 @@ export async function stopPostmaster(dataFolder: string, pgCtl: string): Promise
   }
   await requestFastShutdown(postmaster.pid, pgCtl, dataFolder);
   const look = (): true | undefined => (isServing(postmaster.pid, dataFolder) ? undefined : true);
-  if ((await poll(look, { timeoutMs: STOP_TIMEOUT_MS })) === true) {
+  if ((await poll(look, { timeoutMs: stopTimeoutMs })) === true) {
     return;
   }
   throw embeddedFailure(
-    `Postgres (pid ${postmaster.pid}) did not stop within ${STOP_TIMEOUT_MS / 1000} s of being asked to.`,
+    `Postgres (pid ${postmaster.pid}) did not stop within ${stopTimeoutMs / 1000} s of being asked to.`,
   );
 }
 
 /** A connection that was closed or killed just now is seen for some milliseconds more, on a busy machine for longer. */
-const LINGER_TIMEOUT_MS = 1_000;
+const lingerTimeoutMs = 1_000;
 
 /** A fast shutdown writes a checkpoint, which is at most shared_buffers: a second or two even on a slow disk. */
-const STOP_TIMEOUT_MS = 60_000;
+const stopTimeoutMs = 60_000;
 
 /** The connection may have been lost to a crash that the server survived; undefined when there is no server any more. */
 async function renewPresence(usage: Usage): Promise<Presence | undefined> {
@@ -74,7 +74,7 @@ async function renewPresence(usage: Usage): Promise<Presence | undefined> {
 
 async function isOnlyClient(presence: Presence): Promise<boolean> {
   const look = async (): Promise<true | undefined> => ((await countOthers(presence)) === 0 ? true : undefined);
-  return (await poll(look, { timeoutMs: LINGER_TIMEOUT_MS })) ?? false;
+  return (await poll(look, { timeoutMs: lingerTimeoutMs })) ?? false;
 }
 
 async function countOthers(presence: Presence): Promise<number> {

@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { systemClock } from "../base/clock.ts";
 
 const readyTimeoutMs = 60_000;
@@ -17,7 +18,14 @@ export interface DemoServer {
   stop(): Promise<void>;
 }
 
-export async function startDemoServer(options: { directory: string; port: number }): Promise<DemoServer> {
+export interface DemoServerOptions {
+  readonly directory: string;
+  readonly port: number;
+  /** Hears what the service says while it starts: what takes a while, and where things are put. */
+  readonly onProgress: (line: string) => void;
+}
+
+export async function startDemoServer(options: DemoServerOptions): Promise<DemoServer> {
   const main = new URL("../main.ts", import.meta.url).pathname;
   const child = spawn(process.execPath, [main, "dev", "--port", String(options.port)], {
     stdio: ["ignore", "ignore", "pipe"],
@@ -33,9 +41,14 @@ export async function startDemoServer(options: { directory: string; port: number
       RUNNEL_LOG_LEVEL: "error",
     },
   });
-  const complaints: string[] = [];
-  child.stderr.on("data", (text: Buffer) => complaints.push(text.toString()));
   const url = `http://127.0.0.1:${options.port}`;
+  const complaints: string[] = [];
+  createInterface(child.stderr).on("line", (line) => {
+    complaints.push(line);
+    // From here on it is the banner of `dev`, which is for people who stay.
+    if (complaints.some((each) => each.includes(url))) return;
+    options.onProgress(line);
+  });
   await untilReady(url, child, complaints);
   return {
     url,
@@ -48,7 +61,7 @@ export async function startDemoServer(options: { directory: string; port: number
 async function untilReady(url: string, child: ChildProcess, complaints: readonly string[]): Promise<void> {
   const startedMs = systemClock.monotonicMs();
   while (systemClock.monotonicMs() - startedMs < readyTimeoutMs) {
-    if (child.exitCode !== null) throw new Error(`the service did not start:\n${complaints.join("")}`);
+    if (child.exitCode !== null) throw new Error(`the service did not start:\n${complaints.join("\n")}`);
     const ready = await fetch(`${url}/readyz`).then(
       (response) => response.ok,
       () => false,
@@ -57,7 +70,7 @@ async function untilReady(url: string, child: ChildProcess, complaints: readonly
     await systemClock.sleep(readyPollMs);
   }
   child.kill("SIGKILL");
-  throw new Error(`the service was not ready after ${readyTimeoutMs / 1_000} s:\n${complaints.join("")}`);
+  throw new Error(`the service was not ready after ${readyTimeoutMs / 1_000} s:\n${complaints.join("\n")}`);
 }
 
 async function end(child: ChildProcess, signal: "SIGKILL" | "SIGTERM"): Promise<void> {

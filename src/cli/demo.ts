@@ -39,7 +39,8 @@ async function runDemo(home: string, directory: string): Promise<string[]> {
   const workDir = await prepareWorkDir(home);
   const port = await pickPort();
   say("starting Postgres and the service (nothing is installed, no key is needed) …");
-  let server = await startDemoServer({ directory, port });
+  const onProgress = (line: string): void => say(`  ${line}`);
+  let server = await startDemoServer({ directory, port, onProgress });
   try {
     say(`ready on ${server.url}, process ${server.pid}`);
     const { sessions } = connectTo(server.url);
@@ -54,7 +55,7 @@ async function runDemo(home: string, directory: string): Promise<string[]> {
     await Promise.race([half.promise, reading]);
     say(`\n── kill -9 ${server.pid}: the service is gone in the middle of a sentence`);
     await server.kill();
-    server = await startDemoServer({ directory, port });
+    server = await startDemoServer({ directory, port, onProgress });
     say(`── a new one is up, process ${server.pid}; it takes the run over when the lease of the old one ends\n`);
     const [results, events] = await reading;
     return conclude(results, events);

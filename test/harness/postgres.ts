@@ -1,7 +1,7 @@
 // One Postgres for a whole test run: the embedded one in a folder of its own, or the server that
 // DATABASE_URL names. A server that does not start fails the run; nothing is skipped.
 
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
@@ -18,7 +18,8 @@ declare module "vitest" {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await openServer();
+  const home = await makeHome();
+  const server = await openServer(home);
   const templateName = `runnel_template_${process.pid}`;
   project.provide("databaseUrl", server.url);
   project.provide("templateName", templateName);
@@ -27,21 +28,43 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     await dropDatabase(server.url, templateName);
     await server.close();
+    await checkNothingIsLeft(home);
+    await rm(home, { recursive: true });
   };
 }
 
-async function openServer(): Promise<{ url: string; close: () => Promise<void> }> {
-  const named = process.env.DATABASE_URL ?? "";
-  if (named !== "") return { url: named, close: async () => {} };
-  const home = await mkdtemp(join(tmpdir(), "runnel-test-"));
+/** The folder of this test run: everything temporary of its tests lies in it, so that what they leave behind is seen. */
+async function makeHome(): Promise<string> {
+  const home = await mkdtemp(join(tmpdir(), "runnel-tests-"));
   // Postgres of root runs under another account, which has to pass through to its data.
   await chmod(home, 0o711);
-  const embedded = await openEmbeddedPostgres({ directory: join(home, "database") });
+  process.env.TMPDIR = home;
+  return home;
+}
+
+/** Folders that were not removed and processes that still work in one fail the run. */
+async function checkNothingIsLeft(home: string): Promise<void> {
+  const left = [...(await readdir(home)), ...(await processesIn(home))];
+  if (left.length > 0) throw new Error(`the tests left behind: ${left.join(", ")} (in ${home})`);
+}
+
+/** Processes whose command line names the folder; none where there is no /proc to ask. */
+async function processesIn(home: string): Promise<string[]> {
+  const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));
+  return pids.filter((_, index) => commands[index]?.includes(home)).map((pid) => `process ${pid}`);
+}
+
+async function openServer(home: string): Promise<{ url: string; close: () => Promise<void> }> {
+  const named = process.env.DATABASE_URL ?? "";
+  if (named !== "") return { url: named, close: async () => {} };
+  const directory = join(home, "database");
+  const embedded = await openEmbeddedPostgres({ directory });
   return {
     url: embedded.connectionString,
     close: async () => {
       await embedded.stop();
-      await rm(home, { recursive: true, force: true });
+      await rm(directory, { recursive: true });
     },
   };
 }

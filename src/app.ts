@@ -40,6 +40,8 @@ export interface App {
   readonly port: number;
   /** Where the embedded Postgres keeps its data; undefined when another database was named. */
   readonly databaseDirectory: string | undefined;
+  /** How many readers follow the log of a run here. */
+  countReaders(): number;
   /** Hands on the runs, lets open calls end, and stops what was started. Resolves when nothing is left. */
   close(): Promise<void>;
 }
@@ -78,7 +80,7 @@ async function open(
   });
   closers.defer(() => database.close());
   const { connections } = database;
-  const { db } = connections;
+  const { db, control } = connections;
   const applied = await migrate(db);
   if (applied.length > 0) events.migrationsApplied({ names: applied });
 
@@ -89,7 +91,7 @@ async function open(
     (each) => each.close(),
   );
   const lease: Lease = new Lease({
-    db,
+    db: control,
     clock,
     events,
     leaseMs: config.runsLeaseMs,
@@ -134,7 +136,7 @@ async function open(
   const workRoot = config.sessionsWorkRoot || join(resolve(config.databaseDir), "work");
   const prepareWorkDir = (session: { id: string; client: string }) => makeWorkDir(workRoot, session);
   const dispatcher: Dispatcher = new Dispatcher({
-    db,
+    db: control,
     clock,
     events,
     wakeup,
@@ -147,7 +149,7 @@ async function open(
   dispatcher.open();
   closers.defer(() => dispatcher.close());
   const reaper = closers.adopt(
-    new Reaper({ db, clock, events, log, wakeup, leaseMs: config.runsLeaseMs, findDriver }),
+    new Reaper({ db: control, clock, events, log, wakeup, leaseMs: config.runsLeaseMs, findDriver }),
     (each) => each.close(),
   );
   reaper.open();
@@ -198,6 +200,7 @@ async function open(
   return {
     ...server.address,
     databaseDirectory: database.directory,
+    countReaders: () => hub.watcherCount,
     close: () => closers.disposeAsync(),
   };
 }

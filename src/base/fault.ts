@@ -25,6 +25,7 @@ export const reasons = {
   BUSY: { code: Code.Aborted, httpStatus: 409 },
   SESSION_BUSY: { code: Code.FailedPrecondition, httpStatus: 409 },
   CONCURRENCY_EXHAUSTED: { code: Code.ResourceExhausted, httpStatus: 429 },
+  RESULTS_EXPIRED: { code: Code.NotFound, httpStatus: 410 },
   OFFSET_BEYOND_END: { code: Code.OutOfRange, httpStatus: 400 },
   RESUME: { code: Code.Unavailable, httpStatus: 503 },
   DATABASE_UNAVAILABLE: { code: Code.Unavailable, httpStatus: 503 },

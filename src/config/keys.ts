@@ -30,7 +30,7 @@ export const keys = {
     secret: true,
   },
   databaseDir: text("RUNNEL_DATABASE_DIR", "./.runnel", "Where the embedded Postgres keeps its data."),
-  databasePoolSize: integer("RUNNEL_DATABASE_POOL_SIZE", 8, 2, 100, "Connections for queries; five more are used."),
+  databasePoolSize: integer("RUNNEL_DATABASE_POOL_SIZE", 8, 2, 100, "Connections for queries; eight more are used."),
   openaiKey: { ...text("RUNNEL_PROVIDERS_OPENAI_KEY", "", "API key of the OpenAI-compatible provider."), secret: true },
   openaiBaseUrl: text(
     "RUNNEL_PROVIDERS_OPENAI_BASE_URL",

@@ -21,7 +21,8 @@ export class Follower {
   readonly #polling: Promise<void>;
   /** Runs to look at with the next statement. */
   readonly #dirty = new Set<string>();
-  #fetching: Promise<void> | undefined;
+  #fetching: Promise<void> = Promise.resolve();
+  #isFetching = false;
 
   constructor(options: { db: Db; hub: Hub; wakeup: Wakeup; clock: Clock; onError: (error: unknown) => void }) {
     this.#db = options.db;
@@ -58,10 +59,11 @@ export class Follower {
 
   #fetch(runIds: readonly string[]): void {
     for (const runId of runIds) this.#dirty.add(runId);
-    if (this.#dirty.size > 0) this.#fetching ??= this.#fetchDirty();
+    if (this.#dirty.size > 0 && !this.#isFetching) this.#fetching = this.#fetchDirty();
   }
 
   async #fetchDirty(): Promise<void> {
+    this.#isFetching = true;
     try {
       while (this.#dirty.size > 0 && !this.#closing.signal.aborted) {
         const cursors = this.#hub.cursors().filter((cursor) => this.#dirty.has(cursor.runId));
@@ -71,7 +73,7 @@ export class Follower {
     } catch (error) {
       this.#onError(error);
     } finally {
-      this.#fetching = undefined;
+      this.#isFetching = false;
     }
   }
 

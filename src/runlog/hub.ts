@@ -61,7 +61,10 @@ export class Hub {
 
   #leave(channel: Channel, watch: Watch): void {
     channel.watches.delete(watch);
-    if (channel.watches.size === 0) this.#channels.delete(channel.runId);
+    // A watch may be ended twice, and by then the run may have readers again.
+    if (channel.watches.size === 0 && this.#channels.get(channel.runId) === channel) {
+      this.#channels.delete(channel.runId);
+    }
   }
 }
 

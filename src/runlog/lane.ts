@@ -63,6 +63,9 @@ export class Lane {
     // What the other runs say within this turn of the event loop shares the first batch.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#queues.size > 0 && !this.#closing.signal.aborted) await this.#write(this.#takeBatch());
+    // Only a lane that closes leaves some.
+    for (const queue of this.#queues) queue.lose(new Fault("INTERNAL", `the log closed before run ${queue.runId}`));
+    this.#queues.clear();
     this.#writing = undefined;
   }
 
@@ -77,13 +80,24 @@ export class Lane {
       this.#queues.delete(queue);
       if (queue.lost !== undefined) continue;
       replicaId = queue.replicaId;
-      const entries = queue.take(batchRowsMax - rows);
+      const entries = this.#take(queue, batchRowsMax - rows);
       rows += entries.length;
       parts.push({ queue, entries });
       // A queue with more comes again after the others.
       if (queue.waitingRows > 0) this.#queues.add(queue);
     }
     return parts;
+  }
+
+  /** A result that cannot be encoded is a defect of its run's driver and costs nobody else. */
+  #take(queue: RunQueue, rowsMax: number): readonly LogEntry[] {
+    try {
+      return queue.take(rowsMax);
+    } catch (cause) {
+      this.#options.onError(cause);
+      queue.lose(new Fault("INTERNAL", `a result of run ${queue.runId} cannot be encoded`, { cause }));
+      return [];
+    }
   }
 
   async #write(batch: readonly BatchPart[]): Promise<void> {
@@ -93,9 +107,11 @@ export class Lane {
         await this.#insert(parts);
         return;
       } catch (error) {
-        if (this.#closing.signal.aborted) return;
-        this.#options.onError(error);
-        if (!isOutage(error) && ++refusals >= refusalsMax) {
+        const isOver = this.#closing.signal.aborted;
+        if (!isOver) this.#options.onError(error);
+        if (isOutage(error)) this.#dropConnection();
+        else refusals++;
+        if (isOver || refusals >= refusalsMax) {
           this.#refuse(parts, error);
           return;
         }
@@ -155,6 +171,12 @@ export class Lane {
     for (const { queue } of parts) {
       queue.lose(new Fault("INTERNAL", `the log refused results of run ${queue.runId}`, { cause }));
     }
+  }
+
+  /** A connection that failed may hang for as long as TCP hopes, and with it whatever is asked next. */
+  #dropConnection(): void {
+    void this.#client?.end().catch(() => {});
+    this.#client = undefined;
   }
 
   async #connect(): Promise<Connection> {

@@ -62,9 +62,10 @@ export class Maintenance {
   async #maintain(db: Db): Promise<void> {
     const { clock, events, retentionDays, runTimeoutMs } = this.#options;
     const nowMs = clock.nowMs();
-    await createPartitions(db, { nowMs, daysAhead });
+    // First: such rows keep the partition of their day from being made.
     const rows = await countUnpartitionedResults(db);
     if (rows > 0) events.partitionMissed({ rows });
+    await createPartitions(db, { nowMs, daysAhead });
     await dropPartitionsBefore(db, nowMs - retentionDays * dayMs - runTimeoutMs);
     await deleteAnswersOlderThan(db, answerAgeMaxMs);
   }

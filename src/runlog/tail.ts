@@ -5,12 +5,14 @@ import type { Clock } from "../base/clock.ts";
 import { Fault } from "../base/fault.ts";
 import type { Db } from "../storage/database.ts";
 import { findRun, isActive } from "../storage/run.ts";
-import { lastSequence, readResults } from "../storage/run-result.ts";
+import { lastSequence, readResultPage } from "../storage/run-result.ts";
 import type { Hub, Watch } from "./hub.ts";
 import { type LogEntry, storedEntries } from "./result.ts";
 
-/** A page of the log: large enough to catch up at full speed, small enough to hold in memory per reader. */
-const pageRows = 500;
+/** A page of the log: large enough to catch up at full speed … */
+const pageRowsMax = 500;
+/** … and small enough to be held for each of many readers that do not read. */
+const pageBytesMax = 262_144;
 /** A reader that hears nothing looks at the log itself this often. */
 const idleCheckMs = 15_000;
 
@@ -40,7 +42,7 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
     const entries = watch.live(cursor) ?? (await readPage(source.db, runId, cursor));
     const last = entries.at(-1);
     if (last === undefined) {
-      if (idle.take()) await checkNotFinished(source.db, runId, cursor);
+      if (idle.take() && (await hasEndedAt(source.db, runId, cursor))) return;
       if (!signal.aborted) await watch.beyond(cursor);
       continue;
     }
@@ -54,7 +56,8 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
 /** Wakes its reader now and then, so that it looks at the log itself. */
 class IdleTimer implements Disposable {
   readonly #over = new AbortController();
-  #due = false;
+  /** The first look is due at once: the run may have ended long ago. */
+  #due = true;
 
   constructor(clock: Clock, watch: Watch) {
     void this.#tick(clock, watch);
@@ -85,15 +88,18 @@ class IdleTimer implements Disposable {
 }
 
 async function readPage(db: Db, runId: string, after: number): Promise<LogEntry[]> {
-  return storedEntries(await readResults(db, { runId, after, limit: pageRows }));
+  return storedEntries(await readResultPage(db, { runId, after, rowsMax: pageRowsMax, bytesMax: pageBytesMax }));
 }
 
-/** A cursor that lies beyond the end of a run which has ended would wait for ever. */
-async function checkNotFinished(db: Db, runId: string, cursor: number): Promise<void> {
+/** A cursor that was at or beyond the end before the run ended would wait for ever. */
+async function hasEndedAt(db: Db, runId: string, cursor: number): Promise<boolean> {
   const run = await findRun(db, runId);
-  if (run !== undefined && !isActive(run.status) && run.last_sequence < cursor) {
-    throw beyondEnd(cursor, run.last_sequence);
+  if (run === undefined || isActive(run.status)) return false;
+  if (run.last_sequence < cursor) throw beyondEnd(cursor, run.last_sequence);
+  if (run.last_sequence > cursor && (await lastSequence(db, runId)) === 0) {
+    throw new Fault("RESULTS_EXPIRED", `the results of run ${runId} are no longer kept`);
   }
+  return run.last_sequence === cursor;
 }
 
 export function beyondEnd(after: number, lastSequence: number): Fault {

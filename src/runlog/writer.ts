@@ -71,6 +71,11 @@ export class RunWriter {
     );
   }
 
+  /** Gives the run up without asking the database: it is somebody else's by now. */
+  abandon(): void {
+    this.#queue.lose(leaseLost());
+  }
+
   async #transact(entries: readonly LogEntry[], effects: Effects): Promise<void> {
     const { runId, epoch } = this.#queue;
     await this.#options.connections.db.transaction().execute(async (trx) => {

@@ -4,13 +4,15 @@
 import type { Clock } from "../base/clock.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
 import type { Db } from "../storage/database.ts";
-import { claimRuns, listCancelRequests, type RunRow } from "../storage/run.ts";
+import { claimRuns, disownRuns, listCancelRequests, type RunRow } from "../storage/run.ts";
 import type { Events } from "../telemetry/events.ts";
 import type { Lease } from "./lease.ts";
 import { Stop, type StopReason } from "./stop.ts";
 
 /** The net under lost wake-ups, for queued runs and for cancels. */
 const pollMs = 1_000;
+/** Longer than any answer of the database is waited for: a start that is on its way has arrived or failed by then. */
+const strayAgeMs = 15_000;
 
 export interface DispatchOptions {
   readonly db: Db;
@@ -67,7 +69,8 @@ export class Dispatcher {
     this.#reserved++;
     return new Reservation(replicaId, (run) => {
       this.#reserved--;
-      if (run !== undefined) this.#start(run);
+      // After the close nobody would wait for it; the lease ends with this process, and so another one takes the run.
+      if (run !== undefined && !this.#closing.signal.aborted) this.#start(run);
     });
   }
 
@@ -117,11 +120,24 @@ export class Dispatcher {
     while (!this.#closing.signal.aborted) {
       this.#wake = new AbortController();
       try {
+        // Never beside a claim, whose runs would look like strays.
+        await this.#disownStrays();
         await this.#claim();
       } catch (error) {
         events.databaseTroubled({ part: "dispatch", error });
       }
       await clock.sleep(pollMs, AbortSignal.any([this.#wake.signal, this.#closing.signal]));
+    }
+  }
+
+  /** Runs that are ours by an answer that never came, or that could not be settled, are given to whoever takes them. */
+  async #disownStrays(): Promise<void> {
+    const { db, events, lease } = this.#options;
+    const owner = lease.replicaId;
+    if (owner === undefined) return;
+    const except = Array.from(this.#active, (active) => active.runId);
+    for (const runId of await disownRuns(db, { owner, except, startedBeforeMs: strayAgeMs })) {
+      events.runDisowned({ runId });
     }
   }
 

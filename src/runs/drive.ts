@@ -47,4 +47,5 @@ async function waitGrace(clock: Clock, graceOver: Interrupt, done: AbortSignal):
 async function write(writer: RunWriter, target: EffectTarget, step: DriverStep): Promise<void> {
   if (step.kind === "append") return await writer.append(step.result);
   await writer.commit(step.results, (trx, sequences) => applyEffects(trx, target, step.effects, sequences));
+  target.transcriptLength += step.effects.transcript?.length ?? 0;
 }

@@ -14,6 +14,8 @@ import type { StepEffects } from "./driver.ts";
 export interface EffectTarget {
   readonly runId: string;
   readonly session: string;
+  /** Messages in the session's transcript, as of the last commit: where the next one stands, however often it is tried. */
+  transcriptLength: number;
 }
 
 export async function applyEffects(
@@ -25,7 +27,7 @@ export async function applyEffects(
   const { runId, session } = target;
   if (effects.transcript !== undefined) {
     const messages = effects.transcript.map((message) => toBinary(MessageSchema, message));
-    await appendTranscript(trx, { session, runId, messages });
+    await appendTranscript(trx, { session, runId, position: target.transcriptLength, messages });
   }
   if (effects.toolCalls !== undefined) {
     const { turn, calls } = effects.toolCalls;

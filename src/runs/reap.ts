@@ -53,14 +53,15 @@ export class Reaper {
   }
 
   async #work(): Promise<void> {
-    const { clock, events } = this.#options;
+    const { clock, events, leaseMs } = this.#options;
     while (!this.#closing.signal.aborted) {
       try {
         await this.#pass();
       } catch (error) {
         events.databaseTroubled({ part: "reaper", error });
       }
-      await clock.sleep(intervalMs, this.#closing.signal);
+      // Passes that are further apart than a lease look like an outage, see below.
+      await clock.sleep(Math.min(intervalMs, leaseMs / 3), this.#closing.signal);
     }
   }
 

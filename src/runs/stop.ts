@@ -5,10 +5,16 @@ export type StopReason = "cancelled" | "timed-out" | "lost" | "handed-on";
 
 export class Stop {
   readonly #controller = new AbortController();
+  readonly #lost = new AbortController();
   #reason: StopReason | undefined;
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** Aborts when the run is no longer ours, which may be after it was told to stop. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
   }
 
   get reason(): StopReason | undefined {
@@ -19,5 +25,6 @@ export class Stop {
   request(reason: StopReason): void {
     if (this.#reason === undefined || reason === "lost") this.#reason = reason;
     this.#controller.abort();
+    if (reason === "lost") this.#lost.abort();
   }
 }

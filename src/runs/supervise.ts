@@ -36,7 +36,8 @@ export async function supervise(run: RunRow, stop: Stop, deps: SuperviseDeps): P
   try {
     const loaded = await loadRun(deps.db, run);
     const writer = openWriter(run, loaded, stop, deps);
-    const target = { runId: run.id, session: run.session };
+    const transcriptLength = loaded.context.transcript.length;
+    const target = { runId: run.id, session: run.session, transcriptLength };
     const end = await withDeadline(loaded.timeLeftMs, stop, deps.clock, () =>
       work(run, loaded, writer, target, stop, deps),
     );
@@ -49,13 +50,16 @@ export async function supervise(run: RunRow, stop: Stop, deps: SuperviseDeps): P
 
 function openWriter(run: RunRow, loaded: LoadedRun, stop: Stop, deps: SuperviseDeps): RunWriter {
   if (run.owner === null) throw new Error(`run ${run.id} has no owner`);
-  return deps.log.open({
+  const writer = deps.log.open({
     runId: run.id,
     epoch: run.epoch,
     replicaId: run.owner,
     lastSequence: loaded.lastSequence,
     onLost: () => stop.request("lost"),
   });
+  // Whoever waits for a database that is away stops waiting when the lease is given up.
+  stop.lost.addEventListener("abort", () => writer.abandon(), { once: true });
+  return writer;
 }
 
 async function withDeadline<T>(leftMs: number, stop: Stop, clock: Clock, job: () => Promise<T>): Promise<T> {

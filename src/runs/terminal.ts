@@ -11,7 +11,7 @@ import { ageMs, finishRun, isActive, type RunRow } from "../storage/run.ts";
 import { insertResults, lastSequence } from "../storage/run-result.ts";
 import { readOpenToolCalls, type ToolCallRow } from "../storage/tool-call.ts";
 import type { CompletedEnd, FailedEnd } from "./driver.ts";
-import { readUnfinishedText } from "./unfinished-text.ts";
+import { readPartialOutput } from "./partial-output.ts";
 
 export const cancelled: FailedEnd = { kind: "failed", code: "cancelled", error: "context canceled", retryable: false };
 
@@ -76,7 +76,7 @@ async function terminalResult(
     return { ...usage, payload: { case: "runCompleted", value: { finishReason, message, turns, durationMs } } };
   }
   const { code, error, retryable } = end;
-  const output = await readUnfinishedText(trx, run.id);
+  const output = await readPartialOutput(trx, run.id);
   return { ...usage, payload: { case: "runFailed", value: { code, error, retryable, output, turns, durationMs } } };
 }
 

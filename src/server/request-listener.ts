@@ -4,7 +4,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { type ContextValues, createContextValues } from "@connectrpc/connect";
-import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { Events } from "../telemetry/events.ts";
 import { setCaller, sharedCaller } from "../trust/caller.ts";
@@ -46,7 +46,26 @@ async function answerRpc(
   contextValues: ContextValues,
 ): Promise<void> {
   const answer = await rpc(universalRequestFromNodeRequest(request, response, undefined, contextValues));
-  await universalResponseToNodeResponse(answer, response);
+  await universalResponseToNodeResponse(withLegibleMessage(answer), response);
+}
+
+/**
+ * Error texts go out as gRPC escapes them: connect escapes punctuation too, and grpc-js would show `%3A` for a colon. The
+ * trailer is filled while the body is sent, so it is looked at only when it is asked for.
+ */
+function withLegibleMessage(answer: UniversalServerResponse): UniversalServerResponse {
+  const { trailer } = answer;
+  if (trailer === undefined) return answer;
+  return {
+    ...answer,
+    get trailer() {
+      const message = trailer.get("grpc-message");
+      if (message === null) return trailer;
+      const legible = new Headers(trailer);
+      legible.set("grpc-message", encodeURI(decodeURIComponent(message)));
+      return legible;
+    },
+  };
 }
 
 /** There is no authentication yet: whoever reaches the port is who they say they are, or `local`. */

@@ -55,14 +55,19 @@ function toConnectError(error: unknown, method: string, events: Events): Connect
 
 function presentFault({ reason, message, metadata, violations, retryAfterMs }: Fault): ConnectError {
   const fieldViolations = violations.slice(0, violationsMax).map(({ field, description }) => ({
-    field: field.slice(0, violationCharsMax),
-    description: description.slice(0, violationCharsMax),
+    field: shorten(field, violationCharsMax),
+    description: shorten(description, violationCharsMax),
   }));
-  return new ConnectError(message.slice(0, messageCharsMax), reasons[reason].code, undefined, [
+  return new ConnectError(shorten(message, messageCharsMax), reasons[reason].code, undefined, [
     { desc: ErrorInfoSchema, value: { reason, domain, metadata: { ...metadata } } },
     ...(violations.length > 0 ? [{ desc: BadRequestSchema, value: { fieldViolations } }] : []),
     ...(retryAfterMs === undefined
       ? []
       : [{ desc: RetryInfoSchema, value: { retryDelay: durationFromMs(retryAfterMs) } }]),
   ]);
+}
+
+/** Half of a character at the cut could not be encoded, and the call would never be answered. */
+function shorten(text: string, charsMax: number): string {
+  return text.slice(0, charsMax).toWellFormed();
 }

@@ -88,8 +88,11 @@ async function* followRun(
   });
 }
 
-/** A slow reader catches up in few messages, but none near the limit that clients have for one. */
-const responseBytesMax = 1_048_576;
+/**
+ * A slow reader catches up in few messages. None is near the limit that clients have for one, and one for each reader that
+ * does not read, with the forms that it takes on its way to the socket, is held without harm.
+ */
+const responseBytesMax = 262_144;
 /** Field 1, length-delimited: how each result stands in a TailRunResponse. */
 const resultTag = 0x0a;
 

@@ -37,8 +37,10 @@ function check(validator: Validator, schema: Schema, message: Checked): void {
   const result = validator.validate(schema, message);
   if (result.kind === "valid") return;
   if (result.kind === "error") throw result.error;
-  const violations = result.violations.map(describe);
-  const first = result.violations[0];
+  // What a whole message lacks is told before what is wrong with its fields: the order of the documented checks.
+  const ordered = result.violations.toSorted((a, b) => Number(a.field.length > 0) - Number(b.field.length > 0));
+  const violations = ordered.map(describe);
+  const first = ordered[0];
   throw new Fault("INVALID_ARGUMENT", first === undefined ? "invalid request" : sentence(first), { violations });
 }
 

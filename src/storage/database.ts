@@ -23,6 +23,8 @@ export type DatabaseAddress =
 
 export interface Connections {
   readonly db: Db;
+  /** Few connections for what keeps this replica alive (lease, takeover, cancels): it never queues behind callers. */
+  readonly control: Db;
   /** A connection of its own; the caller ends it. `statementTimeoutMs` 0 means none, for LISTEN. */
   connect(name: string, statementTimeoutMs?: number): Promise<Connection>;
   close(): Promise<void>;
@@ -35,6 +37,8 @@ const idleInTransactionTimeoutMs = 10_000;
 /** A twin of a create waits this long for the first one to commit. */
 const lockTimeoutMs = 5_000;
 const connectTimeoutMs = 5_000;
+/** One for the lease, one for whatever else looks after runs. */
+const controlPoolSize = 2;
 
 export interface ConnectionOptions {
   readonly poolSize: number;
@@ -43,23 +47,33 @@ export interface ConnectionOptions {
 }
 
 export function openConnections(address: DatabaseAddress, options: ConnectionOptions): Connections {
-  const pool = new pg.Pool({
-    ...clientConfig(address, "runnel", statementTimeoutMs),
-    max: options.poolSize,
-    idleTimeoutMillis: 30_000,
-  });
-  pool.on("error", options.onConnectionError);
-  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  const db = openPool(address, "runnel", options.poolSize, options);
+  const control = openPool(address, "runnel control", controlPoolSize, options);
   return {
     db,
+    control,
     connect: async (name, timeoutMs = statementTimeoutMs) => {
       const client = new pg.Client(clientConfig(address, `runnel ${name}`, timeoutMs));
       client.on("error", options.onConnectionError);
       await client.connect();
       return client;
     },
-    close: () => db.destroy(),
+    close: async () => {
+      await Promise.all([db.destroy(), control.destroy()]);
+    },
   };
+}
+
+function openPool(address: DatabaseAddress, name: string, size: number, { onConnectionError }: ConnectionOptions): Db {
+  const pool = new pg.Pool({
+    ...clientConfig(address, name, statementTimeoutMs),
+    max: size,
+    idleTimeoutMillis: 30_000,
+  });
+  pool.on("error", onConnectionError);
+  // The pool listens to idle clients alone. One that breaks at work fails its statement; unheard it would end the process.
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
 }
 
 /**
@@ -72,9 +86,9 @@ export function isOutage(error: unknown): boolean {
   return ("code" in error && brokenSocket.test(String(error.code))) || brokenConnection.test(error.message);
 }
 
-// 08 connection · 25P03 idle in transaction · 40001, 40P01 lost against another transaction · 53 no resources (disk,
-// connections) · 57P the server ends · 57014 statement timeout.
-const outageStates = /^(08...|25P03|40001|40P01|53...|57P..|57014)$/;
+// 08 connection · 25006 read only, after a failover · 25P03 idle in transaction · 40001, 40P01, 55P03 lost against another
+// transaction · 53 no resources (disk, connections) · 57P the server ends · 57014 statement timeout.
+const outageStates = /^(08...|25006|25P03|40001|40P01|53...|55P03|57P..|57014)$/;
 const brokenSocket = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 /** What pg says of a connection that it has given up, or that it could not get in time; these carry no code. */
 const brokenConnection =
@@ -84,6 +98,11 @@ const brokenConnection =
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   if (!(error instanceof pg.DatabaseError) || error.code !== "23505") return false;
   return constraint === undefined || error.constraint === constraint;
+}
+
+/** False for a text that Postgres cannot hold, nor be asked for: no row has it. */
+export function isStorableText(text: string): boolean {
+  return !text.includes("\0");
 }
 
 export function isLockTimeout(error: unknown): boolean {

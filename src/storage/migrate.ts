@@ -42,10 +42,16 @@ async function readMigrations(): Promise<Record<string, Migration>> {
   const migrations = await Promise.all(
     files.map(async (file): Promise<[string, Migration]> => {
       const text = await readFile(new URL(file, folder), "utf8");
-      return [file.replace(/\.sql$/, ""), { up: async (db) => void (await sql.raw(text).execute(db)) }];
+      return [file.replace(/\.sql$/, ""), { up: (db) => apply(db, text) }];
     }),
   );
   return Object.fromEntries(migrations);
+}
+
+/** A migration may take longer than any other statement of ours. */
+async function apply(db: Db, text: string): Promise<void> {
+  await sql`set local statement_timeout = 0`.execute(db);
+  await sql.raw(text).execute(db);
 }
 
 function describe(error: unknown): string {

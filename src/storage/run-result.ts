@@ -75,6 +75,28 @@ export async function readResults(
     .execute();
 }
 
+/**
+ * The next results of a run after a sequence, in order, as many as fit: at least one when there is one, and then no more
+ * once `bytesMax` is reached.
+ */
+export async function readResultPage(
+  db: Db,
+  args: { runId: string; after: number; rowsMax: number; bytesMax: number },
+): Promise<StoredResult[]> {
+  const { rows } = await sql<StoredResult>`
+    select sequence, payload from (
+      select sequence, payload, sum(octet_length(payload)) over (order by sequence) - octet_length(payload) as bytes_before
+      from (
+        select sequence, payload from run_result
+        where run_id = ${args.runId} and sequence > ${args.after}
+        order by sequence limit ${args.rowsMax}
+      ) as following
+    ) as page
+    where bytes_before < ${args.bytesMax}
+    order by sequence`.execute(db);
+  return rows;
+}
+
 export interface ReadCursor {
   readonly runId: string;
   readonly after: number;

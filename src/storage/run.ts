@@ -2,7 +2,8 @@
 // the row first; the partial unique index keeps a session to one active run.
 
 import { type Selectable, sql } from "kysely";
-import { type Db, isUniqueViolation, type Transaction } from "./database.ts";
+import { uuidArray } from "./binary-array.ts";
+import { type Db, isStorableText, isUniqueViolation, type Transaction } from "./database.ts";
 import type { RunStatus, RunTable } from "./schema.ts";
 
 export type RunRow = Selectable<RunTable>;
@@ -71,8 +72,12 @@ export async function listClientRuns(
   db: Db,
   args: { client: string; sessionName: string | undefined; before: string | undefined; limit: number },
 ): Promise<ClientRun[]> {
+  if (args.sessionName !== undefined && !isStorableText(args.sessionName)) return [];
   let query = clientRuns(db, args.client).orderBy("run.id", "desc").limit(args.limit);
-  if (args.sessionName !== undefined) query = query.where("session.name", "=", args.sessionName);
+  // A deleted session may have a namesake, whose past is not its own.
+  if (args.sessionName !== undefined) {
+    query = query.where("session.name", "=", args.sessionName).where("session.delete_time", "is", null);
+  }
   if (args.before !== undefined) query = query.where("run.id", "<", args.before);
   return await query.execute();
 }
@@ -126,6 +131,25 @@ export async function claimRuns(db: Db, args: { owner: string; limit: number }):
   return rows;
 }
 
+/**
+ * Lets go of the runs that a replica owns and does not work on, because an answer got lost or a run could not be settled:
+ * without an owner that exists they are as those of a dead replica. Recently started ones may still be on their way.
+ */
+export async function disownRuns(
+  db: Db,
+  args: { owner: string; except: readonly string[]; startedBeforeMs: number },
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    update run set owner = ${nobody} where owner = ${args.owner} and status = 'running'
+      and id <> all(${uuidArray(args.except)}::uuid[])
+      and start_time < now() - ${args.startedBeforeMs} * interval '1 millisecond'
+    returning id`.execute(db);
+  return rows.map((row) => row.id);
+}
+
+/** No replica has this id. */
+const nobody = "00000000-0000-0000-0000-000000000000";
+
 /** Gives a run back to the queue, for any replica to go on with. */
 export async function requeueRun(trx: Transaction, args: { id: string; takeover: boolean }): Promise<void> {
   await trx
@@ -150,11 +174,9 @@ export async function parkRun(
       status: "waiting",
       owner: null,
       wait_reason: args.reason,
-      // A parked run that nobody wakes still meets its deadline.
-      wake_at:
-        args.wakeInMs === undefined
-          ? sql<Date>`deadline`
-          : sql<Date>`least(now() + ${args.wakeInMs} * interval '1 millisecond', deadline)`,
+      // A parked run that nobody wakes still meets its deadline, and one that was cancelled meanwhile does not wait.
+      wake_at: sql<Date>`case when cancel_request_time is not null then now()
+        else least(now() + ${args.wakeInMs ?? null}::float8 * interval '1 millisecond', deadline) end`,
     })
     .where("id", "=", args.id)
     .execute();

@@ -1,7 +1,7 @@
 // The session rows. A session's public id (`name`) is unique for its client among the sessions that are not deleted.
 
 import { type Selectable, sql } from "kysely";
-import { type Db, isUniqueViolation, type Transaction } from "./database.ts";
+import { type Db, isStorableText, isUniqueViolation, type Transaction } from "./database.ts";
 import type { RunStatus, SessionTable } from "./schema.ts";
 
 export type SessionRow = Selectable<SessionTable>;
@@ -40,6 +40,7 @@ export async function findSession(
   db: Db | Transaction,
   args: { client: string; name: string },
 ): Promise<SessionWithRun | undefined> {
+  if (!isStorableText(args.name)) return undefined;
   return await sessionsWithRun(db, args.client).where("session.name", "=", args.name).executeTakeFirst();
 }
 
@@ -63,6 +64,7 @@ export async function lockSession(
   trx: Transaction,
   args: { client: string; name: string },
 ): Promise<SessionRow | undefined> {
+  if (!isStorableText(args.name)) return undefined;
   return await trx
     .selectFrom("session")
     .selectAll()

@@ -1,7 +1,6 @@
 // What a session's model has been told and has said. One run of a session is active at a time and its row is locked by
-// whoever writes here, so the next position is simply counted; the primary key is the backstop.
+// whoever writes here, so positions are counted by that run's owner; the primary key is the backstop.
 
-import { sql } from "kysely";
 import type { Db, Transaction } from "./database.ts";
 
 export async function readTranscript(db: Db, session: string): Promise<Uint8Array[]> {
@@ -14,25 +13,45 @@ export async function readTranscript(db: Db, session: string): Promise<Uint8Arra
   return rows.map((row) => row.message);
 }
 
+/** What one run has added, newest first. */
+export async function readLatestMessages(
+  trx: Transaction,
+  args: { runId: string; limit: number },
+): Promise<Uint8Array[]> {
+  const rows = await trx
+    .selectFrom("transcript")
+    .innerJoin("run", "run.session", "transcript.session")
+    .select("transcript.message")
+    .where("run.id", "=", args.runId)
+    .whereRef("transcript.run_id", "=", "run.id")
+    .orderBy("transcript.position", "desc")
+    .limit(args.limit)
+    .execute();
+  return rows.map((row) => row.message);
+}
+
+/** Repeatable: what the run wrote at these positions before is written over. */
 export async function appendTranscript(
   trx: Transaction,
-  args: { session: string; runId: string; messages: readonly Uint8Array[] },
+  args: { session: string; runId: string; position: number; messages: readonly Uint8Array[] },
 ): Promise<void> {
   if (args.messages.length === 0) return;
-  const { next } = await trx
-    .selectFrom("transcript")
-    .select(sql<number>`coalesce(max(position) + 1, 0)`.as("next"))
-    .where("session", "=", args.session)
-    .executeTakeFirstOrThrow();
-  await trx
+  const rows = args.messages.map((message, index) => ({
+    session: args.session,
+    run_id: args.runId,
+    position: args.position + index,
+    message: Buffer.from(message),
+  }));
+  const written = await trx
     .insertInto("transcript")
-    .values(
-      args.messages.map((message, index) => ({
-        session: args.session,
-        run_id: args.runId,
-        position: next + index,
-        message: Buffer.from(message),
-      })),
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .columns(["session", "position"])
+        .doUpdateSet(({ ref }) => ({ message: ref("excluded.message") }))
+        .whereRef("transcript.run_id", "=", "excluded.run_id"),
     )
-    .execute();
+    .executeTakeFirst();
+  if (Number(written.numInsertedOrUpdatedRows) === rows.length) return;
+  throw new Error(`session ${args.session} has messages of another run at ${args.position}`);
 }

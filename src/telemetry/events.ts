@@ -11,6 +11,7 @@ export interface Events {
   replicaReaped(fields: { replicaId: string }): void;
   runTakenOver(fields: { runId: string; takeovers: number }): void;
   runLost(fields: { runId: string; code: string }): void;
+  runDisowned(fields: { runId: string }): void;
   runAbandoned(fields: { runId: string; error: unknown }): void;
   driverFailed(fields: { runId: string; driver: string; error: unknown }): void;
   maintenanceFailed(fields: { part: string; error: unknown }): void;
@@ -28,6 +29,7 @@ export function createEvents(logger: Logger): Events {
     replicaReaped: (fields) => logger.warn(fields, "replica.reaped"),
     runTakenOver: (fields) => logger.warn(fields, "run.taken_over"),
     runLost: (fields) => logger.warn(fields, "run.lost"),
+    runDisowned: (fields) => logger.warn(fields, "run.disowned"),
     runAbandoned: ({ runId, error }) => logger.error({ runId, ...describe(error) }, "run.abandoned"),
     driverFailed: ({ runId, driver, error }) => logger.error({ runId, driver, ...describe(error) }, "driver.failed"),
     maintenanceFailed: ({ part, error }) => logger.warn({ part, ...describe(error) }, "maintenance.failed"),

@@ -14,16 +14,21 @@ export async function* readSse(url: string, headers: Readonly<Record<string, str
   const response = await fetch(url, { headers, signal: leaving.signal });
   if (response.status === 204) return;
   if (!response.ok || response.body === null) throw new Error(`${response.status}: ${await response.text()}`);
+  try {
+    yield* readEvents(response.body);
+  } finally {
+    leaving.abort();
+  }
+}
+
+/** Yields the events of a body as they arrive. */
+export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<SseEvent> {
   const arrived: SseEvent[] = [];
   const parser = createParser({
     onEvent: ({ id, event, data }) => arrived.push({ id, event: event ?? "message", data }),
   });
-  try {
-    for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
-      parser.feed(text);
-      yield* arrived.splice(0);
-    }
-  } finally {
-    leaving.abort();
+  for await (const text of body.pipeThrough(new TextDecoderStream())) {
+    parser.feed(text);
+    yield* arrived.splice(0);
   }
 }

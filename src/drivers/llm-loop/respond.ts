@@ -25,15 +25,19 @@ export async function* respond(
   signal: AbortSignal,
 ): AsyncGenerator<DriverStep, Response | NoResponse> {
   let text = "";
+  let half = "";
   let spoke = false;
   const toolCalls: ToolCall[] = [];
   for await (const part of model.stream(request, signal)) {
     switch (part.type) {
-      case "text":
+      case "text": {
+        const [whole, rest] = splitHalfCharacter(half + part.text);
+        half = rest;
         text += part.text;
         spoke = true;
-        yield textDelta(part.text, turn);
+        if (whole !== "") yield textDelta(whole, turn);
         break;
+      }
       case "reasoning":
         spoke = true;
         yield { kind: "append", result: { payload: { case: "reasoningDelta", value: { content: part.text } } } };
@@ -44,6 +48,7 @@ export async function* respond(
         break;
       }
       case "finish":
+        if (half !== "") yield textDelta(half, turn);
         return { text, toolCalls, finishReason: part.reason, usage: part.usage };
       case "failure":
         return { failure: part, spoke };
@@ -52,6 +57,12 @@ export async function* respond(
     }
   }
   return { failure: "aborted", spoke };
+}
+
+/** A provider may cut between the halves of a surrogate pair, and half a character cannot be written. */
+function splitHalfCharacter(text: string): [whole: string, rest: string] {
+  const endsInHalf = /[\uD800-\uDBFF]$/.test(text);
+  return endsInHalf ? [text.slice(0, -1), text.slice(-1)] : [text, ""];
 }
 
 function textDelta(content: string, turn: number): DriverStep {

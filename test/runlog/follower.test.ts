@@ -1,0 +1,95 @@
+// The follower: results that other replicas wrote reach the readers of this one, also when wake-ups get lost.
+
+import { expect, onTestFinished, test } from "vitest";
+import type { Clock } from "../../src/base/clock.ts";
+import { Follower } from "../../src/runlog/follower.ts";
+import { Hub } from "../../src/runlog/hub.ts";
+import { encodeResult } from "../../src/runlog/result.ts";
+import type { Db } from "../../src/storage/database.ts";
+import { insertResults } from "../../src/storage/run-result.ts";
+import { until } from "../harness/wait.ts";
+import { createManualClock } from "../models/manual-clock.ts";
+import { addRun, hurriedClock, LocalWakeup, openStore, turn } from "./store.ts";
+
+function openFollower(db: Db, clock: Clock): { hub: Hub; wakeup: LocalWakeup; errors: unknown[] } {
+  const hub = new Hub();
+  const wakeup = new LocalWakeup();
+  const errors: unknown[] = [];
+  const follower = new Follower({ db, hub, wakeup, clock, onError: (error) => errors.push(error) });
+  onTestFinished(() => follower.close());
+  return { hub, wakeup, errors };
+}
+
+async function write(db: Db, runId: string, first: number, last: number): Promise<void> {
+  const rows = Array.from({ length: last - first + 1 }, (_, index) => {
+    const sequence = first + index;
+    const { bytes } = encodeResult(turn(sequence), { runId, sequence, timeMs: 0 });
+    return { runId, sequence, epoch: 1, payload: bytes };
+  });
+  await db.transaction().execute((trx) => insertResults(trx, rows));
+}
+
+test("a wake-up brings all that was written, also more than one statement reads", async () => {
+  const { db } = await openStore();
+  const { hub, wakeup } = openFollower(db, createManualClock());
+  const run = await addRun(db);
+  using watch = hub.watch(run.id);
+  await write(db, run.id, 1, 1_234);
+  wakeup.publish({ topic: "result", key: run.id, value: 1_234 });
+  await until("all results", () => hub.heard(run.id) === 1_234);
+  expect(watch.live(1_233)?.map((entry) => entry.sequence)).toEqual([1_234]);
+});
+
+test("runs that nobody here watches are not read", async () => {
+  const { db } = await openStore();
+  const { hub, wakeup } = openFollower(db, createManualClock());
+  const [watched, other] = [await addRun(db), await addRun(db)];
+  using _ = hub.watch(watched.id);
+  await write(db, other.id, 1, 1);
+  await write(db, watched.id, 1, 1);
+  wakeup.publish({ topic: "result", key: other.id, value: 1 });
+  wakeup.publish({ topic: "result", key: watched.id, value: 1 });
+  await until("the watched run", () => hub.heard(watched.id) === 1);
+  expect(hub.heard(other.id)).toBeUndefined();
+});
+
+test("a gap in the wake-ups is made up for at once", async () => {
+  const { db } = await openStore();
+  const { hub, wakeup } = openFollower(db, createManualClock());
+  const run = await addRun(db);
+  using _ = hub.watch(run.id);
+  await write(db, run.id, 1, 3);
+  wakeup.gap();
+  await until("the results", () => hub.heard(run.id) === 3);
+});
+
+test("results whose wake-ups got lost are found by the poll", async () => {
+  const { db } = await openStore();
+  const { hub } = openFollower(db, hurriedClock(20));
+  const run = await addRun(db);
+  using _ = hub.watch(run.id);
+  await write(db, run.id, 1, 3);
+  await until("the results", () => hub.heard(run.id) === 3);
+});
+
+test("a read that fails while readers leave does not end the following", async () => {
+  const { db } = await openStore();
+  const { hub, wakeup, errors } = openFollower(db, createManualClock());
+  const [failing, left, run] = [await addRun(db), await addRun(db), await addRun(db)];
+  await write(db, failing.id, 1, 1);
+  await db
+    .updateTable("run_result")
+    .set({ payload: Buffer.from([0xff]) })
+    .execute();
+  const watches = [hub.watch(failing.id), hub.watch(left.id)];
+  // The second one comes while the first one is read, so it is still to be read when that fails.
+  wakeup.publish({ topic: "result", key: failing.id, value: 1 });
+  wakeup.publish({ topic: "result", key: left.id, value: 1 });
+  await until("the failure", () => errors.length === 1);
+  for (const watch of watches) watch[Symbol.dispose]();
+  wakeup.gap();
+  using _ = hub.watch(run.id);
+  await write(db, run.id, 1, 1);
+  wakeup.publish({ topic: "result", key: run.id, value: 1 });
+  await until("the result", () => hub.heard(run.id) === 1);
+});

@@ -1,0 +1,212 @@
+// Lanes: the results of many runs over one connection, against real Postgres.
+
+import { expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import type { Fault } from "../../src/base/fault.ts";
+import { Lane } from "../../src/runlog/lane.ts";
+import { decodeResult, type LogEntry } from "../../src/runlog/result.ts";
+import { RunQueue } from "../../src/runlog/run-queue.ts";
+import type { Connections } from "../../src/storage/database.ts";
+import type { RunRow } from "../../src/storage/run.ts";
+import { addReplica, addRun, endLease, openStore, plant, readLog, type Store, text, turn } from "./store.ts";
+
+interface TestLane {
+  readonly lane: Lane;
+  readonly durable: Map<string, LogEntry[]>;
+  readonly lostLeases: string[];
+  readonly errors: unknown[];
+}
+
+function openLane(connections: Connections): TestLane {
+  const durable = new Map<string, LogEntry[]>();
+  const lostLeases: string[] = [];
+  const errors: unknown[] = [];
+  const lane = new Lane({
+    name: "test lane",
+    connections,
+    clock: systemClock,
+    onDurable: (runId, entries) => durable.set(runId, [...(durable.get(runId) ?? []), ...entries]),
+    onLeaseLost: (replicaId) => lostLeases.push(replicaId),
+    onError: (error) => errors.push(error),
+  });
+  onTestFinished(() => lane.close());
+  return { lane, durable, lostLeases, errors };
+}
+
+function openQueue(run: RunRow, onLost: (fault: Fault) => void = () => {}): RunQueue {
+  const replicaId = run.owner ?? "";
+  return new RunQueue({ runId: run.id, epoch: run.epoch, replicaId, lastSequence: 0, clock: systemClock, onLost });
+}
+
+async function addRuns({ db }: Store, owner: string, count: number): Promise<RunRow[]> {
+  const runs: RunRow[] = [];
+  for (let index = 0; index < count; index++) runs.push(await addRun(db, { owner }));
+  return runs;
+}
+
+function countTo(count: number): [number, number][] {
+  return Array.from({ length: count }, (_, index) => [index + 1, index + 1]);
+}
+
+/** Why each queue was lost; undefined for one that was written. */
+async function reasonsOf(queues: readonly RunQueue[]): Promise<(string | undefined)[]> {
+  const ends = await Promise.allSettled(queues.map((queue) => queue.flush()));
+  return ends.map((end) => (end.status === "rejected" ? end.reason.reason : undefined));
+}
+
+test("many runs over one lane: every log is gapless, in order, and offered only when it is durable", async () => {
+  const store = await openStore();
+  const { lane, durable } = openLane(store.connections);
+  const runs = await addRuns(store, await addReplica(store.db), 40);
+  const resultsPerRun = 150;
+  await Promise.all(
+    runs.map(async (run) => {
+      const queue = openQueue(run);
+      for (let number = 1; number <= resultsPerRun; number++) {
+        queue.push(turn(number));
+        lane.submit(queue);
+        if (number % 7 === 0) await queue.room();
+        if (number % 50 === 0) await queue.flush();
+      }
+      await queue.flush();
+    }),
+  );
+  for (const run of runs) {
+    expect(await readLog(store.db, run.id)).toEqual(countTo(resultsPerRun));
+    expect(durable.get(run.id)?.map((entry) => entry.sequence)).toEqual(countTo(resultsPerRun).map(([n]) => n));
+  }
+});
+
+test("text that waits is merged and reads the same", async () => {
+  const store = await openStore();
+  const { lane } = openLane(store.connections);
+  const [run] = await addRuns(store, await addReplica(store.db), 1);
+  const queue = openQueue(run as RunRow);
+  const words = Array.from({ length: 100 }, (_, index) => `word ${index} `);
+  for (const word of words) {
+    queue.push(text(word));
+    lane.submit(queue);
+  }
+  await queue.flush();
+  const log = await readLog(store.db, queue.runId);
+  expect(log.length).toBeLessThan(words.length);
+  expect(log.map(([, content]) => content).join("")).toBe(words.join(""));
+});
+
+test("more rows than a batch takes are written in several, in order", async () => {
+  const store = await openStore();
+  const { lane } = openLane(store.connections);
+  const [run] = await addRuns(store, await addReplica(store.db), 1);
+  const queue = openQueue(run as RunRow);
+  for (let number = 1; number <= 7_000; number++) queue.push(turn(number));
+  lane.submit(queue);
+  await queue.flush();
+  expect(await readLog(store.db, queue.runId)).toEqual(countTo(7_000));
+});
+
+test.each([
+  ["wrote the same sequence", true],
+  ["has not written yet", false],
+])("a run whose new owner %s costs only its own rows", async (_, hasWritten) => {
+  const store = await openStore();
+  const { lane, durable, lostLeases } = openLane(store.connections);
+  const runs = await addRuns(store, await addReplica(store.db), 4);
+  const taken = runs[1] as RunRow;
+  const faults: Fault[] = [];
+  await store.db.updateTable("run").set({ epoch: 2 }).where("id", "=", taken.id).execute();
+  await plant(store.db, taken.id, 2, [1]);
+  // A neighbour whose own sequence is taken makes the batch fail, so that the lane looks at every epoch.
+  const queues = runs.map((run) => openQueue(run, (fault) => faults.push(fault)));
+  for (const queue of queues) {
+    queue.push(turn(1));
+    if (hasWritten || queue.runId !== taken.id) queue.push(turn(2));
+    lane.submit(queue);
+  }
+  const ends = await Promise.allSettled(queues.map((queue) => queue.flush()));
+  expect(ends.map((end) => end.status)).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);
+  expect(faults.map((fault) => fault.reason)).toEqual(["RUN_LOST"]);
+  expect(lostLeases).toEqual([]);
+  expect(durable.has(taken.id)).toBe(false);
+  for (const run of runs.filter((each) => each !== taken)) {
+    expect(await readLog(store.db, run.id)).toEqual(countTo(2));
+  }
+});
+
+test("a batch in which every run is lost leaves the lane at work", async () => {
+  const store = await openStore();
+  const { lane } = openLane(store.connections);
+  const replica = await addReplica(store.db);
+  const runs = await addRuns(store, replica, 3);
+  await store.db.updateTable("run").set({ epoch: 9 }).execute();
+  for (const run of runs) await plant(store.db, run.id, 9, [1]);
+  const queues = runs.map((run) => openQueue(run));
+  for (const queue of queues) {
+    queue.push(turn(1));
+    lane.submit(queue);
+  }
+  expect(await reasonsOf(queues)).toEqual(["RUN_LOST", "RUN_LOST", "RUN_LOST"]);
+  const next = openQueue(await addRun(store.db, { owner: replica }));
+  next.push(turn(1));
+  lane.submit(next);
+  await next.flush();
+  expect(await readLog(store.db, next.runId)).toEqual(countTo(1));
+});
+
+test.each([
+  ["has ended", endLease],
+  ["was taken over", (db: Store["db"], id: string) => db.deleteFrom("replica").where("id", "=", id).execute()],
+])("under a lease that %s nothing is written, all runs are lost, and the next lease serves", async (_, end) => {
+  const store = await openStore();
+  const { lane, lostLeases, durable } = openLane(store.connections);
+  const replica = await addReplica(store.db);
+  const queues = (await addRuns(store, replica, 3)).map((run) => openQueue(run));
+  await end(store.db, replica);
+  const nextReplica = await addReplica(store.db);
+  const next = openQueue(await addRun(store.db, { owner: nextReplica }));
+  for (const queue of [...queues, next]) {
+    queue.push(turn(1));
+    lane.submit(queue);
+  }
+  await next.flush();
+  expect(await reasonsOf(queues)).toEqual(["LEASE_LOST", "LEASE_LOST", "LEASE_LOST"]);
+  for (const queue of queues) expect(await readLog(store.db, queue.runId)).toEqual([]);
+  expect(new Set(lostLeases)).toEqual(new Set([replica]));
+  expect([...durable.keys()]).toEqual([next.runId]);
+});
+
+test("a result that cannot be encoded costs only its own run", async () => {
+  const store = await openStore();
+  const { lane } = openLane(store.connections);
+  const replica = await addReplica(store.db);
+  const [bad, good] = (await addRuns(store, replica, 2)).map((run) => openQueue(run)) as [RunQueue, RunQueue];
+  const beyondInt32 = 2 ** 40;
+  bad.push(turn(beyondInt32));
+  lane.submit(bad);
+  good.push(turn(1));
+  lane.submit(good);
+  expect(await reasonsOf([bad, good])).toEqual(["INTERNAL", undefined]);
+  expect(await readLog(store.db, good.runId)).toEqual(countTo(1));
+});
+
+test("whoever still waits when the lane closes is told", async () => {
+  const store = await openStore();
+  const { lane } = openLane(store.connections);
+  const queue = openQueue(await addRun(store.db, { owner: await addReplica(store.db) }));
+  queue.push(turn(1));
+  lane.submit(queue);
+  await lane.close();
+  expect(await reasonsOf([queue])).toEqual(["INTERNAL"]);
+  expect(await readLog(store.db, queue.runId)).toEqual([]);
+});
+
+test("results say where they stand", async () => {
+  const store = await openStore();
+  const { lane, durable } = openLane(store.connections);
+  const run = await addRun(store.db, { owner: await addReplica(store.db) });
+  const queue = openQueue(run);
+  queue.push(turn(1));
+  lane.submit(queue);
+  await queue.flush();
+  const [entry] = durable.get(run.id) ?? [];
+  expect(decodeResult(entry?.bytes ?? new Uint8Array())).toMatchObject({ runId: run.id, sequence: 1n });
+});

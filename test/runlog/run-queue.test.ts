@@ -1,0 +1,107 @@
+// The results of one run on their way into the log.
+
+import { expect, test, vi } from "vitest";
+import { Fault } from "../../src/base/fault.ts";
+import { mergeAgeMaxMs } from "../../src/runlog/merge.ts";
+import { decodeResult } from "../../src/runlog/result.ts";
+import { RunQueue } from "../../src/runlog/run-queue.ts";
+import { createManualClock, type ManualClock } from "../models/manual-clock.ts";
+import { text, turn } from "./store.ts";
+
+/** More than a queue takes before its driver waits. */
+const farAhead = 300;
+
+function openQueue(clock: ManualClock = createManualClock(), onLost: (fault: Fault) => void = () => {}): RunQueue {
+  return new RunQueue({ runId: "run", epoch: 1, replicaId: "replica", lastSequence: 7, clock, onLost });
+}
+
+test("numbers go on from the log and are given in the order of writing", () => {
+  const queue = openQueue();
+  for (const number of [1, 2, 3]) queue.push(turn(number));
+  expect(queue.take(2).map((entry) => entry.sequence)).toEqual([8, 9]);
+  expect(queue.waitingRows).toBe(1);
+  queue.settle();
+  expect(queue.take(2).map((entry) => entry.sequence)).toEqual([10]);
+});
+
+test("what an entry says of its place is what it was given", () => {
+  const queue = openQueue(createManualClock({ nowMs: 1_234 }));
+  queue.push(turn(1));
+  const [entry] = queue.take(1);
+  const result = decodeResult(entry?.bytes ?? new Uint8Array());
+  expect(result).toMatchObject({ runId: "run", sequence: 8n, createTime: { seconds: 1n, nanos: 234_000_000 } });
+});
+
+test("text merges only while it is young", () => {
+  const clock = createManualClock();
+  const queue = openQueue(clock);
+  queue.push(text("a"));
+  clock.advance(mergeAgeMaxMs);
+  queue.push(text("b"));
+  clock.advance(1);
+  queue.push(text("c"));
+  expect(queue.take(10)).toHaveLength(2);
+});
+
+test("text that comes after a batch was taken is not added to it", () => {
+  const queue = openQueue();
+  queue.push(text("a"));
+  queue.take(10);
+  queue.push(text("b"));
+  queue.settle();
+  expect(queue.take(10).map((entry) => entry.sequence)).toEqual([9]);
+});
+
+test("a driver that is far ahead waits until a batch has settled", async () => {
+  const queue = openQueue();
+  for (let number = 0; number < farAhead; number++) queue.push(turn(number));
+  let hasRoom = false;
+  const room = queue.room().then(() => {
+    hasRoom = true;
+  });
+  queue.take(farAhead);
+  await Promise.resolve();
+  expect(hasRoom).toBe(false);
+  queue.settle();
+  await room;
+});
+
+test("flush waits for what is in flight, not only for what waits", async () => {
+  const queue = openQueue();
+  queue.push(turn(1));
+  queue.take(1);
+  let isFlushed = false;
+  const flushed = queue.flush().then(() => {
+    isFlushed = true;
+  });
+  await Promise.resolve();
+  expect(isFlushed).toBe(false);
+  queue.settle();
+  await flushed;
+});
+
+test("a lost queue tells everybody why, once, and takes nothing more", async () => {
+  const onLost = vi.fn();
+  const queue = openQueue(undefined, onLost);
+  for (let number = 0; number < farAhead; number++) queue.push(turn(number));
+  const waits = Promise.allSettled([queue.room(), queue.flush()]);
+  queue.take(1);
+  const fault = new Fault("RUN_LOST", "gone");
+  queue.lose(fault);
+  queue.lose(new Fault("LEASE_LOST", "gone again"));
+  expect(await waits).toEqual([
+    { status: "rejected", reason: fault },
+    { status: "rejected", reason: fault },
+  ]);
+  expect(() => queue.push(turn(1))).toThrow(fault);
+  await expect(queue.flush()).rejects.toBe(fault);
+  expect(queue.waitingRows).toBe(0);
+  expect(onLost.mock.calls).toEqual([[fault]]);
+});
+
+test("numbers of a transaction that did not commit are given again", () => {
+  const queue = openQueue();
+  expect(queue.number([turn(1), turn(2)]).map((entry) => entry.sequence)).toEqual([8, 9]);
+  queue.unnumber(2);
+  expect(queue.number([turn(1)]).map((entry) => entry.sequence)).toEqual([8]);
+});

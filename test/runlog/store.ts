@@ -1,0 +1,149 @@
+// A database of a test's own, with the rows that the log stands on: replicas, sessions, runs.
+
+import { create, toBinary } from "@bufbuild/protobuf";
+import { onTestFinished } from "vitest";
+import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
+import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { newUuid } from "../../src/base/ids.ts";
+import { decodeResult, type ResultInit } from "../../src/runlog/result.ts";
+import type { Wakeup, WakeupMessage } from "../../src/runlog/wakeup.ts";
+import { type Connections, type Db, openConnections } from "../../src/storage/database.ts";
+import { insertReplica } from "../../src/storage/replica.ts";
+import { insertRun, type RunRow } from "../../src/storage/run.ts";
+import { insertResults, readResults } from "../../src/storage/run-result.ts";
+import { insertSession } from "../../src/storage/session.ts";
+import { createEvents, type Events } from "../../src/telemetry/events.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
+import { testDatabase } from "../harness/database.ts";
+
+/** Longer than any test: a lease that only the test ends. */
+const leaseMs = 3_600_000;
+
+export interface Store {
+  readonly url: string;
+  readonly connections: Connections;
+  readonly db: Db;
+}
+
+export async function openStore(options: { poolSize?: number } = {}): Promise<Store> {
+  const url = await testDatabase();
+  return { url, ...connect(url, options) };
+}
+
+/** One more pool on a database, as another replica has it. Closed with the test. */
+export function connect(url: string, { poolSize = 4 }: { poolSize?: number } = {}): Omit<Store, "url"> {
+  const connections = openConnections({ connectionString: url }, { poolSize, onConnectionError: () => {} });
+  onTestFinished(() => connections.close());
+  return { connections, db: connections.db };
+}
+
+export async function addReplica(db: Db): Promise<string> {
+  const id = newUuid(systemClock.nowMs());
+  await insertReplica(db, { id, leaseMs });
+  return id;
+}
+
+export async function endLease(db: Db, id: string): Promise<void> {
+  await db
+    .updateTable("replica")
+    .set({ lease_until: new Date(0) })
+    .where("id", "=", id)
+    .execute();
+}
+
+export async function addSession(db: Db, client = "shared/test"): Promise<string> {
+  const id = newUuid(systemClock.nowMs());
+  const agent = toBinary(AgentSchema, create(AgentSchema, { name: "test" }));
+  await db.transaction().execute((trx) => insertSession(trx, { id, client, name: id, agent, workDir: undefined }));
+  return id;
+}
+
+export interface RunChoice {
+  readonly owner?: string;
+  readonly client?: string;
+  readonly driver?: string;
+  readonly timeoutMs?: number;
+}
+
+export const input: Uint8Array = toBinary(
+  MessageSchema,
+  create(MessageSchema, { role: "user", content: { case: "text", value: "hello" } }),
+);
+
+/** A run of a session of its own: running when it has an owner, else queued. */
+export async function addRun(db: Db, choice: RunChoice = {}): Promise<RunRow> {
+  const { owner, client = "shared/test", driver = "test", timeoutMs = 3_600_000 } = choice;
+  const session = await addSession(db, client);
+  const id = newUuid(systemClock.nowMs());
+  const run = await db
+    .transaction()
+    .execute((trx) => insertRun(trx, { id, client, session, driver, input, timeoutMs, owner }));
+  if (run === undefined) throw new Error("the session is new, so it has no other run");
+  return run;
+}
+
+/** Writes rows past every rule, as a bug or another owner would. */
+export async function plant(db: Db, runId: string, epoch: number, sequences: readonly number[]): Promise<void> {
+  const payload = Buffer.from("planted");
+  const rows = sequences.map((sequence) => ({ runId, sequence, epoch, payload }));
+  await db.transaction().execute((trx) => insertResults(trx, rows));
+}
+
+export function turn(number: number): ResultInit {
+  return { payload: { case: "turnStarted", value: { turn: number } } };
+}
+
+export function text(content: string): ResultInit {
+  return { payload: { case: "messageDelta", value: { chunk: { role: "assistant", content, msgSequence: 1 } } } };
+}
+
+/** The log of a run, as sequence and what it says in short. */
+export async function readLog(db: Db, runId: string): Promise<[number, string | number | undefined][]> {
+  const rows = await readResults(db, { runId, after: 0, limit: 100_000 });
+  return rows.map(({ sequence, payload }) => [sequence, shorten(payload)]);
+}
+
+function shorten(bytes: Uint8Array): string | number | undefined {
+  const { payload } = decodeResult(bytes);
+  if (payload.case === "turnStarted") return payload.value.turn;
+  return payload.case === "messageDelta" ? payload.value.chunk?.content : payload.case;
+}
+
+/** Wake-ups inside one process that a test may read back, lose, or follow with a gap. */
+export class LocalWakeup implements Wakeup {
+  readonly published: WakeupMessage[] = [];
+  losing = false;
+  readonly #listeners = new Map<string, Set<(message: WakeupMessage) => void>>();
+  readonly #gapListeners = new Set<() => void>();
+
+  publish(message: WakeupMessage): void {
+    this.published.push(message);
+    if (this.losing) return;
+    for (const listener of this.#listeners.get(message.topic) ?? []) listener(message);
+  }
+
+  subscribe(topic: string, listener: (message: WakeupMessage) => void): () => void {
+    const listeners = this.#listeners.get(topic) ?? new Set();
+    this.#listeners.set(topic, listeners.add(listener));
+    return () => listeners.delete(listener);
+  }
+
+  onGap(listener: () => void): () => void {
+    this.#gapListeners.add(listener);
+    return () => this.#gapListeners.delete(listener);
+  }
+
+  gap(): void {
+    for (const listener of this.#gapListeners) listener();
+  }
+
+  async close(): Promise<void> {}
+}
+
+export const silentEvents: Events = createEvents(createLogger("silent"));
+
+/** A clock whose time runs, but whose long sleeps end soon: for loops that poll. */
+export function hurriedClock(sleepMaxMs: number): Clock {
+  return { ...systemClock, sleep: (delayMs, signal) => systemClock.sleep(Math.min(delayMs, sleepMaxMs), signal) };
+}

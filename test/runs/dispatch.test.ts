@@ -1,0 +1,178 @@
+// The dispatcher: slots, fairness, claims, and what happens at the edges of a close and of a lost answer.
+
+import { expect, test } from "vitest";
+import { claimRuns, findRun, type RunRow } from "../../src/storage/run.ts";
+import { until } from "../harness/wait.ts";
+import { openCuttingProxy } from "../runlog/cutting-proxy.ts";
+import { addReplica, addRun, connect, endLease, LocalWakeup, openStore } from "../runlog/store.ts";
+import { openReplica } from "./stage.ts";
+
+/** Works on runs until the test lets them go. */
+class Workbench {
+  readonly started: RunRow[] = [];
+  readonly #releases = new Map<string, () => void>();
+  peak = 0;
+
+  readonly supervise = async (run: RunRow): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.started.push(run);
+    this.#releases.set(run.id, resolve);
+    this.peak = Math.max(this.peak, this.#releases.size);
+    await promise;
+    this.#releases.delete(run.id);
+  };
+
+  release(id: string): void {
+    this.#releases.get(id)?.();
+  }
+
+  releaseAll(): void {
+    for (const resolve of this.#releases.values()) resolve();
+  }
+}
+
+test("a replica works on as many runs as it has slots, and takes the next when one is free", async () => {
+  const store = await openStore();
+  const runs = await Promise.all(Array.from({ length: 7 }, () => addRun(store.db)));
+  const bench = new Workbench();
+  await openReplica(store, { slots: 3, supervise: bench.supervise });
+  for (let count = 3; count <= runs.length; count++) {
+    await until(`${count} runs to be started`, () => bench.started.length === count);
+    bench.release(bench.started[count - 3]?.id ?? "");
+  }
+  bench.releaseAll();
+  expect(bench.peak).toBe(3);
+  expect(new Set(bench.started.map((run) => run.id))).toEqual(new Set(runs.map((run) => run.id)));
+});
+
+test("a reserved slot is not claimed, and comes back when it is not filled", async () => {
+  const store = await openStore();
+  const bench = new Workbench();
+  const { dispatcher } = await openReplica(store, { slots: 1, supervise: bench.supervise });
+  const slot = await until("a free slot", () => dispatcher.reserve());
+  expect(dispatcher.reserve()).toBeUndefined();
+  const run = await addRun(store.db);
+  slot[Symbol.dispose]();
+  slot[Symbol.dispose]();
+  await until("the run to be started", () => bench.started.length === 1);
+  expect(bench.started[0]?.id).toBe(run.id);
+  expect(dispatcher.reserve()).toBeUndefined();
+  bench.releaseAll();
+  using again = await until("the slot again", () => dispatcher.reserve());
+  expect(again).toBeDefined();
+});
+
+test("no client gets a second run before every client had one", async () => {
+  const store = await openStore();
+  for (let index = 0; index < 5; index++) await addRun(store.db, { client: "shared/greedy" });
+  for (const client of ["shared/b", "shared/c"]) await addRun(store.db, { client });
+  const owner = await addReplica(store.db);
+  const claimed = await claimRuns(store.db, { owner, limit: 3 });
+  expect(new Set(claimed.map((run) => run.client))).toEqual(new Set(["shared/greedy", "shared/b", "shared/c"]));
+  expect(claimed.every((run) => run.owner === owner && run.epoch === 1 && run.status === "running")).toBe(true);
+});
+
+test("claims of many replicas at once never overlap and leave nothing", async () => {
+  const store = await openStore({ poolSize: 8 });
+  const runs = await Promise.all(Array.from({ length: 60 }, () => addRun(store.db)));
+  const owners = await Promise.all(Array.from({ length: 6 }, () => addReplica(store.db)));
+  const claims = await Promise.all(owners.map((owner) => claimRuns(store.db, { owner, limit: 10 })));
+  const ids = claims.flat().map((run) => run.id);
+  expect(new Set(ids).size).toBe(ids.length);
+  const owner = owners[0] ?? "";
+  const rest = await until("the rest", async () => {
+    ids.push(...(await claimRuns(store.db, { owner, limit: 60 })).map((run) => run.id));
+    return ids.length >= runs.length && ids;
+  });
+  expect(rest.toSorted()).toEqual(runs.map((run) => run.id).toSorted());
+});
+
+test("a replica whose lease has ended claims nothing", async () => {
+  const store = await openStore();
+  await addRun(store.db);
+  const owner = await addReplica(store.db);
+  await endLease(store.db, owner);
+  expect(await claimRuns(store.db, { owner, limit: 1 })).toEqual([]);
+});
+
+test("a run that was lost and came back is stopped, counted and waited for like any other", async () => {
+  const store = await openStore();
+  const stops: string[] = [];
+  const releases: (() => void)[] = [];
+  const wakeup = new LocalWakeup();
+  const { dispatcher, lease } = await openReplica(store, {
+    wakeup,
+    supervise: (run) => new Promise((resolve) => releases.push(() => resolve(void stops.push(run.id)))),
+  });
+  const run = await addRun(store.db);
+  await until("the first start", () => releases.length === 1);
+  lease.lose(lease.replicaId ?? "", "test");
+  await store.db
+    .updateTable("run")
+    .set({ status: "queued", owner: null, wake_at: new Date(0) })
+    .execute();
+  await until("the second start", () => releases.length === 2);
+  releases[0]?.();
+  await until("the first to be over", () => dispatcher.activeCount === 1);
+  let isClosed = false;
+  const closed = dispatcher.close().then(() => {
+    isClosed = true;
+  });
+  await until("the claiming to end", async () => (await findRun(store.db, run.id))?.epoch === 2);
+  expect(isClosed).toBe(false);
+  releases[1]?.();
+  await closed;
+  expect(stops).toEqual([run.id, run.id]);
+});
+
+test("a slot that is filled after the close is not worked on", async () => {
+  const store = await openStore();
+  const bench = new Workbench();
+  const { dispatcher } = await openReplica(store, { supervise: bench.supervise });
+  using slot = await until("a slot", () => dispatcher.reserve());
+  const run = await addRun(store.db, { owner: slot.replicaId });
+  await dispatcher.close();
+  slot.fill(run);
+  expect(bench.started).toEqual([]);
+  expect(dispatcher.reserve()).toBeUndefined();
+});
+
+test("a run whose claim was answered into a broken connection is let go, for the reaper to take", async () => {
+  const store = await openStore();
+  const proxy = await openCuttingProxy(store.url);
+  const bench = new Workbench();
+  const run = await addRun(store.db);
+  const old = new Date(Date.now() - 3_600_000);
+  await store.db.updateTable("run").set({ start_time: old }).execute();
+  proxy.cutAnswerTo("with due as");
+  await openReplica(connect(proxy.url), { supervise: bench.supervise });
+  await until("the claim to be cut off", () => proxy.cuts === 1);
+  const stray = await until("the run to be let go", async () => {
+    const row = await findRun(store.db, run.id);
+    const owners = await store.db.selectFrom("replica").select("id").execute();
+    return row?.status === "running" && owners.every(({ id }) => id !== row.owner) && row;
+  });
+  expect(stray.epoch).toBe(1);
+  expect(bench.started).toEqual([]);
+});
+
+test("a run that was just started, or is worked on, is not let go", async () => {
+  const store = await openStore();
+  const bench = new Workbench();
+  const { dispatcher, lease } = await openReplica(store, { supervise: bench.supervise });
+  const worked = await addRun(store.db);
+  await until("the run to be started", () => bench.started.length === 1);
+  await store.db
+    .updateTable("run")
+    .set({ start_time: new Date(0) })
+    .where("id", "=", worked.id)
+    .execute();
+  const fresh = await addRun(store.db, { owner: lease.replicaId ?? "" });
+  const marker = await addRun(store.db);
+  await until("a later claim", () => bench.started.some((run) => run.id === marker.id));
+  const last = await addRun(store.db);
+  await until("one more claim", () => bench.started.some((run) => run.id === last.id));
+  for (const { id } of [worked, fresh]) expect((await findRun(store.db, id))?.owner).toBe(lease.replicaId);
+  expect(dispatcher.activeCount).toBe(3);
+  bench.releaseAll();
+});

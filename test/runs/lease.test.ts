@@ -1,0 +1,89 @@
+// The lease of a replica: renewed while the database answers, lost for good when it does not or when it was taken.
+
+import { expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { Lease } from "../../src/runs/lease.ts";
+import type { Db } from "../../src/storage/database.ts";
+import { lockOwnReplica, takeExpiredReplica } from "../../src/storage/replica.ts";
+import { until } from "../harness/wait.ts";
+import { addReplica, connect, endLease, openStore, silentEvents } from "../runlog/store.ts";
+
+function createLease(db: Db, leaseMs: number): { lease: Lease; lost: string[] } {
+  const lost: string[] = [];
+  const lease = new Lease({ db, clock: systemClock, events: silentEvents, leaseMs, onLost: (id) => lost.push(id) });
+  onTestFinished(() => lease.close());
+  return { lease, lost };
+}
+
+async function leaseEnd(db: Db, id: string): Promise<number> {
+  const row = await db.selectFrom("replica").select("lease_until").where("id", "=", id).executeTakeFirst();
+  return row?.lease_until.getTime() ?? 0;
+}
+
+test("a lease is renewed under the same id and given back at the end", async () => {
+  const { db } = await openStore();
+  const { lease, lost } = createLease(db, 600);
+  await lease.open();
+  const id = lease.replicaId ?? "";
+  const first = await leaseEnd(db, id);
+  await until("two renewals", async () => (await leaseEnd(db, id)) > first + 400);
+  expect(lost).toEqual([]);
+  await lease.close();
+  expect(lease.replicaId).toBeUndefined();
+  expect(await db.selectFrom("replica").select("id").execute()).toEqual([]);
+});
+
+test("a lease that was taken over is lost once, and the replica serves on under a new id", async () => {
+  const { db } = await openStore();
+  const { lease, lost } = createLease(db, 600);
+  await lease.open();
+  const id = lease.replicaId ?? "";
+  await db.deleteFrom("replica").where("id", "=", id).execute();
+  const next = await until("a new id", () => lease.replicaId !== id && lease.replicaId);
+  expect(lost).toEqual([id]);
+  expect(await leaseEnd(db, next)).toBeGreaterThan(0);
+});
+
+test("a replica that hears nothing of the database for long gives its runs up", async () => {
+  const store = await openStore();
+  const { connections, db } = connect(store.url);
+  const { lease, lost } = createLease(db, 300);
+  await lease.open();
+  const id = lease.replicaId ?? "";
+  await connections.close();
+  await until("the loss", () => lost.length > 0);
+  expect(lost).toEqual([id]);
+  expect(lease.replicaId).toBeUndefined();
+});
+
+test("a refused write loses the lease it was made under, and no other", async () => {
+  const { db } = await openStore();
+  const { lease, lost } = createLease(db, 60_000);
+  await lease.open();
+  lease.lose(await addReplica(db), "a write was refused");
+  expect(lost).toEqual([]);
+  const id = lease.replicaId ?? "";
+  lease.lose(id, "a write was refused");
+  lease.lose(id, "a write was refused");
+  expect(lost).toEqual([id]);
+});
+
+test("a replica that is just writing is not taken over, and one that was taken over does not write", async () => {
+  const { db } = await openStore();
+  const id = await addReplica(db);
+  await db.transaction().execute(async (writing) => {
+    expect(await lockOwnReplica(writing, id)).toBe(true);
+    // Another replica's view: expired while the write is under way.
+    await db.transaction().execute(async (taking) => {
+      await taking
+        .updateTable("replica")
+        .set({ lease_until: new Date(0) })
+        .where("id", "=", id)
+        .execute();
+      expect(await takeExpiredReplica(taking)).toBeUndefined();
+    });
+  });
+  await endLease(db, id);
+  expect(await db.transaction().execute(takeExpiredReplica)).toBe(id);
+  expect(await db.transaction().execute((trx) => lockOwnReplica(trx, id))).toBe(false);
+});

@@ -1,0 +1,216 @@
+// What happens to runs whose replica is gone, whose time is over, or that wait: every run comes to one end.
+
+import { once } from "node:events";
+import { expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { decodeResult } from "../../src/runlog/result.ts";
+import { cancelRun } from "../../src/runs/cancel.ts";
+import type { Driver, DriverEnd, DriverStep, RunContext } from "../../src/runs/driver.ts";
+import { endRun, timedOut } from "../../src/runs/terminal.ts";
+import { findRun, lockRun, parkRun, wakeRun } from "../../src/storage/run.ts";
+import { readResults } from "../../src/storage/run-result.ts";
+import { addReplica, addRun, endLease, LocalWakeup, openStore, readLog, type Store, turn } from "../runlog/store.ts";
+import { openLog, openReaper, openReplica, reached } from "./stage.ts";
+
+const completed: DriverEnd = {
+  kind: "completed",
+  finishReason: "stop",
+  message: {
+    $typeName: "runnel.v1.Message",
+    role: "assistant",
+    content: { case: "text", value: "done" },
+    toolCalls: [],
+  },
+  turns: 1,
+};
+
+function driver(name: string, recovery: Driver["recovery"], run: Driver["run"] = complete): Driver {
+  return { name, recovery, run };
+}
+
+async function* complete(): AsyncGenerator<DriverStep, DriverEnd> {
+  yield { kind: "append", result: turn(1) };
+  return completed;
+}
+
+async function* untilStopped({ signal }: RunContext): AsyncGenerator<DriverStep, DriverEnd> {
+  yield { kind: "append", result: turn(2) };
+  if (!signal.aborted) await once(signal, "abort");
+  return { kind: "failed", code: "runner.error", error: "stopped", retryable: false };
+}
+
+/** Parks until its time comes or somebody wakes it, then goes on as it is told; by default it completes. */
+function parking(wakeInMs: number | undefined, goOn: Driver["run"] = complete): Driver {
+  return driver("parking", "resume", async function* (context): AsyncGenerator<DriverStep, DriverEnd> {
+    if (context.checkpoint !== undefined) return yield* goOn(context);
+    yield { kind: "append", result: turn(1) };
+    return { kind: "parked", reason: "a pause", wakeInMs, checkpoint: { turn: 1, state: new Uint8Array() } };
+  });
+}
+
+async function addOrphan({ db }: Store, driverName: string, takeovers = 0): Promise<string> {
+  const owner = await addReplica(db);
+  const { id } = await addRun(db, { owner, driver: driverName });
+  await db.updateTable("run").set({ takeovers }).where("id", "=", id).execute();
+  await endLease(db, owner);
+  return id;
+}
+
+/** The codes of all failures in a run's log: one run, one end. */
+async function failuresOf({ db }: Store, runId: string): Promise<string[]> {
+  const rows = await readResults(db, { runId, after: 0, limit: 100 });
+  return rows.flatMap(({ payload }) => {
+    const result = decodeResult(payload).payload;
+    return result.case === "runFailed" ? [`${result.value.code} ${result.value.error}`] : [];
+  });
+}
+
+test("the run of a replica that fell silent is queued again and counted, and its replica is gone", async () => {
+  const store = await openStore();
+  const id = await addOrphan(store, "steady");
+  const wakeup = new LocalWakeup();
+  openReaper(store, { drivers: [driver("steady", "resume")], wakeup });
+  expect(await reached(store, id, "queued")).toMatchObject({ owner: null, takeovers: 1, epoch: 1 });
+  expect(await store.db.selectFrom("replica").select("id").execute()).toEqual([]);
+  expect(wakeup.published).toContainEqual({ topic: "queue", key: "", value: 0 });
+});
+
+test("many reapers take each run over once", async () => {
+  const store = await openStore({ poolSize: 8 });
+  const ids = [];
+  for (let index = 0; index < 20; index++) ids.push(await addOrphan(store, "steady"));
+  for (let index = 0; index < 4; index++) openReaper(store, { drivers: [driver("steady", "resume")] });
+  for (const id of ids) expect((await reached(store, id, "queued")).takeovers).toBe(1);
+});
+
+test("a run that goes on elsewhere says what is void and comes to its end", async () => {
+  const store = await openStore();
+  const steady = driver("steady", "resume");
+  const id = await addOrphan(store, "steady");
+  const run = await findRun(store.db, id);
+  const log = openLog(store, new LocalWakeup(), systemClock, () => {});
+  const owner = await addReplica(store.db);
+  await store.db.updateTable("run").set({ owner }).where("id", "=", id).execute();
+  const writer = log.open({ runId: id, epoch: run?.epoch ?? 0, replicaId: owner, lastSequence: 0, onLost: () => {} });
+  await writer.append(turn(1));
+  await writer.flush();
+  await endLease(store.db, owner);
+  openReaper(store, { drivers: [steady] });
+  await openReplica(store, { drivers: [steady] });
+  await reached(store, id, "completed");
+  expect(await readLog(store.db, id)).toEqual([
+    [1, 1],
+    [2, "turnRestarted"],
+    [3, 1],
+    [4, "runCompleted"],
+  ]);
+});
+
+test("a run that lost its replica too often is ended as the likely cause", async () => {
+  const store = await openStore();
+  const id = await addOrphan(store, "steady", 3);
+  openReaper(store, { drivers: [driver("steady", "resume")] });
+  await reached(store, id, "failed");
+  expect(await failuresOf(store, id)).toEqual([expect.stringMatching(/^host\.run_lost crash_loop/)]);
+});
+
+test("a run whose driver cannot go on fails clearly", async () => {
+  const store = await openStore();
+  const id = await addOrphan(store, "fragile");
+  openReaper(store, { drivers: [driver("fragile", "fail")] });
+  await reached(store, id, "failed");
+  expect(await failuresOf(store, id)).toEqual([expect.stringMatching(/^host\.run_lost the replica/)]);
+});
+
+test("a run whose living owner let its deadline pass by far is ended", async () => {
+  const store = await openStore();
+  const owner = await addReplica(store.db);
+  const late = await addRun(store.db, { owner, timeoutMs: -31_000 });
+  const recent = await addRun(store.db, { owner, timeoutMs: -1_000 });
+  openReaper(store);
+  await reached(store, late.id, "failed");
+  expect(await failuresOf(store, late.id)).toEqual(["runner.timeout context deadline exceeded"]);
+  expect((await findRun(store.db, recent.id))?.status).toBe("running");
+});
+
+test("the shortest lease that may be set is reaped too", async () => {
+  const store = await openStore();
+  openReaper(store, { drivers: [driver("steady", "resume")], leaseMs: 300, clock: systemClock });
+  // The second one is for a pass that is not the first.
+  for (let index = 0; index < 2; index++) await reached(store, await addOrphan(store, "steady"), "queued");
+});
+
+test("a run ends once, whoever ends it and however often", async () => {
+  const store = await openStore();
+  const { id } = await addRun(store.db);
+  const end = () =>
+    store.db.transaction().execute(async (trx) => {
+      const run = await lockRun(trx, id);
+      return run === undefined ? [] : await endRun(trx, { run, end: timedOut, clock: systemClock });
+    });
+  const written = await Promise.all([end(), end(), end()]);
+  expect(written.map((entries) => entries.length).toSorted()).toEqual([0, 0, 1]);
+  expect(await failuresOf(store, id)).toHaveLength(1);
+  expect(await findRun(store.db, id)).toMatchObject({ status: "failed", last_sequence: 1, owner: null });
+});
+
+test("a parked run is held by nobody and goes on when its time comes", async () => {
+  const store = await openStore();
+  const drivers = [parking(1)];
+  await openReplica(store, { drivers });
+  const { id } = await addRun(store.db, { driver: "parking" });
+  expect(await reached(store, id, "waiting")).toMatchObject({ owner: null, wait_reason: "a pause" });
+  openReaper(store, { drivers });
+  await reached(store, id, "completed");
+  expect((await readLog(store.db, id)).map(([, what]) => what)).toEqual([1, "runWaiting", 1, "runCompleted"]);
+});
+
+test("a parked run goes on when it is woken, and can be woken once", async () => {
+  const store = await openStore();
+  await openReplica(store, { drivers: [parking(undefined)] });
+  const { id } = await addRun(store.db, { driver: "parking" });
+  await reached(store, id, "waiting");
+  expect(await Promise.all([wakeRun(store.db, id), wakeRun(store.db, id)])).toEqual(
+    expect.arrayContaining([true, false]),
+  );
+  await reached(store, id, "completed");
+});
+
+test("a parked run that nobody wakes meets its deadline", async () => {
+  const store = await openStore();
+  const drivers = [parking(undefined, untilStopped)];
+  await openReplica(store, { drivers });
+  openReaper(store, { drivers });
+  const { id } = await addRun(store.db, { driver: "parking" });
+  await reached(store, id, "waiting");
+  const past = new Date(Date.now() - 1_000);
+  await store.db.updateTable("run").set({ deadline: past, wake_at: past }).where("id", "=", id).execute();
+  await reached(store, id, "failed");
+  expect(await failuresOf(store, id)).toEqual(["runner.timeout context deadline exceeded"]);
+});
+
+test("a cancel that comes while a run is being parked does not wait for its wake", async () => {
+  const store = await openStore();
+  const drivers = [parking(undefined, untilStopped)];
+  const { id } = await addRun(store.db, { driver: "parking", owner: await addReplica(store.db) });
+  const wakeup = new LocalWakeup();
+  const log = openLog(store, wakeup, systemClock, () => {});
+  // The owner has decided to park and does not hear of the cancel any more.
+  await cancelRun({ db: store.db, clock: systemClock, log, wakeup }, id);
+  await store.db.transaction().execute((trx) => parkRun(trx, { id, reason: "a pause", wakeInMs: undefined }));
+  openReaper(store, { drivers });
+  await openReplica(store, { drivers });
+  await reached(store, id, "cancelled");
+});
+
+test("a waiting run is cancelled on the spot", async () => {
+  const store = await openStore();
+  const { id } = await addRun(store.db);
+  await store.db.transaction().execute((trx) => parkRun(trx, { id, reason: "a pause", wakeInMs: undefined }));
+  const wakeup = new LocalWakeup();
+  const log = openLog(store, wakeup, systemClock, () => {});
+  await cancelRun({ db: store.db, clock: systemClock, log, wakeup }, id);
+  await cancelRun({ db: store.db, clock: systemClock, log, wakeup }, id);
+  expect(await findRun(store.db, id)).toMatchObject({ status: "cancelled", last_sequence: 1 });
+  expect(wakeup.published).toEqual([{ topic: "result", key: id, value: 1 }]);
+});

@@ -1,0 +1,110 @@
+// The parts that work on runs, wired for one test: a dispatcher with a lease of its own, and drivers of the test's.
+
+import { tmpdir } from "node:os";
+import { onTestFinished } from "vitest";
+import type { Clock } from "../../src/base/clock.ts";
+import { Hub } from "../../src/runlog/hub.ts";
+import { ResultLog } from "../../src/runlog/log.ts";
+import type { Wakeup } from "../../src/runlog/wakeup.ts";
+import { Dispatcher } from "../../src/runs/dispatch.ts";
+import type { Driver } from "../../src/runs/driver.ts";
+import { Lease } from "../../src/runs/lease.ts";
+import { Reaper } from "../../src/runs/reap.ts";
+import { supervise } from "../../src/runs/supervise.ts";
+import { findRun, type RunRow } from "../../src/storage/run.ts";
+import { until } from "../harness/wait.ts";
+import { hurriedClock, LocalWakeup, type Store, silentEvents } from "../runlog/store.ts";
+
+/** Longer than any test lasts; what must end sooner a test ends itself. */
+const leaseMs = 60_000;
+
+export interface Replica {
+  readonly lease: Lease;
+  readonly dispatcher: Dispatcher;
+  readonly log: ResultLog;
+  readonly wakeup: LocalWakeup;
+}
+
+export interface ReplicaChoice {
+  readonly drivers?: readonly Driver[];
+  readonly slots?: number;
+  readonly wakeup?: LocalWakeup;
+  readonly clock?: Clock;
+  /** What works on runs instead of drivers. */
+  readonly supervise?: (run: RunRow) => Promise<void>;
+}
+
+/** A replica without doors: takes runs and works on them. Closed with the test. */
+export async function openReplica(store: Omit<Store, "url">, choice: ReplicaChoice = {}): Promise<Replica> {
+  const { drivers = [], slots = 4, wakeup = new LocalWakeup(), clock = hurriedClock(20) } = choice;
+  const { db } = store;
+  const lease: Lease = new Lease({
+    db,
+    clock,
+    events: silentEvents,
+    leaseMs,
+    onLost: (replicaId) => dispatcher.loseRuns(replicaId),
+  });
+  const log = openLog(store, wakeup, clock, (replicaId) => lease.lose(replicaId, "a write was refused"));
+  const deps = {
+    db,
+    log,
+    wakeup,
+    clock,
+    events: silentEvents,
+    findDriver: (name: string) => drivers.find((driver) => driver.name === name),
+    prepareWorkDir: async () => tmpdir(),
+  };
+  const dispatcher: Dispatcher = new Dispatcher({
+    db,
+    clock,
+    events: silentEvents,
+    wakeup,
+    lease,
+    slots,
+    supervise: choice.supervise ?? ((run, stop) => supervise(run, stop, deps)),
+  });
+  await lease.open();
+  onTestFinished(() => lease.close());
+  dispatcher.open();
+  onTestFinished(() => dispatcher.close());
+  return { lease, dispatcher, log, wakeup };
+}
+
+export function openReaper(
+  store: Omit<Store, "url">,
+  choice: { drivers?: readonly Driver[]; wakeup?: Wakeup; leaseMs?: number; clock?: Clock } = {},
+): Reaper {
+  const { drivers = [], wakeup = new LocalWakeup(), clock = hurriedClock(20) } = choice;
+  const reaper = new Reaper({
+    db: store.db,
+    clock,
+    events: silentEvents,
+    log: openLog(store, wakeup, clock, () => {}),
+    wakeup,
+    leaseMs: choice.leaseMs ?? leaseMs,
+    findDriver: (name) => drivers.find((driver) => driver.name === name),
+  });
+  reaper.open();
+  onTestFinished(() => reaper.close());
+  return reaper;
+}
+
+export function openLog(
+  { connections }: Omit<Store, "url">,
+  wakeup: Wakeup,
+  clock: Clock,
+  onLeaseLost: (replicaId: string) => void,
+): ResultLog {
+  const log = new ResultLog({ connections, clock, hub: new Hub(), wakeup, onLeaseLost, onError: () => {} });
+  onTestFinished(() => log.close());
+  return log;
+}
+
+/** Resolves with the run once it is in the state. */
+export async function reached({ db }: Omit<Store, "url">, id: string, status: RunRow["status"]): Promise<RunRow> {
+  return await until(`run ${id} to be ${status}`, async () => {
+    const run = await findRun(db, id);
+    return run?.status === status && run;
+  });
+}

@@ -1,0 +1,75 @@
+// Starting a run: admission is exact over all who start at once, and a session has one active run.
+
+import { expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { startRun } from "../../src/runs/start.ts";
+import { addSession, input, LocalWakeup, openStore, type Store } from "../runlog/store.ts";
+import { openReplica, type Replica } from "./stage.ts";
+
+const start = (store: Store, { dispatcher, wakeup }: Replica, session: string, concurrentRunsMax = 0) =>
+  startRun({ db: store.db, clock: systemClock, wakeup, dispatcher, concurrentRunsMax, timeoutMs: 60_000 }, (_, begin) =>
+    begin({ client: "shared/test", session, driver: "test", input }),
+  );
+
+const never = (): { supervise: () => Promise<void>; release: () => void } => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { supervise: () => promise, release: resolve };
+};
+
+test("of a hundred starts at once over two replicas exactly as many are admitted as the limit says", async () => {
+  const store = await openStore({ poolSize: 12 });
+  const { supervise, release } = never();
+  const replicas = [
+    await openReplica(store, { supervise, slots: 3 }),
+    await openReplica(store, { supervise, slots: 3 }),
+  ];
+  const sessions = await Promise.all(Array.from({ length: 100 }, () => addSession(store.db)));
+  const ends = await Promise.allSettled(
+    sessions.map((session, index) => start(store, replicas[index % 2] as Replica, session, 10)),
+  );
+  const refused = ends.filter((end) => end.status === "rejected");
+  expect(ends.length - refused.length).toBe(10);
+  expect(new Set(refused.map((end) => end.reason.reason))).toEqual(new Set(["CONCURRENCY_EXHAUSTED"]));
+  const runs = await store.db.selectFrom("run").select("id").execute();
+  expect(runs).toHaveLength(10);
+  release();
+});
+
+test("a session that is started twenty times at once has one run", async () => {
+  const store = await openStore({ poolSize: 8 });
+  const { supervise, release } = never();
+  const replica = await openReplica(store, { supervise });
+  const session = await addSession(store.db);
+  const ends = await Promise.allSettled(Array.from({ length: 20 }, () => start(store, replica, session)));
+  expect(ends.filter((end) => end.status === "fulfilled")).toHaveLength(1);
+  const reasons = ends.flatMap((end) => (end.status === "rejected" ? [end.reason.reason] : []));
+  expect(new Set(reasons)).toEqual(new Set(["SESSION_BUSY"]));
+  release();
+});
+
+test("a run starts at once where a slot is free, and is queued where none is", async () => {
+  const store = await openStore();
+  const { supervise, release } = never();
+  const wakeup = new LocalWakeup();
+  const replica = await openReplica(store, { supervise, slots: 1, wakeup });
+  const ids = [];
+  for (let index = 0; index < 2; index++) ids.push(await start(store, replica, await addSession(store.db)));
+  const rows = await store.db.selectFrom("run").select(["id", "status", "owner", "epoch"]).orderBy("id").execute();
+  expect(rows).toEqual([
+    { id: ids[0], status: "running", owner: replica.lease.replicaId, epoch: 1 },
+    { id: ids[1], status: "queued", owner: null, epoch: 0 },
+  ]);
+  expect(wakeup.published.filter(({ topic }) => topic === "queue")).toHaveLength(1);
+  release();
+});
+
+test("a start that fails leaves no run and gives its slot back", async () => {
+  const store = await openStore();
+  const { supervise, release } = never();
+  const replica = await openReplica(store, { supervise, slots: 1 });
+  const unknownSession = "019a0000-0000-7000-8000-000000000001";
+  for (let index = 0; index < 3; index++) await expect(start(store, replica, unknownSession)).rejects.toThrow();
+  await start(store, replica, await addSession(store.db));
+  expect(replica.dispatcher.activeCount).toBe(1);
+  release();
+});

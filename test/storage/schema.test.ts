@@ -1,0 +1,54 @@
+// The schema in TypeScript against the migrated database, and the migrations themselves.
+
+import { readFileSync } from "node:fs";
+import { expect, inject, onTestFinished, test } from "vitest";
+import { openConnections } from "../../src/storage/database.ts";
+import { migrate } from "../../src/storage/migrate.ts";
+import { createDatabase, databaseUrl, dropDatabase, query, testDatabase } from "../harness/database.ts";
+
+interface Column {
+  readonly table: string;
+  readonly column: string;
+  readonly isNullable: boolean;
+}
+
+/** Reads the interfaces of schema.ts as text: types are gone when the code runs. */
+function declaredColumns(): Column[] {
+  const source = readFileSync(new URL("../../src/storage/schema.ts", import.meta.url), "utf8");
+  const list = /export interface Schema \{([^}]*)\}/.exec(source)?.[1] ?? "";
+  return [...list.matchAll(/(\w+): (\w+);/g)].flatMap(([, table = "", type = ""]) => {
+    const body = new RegExp(`export interface ${type} \\{([^}]*)\\}`).exec(source)?.[1] ?? "";
+    return [...body.matchAll(/(\w+): (.+);/g)].map(([, column = "", columnType = ""]) => ({
+      table,
+      column,
+      isNullable: / \| null$/.test(columnType),
+    }));
+  });
+}
+
+test("every table and column of the database is declared as it is, and nothing else", async () => {
+  const actual = await query<{ table: string; column: string; isNullable: boolean }>(
+    await testDatabase(),
+    `select columns.table_name as "table", column_name as "column", is_nullable = 'YES' as "isNullable"
+     from information_schema.columns join pg_class on relname = table_name and not relispartition
+     where table_schema = 'public' and table_name not like 'kysely%' and relkind in ('r', 'p')`,
+  );
+  const declared = declaredColumns();
+  expect(declared.length).toBeGreaterThan(40);
+  const text = ({ table, column, isNullable }: Column) => `${table}.${column}${isNullable ? " null" : ""}`;
+  expect(declared.map(text).toSorted()).toEqual(actual.map(text).toSorted());
+});
+
+test("two processes that migrate at once do so once between them", async () => {
+  const server = inject("databaseUrl");
+  const name = `runnel_migrate_${process.pid}`;
+  await createDatabase(server, name, undefined);
+  onTestFinished(() => dropDatabase(server, name));
+  const options = { poolSize: 2, onConnectionError: () => {} };
+  const both = [1, 2].map(() => openConnections({ connectionString: databaseUrl(server, name) }, options));
+  for (const { close } of both) onTestFinished(close);
+  const applied = await Promise.all(both.map(({ db }) => migrate(db)));
+  expect(applied.flat().length).toBeGreaterThan(0);
+  expect(new Set(applied.flat()).size).toBe(applied.flat().length);
+  expect(await migrate((both[0] as (typeof both)[0]).db)).toEqual([]);
+});

@@ -7,7 +7,7 @@ import type { Clock } from "../base/clock.ts";
 import type { ResultLog } from "../runlog/log.ts";
 import type { LogEntry } from "../runlog/result.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
-import type { Db, Transaction } from "../storage/database.ts";
+import { type Db, isOutage, type Transaction } from "../storage/database.ts";
 import { takeExpiredReplica } from "../storage/replica.ts";
 import { lockOrphanedRuns, lockOverdueRuns, type RunRow, requeueRun, wakeDueRuns } from "../storage/run.ts";
 import type { Events } from "../telemetry/events.ts";
@@ -35,12 +35,12 @@ export class Reaper {
   readonly #options: ReaperOptions;
   readonly #closing = new AbortController();
   #working: Promise<void> | undefined;
-  #reachedAtMs: number;
+  /** The database was away when it was last needed. */
+  #outage = false;
   #holdOffUntilMs = 0;
 
   constructor(options: ReaperOptions) {
     this.#options = options;
-    this.#reachedAtMs = options.clock.monotonicMs();
   }
 
   open(): void {
@@ -59,17 +59,14 @@ export class Reaper {
         await this.#pass();
       } catch (error) {
         events.databaseTroubled({ part: "reaper", error });
+        this.#outage ||= isOutage(error);
       }
-      // Passes that are further apart than a lease look like an outage, see below.
       await clock.sleep(Math.min(intervalMs, leaseMs / 3), this.#closing.signal);
     }
   }
 
   async #pass(): Promise<void> {
-    const { db, wakeup } = this.#options;
-    if ((await wakeDueRuns(db)) > 0) wakeup.publish({ topic: "queue", key: "", value: 0 });
-    this.#noteContact();
-    // After an outage every lease has ended: the replicas renew first, then those that did not are reaped.
+    await this.#wakeRuns();
     if (this.#options.clock.monotonicMs() >= this.#holdOffUntilMs) await this.#reapReplicas();
     await this.#forEachBatch(
       (trx) => lockOrphanedRuns(trx, runsPerTransactionMax),
@@ -81,11 +78,19 @@ export class Reaper {
     );
   }
 
-  #noteContact(): void {
-    const { clock, leaseMs } = this.#options;
-    const nowMs = clock.monotonicMs();
-    if (nowMs - this.#reachedAtMs > leaseMs) this.#holdOffUntilMs = nowMs + leaseMs;
-    this.#reachedAtMs = nowMs;
+  /**
+   * The first word with the database in a pass, so it also tells whether there was an outage. After one every lease has
+   * ended: the replicas renew first, then those that did not are reaped. A replica that is merely slow itself holds
+   * nothing off.
+   */
+  async #wakeRuns(): Promise<void> {
+    const { clock, db, leaseMs, wakeup } = this.#options;
+    const askedAtMs = clock.monotonicMs();
+    const woken = await wakeDueRuns(db);
+    const answeredAtMs = clock.monotonicMs();
+    if (this.#outage || answeredAtMs - askedAtMs > leaseMs) this.#holdOffUntilMs = answeredAtMs + leaseMs;
+    this.#outage = false;
+    if (woken > 0) wakeup.publish({ topic: "queue", key: "", value: 0 });
   }
 
   async #reapReplicas(): Promise<void> {

@@ -15,7 +15,7 @@ import { cancelRun } from "../runs/cancel.ts";
 import { presentRun } from "../runs/present.ts";
 import type { Db } from "../storage/database.ts";
 import { type ClientRun, findClientRun, isActive, listClientRuns } from "../storage/run.ts";
-import { readResults } from "../storage/run-result.ts";
+import { lastSequence, readResultPage } from "../storage/run-result.ts";
 import { requireCaller } from "../trust/caller.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { live } from "./live.ts";
@@ -44,13 +44,14 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
     listRunResults: async (request, context) => {
       const run = await requireRun(deps.db, context, request.runId);
       const scope = ["results", run.client, run.id];
-      const limit = pageSize(request.pageSize);
       const after = Number(deps.cursors.decode(scope, request.pageToken) ?? 0);
-      const rows = await readResults(deps.db, { runId: run.id, after, limit });
-      const last = rows.length === limit ? rows.at(-1) : undefined;
+      const rowsMax = pageSize(request.pageSize);
+      const rows = await readResultPage(deps.db, { runId: run.id, after, rowsMax, bytesMax: responseBytesMax });
+      const reached = rows.at(-1)?.sequence ?? after;
+      const hasMore = (await lastSequence(deps.db, run.id)) > reached;
       return {
         results: rows.map((row) => decodeResult(row.payload)),
-        nextPageToken: last === undefined ? "" : deps.cursors.encode(scope, String(last.sequence)),
+        nextPageToken: hasMore ? deps.cursors.encode(scope, String(reached)) : "",
       };
     },
     cancelRun: async ({ runId }, context) => {

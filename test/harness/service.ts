@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type App, openApp } from "../../src/app.ts";
+import type { Clock } from "../../src/base/clock.ts";
 import type { Config } from "../../src/config/keys.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
@@ -19,9 +20,14 @@ export interface TestService {
   close(): Promise<void>;
 }
 
-export async function startService(flags: Partial<Config> = {}): Promise<TestService> {
+/** `clock` replaces the system's, for tests that move time. */
+export async function startService(
+  flags: Partial<Config> = {},
+  { clock }: { readonly clock?: Clock } = {},
+): Promise<TestService> {
   const databaseUrl = flags.databaseUrl ?? (await testDatabase());
-  const app = await openApp({ config: await testConfig({ ...flags, databaseUrl }), logger: createLogger("silent") });
+  const config = await testConfig({ ...flags, databaseUrl });
+  const app = await openApp({ config, logger: createLogger("silent"), ...(clock !== undefined && { clock }) });
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closing ??= app.close();

@@ -174,7 +174,7 @@ export declare type ListRunResultsRequest = Message<"runnel.v1.ListRunResultsReq
   runId: string;
 
   /**
-   * Most results to return: 1 to 250; 0 means 50.
+   * Most results to return: 1 to 250; 0 means 50. Large ones come in shorter pages.
    *
    * @generated from field: int32 page_size = 2;
    */

@@ -1,0 +1,59 @@
+// gRPC without a client library: whatever bytes a test wants as the body of a call, and how the call ended.
+
+import { once } from "node:events";
+import http2 from "node:http2";
+
+export interface RawEnd {
+  /** HTTP status; undefined when the stream was reset before any header. */
+  readonly httpStatus: number | undefined;
+  /** gRPC status of the trailers; undefined when there were none. */
+  readonly grpcStatus: number | undefined;
+  readonly message: string;
+}
+
+/** One frame: flag, length, bytes. `claimedBytes` lies about the length. */
+export function frame(bytes: Uint8Array, options: { flag?: number; claimedBytes?: number } = {}): Buffer {
+  const head = Buffer.alloc(5);
+  head.writeUInt8(options.flag ?? 0, 0);
+  head.writeUInt32BE(options.claimedBytes ?? bytes.length, 1);
+  return Buffer.concat([head, bytes]);
+}
+
+/** Resolves when the answer has come to its end or the stream was reset; what is still to be sent then is not. */
+export async function callRaw(
+  url: string,
+  path: string,
+  body: Uint8Array,
+  headers: http2.OutgoingHttpHeaders = {},
+): Promise<RawEnd> {
+  const session = http2.connect(url);
+  session.on("error", () => {});
+  try {
+    const stream = session.request({
+      ":method": "POST",
+      ":path": path,
+      "content-type": "application/grpc+proto",
+      te: "trailers",
+      ...headers,
+    });
+    let received: http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader = {};
+    stream.on("error", () => {});
+    stream.on("response", (each) => {
+      received = { ...received, ...each };
+    });
+    stream.on("trailers", (each) => {
+      received = { ...received, ...each };
+    });
+    stream.resume();
+    stream.end(body);
+    await Promise.race([once(stream, "end"), once(stream, "close")]);
+    const grpcStatus = received["grpc-status"];
+    return {
+      httpStatus: received[":status"],
+      grpcStatus: grpcStatus === undefined ? undefined : Number(grpcStatus),
+      message: decodeURIComponent(String(received["grpc-message"] ?? "")),
+    };
+  } finally {
+    session.destroy();
+  }
+}

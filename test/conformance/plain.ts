@@ -1,0 +1,42 @@
+// Messages of the contract in the plain form of `Surface`. Written apart from the gateway's own JSON, so that the two
+// check each other.
+
+import { type DescField, type DescMessage, getOption, type Message } from "@bufbuild/protobuf";
+import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
+import { type Timestamp, TimestampSchema, timestampDate } from "@bufbuild/protobuf/wkt";
+import { json } from "#gen/runnel/options/v1/options_pb.js";
+import type { Plain } from "./surface.ts";
+
+export function plain<T>(desc: DescMessage, message: Message): T {
+  return plainMessage(reflect(desc, message)) as T;
+}
+
+/** JSON of the REST surface: only times are written in more than one way. */
+export function plainJson<T>(text: string): T {
+  return JSON.parse(text, (key, value) =>
+    /(^created_at|_time)$/.test(key) && typeof value === "string" ? new Date(value).toISOString() : value,
+  ) as T;
+}
+
+function plainMessage(message: ReflectMessage): Plain {
+  const shown = message.fields.filter((field) => message.isSet(field) || getOption(field, json).emitEmpty);
+  return Object.fromEntries(shown.map((field) => [field.name, plainField(message, field)]));
+}
+
+function plainField(message: ReflectMessage, field: DescField): unknown {
+  const value: unknown = message.get(field);
+  if (field.fieldKind === "list") return Array.from(value as Iterable<unknown>, (item) => plainValue(field, item));
+  return plainValue(field, value);
+}
+
+function plainValue(field: DescField, value: unknown): unknown {
+  if (field.enum !== undefined) return field.enum.value[value as number]?.localName.toLowerCase();
+  if (field.message !== undefined) return plainChild(value as ReflectMessage);
+  if (typeof value === "bigint") return Number(value);
+  return getOption(field, json).raw ? JSON.parse(String(value)) : value;
+}
+
+function plainChild(child: ReflectMessage): unknown {
+  if (child.desc.typeName !== TimestampSchema.typeName) return plainMessage(child);
+  return timestampDate(child.message as Timestamp).toISOString();
+}

@@ -1,0 +1,248 @@
+// The five session routes of the Agent Runner document, byte for byte: status, headers, key order, texts, framing. Keys
+// and lines that Runnel adds come after the documented ones, or are of a kind that its clients skip.
+
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { answer, callTools, fail } from "../fakes/provider.ts";
+import { readSession, setStage } from "./stage.ts";
+import { surfaces } from "./surfaces.ts";
+
+const rest = surfaces.find(({ name }) => name === "REST");
+if (rest === undefined) throw new Error("the REST surface is gone");
+
+/** Status, content type and body of one answer. */
+type Answer = readonly [number, string | null, string];
+
+async function ask(url: string, method: string, path: string, body?: string): Promise<Answer> {
+  const response = await fetch(`${url}${path}`, { method, ...(body !== undefined && { body }) });
+  const text = await response.text();
+  expect(response.headers.get("content-length")).toBe(String(Buffer.byteLength(text)));
+  return [response.status, response.headers.get("content-type"), text];
+}
+
+function json(status: number, text: string): Answer {
+  return [status, "application/json", `${text}\n`];
+}
+
+test("creating a session answers 201 with its id and status", async () => {
+  const { service } = await setStage(rest);
+  const create = (body: string) => ask(service.url, "POST", "/v1/sessions", body);
+  expect(await create('{"session_id":"s-1","agent":{"name":"a"}}')).toEqual(
+    json(201, '{"session_id":"s-1","status":"created"}'),
+  );
+  const [status, , text] = await create('{"agent":{"name":"a"}}');
+  expect(status).toBe(201);
+  expect(text).toMatch(/^\{"session_id":"[0-9a-f]{32}","status":"created"\}\n$/);
+});
+
+test("a body is read as leniently as documented", async () => {
+  const { service } = await setStage(rest);
+  const create = (body: string) => ask(service.url, "POST", "/v1/sessions", body);
+  const created = (id: string) => json(201, `{"session_id":"${id}","status":"created"}`);
+  expect(await create('{"SESSION_ID":"upper","Agent":{"NAME":"a"}}')).toEqual(created("upper"));
+  expect(await create('{"session_id":"more","agent":{"name":"a","color":1},"x":[{}]}')).toEqual(created("more"));
+  expect(await create('{"session_id":"tail","agent":{"name":"a"}} and more')).toEqual(created("tail"));
+  expect(await create('{"session_id":"nil","work_dir":null,"agent":{"name":"a","tools":null}}')).toEqual(
+    created("nil"),
+  );
+});
+
+test("creating a session is refused in the documented words and order", async () => {
+  const { service } = await setStage(rest);
+  const directory = await mkdtemp(join(tmpdir(), "runnel-files-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  await writeFile(join(directory, "file"), "");
+  const refused = async (body: object, error: string, status = 400): Promise<void> => {
+    const text = JSON.stringify({ error });
+    expect(await ask(service.url, "POST", "/v1/sessions", JSON.stringify(body))).toEqual(json(status, text));
+  };
+  const agent = { name: "a" };
+  const badId = "invalid session_id: must be 1-128 alphanumeric/dash/underscore characters";
+  await refused({}, "agent.name is required");
+  await refused({ session_id: "no spaces", work_dir: "x", agent: { name: "" } }, "agent.name is required");
+  await refused({ session_id: "no spaces", work_dir: "x", agent }, badId);
+  await refused({ session_id: "x".repeat(129), agent }, badId);
+  await refused({ work_dir: "x", agent }, "invalid work_dir: must be an absolute path");
+  const missing = join(directory, "missing");
+  await refused(
+    { work_dir: missing, agent },
+    `invalid work_dir: not accessible: stat ${missing}: no such file or directory`,
+  );
+  await refused({ work_dir: join(directory, "file"), agent }, "invalid work_dir: not a directory");
+  await ask(service.url, "POST", "/v1/sessions", '{"session_id":"taken","agent":{"name":"a"}}');
+  await refused({ session_id: "taken", agent }, 'session "taken" already exists', 409);
+});
+
+test("a session shows its keys in the documented order, and leaves out what is empty", async () => {
+  const { service, provider, api } = await setStage(rest);
+  provider.respond(answer("done & <dusted>"));
+  await ask(service.url, "POST", "/v1/sessions", '{"session_id":"s-1","agent":{"name":"a"}}');
+  const [status, type, created] = await ask(service.url, "GET", "/v1/sessions/s-1");
+  expect([status, type]).toEqual([200, "application/json"]);
+  const time = String.raw`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z"`;
+  expect(created).toMatch(
+    new RegExp(String.raw`^\{"session_id":"s-1","name":"a","model":"","status":"created","created_at":${time}\}\n$`),
+  );
+  await ask(service.url, "POST", "/v1/sessions/s-1/messages", '{"message":"go"}');
+  await readSession(api, "s-1");
+  const [, , completed] = await ask(service.url, "GET", "/v1/sessions/s-1");
+  expect(completed).toMatch(
+    new RegExp(
+      String.raw`^\{"session_id":"s-1","name":"a","model":"","status":"completed","output":"done \\u0026 \\u003cdusted\\u003e","turns":1,"duration_ms":\d+,"created_at":${time},"latest_run_id":"[0-9a-f-]{36}"\}\n$`,
+    ),
+  );
+});
+
+test("sending a message answers 202 with the tools", async () => {
+  const { service, provider } = await setStage(rest);
+  provider.respond(answer("a"), answer("b"));
+  const send = async (id: string, tools: object) => {
+    await ask(service.url, "POST", "/v1/sessions", JSON.stringify({ session_id: id, agent: { name: "a", tools } }));
+    return await ask(service.url, "POST", `/v1/sessions/${id}/messages`, '{"message":"go"}');
+  };
+  const answered = (id: string, tools: string) =>
+    new RegExp(
+      String.raw`^\{"session_id":"${id}","status":"running","tools_registered":${tools},"run_id":"[0-9a-f-]{36}"\}\n$`,
+    );
+  const [status, type, text] = await send("s-1", { builtin: ["read_file", "list_dir"] });
+  expect([status, type]).toEqual([202, "application/json"]);
+  expect(text).toMatch(answered("s-1", String.raw`\["read_file","list_dir"\]`));
+  expect((await send("s-2", {}))[2]).toMatch(answered("s-2", String.raw`\[\]`));
+});
+
+test("sending a message is refused in the documented words", async () => {
+  const { service, provider, api } = await setStage(rest);
+  provider.respond((wire) => wire.hang());
+  const create = (id: string, agent: object) =>
+    ask(service.url, "POST", "/v1/sessions", JSON.stringify({ session_id: id, agent: { name: "a", ...agent } }));
+  const send = (id: string, body = '{"message":"go"}') => ask(service.url, "POST", `/v1/sessions/${id}/messages`, body);
+  const refused = (error: string, status = 400) => json(status, JSON.stringify({ error }));
+
+  expect(await send("unknown")).toEqual(refused("session not found", 404));
+  await create("plain", {});
+  expect(await send("plain", '{"message":""}')).toEqual(refused("message is required"));
+  expect(await send("plain", "{}")).toEqual(refused("message is required"));
+  for (const body of ["", "{", '{"message":1}', "[]"]) {
+    const [status, type, text] = await send("plain", body);
+    expect([status, type]).toEqual([400, "application/json"]);
+    expect(text).toMatch(/^\{"error":"invalid request body: .+"\}\n$/);
+  }
+  const reasons = {
+    model: { model: "llama" },
+    key: { model: "claude-3" },
+    hot: { temperature: 3 },
+    zap: { tools: { builtin: ["zap"] } },
+    twice: { tools: { builtin: ["list_dir", "list_dir"] } },
+  };
+  for (const [id, agent] of Object.entries(reasons)) await create(id, agent);
+  expect(await send("model")).toEqual(
+    refused(
+      'failed to create client: unsupported model "llama": expected prefix gpt-/o1-/o3-/chatgpt- (OpenAI), gemini- (Gemini), or claude- (Anthropic)',
+    ),
+  );
+  expect(await send("key")).toEqual(
+    refused("failed to create client: Anthropic API key not configured for model claude-3"),
+  );
+  expect(await send("hot")).toEqual(
+    refused("failed to create client: temperature must be between 0 and 2, got 3.000000"),
+  );
+  expect(await send("zap")).toEqual(refused("failed to build registry: unknown builtin tool: zap"));
+  expect(await send("twice")).toEqual(
+    refused("failed to build registry: register builtin list_dir: tool already registered: list_dir"),
+  );
+  expect((await send("plain"))[0]).toBe(202);
+  expect(await send("plain")).toEqual(refused("session already running", 409));
+  await api.deleteSession("plain");
+});
+
+test("deleting a session answers once that it is deleted, and then 404", async () => {
+  const { service } = await setStage(rest);
+  await ask(service.url, "POST", "/v1/sessions", '{"session_id":"s-1","agent":{"name":"a"}}');
+  expect(await ask(service.url, "DELETE", "/v1/sessions/s-1")).toEqual(json(200, '{"status":"deleted"}'));
+  const gone = json(404, '{"error":"session not found"}');
+  expect(await ask(service.url, "DELETE", "/v1/sessions/s-1")).toEqual(gone);
+  expect(await ask(service.url, "GET", "/v1/sessions/s-1")).toEqual(gone);
+  expect(await ask(service.url, "GET", "/v1/sessions/s-1/stream")).toEqual(gone);
+});
+
+test("a stream is framed as documented, with ids and an opening comment", async () => {
+  const { service, provider } = await setStage(rest);
+  provider.respond(
+    callTools(
+      { id: "c-1", name: "list_dir", arguments: '{ "path": "." }' },
+      { id: "c-2", name: "list_dir", arguments: '{"path":"<missing>"}' },
+    ),
+    (wire) => {
+      wire.text('one\n"two"\u2028');
+      wire.finish("stop");
+      wire.done();
+    },
+  );
+  const agent = { name: "a", tools: { builtin: ["list_dir"] } };
+  await ask(service.url, "POST", "/v1/sessions", JSON.stringify({ session_id: "s-1", agent }));
+  await ask(service.url, "POST", "/v1/sessions/s-1/messages", '{"message":"go"}');
+  const response = await fetch(`${service.url}/v1/sessions/s-1/stream`);
+  expect(response.status).toBe(200);
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    "content-type": "text/event-stream",
+    "cache-control": "no-cache",
+    connection: "keep-alive",
+    "x-accel-buffering": "no",
+    "transfer-encoding": "chunked",
+  });
+  const [opening, ...frames] = (await response.text()).split(/(?<=\n\n)/);
+  expect(opening).toBe(": open\n\n");
+  const positions = frames.map((frame) => /^id: ([0-9a-f-]{36}\.\d+)\n/.exec(frame)?.[1]);
+  expect(positions).not.toContain(undefined);
+  const documented = frames.map((frame) =>
+    frame.replace(/^id: .*\n/, "").replace(/"duration_ms":\d+/, '"duration_ms":1'),
+  );
+  expect(documented).toEqual([
+    'event: tool_call\ndata: {"tool":"list_dir","args":{"path":"."}}\n\n',
+    'event: tool_call\ndata: {"tool":"list_dir","args":{"path":"\\u003cmissing\\u003e"}}\n\n',
+    'event: tool_result\ndata: {"tool":"list_dir","success":true,"content":""}\n\n',
+    expect.stringMatching(
+      /^event: tool_result\ndata: \{"tool":"list_dir","success":false,"content":"","error":"open .*\\u003cmissing\\u003e: no such file or directory"\}\n\n$/,
+    ),
+    'event: text\ndata: {"content":"one\\n\\"two\\"\\u2028"}\n\n',
+    'event: done\ndata: {"status":"completed","output":"one\\n\\"two\\"\\u2028","turns":2,"duration_ms":1}\n\n',
+  ]);
+});
+
+test("a failed run tells its error and then that it is done; after that there is nothing", async () => {
+  const { service, provider } = await setStage(rest);
+  provider.respond(fail(401, "bad key"));
+  await ask(service.url, "POST", "/v1/sessions", '{"session_id":"s-1","agent":{"name":"a"}}');
+  await ask(service.url, "POST", "/v1/sessions/s-1/messages", '{"message":"go"}');
+  const stream = `${service.url}/v1/sessions/s-1/stream`;
+  const text = await (await fetch(stream)).text();
+  expect(text).toMatch(
+    /^: open\n\nevent: error\ndata: \{"message":"failed to send message: API error \(status 401\): bad key"\}\n\nid: \S+\nevent: done\ndata: \{"status":"failed"(,"duration_ms":\d+)?\}\n\n$/,
+  );
+  const id = /^id: (.*)$/m.exec(text)?.[1] ?? "";
+  for (const again of [
+    await fetch(stream, { headers: { "last-event-id": id } }),
+    await fetch(`${stream}?after=${id}`),
+  ]) {
+    expect([again.status, await again.text()]).toEqual([204, ""]);
+  }
+  const [, sequence] = id.split(".");
+  expect((await fetch(`${stream}?after_seq=${sequence}`)).status).toBe(204);
+});
+
+test("health is the documented body", async () => {
+  const { service } = await setStage(rest);
+  const health = () => ask(service.url, "GET", "/health");
+  expect(await health()).toEqual(json(200, '{"active_sessions":0,"status":"ok","total_sessions":0}'));
+  await ask(service.url, "POST", "/v1/sessions", '{"session_id":"s-1","agent":{"name":"a"}}');
+  expect(await health()).toEqual(json(200, '{"active_sessions":0,"status":"ok","total_sessions":1}'));
+});
+
+test("a body over the limit is refused with 413 before it is read", async () => {
+  const { service } = await setStage(rest);
+  const [status, type, text] = await ask(service.url, "POST", "/v1/sessions", "x".repeat(10_485_761));
+  expect([status, type]).toEqual([413, "application/json"]);
+  expect(text).toBe('{"error":"the request body is larger than 10485760 bytes"}\n');
+});

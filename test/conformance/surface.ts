@@ -1,0 +1,105 @@
+// The API as a caller sees it, whatever the surface: the same calls, answers in one plain form (keys of the contract,
+// numbers as numbers, states in lower case, JSON fields parsed), failures as one class.
+
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { ListRunResultsRequestSchema, ListRunsRequestSchema } from "#gen/runnel/v1/run_service_pb.js";
+import type {
+  CreateSessionRequestSchema,
+  ListSessionsRequestSchema,
+  SendMessageRequestSchema,
+} from "#gen/runnel/v1/session_service_pb.js";
+
+export type Plain = Readonly<Record<string, unknown>>;
+
+export interface Surface {
+  createSession(request: MessageInitShape<typeof CreateSessionRequestSchema>): Promise<CreatedSession>;
+  getSession(sessionId: string): Promise<Plain>;
+  listSessions(request: MessageInitShape<typeof ListSessionsRequestSchema>): Promise<SessionPage>;
+  deleteSession(sessionId: string): Promise<Plain>;
+  sendMessage(request: MessageInitShape<typeof SendMessageRequestSchema>): Promise<SentMessage>;
+  /** Ends after a proper end of the stream and throws after any other. Leaving the loop hangs up. */
+  followSession(sessionId: string, after?: string): AsyncGenerator<SessionEvent>;
+  getRun(runId: string): Promise<Plain>;
+  listRuns(request: MessageInitShape<typeof ListRunsRequestSchema>): Promise<RunPage>;
+  /** As `followSession`. */
+  followRun(runId: string, after?: number): AsyncGenerator<Result>;
+  listResults(request: MessageInitShape<typeof ListRunResultsRequestSchema>): Promise<ResultPage>;
+  cancelRun(runId: string): Promise<Plain>;
+  getVersion(): Promise<Plain>;
+  getLimits(): Promise<Plain>;
+}
+
+export interface CreatedSession {
+  readonly session_id: string;
+  readonly status: string;
+}
+
+export interface SentMessage {
+  readonly session_id: string;
+  readonly status: string;
+  readonly tools_registered: readonly string[];
+  readonly run_id: string;
+}
+
+export interface SessionPage {
+  readonly sessions: readonly Plain[];
+  readonly next_page_token?: string;
+}
+
+export interface RunPage {
+  readonly runs: readonly Plain[];
+  readonly next_page_token?: string;
+}
+
+export interface ResultPage {
+  readonly results: readonly Result[];
+  readonly next_page_token?: string;
+}
+
+/** An event of a session's stream. Those that come before the last one of their result have an empty id. */
+export interface SessionEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly payload: Plain;
+}
+
+export interface Result {
+  readonly sequence: number;
+  /** Dotted name, such as `message.delta`. */
+  readonly type: string;
+  readonly payload: Plain;
+  readonly usage?: Plain | undefined;
+}
+
+export interface Violation {
+  readonly field: string;
+  readonly description: string;
+}
+
+/** How a call was refused. A surface tells its own status; reason and violations are empty where its form has none. */
+export class Refused extends Error {
+  override readonly name = "Refused";
+  readonly grpcCode: string | undefined;
+  readonly httpStatus: number | undefined;
+  readonly reason: string | undefined;
+  readonly violations: readonly Violation[];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    message: string,
+    details: {
+      grpcCode?: string | undefined;
+      httpStatus?: number | undefined;
+      reason?: string | undefined;
+      violations?: readonly Violation[] | undefined;
+      retryAfterSeconds?: number | undefined;
+    },
+  ) {
+    super(message);
+    this.grpcCode = details.grpcCode;
+    this.httpStatus = details.httpStatus;
+    this.reason = details.reason;
+    this.violations = details.violations ?? [];
+    this.retryAfterSeconds = details.retryAfterSeconds;
+  }
+}

@@ -1,0 +1,91 @@
+// Processes of the service on one database, and what tests do with runs on them.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import { onTestFinished } from "vitest";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { type FakeProvider, startFakeProvider } from "../fakes/provider.ts";
+import { query, testDatabase } from "../harness/database.ts";
+import { GrpcClient } from "../harness/grpc.ts";
+import { type ServiceProcess, startProcess } from "../harness/process.ts";
+
+export interface Member extends ServiceProcess {
+  readonly client: GrpcClient;
+}
+
+export interface Cluster {
+  readonly databaseUrl: string;
+  /** Starts one more process. */
+  start(): Promise<Member>;
+}
+
+export async function openCluster(environment: Readonly<Record<string, string>> = {}): Promise<Cluster> {
+  const databaseUrl = await testDatabase();
+  const workRoot = await mkdtemp(join(tmpdir(), "runnel-work-"));
+  onTestFinished(() => rm(workRoot, { recursive: true, force: true }));
+  const shared = { RUNNEL_DATABASE_URL: databaseUrl, RUNNEL_SESSIONS_WORK_ROOT: workRoot, ...environment };
+  return {
+    databaseUrl,
+    start: async () => {
+      const member = await startProcess(shared);
+      return { ...member, client: new GrpcClient(member.target) };
+    },
+  };
+}
+
+/** A fake provider that ends with the test, and the environment that sends a cluster's runs to it. */
+export async function openProvider(): Promise<{ provider: FakeProvider; environment: Record<string, string> }> {
+  const provider = await startFakeProvider();
+  onTestFinished(() => provider.close());
+  const environment = {
+    RUNNEL_DEFAULTS_MODEL: "openai:fake",
+    RUNNEL_PROVIDERS_OPENAI_KEY: "a-key",
+    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
+  };
+  return { provider, environment };
+}
+
+export type Agent = MessageInitShape<typeof SessionService.method.createSession.input>["agent"];
+
+/** A session with a run of its own. */
+export async function startRun(
+  client: GrpcClient,
+  message: string,
+  agent: Agent = { name: "fault" },
+): Promise<{ sessionId: string; runId: string }> {
+  const { sessionId } = await client.call(SessionService.method.createSession, { agent });
+  const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message });
+  return { sessionId, runId };
+}
+
+export type Run = NonNullable<MessageShape<typeof RunService.method.getRun.output>["run"]>;
+
+export async function getRun(client: GrpcClient, runId: string): Promise<Run> {
+  const { run } = await client.call(RunService.method.getRun, { runId });
+  if (run === undefined) throw new Error(`no run ${runId}`);
+  return run;
+}
+
+export async function ownerOf(databaseUrl: string, runId: string): Promise<string | null> {
+  const [row] = await query<{ owner: string | null }>(databaseUrl, "select owner from run where id = $1", [runId]);
+  if (row === undefined) throw new Error(`no run ${runId}`);
+  return row.owner;
+}
+
+/** Ids that a process has worked under, in order, from its log. */
+export function replicaIdsOf(member: ServiceProcess): string[] {
+  return linesOf(member, "lease.acquired").map((line) => String(line.replicaId));
+}
+
+/** The log lines of one event. */
+export function linesOf(member: ServiceProcess, event: string): Record<string, unknown>[] {
+  return member
+    .log()
+    .split("\n")
+    .filter((line) => line.startsWith("{") && line.endsWith("}"))
+    .map((line): Record<string, unknown> => JSON.parse(line))
+    .filter((line) => line.msg === event);
+}

@@ -1,0 +1,216 @@
+// Readers of every kind: late, cut off, stuck, slow, ahead of the log. Each gets exactly the results that it asked for,
+// and none is felt by the run or by another reader.
+
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
+import { status } from "@grpc/grpc-js";
+import { expect, onTestFinished, test } from "vitest";
+import { Run_State } from "#gen/runnel/v1/run_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { type FakeProvider, type Script, startFakeProvider } from "../fakes/provider.ts";
+import { GrpcClient } from "../harness/grpc.ts";
+import { startService, type TestService } from "../harness/service.ts";
+import { readEvents } from "../harness/sse.ts";
+import { until } from "../harness/wait.ts";
+import { getRun, openCluster, openProvider, startRun } from "./cluster.ts";
+import { expectInvariants } from "./invariants.ts";
+import { expectStored, LogReader, readLog, SseLogReader } from "./log-reader.ts";
+
+test("readers at once and a late one get the same bytes", async () => {
+  const service = await startService();
+  const client = new GrpcClient(service.target);
+  const { runId } = await startRun(client, "words=60 pace=5");
+  const atOnce = [new LogReader(runId), new LogReader(runId)];
+  const sseAtOnce = [new SseLogReader(runId), new SseLogReader(runId)];
+  await Promise.all([
+    ...atOnce.map(async (reader) => expect(await reader.follow(client)).toBe(status.OK)),
+    ...sseAtOnce.map(async (reader) => expect(await reader.follow(service.url)).toBe("finished")),
+  ]);
+  const late = new LogReader(runId);
+  expect(await late.follow(client)).toBe(status.OK);
+  const sseLate = new SseLogReader(runId);
+  expect(await sseLate.follow(service.url)).toBe("finished");
+
+  for (const reader of [...atOnce, late]) await expectStored(service.databaseUrl, runId, reader.results);
+  for (const reader of sseAtOnce) expect(reader.events).toEqual(sseLate.events);
+  expect(sseLate.events).toHaveLength(late.results.length);
+  await expectInvariants(service.databaseUrl);
+});
+
+test("a reader that resumes at any place of a finished run gets exactly the rest", async () => {
+  const service = await startService();
+  const client = new GrpcClient(service.target);
+  const { runId } = await startRun(client, "words=40 pace=3");
+  const log = await readLog(client, runId);
+  const sseReader = new SseLogReader(runId);
+  await sseReader.follow(service.url);
+  expect(log.length).toBeGreaterThan(10);
+  for (let after = 0; after < log.length; after++) {
+    expect(await readLog(client, runId, after)).toEqual(log.slice(after));
+    const resumed = new SseLogReader(runId);
+    resumed.events.push(...sseReader.events.slice(0, after));
+    expect(await resumed.follow(service.url)).toBe("finished");
+    expect(resumed.events).toEqual(sseReader.events);
+  }
+});
+
+// The worst connection there is: it breaks after each result, while the run goes on. What comes in a message behind that
+// result is thrown away as if it had never arrived.
+test("a reader that is cut off after every single result of a live run misses nothing", async () => {
+  const service = await startService();
+  const client = new GrpcClient(service.target);
+  const { runId } = await startRun(client, "words=40 pace=10");
+  const reader = new LogReader(runId);
+  let cuts = 0;
+  while (reader.count("runCompleted") === 0) {
+    await reader.takeOne(client);
+    cuts++;
+  }
+  expect(cuts).toBe(reader.results.length);
+  await expectStored(service.databaseUrl, runId, reader.results);
+  await until("the registrations to be gone", () => service.app.countReaders() === 0);
+});
+
+/** It moves several hundred MB, and other tests share the machine. */
+const stuckTimeoutMs = 240_000;
+const stuckReadersCount = 10;
+const largePieces = 800;
+const largePieceChars = 65_536;
+/** What the results of one such run weigh: many times what sockets hold, and what may be kept for a reader. */
+const largeRunBytes = largePieces * largePieceChars;
+
+// Readers connect and never read: their sockets fill up and stay full. Some are there from the start, others ask for a log
+// that is complete. Were anything kept for them, it would be a whole log for each; the run and a healthy reader have to
+// go on as if they were not there. When they read after all, everything has long left memory and comes from the log.
+test("readers that never read cost neither time nor memory, and lose nothing", {
+  timeout: stuckTimeoutMs,
+}, async () => {
+  const { provider, environment } = await openProvider();
+  provider.respond(sayMuch, sayMuch);
+  const cluster = await openCluster(environment);
+  const member = await cluster.start();
+  // The first run makes the process as large as such a run makes it.
+  const warmUp = new LogReader((await startRun(member.client, "much")).runId);
+  expect(await warmUp.follow(member.client)).toBe(status.OK);
+  const bytesBefore = residentBytes(member.pid);
+
+  const { runId } = await startRun(member.client, "much");
+  const stuck = await Promise.all(Array.from({ length: stuckReadersCount }, () => openStuckReader(member.url, runId)));
+  const healthy = new LogReader(runId);
+  expect(await healthy.follow(member.client)).toBe(status.OK);
+  expect(await getRun(member.client, runId)).toMatchObject({ state: Run_State.COMPLETED });
+  stuck.push(
+    ...(await Promise.all(Array.from({ length: stuckReadersCount }, () => openStuckReader(member.url, runId)))),
+  );
+  // Answered after the stuck ones were served all that they take.
+  expect(await readLog(member.client, runId)).toHaveLength(healthy.results.length);
+  const grownBytes = residentBytes(member.pid) - bytesBefore;
+  expect(grownBytes).toBeLessThan((stuck.length * largeRunBytes) / 4);
+
+  for (const response of [stuck[0], stuck.at(-1)]) {
+    if (response === undefined) throw new Error("no stuck reader");
+    const ids: number[] = [];
+    for await (const event of readEvents(Readable.toWeb(response) as ReadableStream<Uint8Array>)) {
+      if (event.event !== "end") ids.push(Number(event.id));
+    }
+    expect(ids).toEqual(healthy.results.map(({ sequence }) => Number(sequence)));
+  }
+  await expectStored(cluster.databaseUrl, runId, healthy.results);
+  await expectInvariants(cluster.databaseUrl);
+});
+
+test("readers that leave are forgotten while the run goes on", async () => {
+  const service = await startService();
+  const client = new GrpcClient(service.target);
+  const { runId } = await startRun(client, "words=1000 pace=100");
+  const streams = Array.from({ length: 5 }, () => client.stream(RunService.method.tailRun, { runId }));
+  // A stream that is cancelled ends with an error, which is what was asked for.
+  for (const stream of streams) stream.on("error", () => {}).resume();
+  const stuck = await Promise.all(Array.from({ length: 5 }, () => openStuckReader(service.url, runId)));
+  await until("ten readers", () => service.app.countReaders() === 10);
+  for (const stream of streams) stream.cancel();
+  for (const response of stuck) response.destroy();
+  await until("no reader", () => service.app.countReaders() === 0);
+  expect(await getRun(client, runId)).toMatchObject({ state: Run_State.RUNNING });
+  await client.call(RunService.method.cancelRun, { runId });
+  expect((await readLog(client, runId)).at(-1)?.payload.case).toBe("runFailed");
+});
+
+test("a reader ahead of an active run waits for what follows its place", async () => {
+  await using provider = await startFakeProvider();
+  const going = Promise.withResolvers<void>();
+  const service = await startServiceWith(provider, async (wire) => {
+    wire.text("one");
+    await going.promise;
+    for (let piece = 0; piece < 5; piece++) wire.reasoning("x".repeat(unmergedChars));
+    wire.finish("stop");
+    wire.done();
+  });
+  const client = new GrpcClient(service.target);
+  const { runId } = await startRun(client, "go");
+  const ahead = readLog(client, runId, 4);
+  const beyond = readLog(client, runId, 999).catch((error: unknown) => error);
+  await until("both to wait", () => service.app.countReaders() === 2);
+  const normal = new LogReader(runId);
+  const following = normal.follow(client);
+  await until("the first text", () => normal.results.length === 2);
+  going.resolve();
+  expect(await following).toBe(status.OK);
+  expect(normal.results.length).toBeGreaterThan(7);
+  expect(await ahead).toEqual(normal.results.slice(4));
+  // It waited for results that the run, which has ended, will never have.
+  expect(await beyond).toMatchObject({ code: status.OUT_OF_RANGE });
+});
+
+test("a reader that has the terminal is done, and one beyond it is told so", async () => {
+  const service = await startService();
+  const client = new GrpcClient(service.target);
+  const { runId } = await startRun(client, "words=3 pace=0");
+  const end = (await readLog(client, runId)).length;
+  const url = `${service.url}/v1/runs/${runId}/results:tail`;
+
+  expect(await readLog(client, runId, end)).toEqual([]);
+  expect((await fetch(url, { headers: { "last-event-id": String(end) } })).status).toBe(204);
+
+  await expect(readLog(client, runId, end + 1)).rejects.toMatchObject({ code: status.OUT_OF_RANGE });
+  const refused = await fetch(url, { headers: { "last-event-id": String(end + 1) } });
+  expect(refused.status).toBe(400);
+  expect(await refused.json()).toMatchObject({ reason: "OFFSET_BEYOND_END" });
+});
+
+/** Longer than what is merged. */
+const unmergedChars = 5_000;
+
+/** Reasoning fills the log without becoming part of the answer, which has to fit into one result. */
+const sayMuch: Script = (wire) => {
+  for (let piece = 0; piece < largePieces; piece++) wire.reasoning("x".repeat(largePieceChars));
+  wire.text("that was much");
+  wire.finish("stop");
+  wire.done();
+};
+
+async function startServiceWith(provider: FakeProvider, ...scripts: Script[]): Promise<TestService> {
+  provider.respond(...scripts);
+  return await startService({
+    openaiKey: "a-key",
+    openaiBaseUrl: provider.baseUrl,
+    defaultModel: "openai:fake",
+  });
+}
+
+/** Its response is open, and nothing is taken from its socket beyond what Node reads ahead. */
+async function openStuckReader(url: string, runId: string): Promise<IncomingMessage> {
+  const request = get(`${url}/v1/runs/${runId}/results:tail`, { agent: false });
+  const [response]: IncomingMessage[] = await once(request, "response");
+  if (response === undefined) throw new Error("no response");
+  onTestFinished(() => {
+    response.destroy();
+  });
+  return response;
+}
+
+function residentBytes(pid: number): number {
+  return Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" })) * 1024;
+}

@@ -1,0 +1,118 @@
+// Two processes on one database: one of them is killed, frozen or asked to stop, and the other goes on with its runs.
+
+import { status } from "@grpc/grpc-js";
+import { expect, test } from "vitest";
+import { Run_State } from "#gen/runnel/v1/run_pb.js";
+import { query } from "../harness/database.ts";
+import { until } from "../harness/wait.ts";
+import { getRun, linesOf, openCluster, ownerOf, replicaIdsOf, startRun } from "./cluster.ts";
+import { expectInvariants } from "./invariants.ts";
+import { expectStored, LogReader } from "./log-reader.ts";
+
+/** The promise: a run whose replica dies goes on within this time. */
+const takeoverMaxMs = 15_000;
+
+// The owner of several runs dies at once. Their readers are at the other process: until then they follow it live, and
+// afterwards they notice nothing but `turn.restarted`.
+test("the runs of a killed process go on in the other one within 15 s", async () => {
+  const cluster = await openCluster();
+  const [owner, survivor] = await Promise.all([cluster.start(), cluster.start()]);
+  const runs = await Promise.all(Array.from({ length: 5 }, () => startRun(owner.client, "words=150 pace=20")));
+  const readers = runs.map(({ runId }) => new LogReader(runId));
+  const endings = readers.map((reader) => reader.follow(survivor.client));
+  await until("every reader to follow live", () => readers.every((reader) => reader.results.length >= 10));
+  for (const { runId } of runs) expect(await ownerOf(cluster.databaseUrl, runId)).toBe(replicaIdsOf(owner)[0]);
+  expect(readers.every((reader) => reader.count("runCompleted") === 0)).toBe(true);
+
+  const killedAtMs = performance.now();
+  await owner.kill();
+  await until(
+    "every run to go on",
+    () => readers.every((reader) => reader.count("turnRestarted") === 1),
+    takeoverMaxMs,
+  );
+  expect(performance.now() - killedAtMs).toBeLessThan(takeoverMaxMs);
+
+  expect(await Promise.all(endings)).toEqual(readers.map(() => status.OK));
+  for (const reader of readers) {
+    expect(await getRun(survivor.client, reader.runId)).toMatchObject({ state: Run_State.COMPLETED, takeovers: 1 });
+    await expectStored(cluster.databaseUrl, reader.runId, reader.results);
+  }
+  await expectInvariants(cluster.databaseUrl);
+});
+
+/** Postgres takes 10 s to end a transaction that the freeze has caught open, and then the lease has to end. */
+const frozenTimeoutMs = 120_000;
+
+// The owner is frozen with results in memory and a write perhaps half sent; the other takes over. Then it wakes up and
+// still believes that the run is its own. Its next write has to fail, and it has to find its way back to work.
+test("a process that was frozen while another took over writes nothing more and serves on", {
+  timeout: frozenTimeoutMs,
+}, async () => {
+  const cluster = await openCluster();
+  const [zombie, successor] = await Promise.all([cluster.start(), cluster.start()]);
+  const { runId } = await startRun(zombie.client, "words=150 pace=20");
+  const reader = new LogReader(runId);
+  const ending = reader.follow(successor.client);
+  const readerOfZombie = new LogReader(runId);
+  const endingOfZombie = readerOfZombie.follow(zombie.client);
+  await until("both readers to follow", () => reader.results.length >= 10 && readerOfZombie.results.length >= 10);
+  zombie.signal("SIGSTOP");
+  await until("the other to take over", () => reader.count("turnRestarted") === 1, 40_000);
+  const writtenByZombie = await countResults(cluster.databaseUrl, runId, 1);
+  zombie.signal("SIGCONT");
+  await until("the zombie to notice", () => linesOf(zombie, "lease.lost").length === 1);
+  await until("the zombie to come back", () => replicaIdsOf(zombie).length === 2);
+
+  const { runId: later } = await startRun(zombie.client, "words=20 pace=20");
+  expect(await ownerOf(cluster.databaseUrl, later)).toBe(replicaIdsOf(zombie)[1]);
+  const readerOfLater = new LogReader(later);
+  expect(await readerOfLater.follow(zombie.client)).toBe(status.OK);
+  expect(await getRun(zombie.client, later)).toMatchObject({ state: Run_State.COMPLETED, takeovers: 0 });
+
+  expect(await ending).toBe(status.OK);
+  expect(await endingOfZombie).toBe(status.OK);
+  expect(await countResults(cluster.databaseUrl, runId, 1)).toBe(writtenByZombie);
+  expect(await getRun(zombie.client, runId)).toMatchObject({ state: Run_State.COMPLETED, takeovers: 1 });
+  await expectStored(cluster.databaseUrl, runId, reader.results);
+  await expectStored(cluster.databaseUrl, runId, readerOfZombie.results);
+  await expectStored(cluster.databaseUrl, later, readerOfLater.results);
+  await expectInvariants(cluster.databaseUrl);
+});
+
+// A deployment: the owner is asked to stop while its runs are far from done. It has to hand them on by itself – with this
+// lease nobody would take them within the test – and to tell its readers to come back elsewhere.
+test("a process that is asked to stop hands its runs on at once and ends well", async () => {
+  const leaseMs = 60_000;
+  const cluster = await openCluster({ RUNNEL_RUNS_LEASE_MS: String(leaseMs) });
+  const [leaving, staying] = await Promise.all([cluster.start(), cluster.start()]);
+  const runs = await Promise.all(Array.from({ length: 3 }, () => startRun(leaving.client, "words=150 pace=20")));
+  const readers = runs.map(({ runId }) => new LogReader(runId));
+  const resumingReaders = runs.map(({ runId }) => new LogReader(runId));
+  const endings = readers.map((reader) => reader.follow(staying.client));
+  const endingsOfLeaving = resumingReaders.map((reader) => reader.follow(leaving.client));
+  const all = [...readers, ...resumingReaders];
+  await until("every reader to follow", () => all.every((reader) => reader.results.length >= 10));
+
+  const stoppedAtMs = performance.now();
+  const exiting = leaving.stop();
+  await until("every run to go on", () => readers.every((reader) => reader.count("turnRestarted") === 1));
+  expect(performance.now() - stoppedAtMs).toBeLessThan(leaseMs / 2);
+  expect(await exiting).toBe(0);
+
+  expect(await Promise.all(endingsOfLeaving)).toEqual(runs.map(() => status.UNAVAILABLE));
+  expect(await Promise.all(resumingReaders.map((reader) => reader.follow(staying.client)))).toEqual(
+    runs.map(() => status.OK),
+  );
+  expect(await Promise.all(endings)).toEqual(runs.map(() => status.OK));
+  for (const reader of all) {
+    expect(await getRun(staying.client, reader.runId)).toMatchObject({ state: Run_State.COMPLETED, takeovers: 0 });
+    await expectStored(cluster.databaseUrl, reader.runId, reader.results);
+  }
+  await expectInvariants(cluster.databaseUrl);
+});
+
+async function countResults(databaseUrl: string, runId: string, epoch: number): Promise<number> {
+  const rows = await query(databaseUrl, "select 1 from run_result where run_id = $1 and epoch = $2", [runId, epoch]);
+  return rows.length;
+}

@@ -82,7 +82,9 @@ async function open(
   const { connections } = database;
   const { db, control } = connections;
   const applied = await migrate(db);
-  if (applied.length > 0) events.migrationsApplied({ names: applied });
+  if (applied.length > 0) {
+    events.migrationsApplied({ names: applied });
+  }
 
   const drain = new AbortController();
   const hub = new Hub();
@@ -179,7 +181,9 @@ async function open(
     reportError: (error) => events.requestFailed({ method: "REST", error }),
   });
   const whyNotReady = async (): Promise<string | null> => {
-    if (drain.signal.aborted) return "draining";
+    if (drain.signal.aborted) {
+      return "draining";
+    }
     return lease.replicaId === undefined ? "no lease" : null;
   };
   const server = await listenOnePort({

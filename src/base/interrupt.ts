@@ -22,7 +22,9 @@ export class Interrupt {
       }).finally(() => {
         this.#resolve = undefined;
       });
-      if (outcome !== interrupted) return outcome;
+      if (outcome !== interrupted) {
+        return outcome;
+      }
     }
     this.#pending = false;
     return interrupted;

@@ -4,11 +4,15 @@ import { InvalidArgumentError } from "commander";
 
 export function readPort(text: string): number {
   const port = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (port >= 0 && port <= 65_535) return port;
+  if (port >= 0 && port <= 65_535) {
+    return port;
+  }
   throw new InvalidArgumentError("expected a port from 0 to 65535");
 }
 
 export function readSequence(text: string): bigint {
-  if (/^\d{1,15}$/.test(text)) return BigInt(text);
+  if (/^\d{1,15}$/.test(text)) {
+    return BigInt(text);
+  }
   throw new InvalidArgumentError("expected a sequence: 0, 1, 2 …");
 }

@@ -28,8 +28,12 @@ export async function runCli(argv: readonly string[]): Promise<void> {
 
 function reportFailure(error: unknown): number {
   // commander has told the user already.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof CommanderError) {
+    return error.exitCode === 0 ? 0 : 2;
+  }
   console.error(`runnel: ${error instanceof Error ? error.message : String(error)}`);
-  if (!(error instanceof Fault) && error instanceof Error) console.error(error.stack);
+  if (!(error instanceof Fault) && error instanceof Error) {
+    console.error(error.stack);
+  }
   return 1;
 }

@@ -38,7 +38,9 @@ export async function readOverSse(url: string, sessionId: string, news: ReaderNe
   let lastId = "";
   const startedMs = systemClock.monotonicMs();
   while (events.at(-1)?.event !== "done" && systemClock.monotonicMs() - startedMs < patienceMs * 2) {
-    if (lastId !== "") news.onResume("SSE", lastId.split(".")[1] ?? "");
+    if (lastId !== "") {
+      news.onResume("SSE", lastId.split(".")[1] ?? "");
+    }
     try {
       for await (const event of connectSse(`${url}/v1/sessions/${sessionId}/stream`, lastId)) {
         events.push(event);
@@ -48,14 +50,18 @@ export async function readOverSse(url: string, sessionId: string, news: ReaderNe
     } catch {
       // The service is away: the loop tries again.
     }
-    if (events.at(-1)?.event !== "done") await systemClock.sleep(reconnectDelayMs);
+    if (events.at(-1)?.event !== "done") {
+      await systemClock.sleep(reconnectDelayMs);
+    }
   }
   return events;
 }
 
 async function* connectSse(url: string, lastId: string): AsyncGenerator<SseEvent> {
   const response = await fetch(url, { headers: lastId === "" ? {} : { "last-event-id": lastId } });
-  if (!response.ok || response.body === null) throw new Error(`SSE answered ${response.status}`);
+  if (!response.ok || response.body === null) {
+    throw new Error(`SSE answered ${response.status}`);
+  }
   const arrived: SseEvent[] = [];
   const parser = createParser({
     onEvent: ({ id, event, data }) => arrived.push({ id, event: event ?? "message", data }),

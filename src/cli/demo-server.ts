@@ -46,7 +46,9 @@ export async function startDemoServer(options: DemoServerOptions): Promise<DemoS
   createInterface(child.stderr).on("line", (line) => {
     complaints.push(line);
     // From here on it is the banner of `dev`, which is for people who stay.
-    if (complaints.some((each) => each.includes(url))) return;
+    if (complaints.some((each) => each.includes(url))) {
+      return;
+    }
     options.onProgress(line);
   });
   await untilReady(url, child, complaints);
@@ -61,12 +63,16 @@ export async function startDemoServer(options: DemoServerOptions): Promise<DemoS
 async function untilReady(url: string, child: ChildProcess, complaints: readonly string[]): Promise<void> {
   const startedMs = systemClock.monotonicMs();
   while (systemClock.monotonicMs() - startedMs < readyTimeoutMs) {
-    if (child.exitCode !== null) throw new Error(`the service did not start:\n${complaints.join("\n")}`);
+    if (child.exitCode !== null) {
+      throw new Error(`the service did not start:\n${complaints.join("\n")}`);
+    }
     const ready = await fetch(`${url}/readyz`).then(
       (response) => response.ok,
       () => false,
     );
-    if (ready) return;
+    if (ready) {
+      return;
+    }
     await systemClock.sleep(readyPollMs);
   }
   child.kill("SIGKILL");
@@ -74,11 +80,15 @@ async function untilReady(url: string, child: ChildProcess, complaints: readonly
 }
 
 async function end(child: ChildProcess, signal: "SIGKILL" | "SIGTERM"): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (child.exitCode !== null || child.signalCode !== null) {
+    return;
+  }
   const exited = once(child, "exit");
   child.kill(signal);
   const stopped = new AbortController();
   await Promise.race([exited, systemClock.sleep(stopTimeoutMs, stopped.signal)]);
   stopped.abort();
-  if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill("SIGKILL");
+  }
 }

@@ -27,7 +27,9 @@ export function addDemo(program: Command): void {
       try {
         const findings = await runDemo(home, keep ?? join(home, "database"));
         process.exitCode = findings.length === 0 ? 0 : 1;
-        for (const finding of findings) console.error(`✗ ${finding}`);
+        for (const finding of findings) {
+          console.error(`✗ ${finding}`);
+        }
       } finally {
         await rm(home, { recursive: true, force: true });
       }
@@ -74,7 +76,9 @@ async function pickPort(): Promise<number> {
   await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
   const address = probe.address();
   await new Promise((resolve) => probe.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("no free port on 127.0.0.1");
+  if (address === null || typeof address === "string") {
+    throw new Error("no free port on 127.0.0.1");
+  }
   return address.port;
 }
 
@@ -85,9 +89,14 @@ function report(onHalf: () => void): ReaderNews {
   return {
     onItem: (reader, what) => {
       counts[reader]++;
-      if (!what.endsWith("Delta") && what !== "text") say(`${indent[reader]}${reader} #${counts[reader]} ${what}`);
-      else if (counts[reader] % 20 === 0) say(`${indent[reader]}${reader} #${counts[reader]} … text`);
-      if (Math.min(counts.gRPC, counts.SSE) >= killAfterItems) onHalf();
+      if (!what.endsWith("Delta") && what !== "text") {
+        say(`${indent[reader]}${reader} #${counts[reader]} ${what}`);
+      } else if (counts[reader] % 20 === 0) {
+        say(`${indent[reader]}${reader} #${counts[reader]} … text`);
+      }
+      if (Math.min(counts.gRPC, counts.SSE) >= killAfterItems) {
+        onHalf();
+      }
     },
     onResume: (reader, after) => say(`${indent[reader]}${reader} reconnects after ${after}`),
   };
@@ -96,15 +105,27 @@ function report(onHalf: () => void): ReaderNews {
 function conclude(results: readonly RunResult[], events: readonly SseEvent[]): string[] {
   const findings: string[] = [];
   results.forEach((result, index) => {
-    if (result.sequence !== BigInt(index + 1)) findings.push(`gRPC: place ${index + 1} holds ${result.sequence}`);
+    if (result.sequence !== BigInt(index + 1)) {
+      findings.push(`gRPC: place ${index + 1} holds ${result.sequence}`);
+    }
   });
   const ids = events.map((event) => event.id).filter((id) => id !== undefined);
-  if (new Set(ids).size !== ids.length) findings.push("SSE: an event came twice");
-  if (results.at(-1)?.payload.case !== "runCompleted") findings.push("gRPC: the run did not complete");
-  if (events.at(-1)?.event !== "done") findings.push("SSE: there was no done");
-  if (spoken(results) !== heard(events)) findings.push("the two readers got different text");
+  if (new Set(ids).size !== ids.length) {
+    findings.push("SSE: an event came twice");
+  }
+  if (results.at(-1)?.payload.case !== "runCompleted") {
+    findings.push("gRPC: the run did not complete");
+  }
+  if (events.at(-1)?.event !== "done") {
+    findings.push("SSE: there was no done");
+  }
+  if (spoken(results) !== heard(events)) {
+    findings.push("the two readers got different text");
+  }
   say(`\n${results.length} results over gRPC, 1 to ${results.length} without a gap; ${events.length} events over SSE.`);
-  if (findings.length === 0) say("Nothing was lost, nothing came twice, and both readers have the same text.");
+  if (findings.length === 0) {
+    say("Nothing was lost, nothing came twice, and both readers have the same text.");
+  }
   return findings;
 }
 

@@ -33,7 +33,9 @@ export async function* followRun(options: FollowOptions): AsyncGenerator<RunResu
     } catch (error) {
       const nowMs = systemClock.monotonicMs();
       awaySinceMs ??= nowMs;
-      if (!isPassing(error) || nowMs - awaySinceMs > options.patienceMs) throw error;
+      if (!isPassing(error) || nowMs - awaySinceMs > options.patienceMs) {
+        throw error;
+      }
       options.onReconnect(after, ConnectError.from(error).rawMessage);
       await systemClock.sleep(reconnectDelayMs);
     }

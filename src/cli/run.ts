@@ -76,5 +76,7 @@ async function follow(flags: ClientFlags, runId: string, after: bigint): Promise
     writeSync(1, flags.json === true ? `${showJson(result)}\n` : showResult(result));
     last = result;
   }
-  if (last?.payload.case === "runFailed") process.exitCode = exitRunFailed;
+  if (last?.payload.case === "runFailed") {
+    process.exitCode = exitRunFailed;
+  }
 }

@@ -18,10 +18,14 @@ export function loadConfig(environment: Environment, flags: Partial<Config> = {}
 
 function read(key: Key<unknown>, environment: Environment, violations: FieldViolation[]): unknown {
   const name = key.env.find((each) => (environment[each] ?? "") !== "");
-  if (name === undefined) return key.fallback;
+  if (name === undefined) {
+    return key.fallback;
+  }
   const text = environment[name] ?? "";
   const value = key.read(text);
-  if (!(value instanceof Expected)) return value;
+  if (!(value instanceof Expected)) {
+    return value;
+  }
   const shown = key.secret === true ? "is not valid" : `is "${text}"`;
   violations.push({ field: name, description: `${shown}: expected ${value.what}` });
   return key.fallback;

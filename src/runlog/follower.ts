@@ -32,7 +32,9 @@ export class Follower {
     this.#stops = [
       options.wakeup.subscribe("result", ({ key, value }) => {
         const heard = options.hub.heard(key);
-        if (heard !== undefined && value > heard) this.#fetch([key]);
+        if (heard !== undefined && value > heard) {
+          this.#fetch([key]);
+        }
       }),
       options.wakeup.onGap(() => this.#fetchAll()),
     ];
@@ -41,7 +43,9 @@ export class Follower {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    for (const stop of this.#stops) stop();
+    for (const stop of this.#stops) {
+      stop();
+    }
     await this.#polling;
     await this.#fetching;
   }
@@ -58,8 +62,12 @@ export class Follower {
   }
 
   #fetch(runIds: readonly string[]): void {
-    for (const runId of runIds) this.#dirty.add(runId);
-    if (this.#dirty.size > 0 && !this.#isFetching) this.#fetching = this.#fetchDirty();
+    for (const runId of runIds) {
+      this.#dirty.add(runId);
+    }
+    if (this.#dirty.size > 0 && !this.#isFetching) {
+      this.#fetching = this.#fetchDirty();
+    }
   }
 
   async #fetchDirty(): Promise<void> {
@@ -68,7 +76,9 @@ export class Follower {
       while (this.#dirty.size > 0 && !this.#closing.signal.aborted) {
         const cursors = this.#hub.cursors().filter((cursor) => this.#dirty.has(cursor.runId));
         this.#dirty.clear();
-        if (cursors.length > 0) this.#publish(await this.#read(cursors));
+        if (cursors.length > 0) {
+          this.#publish(await this.#read(cursors));
+        }
       }
     } catch (error) {
       this.#onError(error);
@@ -85,7 +95,9 @@ export class Follower {
     for (const [runId, rows] of byRun) {
       const entries: LogEntry[] = storedEntries(rows);
       this.#hub.publish(runId, entries);
-      if (rows.length === rowsPerRunMax) this.#dirty.add(runId);
+      if (rows.length === rowsPerRunMax) {
+        this.#dirty.add(runId);
+      }
     }
   }
 }

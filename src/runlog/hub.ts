@@ -25,7 +25,9 @@ export class Hub {
   /** How many readers there are; 0 after the last one left. */
   get watcherCount(): number {
     let count = 0;
-    for (const channel of this.#channels.values()) count += channel.watches.size;
+    for (const channel of this.#channels.values()) {
+      count += channel.watches.size;
+    }
     return count;
   }
 
@@ -44,9 +46,15 @@ export class Hub {
   /** Offers entries that are durable, in order. Known ones are dropped. */
   publish(runId: string, entries: readonly LogEntry[]): void {
     const channel = this.#channels.get(runId);
-    if (channel === undefined) return;
-    for (const entry of entries) push(channel, entry);
-    for (const watch of channel.watches) watch.wake();
+    if (channel === undefined) {
+      return;
+    }
+    for (const entry of entries) {
+      push(channel, entry);
+    }
+    for (const watch of channel.watches) {
+      watch.wake();
+    }
   }
 
   /** Where each watched run's readers would go on, for whoever fetches results of other replicas. */
@@ -83,19 +91,25 @@ export class Watch implements Disposable {
   live(cursor: number): readonly LogEntry[] | undefined {
     const { ring } = this.#channel;
     const first = ring[0];
-    if (first === undefined || cursor + 1 < first.sequence) return undefined;
+    if (first === undefined || cursor + 1 < first.sequence) {
+      return undefined;
+    }
     const entries = ring.slice(cursor + 1 - first.sequence);
     return entries.length > 0 ? entries : undefined;
   }
 
   /** Notes a sequence that a reader has found in the log, so that nothing up to there is fetched for it. */
   seen(sequence: number): void {
-    if (sequence > this.#channel.heard) this.#channel.heard = sequence;
+    if (sequence > this.#channel.heard) {
+      this.#channel.heard = sequence;
+    }
   }
 
   /** Resolves when there may be something beyond the cursor: at once, with the next results, or by `wake`. */
   beyond(cursor: number): Promise<void> {
-    if (this.#channel.heard > cursor) return Promise.resolve();
+    if (this.#channel.heard > cursor) {
+      return Promise.resolve();
+    }
     return new Promise((resolve) => {
       this.#resolve = resolve;
     });
@@ -115,9 +129,15 @@ export class Watch implements Disposable {
 function push(channel: Channel, entry: LogEntry): void {
   const { ring } = channel;
   const newest = ring.at(-1)?.sequence;
-  if (newest !== undefined && entry.sequence <= newest) return;
-  if (newest !== undefined && entry.sequence > newest + 1) ring.length = 0;
+  if (newest !== undefined && entry.sequence <= newest) {
+    return;
+  }
+  if (newest !== undefined && entry.sequence > newest + 1) {
+    ring.length = 0;
+  }
   ring.push(entry);
-  if (ring.length > ringLengthMax) ring.shift();
+  if (ring.length > ringLengthMax) {
+    ring.shift();
+  }
   channel.heard = Math.max(channel.heard, entry.sequence);
 }

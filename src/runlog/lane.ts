@@ -62,9 +62,13 @@ export class Lane {
   async #writeAll(): Promise<void> {
     // What the other runs say within this turn of the event loop shares the first batch.
     await new Promise((resolve) => setImmediate(resolve));
-    while (this.#queues.size > 0 && !this.#closing.signal.aborted) await this.#write(this.#takeBatch());
+    while (this.#queues.size > 0 && !this.#closing.signal.aborted) {
+      await this.#write(this.#takeBatch());
+    }
     // Only a lane that closes leaves some.
-    for (const queue of this.#queues) queue.lose(new Fault("INTERNAL", `the log closed before run ${queue.runId}`));
+    for (const queue of this.#queues) {
+      queue.lose(new Fault("INTERNAL", `the log closed before run ${queue.runId}`));
+    }
     this.#queues.clear();
     this.#writing = undefined;
   }
@@ -75,16 +79,24 @@ export class Lane {
     let rows = 0;
     let replicaId: string | undefined;
     for (const queue of this.#queues) {
-      if (rows >= batchRowsMax) break;
-      if (replicaId !== undefined && queue.replicaId !== replicaId) continue;
+      if (rows >= batchRowsMax) {
+        break;
+      }
+      if (replicaId !== undefined && queue.replicaId !== replicaId) {
+        continue;
+      }
       this.#queues.delete(queue);
-      if (queue.lost !== undefined) continue;
+      if (queue.lost !== undefined) {
+        continue;
+      }
       replicaId = queue.replicaId;
       const entries = this.#take(queue, batchRowsMax - rows);
       rows += entries.length;
       parts.push({ queue, entries });
       // A queue with more comes again after the others.
-      if (queue.waitingRows > 0) this.#queues.add(queue);
+      if (queue.waitingRows > 0) {
+        this.#queues.add(queue);
+      }
     }
     return parts;
   }
@@ -108,14 +120,21 @@ export class Lane {
         return;
       } catch (error) {
         const isOver = this.#closing.signal.aborted;
-        if (!isOver) this.#options.onError(error);
-        if (isOutage(error)) this.#dropConnection();
-        else refusals++;
+        if (!isOver) {
+          this.#options.onError(error);
+        }
+        if (isOutage(error)) {
+          this.#dropConnection();
+        } else {
+          refusals++;
+        }
         if (isOver || refusals >= refusalsMax) {
           this.#refuse(parts, error);
           return;
         }
-        if (!isUniqueViolation(error)) await this.#options.clock.sleep(retryDelayMs, this.#closing.signal);
+        if (!isUniqueViolation(error)) {
+          await this.#options.clock.sleep(retryDelayMs, this.#closing.signal);
+        }
         parts = await this.#reconcile(parts);
       }
     }
@@ -123,14 +142,20 @@ export class Lane {
 
   async #insert(parts: readonly BatchPart[]): Promise<void> {
     const replicaId = parts[0]?.queue.replicaId;
-    if (replicaId === undefined) return;
+    if (replicaId === undefined) {
+      return;
+    }
     this.#client ??= await this.#connect();
     if (await insertResultsFenced(this.#client, { replicaId, rows: parts.flatMap(rowsOf) })) {
-      for (const part of parts) this.#settle(part);
+      for (const part of parts) {
+        this.#settle(part);
+      }
       return;
     }
     this.#options.onLeaseLost(replicaId);
-    for (const { queue } of parts) queue.lose(leaseLost());
+    for (const { queue } of parts) {
+      queue.lose(leaseLost());
+    }
   }
 
   /** Resolves callers first, then readers: a caller never learns of its result from somebody else. */
@@ -161,8 +186,12 @@ export class Lane {
       }
       const durable = entries.filter((entry) => entry.sequence <= standing.lastSequence);
       const missing = entries.filter((entry) => entry.sequence > standing.lastSequence);
-      if (missing.length === 0) queue.settle();
-      if (durable.length > 0) this.#options.onDurable(queue.runId, durable);
+      if (missing.length === 0) {
+        queue.settle();
+      }
+      if (durable.length > 0) {
+        this.#options.onDurable(queue.runId, durable);
+      }
       return missing.length > 0 ? [{ queue, entries: missing }] : [];
     });
   }
@@ -182,7 +211,9 @@ export class Lane {
   async #connect(): Promise<Connection> {
     const client = await this.#options.connections.connect(this.#options.name);
     client.once("end", () => {
-      if (this.#client === client) this.#client = undefined;
+      if (this.#client === client) {
+        this.#client = undefined;
+      }
     });
     return client;
   }

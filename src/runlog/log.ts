@@ -68,7 +68,9 @@ export class ResultLog {
   /** Offers durable entries to readers everywhere. Call it after the commit, never before. */
   announce(runId: string, entries: readonly LogEntry[]): void {
     const newest = entries.at(-1);
-    if (newest === undefined) return;
+    if (newest === undefined) {
+      return;
+    }
     this.#options.hub.publish(runId, entries);
     this.#options.wakeup.publish({ topic: "result", key: runId, value: newest.sequence });
   }
@@ -80,7 +82,9 @@ export class ResultLog {
   /** The last digits of a run id are random, so runs spread evenly and each stays with its lane. */
   #laneOf(runId: string): Lane {
     const lane = this.#lanes[Number.parseInt(runId.slice(-8), 16) % laneCount];
-    if (lane === undefined) throw new Error(`no lane for run ${runId}`);
+    if (lane === undefined) {
+      throw new Error(`no lane for run ${runId}`);
+    }
     return lane;
   }
 }

@@ -46,7 +46,9 @@ export class Maintenance {
     const { clock } = this.#options;
     while (!this.#closing.signal.aborted) {
       await clock.sleep(intervalMs, this.#closing.signal);
-      if (!this.#closing.signal.aborted) await this.#pass();
+      if (!this.#closing.signal.aborted) {
+        await this.#pass();
+      }
     }
   }
 
@@ -64,7 +66,9 @@ export class Maintenance {
     const nowMs = clock.nowMs();
     // First: such rows keep the partition of their day from being made.
     const rows = await countUnpartitionedResults(db);
-    if (rows > 0) events.partitionMissed({ rows });
+    if (rows > 0) {
+      events.partitionMissed({ rows });
+    }
     await createPartitions(db, { nowMs, daysAhead });
     await dropPartitionsBefore(db, nowMs - retentionDays * dayMs - runTimeoutMs);
     await deleteAnswersOlderThan(db, answerAgeMaxMs);

@@ -10,9 +10,13 @@ export const mergeCharsMax = 4096;
 
 /** The two as one result, or undefined when they must stay apart. */
 export function mergeResults(first: ResultInit, second: ResultInit): ResultInit | undefined {
-  if (first.usage !== undefined || second.usage !== undefined) return undefined;
+  if (first.usage !== undefined || second.usage !== undefined) {
+    return undefined;
+  }
   const [a, b] = [first.payload, second.payload];
-  if (a?.case === "messageDelta" && b?.case === "messageDelta") return mergeDeltas(a.value.chunk, b.value.chunk);
+  if (a?.case === "messageDelta" && b?.case === "messageDelta") {
+    return mergeDeltas(a.value.chunk, b.value.chunk);
+  }
   if (a?.case === "reasoningDelta" && b?.case === "reasoningDelta") {
     const content = joinText(a.value.content, b.value.content);
     return content === undefined ? undefined : { payload: { case: "reasoningDelta", value: { content } } };
@@ -24,7 +28,9 @@ type DeltaPayload = Extract<ResultInit["payload"], { case: "messageDelta" }>;
 type Chunk = DeltaPayload["value"]["chunk"];
 
 function mergeDeltas(a: Chunk, b: Chunk): ResultInit | undefined {
-  if (!isPlainText(a) || !isPlainText(b) || a.role !== b.role || a.msgSequence !== b.msgSequence) return undefined;
+  if (!isPlainText(a) || !isPlainText(b) || a.role !== b.role || a.msgSequence !== b.msgSequence) {
+    return undefined;
+  }
   const content = joinText(a.content, b.content);
   return content === undefined ? undefined : { payload: { case: "messageDelta", value: { chunk: { ...b, content } } } };
 }

@@ -82,7 +82,9 @@ export class PostgresWakeup implements Wakeup {
   async #connectSender(): Promise<Connection> {
     const client = await this.#connections.connect("notify");
     client.once("end", () => {
-      if (this.#sender === client) this.#sender = undefined;
+      if (this.#sender === client) {
+        this.#sender = undefined;
+      }
     });
     return client;
   }
@@ -98,10 +100,14 @@ export class PostgresWakeup implements Wakeup {
           topics.map((topic) => channelPrefix + topic),
           (notification) => this.#hear(notification),
         );
-        for (const listener of this.#gapListeners) listener();
+        for (const listener of this.#gapListeners) {
+          listener();
+        }
         await this.#watchConnection(client, signal);
       } catch (error) {
-        if (!signal.aborted) this.#onError(error);
+        if (!signal.aborted) {
+          this.#onError(error);
+        }
       } finally {
         await client?.end().catch(() => {});
       }
@@ -124,9 +130,13 @@ export class PostgresWakeup implements Wakeup {
   #hear({ channel, payload }: Notification): void {
     this.#heardAtMs = this.#clock.monotonicMs();
     const topic = topics.find((each) => channelPrefix + each === channel);
-    if (topic === undefined) return;
+    if (topic === undefined) {
+      return;
+    }
     for (const message of unpackPayload(topic, payload)) {
-      for (const listener of this.#listeners.get(topic) ?? []) listener(message);
+      for (const listener of this.#listeners.get(topic) ?? []) {
+        listener(message);
+      }
     }
   }
 }

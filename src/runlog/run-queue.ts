@@ -58,7 +58,9 @@ export class RunQueue {
   }
 
   push(init: ResultInit): void {
-    if (this.#lost !== undefined) throw this.#lost;
+    if (this.#lost !== undefined) {
+      throw this.#lost;
+    }
     const newest = this.#waiting.at(-1);
     if (newest !== undefined && this.#clock.monotonicMs() - newest.bornMs <= mergeAgeMaxMs) {
       const merged = mergeResults(newest.init, init);
@@ -94,7 +96,9 @@ export class RunQueue {
   }
 
   lose(fault: Fault): void {
-    if (this.#lost !== undefined) return;
+    if (this.#lost !== undefined) {
+      return;
+    }
     this.#lost = fault;
     this.#waiting.length = 0;
     this.#inFlight = [];
@@ -104,14 +108,22 @@ export class RunQueue {
 
   /** Resolves when the driver may go on. */
   async room(): Promise<void> {
-    while (this.#waiting.length > waitingRowsMax) await this.#changed.promise;
-    if (this.#lost !== undefined) throw this.#lost;
+    while (this.#waiting.length > waitingRowsMax) {
+      await this.#changed.promise;
+    }
+    if (this.#lost !== undefined) {
+      throw this.#lost;
+    }
   }
 
   /** Resolves when everything that was pushed is durable. */
   async flush(): Promise<void> {
-    while (this.#waiting.length > 0 || this.#inFlight.length > 0) await this.#changed.promise;
-    if (this.#lost !== undefined) throw this.#lost;
+    while (this.#waiting.length > 0 || this.#inFlight.length > 0) {
+      await this.#changed.promise;
+    }
+    if (this.#lost !== undefined) {
+      throw this.#lost;
+    }
   }
 
   #notify(): void {

@@ -37,17 +37,25 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
   signal.addEventListener("abort", () => watch.wake(), { signal: idle.over });
   let cursor = request.after;
   // What a reader claims to have may not exist yet.
-  if (cursor > 0) watch.seen(Math.min(cursor, await lastSequence(source.db, runId)));
+  if (cursor > 0) {
+    watch.seen(Math.min(cursor, await lastSequence(source.db, runId)));
+  }
   while (!signal.aborted) {
     const entries = watch.live(cursor) ?? (await readPage(source.db, runId, cursor));
     const last = entries.at(-1);
     if (last === undefined) {
-      if (idle.take() && (await hasEndedAt(source.db, runId, cursor))) return;
-      if (!signal.aborted) await watch.beyond(cursor);
+      if (idle.take() && (await hasEndedAt(source.db, runId, cursor))) {
+        return;
+      }
+      if (!signal.aborted) {
+        await watch.beyond(cursor);
+      }
       continue;
     }
     yield entries;
-    if (last.terminal) return;
+    if (last.terminal) {
+      return;
+    }
     cursor = last.sequence;
     watch.seen(cursor);
   }
@@ -94,8 +102,12 @@ async function readPage(db: Db, runId: string, after: number): Promise<LogEntry[
 /** A cursor that was at or beyond the end before the run ended would wait for ever. */
 async function hasEndedAt(db: Db, runId: string, cursor: number): Promise<boolean> {
   const run = await findRun(db, runId);
-  if (run === undefined || isActive(run.status)) return false;
-  if (run.last_sequence < cursor) throw beyondEnd(cursor, run.last_sequence);
+  if (run === undefined || isActive(run.status)) {
+    return false;
+  }
+  if (run.last_sequence < cursor) {
+    throw beyondEnd(cursor, run.last_sequence);
+  }
   if (run.last_sequence > cursor && (await lastSequence(db, runId)) === 0) {
     throw new Fault("RESULTS_EXPIRED", `the results of run ${runId} are no longer kept`);
   }

@@ -99,7 +99,9 @@ export class RunWriter {
       throw this.#lose(leaseLost());
     }
     const run = await lockRun(trx, runId);
-    if (run === undefined || run.epoch !== epoch || run.owner !== replicaId) throw this.#lose(runLost(runId));
+    if (run === undefined || run.epoch !== epoch || run.owner !== replicaId) {
+      throw this.#lose(runLost(runId));
+    }
     return run;
   }
 
@@ -113,7 +115,9 @@ export class RunWriter {
     let repeated = false;
     await this.#retried(async () => {
       const last = entries.at(-1)?.sequence;
-      if (repeated && last !== undefined && (await this.#reached(last))) return;
+      if (repeated && last !== undefined && (await this.#reached(last))) {
+        return;
+      }
       repeated = true;
       await work();
     });
@@ -130,11 +134,15 @@ export class RunWriter {
   /** Waits out a database that is away. It ends: the lease does not outlive an outage, and then the run is lost. */
   async #retried<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {
-      if (this.#queue.lost !== undefined) throw this.#queue.lost;
+      if (this.#queue.lost !== undefined) {
+        throw this.#queue.lost;
+      }
       try {
         return await work();
       } catch (error) {
-        if (!isOutage(error) || this.#queue.lost !== undefined) throw error;
+        if (!isOutage(error) || this.#queue.lost !== undefined) {
+          throw error;
+        }
         this.#options.onError(error);
         await this.#options.clock.sleep(retryDelayMs);
       }

@@ -24,9 +24,13 @@ export async function cancelRun(deps: CancelDeps, runId: string): Promise<void> 
 /** Cancels within a caller's transaction; call what it returns after the commit. */
 export async function cancelRunWithin(trx: Transaction, deps: CancelDeps, runId: string): Promise<() => void> {
   const run = await lockRun(trx, runId);
-  if (run === undefined || !isActive(run.status)) return () => {};
+  if (run === undefined || !isActive(run.status)) {
+    return () => {};
+  }
   await requestCancel(trx, runId);
-  if (run.status === "running") return () => deps.wakeup.publish({ topic: "cancel", key: runId, value: 0 });
+  if (run.status === "running") {
+    return () => deps.wakeup.publish({ topic: "cancel", key: runId, value: 0 });
+  }
   const entries: LogEntry[] = await endRun(trx, { run, end: cancelled, clock: deps.clock });
   return () => deps.log.announce(runId, entries);
 }

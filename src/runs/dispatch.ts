@@ -65,26 +65,34 @@ export class Dispatcher {
   /** Keeps a slot for a run that is about to be admitted; undefined when there is none. Give it back or fill it. */
   reserve(): Reservation | undefined {
     const { replicaId } = this.#options.lease;
-    if (replicaId === undefined || this.#closing.signal.aborted || this.#freeSlots() < 1) return undefined;
+    if (replicaId === undefined || this.#closing.signal.aborted || this.#freeSlots() < 1) {
+      return undefined;
+    }
     this.#reserved++;
     return new Reservation(replicaId, (run) => {
       this.#reserved--;
       // After the close nobody would wait for it; the lease ends with this process, and so another one takes the run.
-      if (run !== undefined && !this.#closing.signal.aborted) this.#start(run);
+      if (run !== undefined && !this.#closing.signal.aborted) {
+        this.#start(run);
+      }
     });
   }
 
   /** Stops a run if this replica works on it. */
   stopRun(runId: string, reason: StopReason): void {
     for (const active of this.#active) {
-      if (active.runId === runId) active.stop.request(reason);
+      if (active.runId === runId) {
+        active.stop.request(reason);
+      }
     }
   }
 
   /** Drops all runs that were owned under a lost id; nothing more of them is written. */
   loseRuns(replicaId: string): void {
     for (const active of this.#active) {
-      if (active.replicaId === replicaId) active.stop.request("lost");
+      if (active.replicaId === replicaId) {
+        active.stop.request("lost");
+      }
     }
   }
 
@@ -92,10 +100,14 @@ export class Dispatcher {
   async close(): Promise<void> {
     this.#closing.abort();
     this.#wake.abort();
-    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    for (const unsubscribe of this.#unsubscribe) {
+      unsubscribe();
+    }
     await this.#claiming;
     await this.#polling;
-    for (const active of this.#active) active.stop.request("handed-on");
+    for (const active of this.#active) {
+      active.stop.request("handed-on");
+    }
     await Promise.all(Array.from(this.#active, (active) => active.over));
   }
 
@@ -105,7 +117,9 @@ export class Dispatcher {
 
   #start(run: RunRow): void {
     const stop = new Stop();
-    if (run.cancel_request_time !== null) stop.request("cancelled");
+    if (run.cancel_request_time !== null) {
+      stop.request("cancelled");
+    }
     const over = this.#options.supervise(run, stop).finally(() => {
       this.#active.delete(active);
       // A full replica left due runs in the queue.
@@ -134,7 +148,9 @@ export class Dispatcher {
   async #disownStrays(): Promise<void> {
     const { db, events, lease } = this.#options;
     const owner = lease.replicaId;
-    if (owner === undefined) return;
+    if (owner === undefined) {
+      return;
+    }
     const except = Array.from(this.#active, (active) => active.runId);
     for (const runId of await disownRuns(db, { owner, except, startedBeforeMs: strayAgeMs })) {
       events.runDisowned({ runId });
@@ -144,10 +160,14 @@ export class Dispatcher {
   async #claim(): Promise<void> {
     const { db, lease } = this.#options;
     const limit = this.#freeSlots();
-    if (lease.replicaId === undefined || limit < 1) return;
+    if (lease.replicaId === undefined || limit < 1) {
+      return;
+    }
     this.#reserved += limit;
     try {
-      for (const run of await claimRuns(db, { owner: lease.replicaId, limit })) this.#start(run);
+      for (const run of await claimRuns(db, { owner: lease.replicaId, limit })) {
+        this.#start(run);
+      }
     } finally {
       this.#reserved -= limit;
     }
@@ -157,9 +177,13 @@ export class Dispatcher {
     const { clock, db, events, lease } = this.#options;
     while (!this.#closing.signal.aborted) {
       await clock.sleep(pollMs, this.#closing.signal);
-      if (this.#active.size === 0 || lease.replicaId === undefined) continue;
+      if (this.#active.size === 0 || lease.replicaId === undefined) {
+        continue;
+      }
       try {
-        for (const runId of await listCancelRequests(db, lease.replicaId)) this.stopRun(runId, "cancelled");
+        for (const runId of await listCancelRequests(db, lease.replicaId)) {
+          this.stopRun(runId, "cancelled");
+        }
       } catch (error) {
         events.databaseTroubled({ part: "cancel poll", error });
       }

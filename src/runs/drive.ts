@@ -21,13 +21,20 @@ export async function drive(args: {
   const graceOver = new Interrupt();
   const done = new AbortController();
   const startGrace = (): void => void waitGrace(clock, graceOver, done.signal);
-  if (signal.aborted) startGrace();
-  else signal.addEventListener("abort", startGrace, { once: true, signal: done.signal });
+  if (signal.aborted) {
+    startGrace();
+  } else {
+    signal.addEventListener("abort", startGrace, { once: true, signal: done.signal });
+  }
   try {
     for (;;) {
       const next = await graceOver.guard(steps.next());
-      if (next === interrupted) return undefined;
-      if (next.done === true) return next.value;
+      if (next === interrupted) {
+        return undefined;
+      }
+      if (next.done === true) {
+        return next.value;
+      }
       await write(writer, target, next.value);
     }
   } finally {
@@ -41,11 +48,15 @@ const leftBehind: DriverEnd = { kind: "failed", code: "runner.error", error: "le
 
 async function waitGrace(clock: Clock, graceOver: Interrupt, done: AbortSignal): Promise<void> {
   await clock.sleep(stopGraceMs, done);
-  if (!done.aborted) graceOver.fire();
+  if (!done.aborted) {
+    graceOver.fire();
+  }
 }
 
 async function write(writer: RunWriter, target: EffectTarget, step: DriverStep): Promise<void> {
-  if (step.kind === "append") return await writer.append(step.result);
+  if (step.kind === "append") {
+    return await writer.append(step.result);
+  }
   await writer.commit(step.results, (trx, sequences) => applyEffects(trx, target, step.effects, sequences));
   target.transcriptLength += step.effects.transcript?.length ?? 0;
 }

@@ -46,7 +46,9 @@ export class Lease {
 
   /** Called by whoever finds out that a write was refused. */
   lose(replicaId: string, why: string): void {
-    if (this.#replicaId !== replicaId) return;
+    if (this.#replicaId !== replicaId) {
+      return;
+    }
     this.#replicaId = undefined;
     this.#options.events.leaseLost({ replicaId, why });
     this.#options.onLost(replicaId);
@@ -58,7 +60,9 @@ export class Lease {
     await this.#keeping;
     const replicaId = this.#replicaId;
     this.#replicaId = undefined;
-    if (replicaId !== undefined) await deleteReplica(this.#options.db, replicaId).catch(() => {});
+    if (replicaId !== undefined) {
+      await deleteReplica(this.#options.db, replicaId).catch(() => {});
+    }
   }
 
   async #acquire(): Promise<void> {
@@ -77,7 +81,9 @@ export class Lease {
     let delayMs = leaseMs / 3;
     while (!signal.aborted) {
       await clock.sleep(delayMs, signal);
-      if (signal.aborted) return;
+      if (signal.aborted) {
+        return;
+      }
       try {
         await (this.#replicaId === undefined ? this.#acquire() : this.#renew(this.#replicaId));
         delayMs = leaseMs / 3;
@@ -102,7 +108,9 @@ export class Lease {
 
   #giveUpWhenSilent(): void {
     const { clock, leaseMs } = this.#options;
-    if (this.#replicaId === undefined || clock.monotonicMs() - this.#renewedAtMs < leaseMs * silentLeasesMax) return;
+    if (this.#replicaId === undefined || clock.monotonicMs() - this.#renewedAtMs < leaseMs * silentLeasesMax) {
+      return;
+    }
     this.lose(this.#replicaId, "the database is silent");
   }
 }

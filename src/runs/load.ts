@@ -31,7 +31,9 @@ export async function loadRun(db: Db, run: RunRow): Promise<LoadedRun> {
     lastSequence(db, run.id),
     timeLeftMs(db, run.id),
   ]);
-  if (session === undefined) throw new Error(`run ${run.id} has no session`);
+  if (session === undefined) {
+    throw new Error(`run ${run.id} has no session`);
+  }
   return {
     context: {
       runId: run.id,

@@ -26,15 +26,21 @@ async function readUnfinishedText(trx: Transaction, runId: string): Promise<stri
   let text = "";
   for (;;) {
     const page = await readResults(trx, { runId, after, limit: pageRows });
-    for (const { payload } of page) text = addText(text, decodeResult(payload).payload);
+    for (const { payload } of page) {
+      text = addText(text, decodeResult(payload).payload);
+    }
     const last = page.at(-1);
-    if (last === undefined || page.length < pageRows || text.length >= textCharsMax) return text;
+    if (last === undefined || page.length < pageRows || text.length >= textCharsMax) {
+      return text;
+    }
     after = last.sequence;
   }
 }
 
 function addText(text: string, payload: ReturnType<typeof decodeResult>["payload"]): string {
-  if (payload.case === "turnRestarted") return "";
+  if (payload.case === "turnRestarted") {
+    return "";
+  }
   return payload.case === "messageDelta" ? text + (payload.value.chunk?.content ?? "") : text;
 }
 

@@ -43,7 +43,9 @@ function timeField(name: string, time: Date | null) {
 function presentTerminal(bytes: Uint8Array): MessageInitShape<typeof RunSchema> {
   const { payload, usage } = decodeResult(bytes);
   const used = usage === undefined ? {} : { usage };
-  if (payload.case === "runCompleted") return { ...used, output: messageText(payload.value.message) };
+  if (payload.case === "runCompleted") {
+    return { ...used, output: messageText(payload.value.message) };
+  }
   if (payload.case === "runFailed") {
     const { output, code, error } = payload.value;
     return { ...used, output, failureCode: code, error };

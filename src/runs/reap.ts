@@ -67,7 +67,9 @@ export class Reaper {
 
   async #pass(): Promise<void> {
     await this.#wakeRuns();
-    if (this.#options.clock.monotonicMs() >= this.#holdOffUntilMs) await this.#reapReplicas();
+    if (this.#options.clock.monotonicMs() >= this.#holdOffUntilMs) {
+      await this.#reapReplicas();
+    }
     await this.#forEachBatch(
       (trx) => lockOrphanedRuns(trx, runsPerTransactionMax),
       (trx, run) => this.#recover(trx, run),
@@ -88,15 +90,21 @@ export class Reaper {
     const askedAtMs = clock.monotonicMs();
     const woken = await wakeDueRuns(db);
     const answeredAtMs = clock.monotonicMs();
-    if (this.#outage || answeredAtMs - askedAtMs > leaseMs) this.#holdOffUntilMs = answeredAtMs + leaseMs;
+    if (this.#outage || answeredAtMs - askedAtMs > leaseMs) {
+      this.#holdOffUntilMs = answeredAtMs + leaseMs;
+    }
     this.#outage = false;
-    if (woken > 0) wakeup.publish({ topic: "queue", key: "", value: 0 });
+    if (woken > 0) {
+      wakeup.publish({ topic: "queue", key: "", value: 0 });
+    }
   }
 
   async #reapReplicas(): Promise<void> {
     for (;;) {
       const replicaId = await this.#options.db.transaction().execute(takeExpiredReplica);
-      if (replicaId === undefined) return;
+      if (replicaId === undefined) {
+        return;
+      }
       this.#options.events.replicaReaped({ replicaId });
     }
   }
@@ -111,11 +119,17 @@ export class Reaper {
       const written: { runId: string; entries: readonly LogEntry[] }[] = [];
       batchRows = await this.#options.db.transaction().execute(async (trx) => {
         const runs = await lock(trx);
-        for (const run of runs) written.push({ runId: run.id, entries: await handle(trx, run) });
+        for (const run of runs) {
+          written.push({ runId: run.id, entries: await handle(trx, run) });
+        }
         return runs.length;
       });
-      for (const { runId, entries } of written) this.#options.log.announce(runId, entries);
-      if (batchRows > 0) this.#options.wakeup.publish({ topic: "queue", key: "", value: 0 });
+      for (const { runId, entries } of written) {
+        this.#options.log.announce(runId, entries);
+      }
+      if (batchRows > 0) {
+        this.#options.wakeup.publish({ topic: "queue", key: "", value: 0 });
+      }
     } while (batchRows === runsPerTransactionMax);
   }
 

@@ -50,7 +50,9 @@ export async function startRun<T>(
       return started.id;
     }),
   );
-  if (started !== undefined) announceStart(deps, started, slot);
+  if (started !== undefined) {
+    announceStart(deps, started, slot);
+  }
   return answer;
 }
 
@@ -69,24 +71,33 @@ async function insert(
     timeoutMs: deps.timeoutMs,
     owner: ours ? slot.replicaId : undefined,
   });
-  if (run === undefined) throw new Fault("SESSION_BUSY", "session already running");
+  if (run === undefined) {
+    throw new Fault("SESSION_BUSY", "session already running");
+  }
   await setLatestRun(trx, { session: request.session, runId: id });
   return run;
 }
 
 async function admit(trx: Transaction, runsMax: number): Promise<void> {
-  if (runsMax === 0) return;
+  if (runsMax === 0) {
+    return;
+  }
   let active = await countActiveRuns(trx);
   if (active < runsMax && active >= runsMax - admissionMarginRuns) {
     await lockAdmission(trx);
     active = await countActiveRuns(trx);
   }
-  if (active < runsMax) return;
+  if (active < runsMax) {
+    return;
+  }
   throw new Fault("CONCURRENCY_EXHAUSTED", `max concurrent sessions (${runsMax}) reached`, { retryAfterMs: 1_000 });
 }
 
 function announceStart(deps: StartDeps, run: RunRow, slot: Reservation | undefined): void {
   deps.wakeup.publish({ topic: "session", key: run.session, value: 0 });
-  if (run.owner !== null) slot?.fill(run);
-  else deps.wakeup.publish({ topic: "queue", key: "", value: 0 });
+  if (run.owner !== null) {
+    slot?.fill(run);
+  } else {
+    deps.wakeup.publish({ topic: "queue", key: "", value: 0 });
+  }
 }

@@ -23,8 +23,12 @@ export class Stop {
 
   /** The first reason counts, but nothing outweighs a loss: from then on the run is not ours to decide about. */
   request(reason: StopReason): void {
-    if (this.#reason === undefined || reason === "lost") this.#reason = reason;
+    if (this.#reason === undefined || reason === "lost") {
+      this.#reason = reason;
+    }
     this.#controller.abort();
-    if (reason === "lost") this.#lost.abort();
+    if (reason === "lost") {
+      this.#lost.abort();
+    }
   }
 }

@@ -44,12 +44,16 @@ export async function supervise(run: RunRow, stop: Stop, deps: SuperviseDeps): P
     await settle(end, { run, target, writer, stop, deps });
   } catch (error) {
     // A run that could not be settled keeps its owner in the database: the reaper deals with it by lease or deadline.
-    if (stop.reason !== "lost") deps.events.runAbandoned({ runId: run.id, error });
+    if (stop.reason !== "lost") {
+      deps.events.runAbandoned({ runId: run.id, error });
+    }
   }
 }
 
 function openWriter(run: RunRow, loaded: LoadedRun, stop: Stop, deps: SuperviseDeps): RunWriter {
-  if (run.owner === null) throw new Error(`run ${run.id} has no owner`);
+  if (run.owner === null) {
+    throw new Error(`run ${run.id} has no owner`);
+  }
   const writer = deps.log.open({
     runId: run.id,
     epoch: run.epoch,
@@ -65,7 +69,9 @@ function openWriter(run: RunRow, loaded: LoadedRun, stop: Stop, deps: SuperviseD
 async function withDeadline<T>(leftMs: number, stop: Stop, clock: Clock, job: () => Promise<T>): Promise<T> {
   const done = new AbortController();
   const deadline = clock.sleep(Math.max(0, leftMs), done.signal).then(() => {
-    if (!done.signal.aborted) stop.request("timed-out");
+    if (!done.signal.aborted) {
+      stop.request("timed-out");
+    }
   });
   try {
     return await job();
@@ -86,14 +92,18 @@ async function work(
 ): Promise<DriverEnd | undefined> {
   const { signal } = stop;
   const driver = deps.findDriver(run.driver);
-  if (driver === undefined) return failed("runner.unavailable", `no driver named ${run.driver} runs here`);
+  if (driver === undefined) {
+    return failed("runner.unavailable", `no driver named ${run.driver} runs here`);
+  }
   try {
     const workDir = loaded.workDir ?? (await deps.prepareWorkDir(loaded.session));
     await announceRestart(loaded, writer);
     const steps = driver.run({ ...loaded.context, workDir, signal });
     return await drive({ steps, writer, target, signal, clock: deps.clock });
   } catch (error) {
-    if (stop.reason !== undefined) return undefined;
+    if (stop.reason !== undefined) {
+      return undefined;
+    }
     deps.events.driverFailed({ runId: run.id, driver: run.driver, error });
     return failed("runner.exception", "the runner failed unexpectedly");
   }
@@ -102,7 +112,9 @@ async function work(
 /** Tells readers that what a lost turn said is void. */
 async function announceRestart({ checkpoint, lastSequence }: LoadedRun, writer: RunWriter): Promise<void> {
   const covered = checkpoint?.sequence ?? 0;
-  if (lastSequence <= covered) return;
+  if (lastSequence <= covered) {
+    return;
+  }
   const value = { turn: (checkpoint?.turn ?? 0) + 1, fromSequence: BigInt(covered + 1) };
   await writer.append({ payload: { case: "turnRestarted", value } });
 }
@@ -118,10 +130,16 @@ interface Settlement {
 /** A driver's own completion counts even when it was told to stop; otherwise the stop decides. */
 async function settle(driverEnd: DriverEnd | undefined, settlement: Settlement): Promise<void> {
   const { reason } = settlement.stop;
-  if (reason === "lost") return;
+  if (reason === "lost") {
+    return;
+  }
   const end = driverEnd?.kind === "completed" || reason === undefined ? driverEnd : endOfStop(reason);
-  if (end === undefined) return await handOn(settlement);
-  if (end.kind === "parked") return await park(end, settlement);
+  if (end === undefined) {
+    return await handOn(settlement);
+  }
+  if (end.kind === "parked") {
+    return await park(end, settlement);
+  }
   await finish(end, settlement);
 }
 

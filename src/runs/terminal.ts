@@ -28,7 +28,9 @@ export async function endRun(
   args: { run: RunRow; end: CompletedEnd | FailedEnd; clock: Clock },
 ): Promise<LogEntry[]> {
   const { run, end } = args;
-  if (!isActive(run.status)) return [];
+  if (!isActive(run.status)) {
+    return [];
+  }
   const turns = Math.max(end.turns ?? 0, run.turn);
   const results = [
     ...(await readOpenToolCalls(trx, run.id)).map(closeToolCall),
@@ -54,12 +56,16 @@ async function finish(
   entries: readonly LogEntry[],
 ): Promise<void> {
   const last = entries.at(-1);
-  if (last === undefined) throw new Error("a run ends with a terminal result");
+  if (last === undefined) {
+    throw new Error("a run ends with a terminal result");
+  }
   await finishRun(trx, { id: run.id, status: endStatus(end), turn, sequence: last.sequence, terminal: last.bytes });
 }
 
 function endStatus(end: CompletedEnd | FailedEnd): "completed" | "failed" | "cancelled" {
-  if (end.kind === "completed") return "completed";
+  if (end.kind === "completed") {
+    return "completed";
+  }
   return end.code === cancelled.code ? "cancelled" : "failed";
 }
 

@@ -18,7 +18,9 @@ export function answerProbe(
   response: ServerResponse | Http2ServerResponse,
 ): boolean {
   const probe = table.get(request.url?.split("?")[0] ?? "");
-  if (probe === undefined) return false;
+  if (probe === undefined) {
+    return false;
+  }
   if (request.method !== "GET") {
     response.statusCode = 405;
     response.setHeader("allow", "GET");

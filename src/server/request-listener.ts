@@ -25,7 +25,9 @@ export function createRequestListener(surfaces: Surfaces): (request: Request, re
   const { handlers, answerRest, probes, events } = surfaces;
   const rpcs = new Map(handlers.map((handler) => [handler.requestPath, handler]));
   return (request, response) => {
-    if (answerProbe(probes, request, response)) return;
+    if (answerProbe(probes, request, response)) {
+      return;
+    }
     const contextValues = contextOf(request);
     const rpc = rpcs.get(request.url?.split("?", 1)[0] ?? "");
     const answered =
@@ -34,7 +36,9 @@ export function createRequestListener(surfaces: Surfaces): (request: Request, re
         : answerRpc(rpc, request, response, contextValues);
     answered.catch((error: unknown) => {
       // A client that leaves in the middle of an answer is nothing to report.
-      if (!response.destroyed) events.requestFailed({ method: request.url ?? "", error });
+      if (!response.destroyed) {
+        events.requestFailed({ method: request.url ?? "", error });
+      }
     });
   };
 }
@@ -55,12 +59,16 @@ async function answerRpc(
  */
 function withLegibleMessage(answer: UniversalServerResponse): UniversalServerResponse {
   const { trailer } = answer;
-  if (trailer === undefined) return answer;
+  if (trailer === undefined) {
+    return answer;
+  }
   return {
     ...answer,
     get trailer() {
       const message = trailer.get("grpc-message");
-      if (message === null) return trailer;
+      if (message === null) {
+        return trailer;
+      }
       const legible = new Headers(trailer);
       legible.set("grpc-message", encodeURI(decodeURIComponent(message)));
       return legible;

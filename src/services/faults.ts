@@ -39,8 +39,12 @@ async function* mapErrors<T>(messages: AsyncIterable<T>, map: (error: unknown) =
 }
 
 function toConnectError(error: unknown, method: string, events: Events): ConnectError {
-  if (error instanceof Fault) return presentFault(error);
-  if (error instanceof ConnectError) return error;
+  if (error instanceof Fault) {
+    return presentFault(error);
+  }
+  if (error instanceof ConnectError) {
+    return error;
+  }
   if (isLockTimeout(error)) {
     return presentFault(
       new Fault("BUSY", "another request works on the same thing: try again", { retryAfterMs: 1_000 }),

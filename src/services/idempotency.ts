@@ -20,10 +20,14 @@ export async function answerOnce<Request extends DescMessage, Response extends D
   call: RepeatableCall<Request, Response>,
   work: () => Promise<MessageShape<Response>>,
 ): Promise<MessageShape<Response>> {
-  if (call.requestId === "") return await work();
+  if (call.requestId === "") {
+    return await work();
+  }
   const key = keyOf(call);
   const earlier = await claimRequest(trx, key);
-  if (earlier !== undefined) return readAnswer(earlier, key, call.responseSchema);
+  if (earlier !== undefined) {
+    return readAnswer(earlier, key, call.responseSchema);
+  }
   const response = await work();
   await saveAnswer(trx, key, toBinary(call.responseSchema, response));
   return response;
@@ -41,7 +45,9 @@ function readAnswer<Response extends DescMessage>(
   key: IdempotencyKey,
   schema: Response,
 ): MessageShape<Response> {
-  if (Buffer.compare(answer.requestHash, key.requestHash) === 0) return fromBinary(schema, answer.response);
+  if (Buffer.compare(answer.requestHash, key.requestHash) === 0) {
+    return fromBinary(schema, answer.response);
+  }
   throw new Fault("REQUEST_ID_REUSED", `request_id "${key.requestId}" was used for another request`, {
     violations: [{ field: "request_id", description: "use a new one for each request" }],
   });

@@ -40,14 +40,22 @@ export async function* live<T>({ open, empty, clock, reader, drain }: LiveStream
     let next = source.next();
     for (;;) {
       const event = await interrupt.guard(next);
-      if (reader.aborted) throw reader.reason;
-      if (drain.aborted) throw resume();
+      if (reader.aborted) {
+        throw reader.reason;
+      }
+      if (drain.aborted) {
+        throw resume();
+      }
       if (event === interrupted) {
-        if (clock.monotonicMs() - startedMs >= ageMaxMs) throw resume();
+        if (clock.monotonicMs() - startedMs >= ageMaxMs) {
+          throw resume();
+        }
         yield empty();
         continue;
       }
-      if (event.done === true) return;
+      if (event.done === true) {
+        return;
+      }
       yield event.value;
       next = source.next();
     }

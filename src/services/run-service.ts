@@ -65,7 +65,9 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
 async function requireRun(db: Db, context: HandlerContext, runId: string): Promise<ClientRun> {
   const { client } = requireCaller(context.values);
   const run = await findClientRun(db, { client, id: runId });
-  if (run === undefined) throw new Fault("RUN_NOT_FOUND", "run not found");
+  if (run === undefined) {
+    throw new Fault("RUN_NOT_FOUND", "run not found");
+  }
   return run;
 }
 
@@ -77,8 +79,12 @@ async function* followRun(
   const run = await requireRun(deps.db, context, request.runId);
   const after = Number(request.after);
   if (!isActive(run.status)) {
-    if (after > run.last_sequence) throw beyondEnd(after, run.last_sequence);
-    if (after === run.last_sequence) return;
+    if (after > run.last_sequence) {
+      throw beyondEnd(after, run.last_sequence);
+    }
+    if (after === run.last_sequence) {
+      return;
+    }
   }
   yield* live({
     open: (signal) => responses(tail(deps, { runId: run.id, after, signal })),
@@ -100,7 +106,9 @@ const resultTag = 0x0a;
 /** Stored bytes with their prefixes, one after the other, are a response. */
 async function* responses(batches: AsyncGenerator<readonly LogEntry[]>): AsyncGenerator<TailRunResponse> {
   for await (const batch of batches) {
-    for (const part of splitBySize(batch)) yield fromBinary(TailRunResponseSchema, Buffer.concat(part.flatMap(framed)));
+    for (const part of splitBySize(batch)) {
+      yield fromBinary(TailRunResponseSchema, Buffer.concat(part.flatMap(framed)));
+    }
   }
 }
 
@@ -125,7 +133,9 @@ function framed({ bytes }: LogEntry): Uint8Array[] {
 function varint(value: number): number[] {
   const bytes: number[] = [];
   for (let rest = value; ; rest >>>= 7) {
-    if (rest < 0x80) return [...bytes, rest];
+    if (rest < 0x80) {
+      return [...bytes, rest];
+    }
     bytes.push((rest & 0x7f) | 0x80);
   }
 }

@@ -97,7 +97,9 @@ async function insertNewSession(
   client: string,
   request: CreateSessionRequest,
 ): Promise<CreateSessionResponse> {
-  if (request.workDir !== "") await checkWorkDir(request.workDir);
+  if (request.workDir !== "") {
+    await checkWorkDir(request.workDir);
+  }
   const name = request.sessionId === "" ? newSessionId() : request.sessionId;
   const inserted = await insertSession(trx, {
     id: newUuid(deps.clock.nowMs()),
@@ -106,7 +108,9 @@ async function insertNewSession(
     agent: toBinary(AgentSchema, request.agent ?? create(AgentSchema)),
     workDir: request.workDir === "" ? undefined : request.workDir,
   });
-  if (!inserted) throw new Fault("SESSION_EXISTS", `session "${name}" already exists`);
+  if (!inserted) {
+    throw new Fault("SESSION_EXISTS", `session "${name}" already exists`);
+  }
   return create(CreateSessionResponseSchema, { sessionId: name, status: Session_State.CREATED });
 }
 
@@ -174,7 +178,9 @@ async function* followSession(
   const client = clientOf(context);
   const session = await requireSession(deps.db, client, request.sessionId);
   const from = parsePosition(request.after, session.latest_run_id);
-  if (from !== undefined && (await hasEverything(deps.db, client, session, from))) return;
+  if (from !== undefined && (await hasEverything(deps.db, client, session, from))) {
+    return;
+  }
   yield* live({
     open: (signal) => oneByOne(streamSession(deps, { session, from, signal })),
     empty: () => create(StreamSessionResponseSchema),
@@ -185,7 +191,9 @@ async function* followSession(
 }
 
 async function* oneByOne<T>(batches: AsyncGenerator<readonly T[]>): AsyncGenerator<T> {
-  for await (const batch of batches) yield* batch;
+  for await (const batch of batches) {
+    yield* batch;
+  }
 }
 
 /** True when the position is the run's terminal result: there is nothing to follow. */
@@ -196,8 +204,12 @@ async function hasEverything(db: Db, client: string, session: SessionRow, from: 
       violations: [{ field: "after", description: "use the id of an event of this session" }],
     });
   }
-  if (isActive(run.status)) return false;
-  if (from.sequence > run.last_sequence) throw beyondEnd(from.sequence, run.last_sequence);
+  if (isActive(run.status)) {
+    return false;
+  }
+  if (from.sequence > run.last_sequence) {
+    throw beyondEnd(from.sequence, run.last_sequence);
+  }
   return from.sequence === run.last_sequence;
 }
 
@@ -206,6 +218,8 @@ async function requireSession(db: Db, client: string, name: string): Promise<Ses
 }
 
 function found<T>(session: T | undefined): T {
-  if (session === undefined) throw new Fault("SESSION_NOT_FOUND", "session not found");
+  if (session === undefined) {
+    throw new Fault("SESSION_NOT_FOUND", "session not found");
+  }
   return session;
 }

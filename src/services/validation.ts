@@ -35,8 +35,12 @@ async function* checkEach<T extends Checked>(
 
 function check(validator: Validator, schema: Schema, message: Checked): void {
   const result = validator.validate(schema, message);
-  if (result.kind === "valid") return;
-  if (result.kind === "error") throw result.error;
+  if (result.kind === "valid") {
+    return;
+  }
+  if (result.kind === "error") {
+    throw result.error;
+  }
   // What a whole message lacks is told before what is wrong with its fields: the order of the documented checks.
   const ordered = result.violations.toSorted((a, b) => Number(a.field.length > 0) - Number(b.field.length > 0));
   const violations = ordered.map(describe);

@@ -40,7 +40,9 @@ function textEvents(content: string): Event[] {
 }
 
 function toolResult({ toolName: tool, result, error }: ToolCallCompleted): Event {
-  if (error !== undefined) return { case: "toolResult", value: { tool, success: false, content: "", error } };
+  if (error !== undefined) {
+    return { case: "toolResult", value: { tool, success: false, content: "", error } };
+  }
   return { case: "toolResult", value: { tool, success: true, content: resultText(result ?? "{}") } };
 }
 

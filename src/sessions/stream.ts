@@ -27,7 +27,9 @@ export async function* streamSession(
 ): AsyncGenerator<readonly StreamSessionResponse[]> {
   const { session, signal } = request;
   const from = request.from ?? (await firstRun(deps, session, signal));
-  if (from === undefined) return;
+  if (from === undefined) {
+    return;
+  }
   for await (const entries of tail(deps, { runId: from.runId, after: from.sequence, signal })) {
     yield entries.flatMap((entry) => sessionEvents(decodeResult(entry.bytes)));
   }
@@ -35,7 +37,9 @@ export async function* streamSession(
 
 /** Reads the id of an event: `<run_id>.<sequence>`, or a bare sequence of the latest run. */
 export function parsePosition(after: string, latestRunId: string | null): RunPosition | undefined {
-  if (after === "") return undefined;
+  if (after === "") {
+    return undefined;
+  }
   const match = /^(?:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.)?(\d{1,15})$/.exec(after);
   const runId = match?.[1] ?? latestRunId;
   if (match === null || runId === null) {
@@ -54,13 +58,19 @@ async function firstRun(
 ): Promise<RunPosition | undefined> {
   let woken = Promise.withResolvers<void>();
   const unsubscribe = deps.wakeup.subscribe("session", ({ key }) => {
-    if (key === session.id) woken.resolve();
+    if (key === session.id) {
+      woken.resolve();
+    }
   });
   try {
     while (!signal.aborted) {
       const current = await findSession(deps.db, { client: session.client, name: session.name });
-      if (current?.id !== session.id) throw new Fault("SESSION_NOT_FOUND", "session not found");
-      if (current.latest_run_id !== null) return { runId: current.latest_run_id, sequence: 0 };
+      if (current?.id !== session.id) {
+        throw new Fault("SESSION_NOT_FOUND", "session not found");
+      }
+      if (current.latest_run_id !== null) {
+        return { runId: current.latest_run_id, sequence: 0 };
+      }
       const waited = new AbortController();
       await Promise.race([woken.promise, deps.clock.sleep(pollMs, AbortSignal.any([signal, waited.signal]))]);
       waited.abort();

@@ -7,14 +7,18 @@ import { invalidField } from "../base/fault.ts";
 
 /** Refuses a directory that the tools could not use, in the words of the Agent Runner document. */
 export async function checkWorkDir(path: string): Promise<void> {
-  if (!isAbsolute(path) || path.includes("\0")) throw invalidField("work_dir", "must be an absolute path");
+  if (!isAbsolute(path) || path.includes("\0")) {
+    throw invalidField("work_dir", "must be an absolute path");
+  }
   let isDirectory: boolean;
   try {
     isDirectory = (await stat(path)).isDirectory();
   } catch (error) {
     throw invalidField("work_dir", `not accessible: stat ${path}: ${describe(error)}`);
   }
-  if (!isDirectory) throw invalidField("work_dir", "not a directory");
+  if (!isDirectory) {
+    throw invalidField("work_dir", "not a directory");
+  }
 }
 
 /** Makes the directory of a session that named none. Two sessions never share one, whatever their ids look like. */
@@ -27,7 +31,11 @@ export async function makeWorkDir(root: string, session: { id: string; client: s
 
 function describe(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code === "ENOENT") return "no such file or directory";
-  if (code === "EACCES") return "permission denied";
+  if (code === "ENOENT") {
+    return "no such file or directory";
+  }
+  if (code === "EACCES") {
+    return "permission denied";
+  }
   return String(code ?? "unknown error");
 }

@@ -81,8 +81,12 @@ function openPool(address: DatabaseAddress, name: string, size: number, { onConn
  * known. Everything else is an answer, or a defect of ours.
  */
 export function isOutage(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return outageStates.test(error.code ?? "");
-  if (!(error instanceof Error)) return false;
+  if (error instanceof pg.DatabaseError) {
+    return outageStates.test(error.code ?? "");
+  }
+  if (!(error instanceof Error)) {
+    return false;
+  }
   return ("code" in error && brokenSocket.test(String(error.code))) || brokenConnection.test(error.message);
 }
 
@@ -96,7 +100,9 @@ const brokenConnection =
 
 /** True when the error says that a key is taken; `constraint` names which. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
-  if (!(error instanceof pg.DatabaseError) || error.code !== "23505") return false;
+  if (!(error instanceof pg.DatabaseError) || error.code !== "23505") {
+    return false;
+  }
   return constraint === undefined || error.constraint === constraint;
 }
 

@@ -32,7 +32,9 @@ export async function claimRequest(trx: Transaction, key: IdempotencyKey): Promi
     })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
-  if (inserted.numInsertedOrUpdatedRows === 1n) return undefined;
+  if (inserted.numInsertedOrUpdatedRows === 1n) {
+    return undefined;
+  }
   const row = await trx
     .selectFrom("idempotency")
     .select(["request_hash", "response"])

@@ -8,7 +8,9 @@ export async function withMaintenanceLock(db: Db, pass: (db: Db) => Promise<void
   return await db.connection().execute(async (connection) => {
     const { rows } = await sql<{ locked: boolean }>`
       select pg_try_advisory_lock(hashtext('runnel maintenance')) as locked`.execute(connection);
-    if (rows[0]?.locked !== true) return false;
+    if (rows[0]?.locked !== true) {
+      return false;
+    }
     try {
       await pass(connection);
       return true;

@@ -32,7 +32,9 @@ export async function serverVersion(db: Db): Promise<string> {
 async function checkServerVersion(db: Db): Promise<void> {
   const { rows } = await sql<{ number: string }>`select current_setting('server_version_num') as number`.execute(db);
   const version = Number(rows[0]?.number);
-  if (version >= oldestServerVersion) return;
+  if (version >= oldestServerVersion) {
+    return;
+  }
   const major = Math.floor(version / 10_000);
   throw new Fault("CONFIG_INVALID", `Postgres ${major} is too old: point DATABASE_URL at Postgres 15 or newer`);
 }

@@ -24,5 +24,7 @@ export async function listen(
   onNotification: (notification: Notification) => void,
 ): Promise<void> {
   client.on("notification", ({ channel, payload }) => onNotification({ channel, payload: payload ?? "" }));
-  for (const channel of channels) await client.query(`listen ${client.escapeIdentifier(channel)}`);
+  for (const channel of channels) {
+    await client.query(`listen ${client.escapeIdentifier(channel)}`);
+  }
 }

@@ -13,7 +13,9 @@ export async function createPartitions(db: Db, args: { nowMs: number; daysAhead:
   const existing = new Set(await listPartitions(db));
   const today = Math.floor(args.nowMs / dayMs);
   for (let day = today; day <= today + args.daysAhead; day++) {
-    if (!existing.has(partitionName(day))) await createPartition(db, day);
+    if (!existing.has(partitionName(day))) {
+      await createPartition(db, day);
+    }
   }
 }
 
@@ -22,7 +24,9 @@ export async function dropPartitionsBefore(db: Db, beforeMs: number): Promise<st
   const dropped: string[] = [];
   for (const name of await listPartitions(db)) {
     const day = partitionDay(name);
-    if (day === undefined || (day + 1) * dayMs > beforeMs) continue;
+    if (day === undefined || (day + 1) * dayMs > beforeMs) {
+      continue;
+    }
     await db.transaction().execute(async (trx) => {
       await sql`select set_config('lock_timeout', ${`${dropLockTimeoutMs}ms`}, true)`.execute(trx);
       await sql`drop table if exists ${sql.id(name)}`.execute(trx);

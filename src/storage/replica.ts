@@ -46,7 +46,9 @@ export async function takeExpiredReplica(trx: Transaction): Promise<string | und
     .forUpdate()
     .skipLocked()
     .executeTakeFirst();
-  if (expired === undefined) return undefined;
+  if (expired === undefined) {
+    return undefined;
+  }
   await deleteReplica(trx, expired.id);
   return expired.id;
 }

@@ -46,7 +46,9 @@ export async function insertResultsFenced(
 
 /** Writes within a transaction that has locked the run. */
 export async function insertResults(trx: Transaction, rows: readonly ResultRow[]): Promise<void> {
-  if (rows.length === 0) return;
+  if (rows.length === 0) {
+    return;
+  }
   await trx
     .insertInto("run_result")
     .values(

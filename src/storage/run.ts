@@ -46,7 +46,9 @@ export async function insertRun(trx: Transaction, run: NewRun): Promise<RunRow |
       .returningAll()
       .executeTakeFirstOrThrow();
   } catch (error) {
-    if (isUniqueViolation(error, "run_active_of_session")) return undefined;
+    if (isUniqueViolation(error, "run_active_of_session")) {
+      return undefined;
+    }
     throw error;
   }
 }
@@ -72,13 +74,17 @@ export async function listClientRuns(
   db: Db,
   args: { client: string; sessionName: string | undefined; before: string | undefined; limit: number },
 ): Promise<ClientRun[]> {
-  if (args.sessionName !== undefined && !isStorableText(args.sessionName)) return [];
+  if (args.sessionName !== undefined && !isStorableText(args.sessionName)) {
+    return [];
+  }
   let query = clientRuns(db, args.client).orderBy("run.id", "desc").limit(args.limit);
   // A deleted session may have a namesake, whose past is not its own.
   if (args.sessionName !== undefined) {
     query = query.where("session.name", "=", args.sessionName).where("session.delete_time", "is", null);
   }
-  if (args.before !== undefined) query = query.where("run.id", "<", args.before);
+  if (args.before !== undefined) {
+    query = query.where("run.id", "<", args.before);
+  }
   return await query.execute();
 }
 

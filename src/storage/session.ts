@@ -31,7 +31,9 @@ export async function insertSession(
       .execute();
     return true;
   } catch (error) {
-    if (isUniqueViolation(error, "session_name")) return false;
+    if (isUniqueViolation(error, "session_name")) {
+      return false;
+    }
     throw error;
   }
 }
@@ -40,7 +42,9 @@ export async function findSession(
   db: Db | Transaction,
   args: { client: string; name: string },
 ): Promise<SessionWithRun | undefined> {
-  if (!isStorableText(args.name)) return undefined;
+  if (!isStorableText(args.name)) {
+    return undefined;
+  }
   return await sessionsWithRun(db, args.client).where("session.name", "=", args.name).executeTakeFirst();
 }
 
@@ -55,7 +59,9 @@ export async function listSessions(
   args: { client: string; before: string | undefined; limit: number },
 ): Promise<SessionWithRun[]> {
   let query = sessionsWithRun(db, args.client).orderBy("session.id", "desc").limit(args.limit);
-  if (args.before !== undefined) query = query.where("session.id", "<", args.before);
+  if (args.before !== undefined) {
+    query = query.where("session.id", "<", args.before);
+  }
   return await query.execute();
 }
 
@@ -64,7 +70,9 @@ export async function lockSession(
   trx: Transaction,
   args: { client: string; name: string },
 ): Promise<SessionRow | undefined> {
-  if (!isStorableText(args.name)) return undefined;
+  if (!isStorableText(args.name)) {
+    return undefined;
+  }
   return await trx
     .selectFrom("session")
     .selectAll()

@@ -15,7 +15,9 @@ export async function insertToolCalls(
     calls: readonly Uint8Array[];
   },
 ): Promise<void> {
-  if (args.calls.length === 0) return;
+  if (args.calls.length === 0) {
+    return;
+  }
   await trx
     .insertInto("tool_call")
     .values(

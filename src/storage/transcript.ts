@@ -35,7 +35,9 @@ export async function appendTranscript(
   trx: Transaction,
   args: { session: string; runId: string; position: number; messages: readonly Uint8Array[] },
 ): Promise<void> {
-  if (args.messages.length === 0) return;
+  if (args.messages.length === 0) {
+    return;
+  }
   const rows = args.messages.map((message, index) => ({
     session: args.session,
     run_id: args.runId,
@@ -52,6 +54,8 @@ export async function appendTranscript(
         .whereRef("transcript.run_id", "=", "excluded.run_id"),
     )
     .executeTakeFirst();
-  if (Number(written.numInsertedOrUpdatedRows) === rows.length) return;
+  if (Number(written.numInsertedOrUpdatedRows) === rows.length) {
+    return;
+  }
   throw new Error(`session ${args.session} has messages of another run at ${args.position}`);
 }

@@ -40,7 +40,9 @@ export function createEvents(logger: Logger): Events {
 
 /** An error as fields: message, chain of causes and stack, which stay in the log. */
 function describe(error: unknown): { error: string; causes?: string[]; stack?: string } {
-  if (!(error instanceof Error)) return { error: String(error) };
+  if (!(error instanceof Error)) {
+    return { error: String(error) };
+  }
   const causes: string[] = [];
   for (let cause = error.cause; cause instanceof Error && causes.length < 5; cause = cause.cause) {
     causes.push(cause.message);

@@ -17,7 +17,9 @@ export function setCaller(values: ContextValues, caller: Caller): void {
 
 export function requireCaller(values: ContextValues): Caller {
   const caller = values.get(callerKey);
-  if (caller === undefined) throw new Fault("INTERNAL", "a call arrived without a caller");
+  if (caller === undefined) {
+    throw new Fault("INTERNAL", "a call arrived without a caller");
+  }
   return caller;
 }
 

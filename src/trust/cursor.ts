@@ -20,11 +20,15 @@ export class Cursors {
 
   /** Undefined for the first page. */
   decode(scope: readonly string[], token: string): string | undefined {
-    if (token === "") return undefined;
+    if (token === "") {
+      return undefined;
+    }
     const bytes = Buffer.from(token, "base64url");
     const position = bytes.subarray(macBytes).toString();
     const mac = bytes.subarray(0, macBytes);
-    if (mac.length === macBytes && timingSafeEqual(mac, this.#mac(scope, position))) return position;
+    if (mac.length === macBytes && timingSafeEqual(mac, this.#mac(scope, position))) {
+      return position;
+    }
     throw new Fault("CURSOR_INVALID", "page_token was not made for this list: start without one", {
       violations: [{ field: "page_token", description: "use next_page_token of the same list, unchanged" }],
     });

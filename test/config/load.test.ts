@@ -9,7 +9,9 @@ function refusal(environment: Record<string, string>): Fault {
   try {
     loadConfig(environment);
   } catch (error) {
-    if (error instanceof Fault) return error;
+    if (error instanceof Fault) {
+      return error;
+    }
   }
   throw new Error("it was accepted");
 }
@@ -25,7 +27,9 @@ test("without anything set every key has its default, and every default is one t
 test("no two keys share a variable, and all are ours or documented names", () => {
   const names = Object.values<Key<unknown>>(keys).flatMap((key) => key.env);
   expect(new Set(names).size).toBe(names.length);
-  for (const name of names) expect(name).toMatch(/^(RUNNEL|AGENT_RUNNER)_[A-Z_]+$|^DATABASE_URL$/);
+  for (const name of names) {
+    expect(name).toMatch(/^(RUNNEL|AGENT_RUNNER)_[A-Z_]+$|^DATABASE_URL$/);
+  }
 });
 
 test("the environment sets a key, its first variable counts, and flags come last", () => {
@@ -65,6 +69,8 @@ test("everything that is wrong is named at once, and secrets are not", () => {
     "RUNNEL_RUNS_SLOTS",
     "RUNNEL_LOG_LEVEL",
   ]);
-  for (const { field } of fault.violations) expect(fault.message).toContain(field);
+  for (const { field } of fault.violations) {
+    expect(fault.message).toContain(field);
+  }
   expect(JSON.stringify([fault.message, fault.violations])).not.toContain(secret);
 });

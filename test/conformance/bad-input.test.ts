@@ -33,7 +33,9 @@ async function refusalOf(call: Promise<unknown>): Promise<Refused> {
     () => new Error("the call should have been refused"),
     (failure: unknown) => failure,
   );
-  if (!(error instanceof Refused)) throw error;
+  if (!(error instanceof Refused)) {
+    throw error;
+  }
   expect(error.message).not.toMatch(internals);
   expect(error.message.length).toBeLessThan(1_100);
   return error;

@@ -59,13 +59,16 @@ export function connectGrpc(target: string, headers: Readonly<Record<string, str
     deleteSession: (sessionId) => call(sessions.deleteSession, { sessionId }),
     sendMessage: (request) => call(sessions.sendMessage, request),
     followSession: async function* (sessionId, after = "") {
-      for await (const message of follow(sessions.streamSession, { sessionId, after })) yield* sessionEvents(message);
+      for await (const message of follow(sessions.streamSession, { sessionId, after })) {
+        yield* sessionEvents(message);
+      }
     },
     getRun: async (runId) => (await call<DescMethod, { run: Plain }>(runs.getRun, { runId })).run,
     listRuns: (request) => call(runs.listRuns, request),
     followRun: async function* (runId, after = 0) {
-      for await (const { results } of follow(runs.tailRun, { runId, after: BigInt(after) }))
+      for await (const { results } of follow(runs.tailRun, { runId, after: BigInt(after) })) {
         yield* results.map(plainResult);
+      }
     },
     listResults: async (request) => {
       const { results, nextPageToken } = await client.call(runs.listRunResults, request, headers).catch(refuse);
@@ -79,7 +82,9 @@ export function connectGrpc(target: string, headers: Readonly<Record<string, str
 
 /** None for a message that only keeps the stream alive. */
 function sessionEvents(message: StreamSessionResponse): SessionEvent[] {
-  if (message.event.case === undefined) return [];
+  if (message.event.case === undefined) {
+    return [];
+  }
   const field = memberField(StreamSessionResponseSchema.fields, message.event.case);
   return [{ id: message.id, type: getOption(field, eventOption), payload: plain(field.message, message.event.value) }];
 }
@@ -92,7 +97,9 @@ function plainResult(result: RunResult): Result {
 
 function memberField(fields: readonly DescField[], name: string | undefined): DescField & { fieldKind: "message" } {
   const field = fields.find((candidate) => candidate.localName === name);
-  if (field?.fieldKind !== "message") throw new Error(`no member ${name}`);
+  if (field?.fieldKind !== "message") {
+    throw new Error(`no member ${name}`);
+  }
   return field;
 }
 

@@ -25,18 +25,28 @@ function plainMessage(message: ReflectMessage): Plain {
 
 function plainField(message: ReflectMessage, field: DescField): unknown {
   const value: unknown = message.get(field);
-  if (field.fieldKind === "list") return Array.from(value as Iterable<unknown>, (item) => plainValue(field, item));
+  if (field.fieldKind === "list") {
+    return Array.from(value as Iterable<unknown>, (item) => plainValue(field, item));
+  }
   return plainValue(field, value);
 }
 
 function plainValue(field: DescField, value: unknown): unknown {
-  if (field.enum !== undefined) return field.enum.value[value as number]?.localName.toLowerCase();
-  if (field.message !== undefined) return plainChild(value as ReflectMessage);
-  if (typeof value === "bigint") return Number(value);
+  if (field.enum !== undefined) {
+    return field.enum.value[value as number]?.localName.toLowerCase();
+  }
+  if (field.message !== undefined) {
+    return plainChild(value as ReflectMessage);
+  }
+  if (typeof value === "bigint") {
+    return Number(value);
+  }
   return getOption(field, json).raw ? JSON.parse(String(value)) : value;
 }
 
 function plainChild(child: ReflectMessage): unknown {
-  if (child.desc.typeName !== TimestampSchema.typeName) return plainMessage(child);
+  if (child.desc.typeName !== TimestampSchema.typeName) {
+    return plainMessage(child);
+  }
   return timestampDate(child.message as Timestamp).toISOString();
 }

@@ -10,7 +10,9 @@ import { readSession, setStage } from "./stage.ts";
 import { surfaces } from "./surfaces.ts";
 
 const rest = surfaces.find(({ name }) => name === "REST");
-if (rest === undefined) throw new Error("the REST surface is gone");
+if (rest === undefined) {
+  throw new Error("the REST surface is gone");
+}
 
 /** Status, content type and body of one answer. */
 type Answer = readonly [number, string | null, string];
@@ -136,7 +138,9 @@ test("sending a message is refused in the documented words", async () => {
     zap: { tools: { builtin: ["zap"] } },
     twice: { tools: { builtin: ["list_dir", "list_dir"] } },
   };
-  for (const [id, agent] of Object.entries(reasons)) await create(id, agent);
+  for (const [id, agent] of Object.entries(reasons)) {
+    await create(id, agent);
+  }
   expect(await send("model")).toEqual(
     refused(
       'failed to create client: unsupported model "llama": expected prefix gpt-/o1-/o3-/chatgpt- (OpenAI), gemini- (Gemini), or claude- (Anthropic)',

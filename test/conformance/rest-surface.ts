@@ -18,7 +18,9 @@ export function connectRest(url: string, headers: Readonly<Record<string, string
       headers: { ...headers, ...(body !== undefined && { "content-type": "application/json" }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    if (!response.ok) throw await refused(response);
+    if (!response.ok) {
+      throw await refused(response);
+    }
     return plainJson<T>(await response.text());
   }
 
@@ -27,12 +29,18 @@ export function connectRest(url: string, headers: Readonly<Record<string, string
     const leaving = new AbortController();
     const cursor = after === "" ? {} : { "last-event-id": after };
     const response = await fetch(`${url}${path}`, { headers: { ...headers, ...cursor }, signal: leaving.signal });
-    if (!response.ok) throw await refused(response);
-    if (response.body === null) return;
+    if (!response.ok) {
+      throw await refused(response);
+    }
+    if (response.body === null) {
+      return;
+    }
     try {
       for await (const event of readEvents(response.body)) {
         yield event;
-        if (event.event === last) return;
+        if (event.event === last) {
+          return;
+        }
       }
       throw new Refused("the stream broke off", {});
     } finally {
@@ -59,8 +67,12 @@ export function connectRest(url: string, headers: Readonly<Record<string, string
     followRun: async function* (runId, after = 0) {
       const cursor = after === 0 ? "" : String(after);
       for await (const { event, data } of follow(`${runPath(runId)}/results:tail`, cursor, "end")) {
-        if (event === "end") return;
-        if (event === "error") throw refusal(data, undefined);
+        if (event === "end") {
+          return;
+        }
+        if (event === "error") {
+          throw refusal(data, undefined);
+        }
         yield resultOf(plainJson(data), event);
       }
     },

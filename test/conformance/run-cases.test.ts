@@ -306,13 +306,17 @@ function callList(id: string): Script {
 async function directoryWith(files: Readonly<Record<string, string>>): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "runnel-files-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
+  for (const [name, text] of Object.entries(files)) {
+    await writeFile(join(directory, name), text);
+  }
   return directory;
 }
 
 /** Of read_file: a file of one line, or a file that is not there. */
 function outcomeOf(content: string | undefined, workDir: string): Plain {
-  if (content !== undefined) return { success: true, content: `     1\t${content}\n` };
+  if (content !== undefined) {
+    return { success: true, content: `     1\t${content}\n` };
+  }
   return { success: false, content: "", error: `stat ${join(workDir, "2.txt")}: no such file or directory` };
 }
 

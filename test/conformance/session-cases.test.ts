@@ -140,7 +140,9 @@ describe.each(surfaces)("sessions over $name", (kind) => {
     );
     expect(attempts.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     for (const attempt of attempts) {
-      if (attempt.status === "rejected") await expectRefused(Promise.reject(attempt.reason), exists);
+      if (attempt.status === "rejected") {
+        await expectRefused(Promise.reject(attempt.reason), exists);
+      }
     }
   });
 
@@ -199,7 +201,9 @@ describe.each(surfaces)("sessions over $name", (kind) => {
     await readSession(api, sessionId);
     expect(provider.requests).toHaveLength(3);
     const names = ["s-1", "s-2", "s-3", "s-4"];
-    for (const name of names) await api.createSession({ sessionId: name, agent: { name } });
+    for (const name of names) {
+      await api.createSession({ sessionId: name, agent: { name } });
+    }
 
     const sessions = await pages((pageToken) => api.listSessions({ pageSize: 2, pageToken }));
     expect(sessions.flatMap((page) => page.sessions.map((each) => each.session_id))).toEqual([
@@ -320,7 +324,9 @@ describe.each(surfaces)("sessions over $name", (kind) => {
 
 test("a session, its run and its log look the same over every surface", async () => {
   const [first] = surfaces;
-  if (first === undefined) throw new Error("no surface to compare");
+  if (first === undefined) {
+    throw new Error("no surface to compare");
+  }
   const { service, api } = await setStage(first);
   const { sessionId, runId } = await startConversation(api, { tools: { builtin: ["list_dir"] } });
   await readSession(api, sessionId);
@@ -340,7 +346,9 @@ test("a session, its run and its log look the same over every surface", async ()
       };
     }),
   );
-  for (const view of views.slice(1)) expect(view).toEqual(views[0]);
+  for (const view of views.slice(1)) {
+    expect(view).toEqual(views[0]);
+  }
   expect(views.length).toBeGreaterThan(1);
   expect(views[0]?.version).toMatchObject({ node_version: process.versions.node });
   expect(views[0]?.limits).toMatchObject({ message_bytes_max: 4_194_304, rest_body_bytes_max: 10_485_760 });
@@ -372,7 +380,9 @@ async function refusalsOf(api: Surface, sessionId: string, runId: string): Promi
   ];
   const settled = await Promise.allSettled<unknown>(calls);
   return settled.map((call) => {
-    if (call.status === "fulfilled") throw new Error("a call should have been refused");
+    if (call.status === "fulfilled") {
+      throw new Error("a call should have been refused");
+    }
     const { message, grpcCode, httpStatus, reason, violations } = call.reason;
     return { message, grpcCode, httpStatus, reason, violations };
   });

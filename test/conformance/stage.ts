@@ -59,12 +59,18 @@ export async function expectRefused(call: Promise<unknown>, refusal: Refusal): P
     () => expect.unreachable("the call should have been refused"),
     (failure: unknown) => failure,
   );
-  if (!(error instanceof Refused)) throw error;
+  if (!(error instanceof Refused)) {
+    throw error;
+  }
   expect(error.message).toMatch(refusal.text);
-  if (typeof refusal.text === "string") expect(error.message).toBe(refusal.text);
+  if (typeof refusal.text === "string") {
+    expect(error.message).toBe(refusal.text);
+  }
   expect(error.grpcCode ?? error.httpStatus).toBe(error.grpcCode === undefined ? refusal.httpStatus : refusal.grpcCode);
   // Errors of the documented session routes have no more than their text.
-  if (error.grpcCode !== undefined || error.reason !== undefined) expect(error.reason).toBe(refusal.reason);
+  if (error.grpcCode !== undefined || error.reason !== undefined) {
+    expect(error.reason).toBe(refusal.reason);
+  }
   return error;
 }
 

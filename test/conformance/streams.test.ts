@@ -20,7 +20,9 @@ import { type SurfaceKind, surfaces } from "./surfaces.ts";
 async function startEndlessRun(kind: SurfaceKind, words: readonly string[] = ["well"]) {
   const stage = await setStage(kind);
   stage.provider.respond((wire) => {
-    for (const word of words) wire.text(word);
+    for (const word of words) {
+      wire.text(word);
+    }
     return wire.hang();
   });
   const ids = await startConversation(stage.api);
@@ -39,7 +41,9 @@ function modelFlags(baseUrl: string) {
 
 const [grpc, rest] = ["gRPC", "REST"].map((name) => {
   const kind = surfaces.find((each) => each.name === name);
-  if (kind === undefined) throw new Error(`no surface ${name}`);
+  if (kind === undefined) {
+    throw new Error(`no surface ${name}`);
+  }
   return kind;
 }) as [SurfaceKind, SurfaceKind];
 
@@ -73,11 +77,15 @@ describe("a stream that nothing happens on", () => {
     const clock: Clock = {
       ...systemClock,
       sleep: async (delayMs, signal) => {
-        if (delayMs !== heldMs) return await systemClock.sleep(delayMs, signal);
+        if (delayMs !== heldMs) {
+          return await systemClock.sleep(delayMs, signal);
+        }
         const { promise, resolve } = Promise.withResolvers<void>();
         held.add(resolve);
         signal?.addEventListener("abort", () => resolve(), { once: true });
-        if (signal?.aborted === true) resolve();
+        if (signal?.aborted === true) {
+          resolve();
+        }
         await promise;
         held.delete(resolve);
       },
@@ -85,7 +93,9 @@ describe("a stream that nothing happens on", () => {
     return {
       clock,
       pass: () => {
-        for (const resolve of held) resolve();
+        for (const resolve of held) {
+          resolve();
+        }
       },
     };
   }
@@ -105,7 +115,9 @@ describe("a stream that nothing happens on", () => {
     onTestFinished(() => stream.cancel());
     let empty = 0;
     stream.on("data", ({ results }: TailRunResponse) => {
-      if (results.length === 0) empty++;
+      if (results.length === 0) {
+        empty++;
+      }
     });
     const leaving = new AbortController();
     onTestFinished(() => leaving.abort());
@@ -114,7 +126,9 @@ describe("a stream that nothing happens on", () => {
         const { body } = await fetch(`${service.url}${path}`, { signal: leaving.signal });
         const read = { text: "" };
         void (async () => {
-          for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) read.text += piece;
+          for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+            read.text += piece;
+          }
         })().catch(() => {});
         return read;
       }),
@@ -143,7 +157,9 @@ describe("when the service stops", () => {
     const { service, api, ...ids } = await startEndlessRun(kind);
     const seen: string[] = [];
     const reading = (async () => {
-      for await (const { type } of follow(api, ids)) seen.push(type);
+      for await (const { type } of follow(api, ids)) {
+        seen.push(type);
+      }
     })();
     const end = reading.then(
       () => undefined,
@@ -152,12 +168,19 @@ describe("when the service stops", () => {
     await until("the reader to be there", () => seen.length > 0);
     await service.close();
     const error = await end;
-    if (!(error instanceof Refused)) throw new Error(`the stream ended with ${String(error)}`);
+    if (!(error instanceof Refused)) {
+      throw new Error(`the stream ended with ${String(error)}`);
+    }
     expect(seen).not.toContain("done");
-    if (error.grpcCode !== undefined) expect(error.grpcCode).toBe("UNAVAILABLE");
+    if (error.grpcCode !== undefined) {
+      expect(error.grpcCode).toBe("UNAVAILABLE");
+    }
     // The documented session stream just closes.
-    if (kind === grpc || seen.includes("turn.started")) expect(error.reason).toBe("RESUME");
-    else expect(error.message).toBe("the stream broke off");
+    if (kind === grpc || seen.includes("turn.started")) {
+      expect(error.reason).toBe("RESUME");
+    } else {
+      expect(error.message).toBe("the stream broke off");
+    }
   });
 
   test("readers that do not read do not hold it up", async () => {

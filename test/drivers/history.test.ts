@@ -42,7 +42,9 @@ test("whatever was cut off, every call has one answer before anything else is sa
     fc.property(fc.array(exchange, { maxLength: 8 }), (exchanges) => {
       const messages = modelMessages(transcriptOf(exchanges));
       for (const [index, message] of messages.entries()) {
-        if (message.role !== "assistant") continue;
+        if (message.role !== "assistant") {
+          continue;
+        }
         const ids = message.toolCalls.map((call) => call.id);
         const answers = messages.slice(index + 1, index + 1 + ids.length);
         expect(answers.map((each) => each.role === "tool" && each.toolCallId)).toEqual(ids);

@@ -61,7 +61,9 @@ test("a thousand cancels that race with completion leave one terminal each", { t
 
 async function raceOnce(client: GrpcClient, number: number): Promise<Run_State> {
   const race = races[number % races.length];
-  if (race === undefined) throw new Error("no race");
+  if (race === undefined) {
+    throw new Error("no race");
+  }
   // A wake-up takes some 10 ms: a third of the runs are over by then, the others are about to be.
   const run = await startRun(client, `words=${1 + (number % 3) * 2} pace=${(number % 3) * 4}`);
   const reader = new LogReader(run.runId);
@@ -194,7 +196,9 @@ async function seeResults(client: GrpcClient, runId: string, count: number): Pro
   const stream = client.stream(RunService.method.tailRun, { runId });
   for await (const { results } of stream) {
     seen += results.length;
-    if (seen >= count) break;
+    if (seen >= count) {
+      break;
+    }
   }
   expect(seen).toBeGreaterThanOrEqual(count);
 }

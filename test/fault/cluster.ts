@@ -65,13 +65,17 @@ export type Run = NonNullable<MessageShape<typeof RunService.method.getRun.outpu
 
 export async function getRun(client: GrpcClient, runId: string): Promise<Run> {
   const { run } = await client.call(RunService.method.getRun, { runId });
-  if (run === undefined) throw new Error(`no run ${runId}`);
+  if (run === undefined) {
+    throw new Error(`no run ${runId}`);
+  }
   return run;
 }
 
 export async function ownerOf(databaseUrl: string, runId: string): Promise<string | null> {
   const [row] = await query<{ owner: string | null }>(databaseUrl, "select owner from run where id = $1", [runId]);
-  if (row === undefined) throw new Error(`no run ${runId}`);
+  if (row === undefined) {
+    throw new Error(`no run ${runId}`);
+  }
   return row.owner;
 }
 

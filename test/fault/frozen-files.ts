@@ -30,5 +30,7 @@ async function unblock(pipes: readonly string[], blocked: readonly Promise<FileH
   // Both ends at once never blocks, and wakes whoever waits for one of them.
   const writers = pipes.map((pipe) => openSync(pipe, constants.O_RDWR));
   await Promise.all(blocked.map(async (opening) => (await opening).close()));
-  for (const writer of writers) closeSync(writer);
+  for (const writer of writers) {
+    closeSync(writer);
+  }
 }

@@ -23,7 +23,9 @@ export async function findViolations(databaseUrl: string): Promise<string[]> {
     databaseUrl,
     `select id, status, owner, epoch, last_sequence::int as "lastSequence", terminal from run order by id`,
   );
-  if (runs.length === 0) return ["there is no run to check"];
+  if (runs.length === 0) {
+    return ["there is no run to check"];
+  }
   const rows = await query<ResultRow>(
     databaseUrl,
     `select run_id as "runId", sequence::int, epoch, payload from run_result order by run_id, sequence`,
@@ -88,7 +90,9 @@ function checkEnd(run: RunRow, log: readonly Entry[]): string[] {
   }
   const last = log.at(-1);
   const [terminal, ...more] = terminals;
-  if (terminal === undefined) return [`I3 is ${run.status} and has no terminal`];
+  if (terminal === undefined) {
+    return [`I3 is ${run.status} and has no terminal`];
+  }
   const state = stateOf(terminal.result);
   return [
     ...more.map(({ sequence }) => `I3 has a second terminal ${sequence}`),
@@ -100,14 +104,18 @@ function checkEnd(run: RunRow, log: readonly Entry[]): string[] {
 }
 
 function checkOwner({ status, owner }: RunRow): string[] {
-  if (status === "running") return owner === null ? ["I4 is running and has no owner"] : [];
+  if (status === "running") {
+    return owner === null ? ["I4 is running and has no owner"] : [];
+  }
   return owner === null ? [] : [`I4 is ${status} and has an owner`];
 }
 
 function checkEpochs(run: RunRow, log: readonly Entry[]): string[] {
   return log.flatMap(({ sequence, epoch }, index) => {
     const before = log[index - 1]?.epoch ?? 0;
-    if (epoch < before) return [`I5 epoch ${epoch} of ${sequence} comes after epoch ${before}`];
+    if (epoch < before) {
+      return [`I5 epoch ${epoch} of ${sequence} comes after epoch ${before}`];
+    }
     return epoch > run.epoch ? [`I5 epoch ${epoch} of ${sequence} is above the run's ${run.epoch}`] : [];
   });
 }
@@ -117,7 +125,9 @@ function checkToolCalls(run: RunRow, log: readonly Entry[]): string[] {
   const calls = countCalls(log);
   const finished = finalStates.includes(run.status);
   return [...calls].flatMap(([call, { started, completed }]) => {
-    if (completed > started || started > 1) return [`I7 ${call} was started ${started} and ended ${completed} times`];
+    if (completed > started || started > 1) {
+      return [`I7 ${call} was started ${started} and ended ${completed} times`];
+    }
     return finished && completed < started ? [`I7 ${call} was started and has no result`] : [];
   });
 }
@@ -126,8 +136,12 @@ function countCalls(log: readonly Entry[]): Map<string, { started: number; compl
   const calls = new Map<string, { started: number; completed: number }>();
   let turn = 0;
   for (const { payload } of log.map(({ result }) => result)) {
-    if (payload.case === "turnStarted" || payload.case === "turnRestarted") turn = payload.value.turn;
-    if (payload.case !== "toolCallStarted" && payload.case !== "toolCallCompleted") continue;
+    if (payload.case === "turnStarted" || payload.case === "turnRestarted") {
+      turn = payload.value.turn;
+    }
+    if (payload.case !== "toolCallStarted" && payload.case !== "toolCallCompleted") {
+      continue;
+    }
     const name = `call ${payload.value.toolCallId} of turn ${turn}`;
     const count = calls.get(name) ?? { started: 0, completed: 0 };
     count[payload.case === "toolCallStarted" ? "started" : "completed"] += 1;
@@ -147,6 +161,8 @@ function isTerminal({ payload }: RunResult): boolean {
 }
 
 function stateOf({ payload }: RunResult): string {
-  if (payload.case !== "runFailed") return payload.case === "runCompleted" ? "completed" : "unknown";
+  if (payload.case !== "runFailed") {
+    return payload.case === "runCompleted" ? "completed" : "unknown";
+  }
   return payload.value.code === "cancelled" ? "cancelled" : "failed";
 }

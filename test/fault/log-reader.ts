@@ -24,11 +24,15 @@ export class LogReader {
     const after = BigInt(this.results.length);
     try {
       for await (const { results } of client.stream(RunService.method.tailRun, { runId: this.runId, after })) {
-        for (const result of results) this.#take(result);
+        for (const result of results) {
+          this.#take(result);
+        }
       }
       return status.OK;
     } catch (error) {
-      if (isServiceError(error)) return error.code;
+      if (isServiceError(error)) {
+        return error.code;
+      }
       throw error;
     }
   }
@@ -38,7 +42,9 @@ export class LogReader {
     const after = BigInt(this.results.length);
     for await (const { results } of client.stream(RunService.method.tailRun, { runId: this.runId, after })) {
       const [next] = results;
-      if (next === undefined) continue;
+      if (next === undefined) {
+        continue;
+      }
       this.#take(next);
       return;
     }
@@ -72,14 +78,20 @@ export class SseLogReader {
     const headers: Record<string, string> = id === 0 ? {} : { "last-event-id": String(id) };
     try {
       for await (const event of readSse(`${url}/v1/runs/${this.runId}/results:tail`, headers)) {
-        if (event.event === "end") return "finished";
-        if (event.event === "error") return "broken";
+        if (event.event === "end") {
+          return "finished";
+        }
+        if (event.event === "error") {
+          return "broken";
+        }
         expectNext(Number(event.id), this.events.length);
         this.events.push(event.data);
       }
     } catch (error) {
       // How fetch tells that the connection was lost.
-      if (!(error instanceof TypeError)) throw error;
+      if (!(error instanceof TypeError)) {
+        throw error;
+      }
     }
     return "broken";
   }
@@ -109,8 +121,12 @@ export async function expectStored(databaseUrl: string, runId: string, results: 
 export function textOf(results: readonly RunResult[]): string {
   let text = "";
   for (const { payload } of results) {
-    if (payload.case === "turnRestarted") text = "";
-    if (payload.case === "messageDelta") text += payload.value.chunk?.content ?? "";
+    if (payload.case === "turnRestarted") {
+      text = "";
+    }
+    if (payload.case === "messageDelta") {
+      text += payload.value.chunk?.content ?? "";
+    }
   }
   return text;
 }
@@ -120,7 +136,9 @@ function hexOf(result: RunResult): string {
 }
 
 function expectNext(sequence: number, have: number): void {
-  if (sequence !== have + 1) throw new Error(`after ${have} came ${sequence}`);
+  if (sequence !== have + 1) {
+    throw new Error(`after ${have} came ${sequence}`);
+  }
 }
 
 function isServiceError(error: unknown): error is ServiceError {

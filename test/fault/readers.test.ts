@@ -33,8 +33,12 @@ test("readers at once and a late one get the same bytes", async () => {
   const sseLate = new SseLogReader(runId);
   expect(await sseLate.follow(service.url)).toBe("finished");
 
-  for (const reader of [...atOnce, late]) await expectStored(service.databaseUrl, runId, reader.results);
-  for (const reader of sseAtOnce) expect(reader.events).toEqual(sseLate.events);
+  for (const reader of [...atOnce, late]) {
+    await expectStored(service.databaseUrl, runId, reader.results);
+  }
+  for (const reader of sseAtOnce) {
+    expect(reader.events).toEqual(sseLate.events);
+  }
   expect(sseLate.events).toHaveLength(late.results.length);
   await expectInvariants(service.databaseUrl);
 });
@@ -110,10 +114,14 @@ test("readers that never read cost neither time nor memory, and lose nothing", {
   expect(grownBytes).toBeLessThan((stuck.length * largeRunBytes) / 4);
 
   for (const response of [stuck[0], stuck.at(-1)]) {
-    if (response === undefined) throw new Error("no stuck reader");
+    if (response === undefined) {
+      throw new Error("no stuck reader");
+    }
     const ids: number[] = [];
     for await (const event of readEvents(Readable.toWeb(response) as ReadableStream<Uint8Array>)) {
-      if (event.event !== "end") ids.push(Number(event.id));
+      if (event.event !== "end") {
+        ids.push(Number(event.id));
+      }
     }
     expect(ids).toEqual(healthy.results.map(({ sequence }) => Number(sequence)));
   }
@@ -127,11 +135,17 @@ test("readers that leave are forgotten while the run goes on", async () => {
   const { runId } = await startRun(client, "words=1000 pace=100");
   const streams = Array.from({ length: 5 }, () => client.stream(RunService.method.tailRun, { runId }));
   // A stream that is cancelled ends with an error, which is what was asked for.
-  for (const stream of streams) stream.on("error", () => {}).resume();
+  for (const stream of streams) {
+    stream.on("error", () => {}).resume();
+  }
   const stuck = await Promise.all(Array.from({ length: 5 }, () => openStuckReader(service.url, runId)));
   await until("ten readers", () => service.app.countReaders() === 10);
-  for (const stream of streams) stream.cancel();
-  for (const response of stuck) response.destroy();
+  for (const stream of streams) {
+    stream.cancel();
+  }
+  for (const response of stuck) {
+    response.destroy();
+  }
   await until("no reader", () => service.app.countReaders() === 0);
   expect(await getRun(client, runId)).toMatchObject({ state: Run_State.RUNNING });
   await client.call(RunService.method.cancelRun, { runId });
@@ -144,7 +158,9 @@ test("a reader ahead of an active run waits for what follows its place", async (
   const service = await startServiceWith(provider, async (wire) => {
     wire.text("one");
     await going.promise;
-    for (let piece = 0; piece < 5; piece++) wire.reasoning("x".repeat(unmergedChars));
+    for (let piece = 0; piece < 5; piece++) {
+      wire.reasoning("x".repeat(unmergedChars));
+    }
     wire.finish("stop");
     wire.done();
   });
@@ -185,7 +201,9 @@ const unmergedChars = 5_000;
 
 /** Reasoning fills the log without becoming part of the answer, which has to fit into one result. */
 const sayMuch: Script = (wire) => {
-  for (let piece = 0; piece < largePieces; piece++) wire.reasoning("x".repeat(largePieceChars));
+  for (let piece = 0; piece < largePieces; piece++) {
+    wire.reasoning("x".repeat(largePieceChars));
+  }
   wire.text("that was much");
   wire.finish("stop");
   wire.done();
@@ -204,7 +222,9 @@ async function startServiceWith(provider: FakeProvider, ...scripts: Script[]): P
 async function openStuckReader(url: string, runId: string): Promise<IncomingMessage> {
   const request = get(`${url}/v1/runs/${runId}/results:tail`, { agent: false });
   const [response]: IncomingMessage[] = await once(request, "response");
-  if (response === undefined) throw new Error("no response");
+  if (response === undefined) {
+    throw new Error("no response");
+  }
   onTestFinished(() => {
     response.destroy();
   });

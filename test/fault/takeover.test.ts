@@ -21,7 +21,9 @@ test("the runs of a killed process go on in the other one within 15 s", async ()
   const readers = runs.map(({ runId }) => new LogReader(runId));
   const endings = readers.map((reader) => reader.follow(survivor.client));
   await until("every reader to follow live", () => readers.every((reader) => reader.results.length >= 10));
-  for (const { runId } of runs) expect(await ownerOf(cluster.databaseUrl, runId)).toBe(replicaIdsOf(owner)[0]);
+  for (const { runId } of runs) {
+    expect(await ownerOf(cluster.databaseUrl, runId)).toBe(replicaIdsOf(owner)[0]);
+  }
   expect(readers.every((reader) => reader.count("runCompleted") === 0)).toBe(true);
 
   const killedAtMs = performance.now();

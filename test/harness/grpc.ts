@@ -35,8 +35,11 @@ export class GrpcClient {
         metadataOf(headers),
         { deadline: Date.now() + 30_000 },
         (error: ServiceError | null, response?: MessageShape<M["output"]>) => {
-          if (error !== null) reject(error);
-          else resolve(response as MessageShape<M["output"]>);
+          if (error !== null) {
+            reject(error);
+          } else {
+            resolve(response as MessageShape<M["output"]>);
+          }
         },
       );
     });
@@ -65,6 +68,8 @@ function pathOf(method: DescMethod): string {
 
 function metadataOf(headers: Readonly<Record<string, string>>): Metadata {
   const metadata = new Metadata();
-  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+  for (const [name, value] of Object.entries(headers)) {
+    metadata.set(name, value);
+  }
   return metadata;
 }

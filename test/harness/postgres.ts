@@ -45,7 +45,9 @@ async function makeHome(): Promise<string> {
 /** Folders that were not removed and processes that still work in one fail the run. */
 async function checkNothingIsLeft(home: string): Promise<void> {
   const left = [...(await readdir(home)), ...(await processesIn(home))];
-  if (left.length > 0) throw new Error(`the tests left behind: ${left.join(", ")} (in ${home})`);
+  if (left.length > 0) {
+    throw new Error(`the tests left behind: ${left.join(", ")} (in ${home})`);
+  }
 }
 
 /** Processes whose command line names the folder; none where there is no /proc to ask. */
@@ -57,7 +59,9 @@ async function processesIn(home: string): Promise<string[]> {
 
 async function openServer(home: string): Promise<{ url: string; close: () => Promise<void> }> {
   const named = process.env.DATABASE_URL ?? "";
-  if (named !== "") return { url: named, close: async () => {} };
+  if (named !== "") {
+    return { url: named, close: async () => {} };
+  }
   const directory = join(home, "database");
   const embedded = await openEmbeddedPostgres({ directory });
   return {

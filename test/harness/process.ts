@@ -43,7 +43,9 @@ export async function startProcess(environment: Readonly<Record<string, string>>
   });
   onTestFinished(() => end(child, "SIGKILL"));
   const url = await until("the service to serve", () => {
-    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}:\n${text}`);
+    if (child.exitCode !== null) {
+      throw new Error(`the service ended with ${child.exitCode}:\n${text}`);
+    }
     return /serves on (http:\/\/\S+)/.exec(text)?.[1];
   });
   return {
@@ -61,7 +63,9 @@ export async function startProcess(environment: Readonly<Record<string, string>>
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (child.exitCode !== null || child.signalCode !== null) {
+    return;
+  }
   const exited = once(child, "exit");
   child.kill(signal);
   await exited;

@@ -12,8 +12,12 @@ export interface SseEvent {
 export async function* readSse(url: string, headers: Readonly<Record<string, string>> = {}): AsyncGenerator<SseEvent> {
   const leaving = new AbortController();
   const response = await fetch(url, { headers, signal: leaving.signal });
-  if (response.status === 204) return;
-  if (!response.ok || response.body === null) throw new Error(`${response.status}: ${await response.text()}`);
+  if (response.status === 204) {
+    return;
+  }
+  if (!response.ok || response.body === null) {
+    throw new Error(`${response.status}: ${await response.text()}`);
+  }
   try {
     yield* readEvents(response.body);
   } finally {

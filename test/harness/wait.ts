@@ -13,8 +13,12 @@ export async function until<T>(
   const startedMs = performance.now();
   for (;;) {
     const value = await condition();
-    if (value !== undefined && value !== false) return value;
-    if (performance.now() - startedMs > limitMs) throw new Error(`${what}: not within ${limitMs} ms`);
+    if (value !== undefined && value !== false) {
+      return value;
+    }
+    if (performance.now() - startedMs > limitMs) {
+      throw new Error(`${what}: not within ${limitMs} ms`);
+    }
     await delay(pollMs);
   }
 }

@@ -60,7 +60,9 @@ export async function openCuttingProxy(databaseUrl: string): Promise<CuttingProx
   await once(server, "listening");
   onTestFinished(() => {
     server.close();
-    for (const socket of sockets) socket.destroy();
+    for (const socket of sockets) {
+      socket.destroy();
+    }
   });
   const url = new URL(`postgres://127.0.0.1:${(server.address() as AddressInfo).port}`);
   url.username = encodeURIComponent(target.user ?? "");

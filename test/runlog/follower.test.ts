@@ -86,7 +86,9 @@ test("a read that fails while readers leave does not end the following", async (
   wakeup.publish({ topic: "result", key: failing.id, value: 1 });
   wakeup.publish({ topic: "result", key: left.id, value: 1 });
   await until("the failure", () => errors.length === 1);
-  for (const watch of watches) watch[Symbol.dispose]();
+  for (const watch of watches) {
+    watch[Symbol.dispose]();
+  }
   wakeup.gap();
   using _ = hub.watch(run.id);
   await write(db, run.id, 1, 1);

@@ -40,7 +40,9 @@ function openQueue(run: RunRow, onLost: (fault: Fault) => void = () => {}): RunQ
 
 async function addRuns({ db }: Store, owner: string, count: number): Promise<RunRow[]> {
   const runs: RunRow[] = [];
-  for (let index = 0; index < count; index++) runs.push(await addRun(db, { owner }));
+  for (let index = 0; index < count; index++) {
+    runs.push(await addRun(db, { owner }));
+  }
   return runs;
 }
 
@@ -65,8 +67,12 @@ test("many runs over one lane: every log is gapless, in order, and offered only 
       for (let number = 1; number <= resultsPerRun; number++) {
         queue.push(turn(number));
         lane.submit(queue);
-        if (number % 7 === 0) await queue.room();
-        if (number % 50 === 0) await queue.flush();
+        if (number % 7 === 0) {
+          await queue.room();
+        }
+        if (number % 50 === 0) {
+          await queue.flush();
+        }
       }
       await queue.flush();
     }),
@@ -98,7 +104,9 @@ test("more rows than a batch takes are written in several, in order", async () =
   const { lane } = openLane(store.connections);
   const [run] = await addRuns(store, await addReplica(store.db), 1);
   const queue = openQueue(run as RunRow);
-  for (let number = 1; number <= 7_000; number++) queue.push(turn(number));
+  for (let number = 1; number <= 7_000; number++) {
+    queue.push(turn(number));
+  }
   lane.submit(queue);
   await queue.flush();
   expect(await readLog(store.db, queue.runId)).toEqual(countTo(7_000));
@@ -119,7 +127,9 @@ test.each([
   const queues = runs.map((run) => openQueue(run, (fault) => faults.push(fault)));
   for (const queue of queues) {
     queue.push(turn(1));
-    if (hasWritten || queue.runId !== taken.id) queue.push(turn(2));
+    if (hasWritten || queue.runId !== taken.id) {
+      queue.push(turn(2));
+    }
     lane.submit(queue);
   }
   const ends = await Promise.allSettled(queues.map((queue) => queue.flush()));
@@ -138,7 +148,9 @@ test("a batch in which every run is lost leaves the lane at work", async () => {
   const replica = await addReplica(store.db);
   const runs = await addRuns(store, replica, 3);
   await store.db.updateTable("run").set({ epoch: 9 }).execute();
-  for (const run of runs) await plant(store.db, run.id, 9, [1]);
+  for (const run of runs) {
+    await plant(store.db, run.id, 9, [1]);
+  }
   const queues = runs.map((run) => openQueue(run));
   for (const queue of queues) {
     queue.push(turn(1));
@@ -169,7 +181,9 @@ test.each([
   }
   await next.flush();
   expect(await reasonsOf(queues)).toEqual(["LEASE_LOST", "LEASE_LOST", "LEASE_LOST"]);
-  for (const queue of queues) expect(await readLog(store.db, queue.runId)).toEqual([]);
+  for (const queue of queues) {
+    expect(await readLog(store.db, queue.runId)).toEqual([]);
+  }
   expect(new Set(lostLeases)).toEqual(new Set([replica]));
   expect([...durable.keys()]).toEqual([next.runId]);
 });

@@ -72,8 +72,11 @@ function mergeAll(results: readonly ResultInit[]): ResultInit[] {
   const merged: ResultInit[] = [];
   for (const result of results) {
     const newest = merged.pop();
-    if (newest === undefined) merged.push(result);
-    else merged.push(...joined(newest, result));
+    if (newest === undefined) {
+      merged.push(result);
+    } else {
+      merged.push(...joined(newest, result));
+    }
   }
   return merged;
 }
@@ -89,18 +92,25 @@ function blocks(results: readonly ResultInit[]): [string, string][] {
   for (const result of results) {
     const newest = found.at(-1);
     const kind = kindOf(result);
-    if (newest?.[0] === kind && !kind.startsWith("turn")) newest[1] += textOf(result);
-    else found.push([kind, textOf(result)]);
+    if (newest?.[0] === kind && !kind.startsWith("turn")) {
+      newest[1] += textOf(result);
+    } else {
+      found.push([kind, textOf(result)]);
+    }
   }
   return found;
 }
 
 function kindOf({ payload }: ResultInit): string {
-  if (payload?.case === "messageDelta") return `text ${payload.value.chunk?.role} ${payload.value.chunk?.msgSequence}`;
+  if (payload?.case === "messageDelta") {
+    return `text ${payload.value.chunk?.role} ${payload.value.chunk?.msgSequence}`;
+  }
   return payload?.case === "turnStarted" ? `turn ${payload.value.turn}` : (payload?.case ?? "");
 }
 
 function textOf({ payload }: ResultInit): string {
-  if (payload?.case === "messageDelta") return payload.value.chunk?.content ?? "";
+  if (payload?.case === "messageDelta") {
+    return payload.value.chunk?.content ?? "";
+  }
   return payload?.case === "reasoningDelta" ? (payload.value.content ?? "") : "";
 }

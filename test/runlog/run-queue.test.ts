@@ -17,7 +17,9 @@ function openQueue(clock: ManualClock = createManualClock(), onLost: (fault: Fau
 
 test("numbers go on from the log and are given in the order of writing", () => {
   const queue = openQueue();
-  for (const number of [1, 2, 3]) queue.push(turn(number));
+  for (const number of [1, 2, 3]) {
+    queue.push(turn(number));
+  }
   expect(queue.take(2).map((entry) => entry.sequence)).toEqual([8, 9]);
   expect(queue.waitingRows).toBe(1);
   queue.settle();
@@ -54,7 +56,9 @@ test("text that comes after a batch was taken is not added to it", () => {
 
 test("a driver that is far ahead waits until a batch has settled", async () => {
   const queue = openQueue();
-  for (let number = 0; number < farAhead; number++) queue.push(turn(number));
+  for (let number = 0; number < farAhead; number++) {
+    queue.push(turn(number));
+  }
   let hasRoom = false;
   const room = queue.room().then(() => {
     hasRoom = true;
@@ -83,7 +87,9 @@ test("flush waits for what is in flight, not only for what waits", async () => {
 test("a lost queue tells everybody why, once, and takes nothing more", async () => {
   const onLost = vi.fn();
   const queue = openQueue(undefined, onLost);
-  for (let number = 0; number < farAhead; number++) queue.push(turn(number));
+  for (let number = 0; number < farAhead; number++) {
+    queue.push(turn(number));
+  }
   const waits = Promise.allSettled([queue.room(), queue.flush()]);
   queue.take(1);
   const fault = new Fault("RUN_LOST", "gone");

@@ -79,7 +79,9 @@ export async function addRun(db: Db, choice: RunChoice = {}): Promise<RunRow> {
   const run = await db
     .transaction()
     .execute((trx) => insertRun(trx, { id, client, session, driver, input, timeoutMs, owner }));
-  if (run === undefined) throw new Error("the session is new, so it has no other run");
+  if (run === undefined) {
+    throw new Error("the session is new, so it has no other run");
+  }
   return run;
 }
 
@@ -106,7 +108,9 @@ export async function readLog(db: Db, runId: string): Promise<[number, string | 
 
 function shorten(bytes: Uint8Array): string | number | undefined {
   const { payload } = decodeResult(bytes);
-  if (payload.case === "turnStarted") return payload.value.turn;
+  if (payload.case === "turnStarted") {
+    return payload.value.turn;
+  }
   return payload.case === "messageDelta" ? payload.value.chunk?.content : payload.case;
 }
 
@@ -119,8 +123,12 @@ export class LocalWakeup implements Wakeup {
 
   publish(message: WakeupMessage): void {
     this.published.push(message);
-    if (this.losing) return;
-    for (const listener of this.#listeners.get(message.topic) ?? []) listener(message);
+    if (this.losing) {
+      return;
+    }
+    for (const listener of this.#listeners.get(message.topic) ?? []) {
+      listener(message);
+    }
   }
 
   subscribe(topic: string, listener: (message: WakeupMessage) => void): () => void {
@@ -135,7 +143,9 @@ export class LocalWakeup implements Wakeup {
   }
 
   gap(): void {
-    for (const listener of this.#gapListeners) listener();
+    for (const listener of this.#gapListeners) {
+      listener();
+    }
   }
 
   async close(): Promise<void> {}

@@ -149,12 +149,16 @@ test("however writing, telling, opening and cutting interleave, every reader get
   await fc.assert(
     fc.asyncProperty(fc.array(command, { maxLength: 12 }), async (commands) => {
       const model = new Model(source, await addRun(source.db, { client: newUuid(0) }));
-      for (const each of commands) await model.apply(each);
+      for (const each of commands) {
+        await model.apply(each);
+      }
       await model.end();
       for (const { from, reader, wasCut } of model.readers) {
         const got = reader.sequences;
         expect(got).toEqual(range(from + 1, from + got.length));
-        if (!wasCut) expect(from + got.length).toBe(model.written);
+        if (!wasCut) {
+          expect(from + got.length).toBe(model.written);
+        }
       }
       expect(source.hub.watcherCount).toBe(0);
     }),
@@ -176,10 +180,15 @@ class Model {
   }
 
   async apply(each: Command): Promise<void> {
-    if (each.kind === "write") await this.#write(range(this.written + 1, this.written + each.count), turn(1));
-    else if (each.kind === "publish") this.#publish(this.#told + 1 + each.skip);
-    else if (each.kind === "open") this.#open();
-    else await this.#cut();
+    if (each.kind === "write") {
+      await this.#write(range(this.written + 1, this.written + each.count), turn(1));
+    } else if (each.kind === "publish") {
+      this.#publish(this.#told + 1 + each.skip);
+    } else if (each.kind === "open") {
+      this.#open();
+    } else {
+      await this.#cut();
+    }
   }
 
   async end(): Promise<void> {
@@ -207,7 +216,9 @@ class Model {
 
   async #cut(): Promise<void> {
     const open = this.readers.find(({ wasCut }) => !wasCut);
-    if (open === undefined) return;
+    if (open === undefined) {
+      return;
+    }
     open.wasCut = true;
     await open.reader.leave();
     const from = open.from + open.reader.sequences.length;

@@ -54,7 +54,9 @@ test("a batch whose answer was cut off stands in the log once, and what follows 
   proxy.cutAnswerTo("insert results under fence");
   for (let number = 1; number <= 30; number++) {
     await writer.append(turn(number));
-    if (number === 10) await until("the cut", () => proxy.cuts === 1);
+    if (number === 10) {
+      await until("the cut", () => proxy.cuts === 1);
+    }
   }
   await writer.flush();
   expect(await readLog(store.db, run.id)).toEqual(Array.from({ length: 30 }, (_, index) => [index + 1, index + 1]));

@@ -27,7 +27,9 @@ class Workbench {
   }
 
   releaseAll(): void {
-    for (const resolve of this.#releases.values()) resolve();
+    for (const resolve of this.#releases.values()) {
+      resolve();
+    }
   }
 }
 
@@ -64,8 +66,12 @@ test("a reserved slot is not claimed, and comes back when it is not filled", asy
 
 test("no client gets a second run before every client had one", async () => {
   const store = await openStore();
-  for (let index = 0; index < 5; index++) await addRun(store.db, { client: "shared/greedy" });
-  for (const client of ["shared/b", "shared/c"]) await addRun(store.db, { client });
+  for (let index = 0; index < 5; index++) {
+    await addRun(store.db, { client: "shared/greedy" });
+  }
+  for (const client of ["shared/b", "shared/c"]) {
+    await addRun(store.db, { client });
+  }
   const owner = await addReplica(store.db);
   const claimed = await claimRuns(store.db, { owner, limit: 3 });
   expect(new Set(claimed.map((run) => run.client))).toEqual(new Set(["shared/greedy", "shared/b", "shared/c"]));
@@ -172,7 +178,9 @@ test("a run that was just started, or is worked on, is not let go", async () => 
   await until("a later claim", () => bench.started.some((run) => run.id === marker.id));
   const last = await addRun(store.db);
   await until("one more claim", () => bench.started.some((run) => run.id === last.id));
-  for (const { id } of [worked, fresh]) expect((await findRun(store.db, id))?.owner).toBe(lease.replicaId);
+  for (const { id } of [worked, fresh]) {
+    expect((await findRun(store.db, id))?.owner).toBe(lease.replicaId);
+  }
   expect(dispatcher.activeCount).toBe(3);
   bench.releaseAll();
 });

@@ -35,14 +35,18 @@ async function* complete(): AsyncGenerator<DriverStep, DriverEnd> {
 
 async function* untilStopped({ signal }: RunContext): AsyncGenerator<DriverStep, DriverEnd> {
   yield { kind: "append", result: turn(2) };
-  if (!signal.aborted) await once(signal, "abort");
+  if (!signal.aborted) {
+    await once(signal, "abort");
+  }
   return { kind: "failed", code: "runner.error", error: "stopped", retryable: false };
 }
 
 /** Parks until its time comes or somebody wakes it, then goes on as it is told; by default it completes. */
 function parking(wakeInMs: number | undefined, goOn: Driver["run"] = complete): Driver {
   return driver("parking", "resume", async function* (context): AsyncGenerator<DriverStep, DriverEnd> {
-    if (context.checkpoint !== undefined) return yield* goOn(context);
+    if (context.checkpoint !== undefined) {
+      return yield* goOn(context);
+    }
     yield { kind: "append", result: turn(1) };
     return { kind: "parked", reason: "a pause", wakeInMs, checkpoint: { turn: 1, state: new Uint8Array() } };
   });
@@ -78,9 +82,15 @@ test("the run of a replica that fell silent is queued again and counted, and its
 test("many reapers take each run over once", async () => {
   const store = await openStore({ poolSize: 8 });
   const ids = [];
-  for (let index = 0; index < 20; index++) ids.push(await addOrphan(store, "steady"));
-  for (let index = 0; index < 4; index++) openReaper(store, { drivers: [driver("steady", "resume")] });
-  for (const id of ids) expect((await reached(store, id, "queued")).takeovers).toBe(1);
+  for (let index = 0; index < 20; index++) {
+    ids.push(await addOrphan(store, "steady"));
+  }
+  for (let index = 0; index < 4; index++) {
+    openReaper(store, { drivers: [driver("steady", "resume")] });
+  }
+  for (const id of ids) {
+    expect((await reached(store, id, "queued")).takeovers).toBe(1);
+  }
 });
 
 test("a run that goes on elsewhere says what is void and comes to its end", async () => {
@@ -137,7 +147,9 @@ test("the shortest lease that may be set is reaped too", async () => {
   const store = await openStore();
   openReaper(store, { drivers: [driver("steady", "resume")], leaseMs: 300, clock: systemClock });
   // The second one is for a pass that is not the first.
-  for (let index = 0; index < 2; index++) await reached(store, await addOrphan(store, "steady"), "queued");
+  for (let index = 0; index < 2; index++) {
+    await reached(store, await addOrphan(store, "steady"), "queued");
+  }
 });
 
 test("a run ends once, whoever ends it and however often", async () => {

@@ -53,7 +53,9 @@ test("a run starts at once where a slot is free, and is queued where none is", a
   const wakeup = new LocalWakeup();
   const replica = await openReplica(store, { supervise, slots: 1, wakeup });
   const ids = [];
-  for (let index = 0; index < 2; index++) ids.push(await start(store, replica, await addSession(store.db)));
+  for (let index = 0; index < 2; index++) {
+    ids.push(await start(store, replica, await addSession(store.db)));
+  }
   const rows = await store.db.selectFrom("run").select(["id", "status", "owner", "epoch"]).orderBy("id").execute();
   expect(rows).toEqual([
     { id: ids[0], status: "running", owner: replica.lease.replicaId, epoch: 1 },
@@ -68,7 +70,9 @@ test("a start that fails leaves no run and gives its slot back", async () => {
   const { supervise, release } = never();
   const replica = await openReplica(store, { supervise, slots: 1 });
   const unknownSession = "019a0000-0000-7000-8000-000000000001";
-  for (let index = 0; index < 3; index++) await expect(start(store, replica, unknownSession)).rejects.toThrow();
+  for (let index = 0; index < 3; index++) {
+    await expect(start(store, replica, unknownSession)).rejects.toThrow();
+  }
   await start(store, replica, await addSession(store.db));
   expect(replica.dispatcher.activeCount).toBe(1);
   release();

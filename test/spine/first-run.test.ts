@@ -22,11 +22,15 @@ test("a run that calls tools is read alike over gRPC and SSE", async () => {
   for await (const { results } of client.stream(RunService.method.tailRun, { runId })) {
     for (const { sequence, payload } of results) {
       sequences.push(sequence);
-      if (payload.case === "messageDelta") text += payload.value.chunk?.content ?? "";
+      if (payload.case === "messageDelta") {
+        text += payload.value.chunk?.content ?? "";
+      }
     }
   }
   const events = [];
-  for await (const event of readSse(`${service.url}/v1/sessions/${sessionId}/stream`)) events.push(event);
+  for await (const event of readSse(`${service.url}/v1/sessions/${sessionId}/stream`)) {
+    events.push(event);
+  }
   expect(sequences).toEqual(sequences.map((_, index) => BigInt(index + 1)));
   expect(text).not.toBe("");
   expect(

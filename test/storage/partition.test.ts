@@ -57,7 +57,9 @@ test("reading one run, or many by the lateral statement, touches only their part
   const { db } = await openStore();
   await createPartitions(db, { nowMs, daysAhead: 5 });
   const [first, second] = [newUuid(nowMs), newUuid(nowMs + dayMs)];
-  for (const id of [first, second]) await plant(db, id, 1, [1, 2, 3]);
+  for (const id of [first, second]) {
+    await plant(db, id, 1, [1, 2, 3]);
+  }
   const one = await explain(db, `select sequence from run_result where run_id = '${first}' and sequence > 1 limit 5`);
   expect(one).toContain("run_result_20260301");
   expect(one).not.toMatch(/run_result_(2026030[2-6]|default)/);

@@ -20,7 +20,9 @@ test("a replica lets go of its old runs that it does not work on, and of no othe
   const letGo = await disownRuns(db, { owner, except: [worked.id], startedBeforeMs: 15_000 });
   expect(letGo).toEqual([stray.id]);
   expect((await findRun(db, stray.id))?.status).toBe("running");
-  for (const { id, owner: before } of [worked, foreign, fresh]) expect((await findRun(db, id))?.owner).toBe(before);
+  for (const { id, owner: before } of [worked, foreign, fresh]) {
+    expect((await findRun(db, id))?.owner).toBe(before);
+  }
   expect(await disownRuns(db, { owner, except: [], startedBeforeMs: 15_000 })).toEqual([worked.id]);
 });
 

@@ -46,7 +46,9 @@ test("two processes that migrate at once do so once between them", async () => {
   onTestFinished(() => dropDatabase(server, name));
   const options = { poolSize: 2, onConnectionError: () => {} };
   const both = [1, 2].map(() => openConnections({ connectionString: databaseUrl(server, name) }, options));
-  for (const { close } of both) onTestFinished(close);
+  for (const { close } of both) {
+    onTestFinished(close);
+  }
   const applied = await Promise.all(both.map(({ db }) => migrate(db)));
   expect(applied.flat().length).toBeGreaterThan(0);
   expect(new Set(applied.flat()).size).toBe(applied.flat().length);

@@ -65,7 +65,9 @@ export function toolMessage(outcome: ToolCallCompleted): Message {
 }
 
 function outcomeText({ error, result }: ToolCallCompleted): string {
-  if (error !== undefined) return `Error: ${error}`;
+  if (error !== undefined) {
+    return `Error: ${error}`;
+  }
   const { content }: { content: string } = JSON.parse(result ?? '{"content":""}');
   return content === "" ? emptyContent : content;
 }

@@ -48,19 +48,25 @@ interface Next {
 
 async function* run(context: RunContext, options: LlmLoopOptions): AsyncGenerator<DriverStep, DriverEnd> {
   const loop = prepare(context, options);
-  if ("kind" in loop) return loop;
+  if ("kind" in loop) {
+    return loop;
+  }
   let next: Next = { progress: yield* begin(loop), calls: context.openToolCalls };
   for (let resumed = true; ; resumed = false) {
     if (next.progress.phase === "model") {
       const turn = yield* takeTurn(loop, next.progress);
-      if ("kind" in turn) return turn;
+      if ("kind" in turn) {
+        return turn;
+      }
       next = turn;
       resumed = false;
     }
     const turn = next.progress.turns;
     const { tools, clock } = loop;
     const outcomes = yield* runToolBatch({ turn, calls: next.calls, resumed, tools, clock, context });
-    if (outcomes === undefined) return stopped;
+    if (outcomes === undefined) {
+      return stopped;
+    }
     next = { progress: yield* answerCalls(loop, next.progress, outcomes), calls: [] };
   }
 }
@@ -79,7 +85,9 @@ function prepare(context: RunContext, { resolveModel, clock, defaults }: LlmLoop
       transcript: [...context.transcript],
     };
   } catch (error) {
-    if (error instanceof Fault) return failed(error.message);
+    if (error instanceof Fault) {
+      return failed(error.message);
+    }
     throw error;
   }
 }
@@ -88,7 +96,9 @@ function prepare(context: RunContext, { resolveModel, clock, defaults }: LlmLoop
 async function* begin(loop: Loop): AsyncGenerator<DriverStep, Progress> {
   const { context, transcript } = loop;
   const reached = readProgress(context);
-  if (reached !== undefined) return reached;
+  if (reached !== undefined) {
+    return reached;
+  }
   const progress: Progress = { turns: 0, phase: "model", announced: false, usage: {} };
   transcript.push(context.input);
   const effects = { transcript: [context.input], checkpoint: checkpointOf(progress) };
@@ -99,15 +109,21 @@ async function* begin(loop: Loop): AsyncGenerator<DriverStep, Progress> {
 /** One response of the model: the end of the run, or calls to make. */
 async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverStep, Next | DriverEnd> {
   const { context, maxTurns, model } = loop;
-  if (progress.turns >= maxTurns) return failed(`agent reached maximum turn limit (${maxTurns})`);
+  if (progress.turns >= maxTurns) {
+    return failed(`agent reached maximum turn limit (${maxTurns})`);
+  }
   const turn = progress.turns + 1;
   if (!progress.announced) {
     yield { kind: "append", result: { payload: { case: "turnStarted", value: { turn } } } };
   }
   const response = yield* respond(model, modelRequest(loop), turn, context.signal);
-  if ("failure" in response) return endOfFailure(response, progress);
+  if ("failure" in response) {
+    return endOfFailure(response, progress);
+  }
   const spent = { ...progress, turns: turn, usage: addUsage(progress.usage, response.usage) };
-  if (response.toolCalls.length === 0) return endOfTalk(response, spent);
+  if (response.toolCalls.length === 0) {
+    return endOfTalk(response, spent);
+  }
   const reached: Progress = { ...spent, phase: "tools" };
   const message = assistantMessage(response.text, response.toolCalls);
   loop.transcript.push(message);
@@ -134,7 +150,9 @@ function modelRequest({ context, transcript, tools, maxTokens }: Loop): ModelReq
 }
 
 function endOfTalk(response: Response, progress: Progress): DriverEnd {
-  if (response.finishReason === "content-filter") return failed("the provider withheld the response: content filter");
+  if (response.finishReason === "content-filter") {
+    return failed("the provider withheld the response: content filter");
+  }
   const message = assistantMessage(response.text, []);
   return {
     kind: "completed",
@@ -155,7 +173,9 @@ function completedMessage(message: Message, { usage }: Response) {
 }
 
 function endOfFailure({ failure, spoke }: NoResponse, progress: Progress): DriverEnd {
-  if (failure === "aborted") return stopped;
+  if (failure === "aborted") {
+    return stopped;
+  }
   const { retryAfterMs } = failure;
   // Nothing is held while a provider that asks for a long pause gets it.
   if (retryAfterMs !== undefined && retryAfterMs > parkAfterMs && !spoke) {

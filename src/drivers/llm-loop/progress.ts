@@ -19,7 +19,9 @@ type UsageTotals = Readonly<Partial<Record<keyof ModelUsage, number>>>;
 
 /** Undefined before the first checkpoint. */
 export function readProgress({ checkpoint }: RunContext): Progress | undefined {
-  if (checkpoint === undefined) return undefined;
+  if (checkpoint === undefined) {
+    return undefined;
+  }
   const state: Omit<Progress, "turns"> = JSON.parse(Buffer.from(checkpoint.state).toString());
   return { ...state, turns: checkpoint.turn };
 }
@@ -32,7 +34,9 @@ export function checkpointOf({ turns, ...state }: Progress): { turn: number; sta
 export function addUsage(totals: UsageTotals, usage: ModelUsage | undefined): UsageTotals {
   const sum: Partial<Record<keyof ModelUsage, number>> = { ...totals };
   for (const [name, tokens] of Object.entries(usage ?? {}) as [keyof ModelUsage, number | undefined][]) {
-    if (tokens !== undefined) sum[name] = (sum[name] ?? 0) + tokens;
+    if (tokens !== undefined) {
+      sum[name] = (sum[name] ?? 0) + tokens;
+    }
   }
   return sum;
 }
@@ -40,6 +44,8 @@ export function addUsage(totals: UsageTotals, usage: ModelUsage | undefined): Us
 /** Undefined when nothing was counted. */
 export function usageMessage(totals: UsageTotals | undefined): Usage | undefined {
   const counted = Object.entries(totals ?? {}).filter(([, tokens]) => tokens !== undefined);
-  if (counted.length === 0) return undefined;
+  if (counted.length === 0) {
+    return undefined;
+  }
   return create(UsageSchema, Object.fromEntries(counted.map(([name, tokens]) => [name, BigInt(tokens)])));
 }

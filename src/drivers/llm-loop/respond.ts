@@ -35,7 +35,9 @@ export async function* respond(
         half = rest;
         text += part.text;
         spoke = true;
-        if (whole !== "") yield textDelta(whole, turn);
+        if (whole !== "") {
+          yield textDelta(whole, turn);
+        }
         break;
       }
       case "reasoning":
@@ -48,7 +50,9 @@ export async function* respond(
         break;
       }
       case "finish":
-        if (half !== "") yield textDelta(half, turn);
+        if (half !== "") {
+          yield textDelta(half, turn);
+        }
         return { text, toolCalls, finishReason: part.reason, usage: part.usage };
       case "failure":
         return { failure: part, spoke };

@@ -35,7 +35,9 @@ export async function* runToolBatch(batch: ToolBatch): AsyncGenerator<DriverStep
     }
     const { position, outcome } = await Promise.race(running.values());
     // An outcome that the stop itself brought about says nothing about the call.
-    if (batch.context.signal.aborted) return undefined;
+    if (batch.context.signal.aborted) {
+      return undefined;
+    }
     running.delete(position);
     outcomes[position] = outcome;
     yield { kind: "commit", results: [], effects: { toolOutcome: { turn: batch.turn, position, outcome } } };
@@ -83,14 +85,20 @@ function isObject(json: string): boolean {
 
 async function runOne(batch: ToolBatch, position: number): Promise<{ position: number; outcome: ToolCallCompleted }> {
   const call = batch.calls[position]?.call;
-  if (call === undefined) throw new Error(`no call at position ${position}`);
+  if (call === undefined) {
+    throw new Error(`no call at position ${position}`);
+  }
   return { position, outcome: present(call, await outcomeOf(batch, call, position)) };
 }
 
 async function outcomeOf(batch: ToolBatch, call: ToolCall, position: number): Promise<ToolOutcome> {
   const tool = batch.tools.find((each) => each.name === call.name);
-  if (tool === undefined) return unknownTool(call.name);
-  if (position >= callsPerTurnMax) return { error: `skipped: at most ${callsPerTurnMax} calls of a turn are run` };
+  if (tool === undefined) {
+    return unknownTool(call.name);
+  }
+  if (position >= callsPerTurnMax) {
+    return { error: `skipped: at most ${callsPerTurnMax} calls of a turn are run` };
+  }
   if (batch.resumed && tool.afterCrash === "report") {
     return { error: "interrupted: the process that ran this call was lost, and the call was not repeated" };
   }

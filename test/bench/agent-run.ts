@@ -1,0 +1,146 @@
+// One run from the first request to the end of its stream, in three ways: straight to the provider (the harness alone),
+// through the service over REST and SSE, and through it over gRPC. Each way checks what it received.
+
+import { fromBinary } from "@bufbuild/protobuf";
+import { RunService, TailRunResponseSchema } from "#gen/runnel/v1/run_service_pb.js";
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { readStamps, wordsUpTo } from "./answer.ts";
+import type { GrpcClient } from "./grpc-client.ts";
+import type { HttpClient } from "./http-client.ts";
+
+export interface Prompt {
+  readonly deltas: number;
+  readonly gapMs: number;
+}
+
+export interface RunOutcome {
+  readonly latencyMs: number;
+  readonly firstTextMs: number;
+  /** All text arrived, in order, nothing twice. */
+  readonly complete: boolean;
+  /** The stream said that the run completed. */
+  readonly done: boolean;
+  /** How long the log of the run is; 0 without a log. */
+  readonly results: number;
+  /** Of each delta, from the provider's write to here. Only paced deltas carry the time. */
+  readonly ageMs: readonly number[];
+}
+
+export type AgentRun = (prompt: Prompt) => Promise<RunOutcome>;
+
+export function runDirectly(provider: HttpClient): AgentRun {
+  return async (prompt) => {
+    const received = new Received(prompt);
+    let done = false;
+    const body = { model: "bench", stream: true, messages: [{ role: "user", content: messageOf(prompt) }] };
+    const read = (block: string): void => {
+      if (block === "data: [DONE]") {
+        done = true;
+        return;
+      }
+      received.add(JSON.parse(block.slice("data: ".length)).choices[0]?.delta.content ?? "");
+    };
+    await provider.events("POST", "/v1/chat/completions", read, body);
+    return received.end(done, 0);
+  };
+}
+
+/** As SDKs of the Agent Runner document do it: session, message, then the stream. */
+export function runOverSse(service: HttpClient): AgentRun {
+  return async (prompt) => {
+    const received = new Received(prompt);
+    const session = await post(service, "/v1/sessions", { agent });
+    const path = `/v1/sessions/${session.session_id}`;
+    await post(service, `${path}/messages`, { message: messageOf(prompt) });
+    let done = false;
+    let results = 0;
+    await service.events("GET", `${path}/stream`, (block) => {
+      if (block.startsWith(":")) {
+        return;
+      }
+      const data = block.slice(block.indexOf("\ndata: ") + "\ndata: ".length);
+      if (block.includes("\nevent: text\n")) {
+        received.add(JSON.parse(data).content);
+      }
+      if (!block.includes("\nevent: done\n")) {
+        return;
+      }
+      done = JSON.parse(data).status === "completed";
+      results = Number(/^id: .*\.(\d+)\n/.exec(block)?.[1]);
+    });
+    return received.end(done, results);
+  };
+}
+
+export function runOverGrpc(service: GrpcClient): AgentRun {
+  return async (prompt) => {
+    const received = new Received(prompt);
+    const { sessionId } = await service.call(SessionService.method.createSession, { agent });
+    const message = messageOf(prompt);
+    const { runId } = await service.call(SessionService.method.sendMessage, { sessionId, message });
+    let done = false;
+    let results = 0;
+    await service.stream(RunService.method.tailRun, { runId }, (bytes) => {
+      for (const { payload, sequence } of fromBinary(TailRunResponseSchema, bytes).results) {
+        if (payload.case === "messageDelta") {
+          received.add(payload.value.chunk?.content ?? "");
+        }
+        done = payload.case === "runCompleted";
+        results = Number(sequence);
+      }
+    });
+    return received.end(done, results);
+  };
+}
+
+const agent = { name: "bench", model: "gpt-4o-mini" };
+
+async function post(client: HttpClient, path: string, body: object): Promise<{ session_id: string }> {
+  const { status, text } = await client.send("POST", path, body);
+  if (status >= 300) {
+    throw new Error(`POST ${path}: ${status} ${text}`);
+  }
+  return JSON.parse(text);
+}
+
+function messageOf({ deltas, gapMs }: Prompt): string {
+  return `deltas=${deltas} gap=${gapMs} stamped=${gapMs > 0 ? 1 : 0}`;
+}
+
+/** What a run's reader has so far, and how long it took. */
+class Received {
+  readonly #prompt: Prompt;
+  readonly #startedMs = performance.now();
+  readonly #ageMs: number[] = [];
+  #firstTextMs = Number.NaN;
+  #text = "";
+  #inOrder = true;
+
+  constructor(prompt: Prompt) {
+    this.#prompt = prompt;
+  }
+
+  add(text: string): void {
+    if (text === "") {
+      return;
+    }
+    if (this.#text === "") {
+      this.#firstTextMs = performance.now() - this.#startedMs;
+    }
+    this.#text += text;
+    if (this.#prompt.gapMs === 0) {
+      return;
+    }
+    for (const { index, ageMs } of readStamps(text)) {
+      this.#inOrder &&= index === this.#ageMs.length;
+      this.#ageMs.push(ageMs);
+    }
+  }
+
+  end(done: boolean, results: number): RunOutcome {
+    const { deltas, gapMs } = this.#prompt;
+    const complete = gapMs === 0 ? this.#text === wordsUpTo(deltas) : this.#inOrder && this.#ageMs.length === deltas;
+    const latencyMs = performance.now() - this.#startedMs;
+    return { latencyMs, firstTextMs: this.#firstTextMs, complete, done, results, ageMs: this.#ageMs };
+  }
+}

@@ -1,0 +1,34 @@
+// What the provider says, known to both sides: plain words for throughput, or stamps that tell when they were said.
+
+const words = ["stre", "am o", "f te", "xt, ", "four", " cha", "rs e", "ach "] as const;
+
+/** The delta with this index: four characters, about one token. */
+export function wordAt(index: number): string {
+  return words[index % words.length] ?? "";
+}
+
+export function wordsUpTo(deltas: number): string {
+  return Array.from({ length: deltas }, (_, index) => wordAt(index)).join("");
+}
+
+export interface Stamp {
+  readonly index: number;
+  readonly ageMs: number;
+}
+
+/** A delta that carries its index and the moment of its writing, in characters that no JSON escapes. */
+export function writeStamp(index: number): string {
+  return `(${index}@${nowUs()})`;
+}
+
+/** The stamps in a text and how old they are now. Only among processes of one machine. */
+export function readStamps(text: string): Stamp[] {
+  return Array.from(text.matchAll(/\((\d+)@(\d+)\)/g), ([, index, writtenUs]) => ({
+    index: Number(index),
+    ageMs: (nowUs() - Number(writtenUs)) / 1_000,
+  }));
+}
+
+function nowUs(): number {
+  return Math.round((performance.timeOrigin + performance.now()) * 1_000);
+}

@@ -1,0 +1,178 @@
+// The log alone: results of many open runs through the lanes into real Postgres, within this process.
+
+import { systemClock } from "../../src/base/clock.ts";
+import { newUuid } from "../../src/base/ids.ts";
+import { Hub } from "../../src/runlog/hub.ts";
+import { ResultLog } from "../../src/runlog/log.ts";
+import { PostgresWakeup } from "../../src/runlog/postgres-wakeup.ts";
+import type { ResultInit } from "../../src/runlog/result.ts";
+import type { Wakeup, WakeupMessage } from "../../src/runlog/wakeup.ts";
+import type { RunWriter } from "../../src/runlog/writer.ts";
+import { openConnections } from "../../src/storage/database.ts";
+import { openEmbeddedPostgres } from "../../src/storage/embedded/open.ts";
+import { migrate } from "../../src/storage/migrate.ts";
+import { createPartitions } from "../../src/storage/partition.ts";
+import { insertReplica } from "../../src/storage/replica.ts";
+import type { Bench, Stage, Variant } from "./bench.ts";
+import { percentile } from "./load.ts";
+import { measure } from "./meter.ts";
+
+const runs = 64;
+/** Longer than the bench, so that nothing has to renew it. */
+const leaseMs = 600_000;
+/** Watching each of a hundred thousand results a second would be most of the work. */
+const sampledInterval = 100;
+
+export const appendPath: Bench = {
+  name: "append",
+  title: `The append path alone: ${runs} open runs, results that do not merge, through two lanes into Postgres`,
+  notMeasured:
+    "runs, models, readers and RPC; merging, which makes real text cheaper; wake-ups of other replicas are sent but nobody listens elsewhere.",
+  run: async (stage) => {
+    await using log = await openLog(stage);
+    await appendAll(log, 50, false);
+    return [
+      await measureAppends("one in flight per run", log, stage.quick ? 100 : 400, true),
+      await measureAppends("as fast as possible", log, stage.quick ? 500 : 4_000, false),
+    ];
+  },
+};
+
+interface BenchLog extends AsyncDisposable {
+  /** What the log complained of; it goes on after most of it. */
+  readonly troubles: readonly string[];
+  readonly postmasterPid: number | undefined;
+  readonly openRun: () => {
+    readonly writer: RunWriter;
+    /** Resolves when the result with this sequence is durable. Call it before the append. */
+    readonly durable: (sequence: number) => Promise<void>;
+  };
+}
+
+async function openLog({ home }: Stage): Promise<BenchLog> {
+  const closers = new AsyncDisposableStack();
+  const troubles: string[] = [];
+  const note = (error: unknown): void => {
+    troubles.push(String(error));
+  };
+  const embedded = closers.use(await openEmbeddedPostgres({ directory: home.databaseDirectory }));
+  const connections = closers.adopt(openConnections(embedded.login, { poolSize: 4, onConnectionError: note }), (each) =>
+    each.close(),
+  );
+  const { db } = connections;
+  await migrate(db);
+  await createPartitions(db, { nowMs: systemClock.nowMs(), daysAhead: 1 });
+  const replicaId = newUuid(systemClock.nowMs());
+  await insertReplica(db, { id: replicaId, leaseMs });
+  const announced = new AnnouncedResults(
+    closers.adopt(new PostgresWakeup({ connections, clock: systemClock, onError: note }), (each) => each.close()),
+  );
+  const options = {
+    connections,
+    clock: systemClock,
+    hub: new Hub(),
+    wakeup: announced,
+    onLeaseLost: note,
+    onError: note,
+  };
+  const log = closers.adopt(new ResultLog(options), (each) => each.close());
+  return {
+    troubles,
+    postmasterPid: home.postmasterPid(),
+    openRun: () => {
+      const runId = newUuid(systemClock.nowMs());
+      return {
+        writer: log.open({ runId, epoch: 1, replicaId, lastSequence: 0, onLost: note }),
+        durable: (sequence) => announced.wait(runId, sequence),
+      };
+    },
+    [Symbol.asyncDispose]: () => closers.disposeAsync(),
+  };
+}
+
+/** The real wake-up, listened in on: the log announces a result as soon as it is durable. */
+class AnnouncedResults implements Wakeup {
+  readonly subscribe: Wakeup["subscribe"];
+  readonly onGap: Wakeup["onGap"];
+  readonly #inner: Wakeup;
+  readonly #waiting = new Map<string, { sequence: number; resolve: () => void }[]>();
+
+  constructor(inner: Wakeup) {
+    this.#inner = inner;
+    this.subscribe = (topic, listener) => inner.subscribe(topic, listener);
+    this.onGap = (listener) => inner.onGap(listener);
+  }
+
+  publish(message: WakeupMessage): void {
+    this.#inner.publish(message);
+    const waiting = this.#waiting.get(message.key) ?? [];
+    // Those who wait came in the order of their sequences.
+    while (waiting[0] !== undefined && waiting[0].sequence <= message.value) {
+      waiting.shift()?.resolve();
+    }
+  }
+
+  /** Call it before the result is appended. */
+  wait(runId: string, sequence: number): Promise<void> {
+    const waiting = this.#waiting.get(runId) ?? [];
+    this.#waiting.set(runId, waiting);
+    return new Promise((resolve) => waiting.push({ sequence, resolve }));
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+}
+
+async function measureAppends(name: string, log: BenchLog, resultsPerRun: number, oneByOne: boolean): Promise<Variant> {
+  const { result: durableMs, cost } = await measure({ postmasterPid: log.postmasterPid }, () =>
+    appendAll(log, resultsPerRun, oneByOne),
+  );
+  const results = runs * resultsPerRun;
+  return {
+    name,
+    metrics: {
+      results,
+      "results/s": results / cost.wall,
+      "append → durable p50, ms": percentile(durableMs, 0.5),
+      "append → durable p99, ms": percentile(durableMs, 0.99),
+      "own CPU per result, µs": (1_000_000 * cost.client) / results,
+      "Postgres CPU per result, µs": (1_000_000 * cost.postgres) / results,
+    },
+    faults: log.troubles,
+  };
+}
+
+/** Resolves with the times from append to durable: of every result, or of a sample when the runs do not wait for each. */
+async function appendAll(log: BenchLog, resultsPerRun: number, oneByOne: boolean): Promise<number[]> {
+  const sampleEvery = oneByOne ? 1 : sampledInterval;
+  const perRun = Array.from({ length: runs }, async () => {
+    const { writer, durable } = log.openRun();
+    const sampled: Promise<number>[] = [];
+    for (let index = 0; index < resultsPerRun; index++) {
+      // Nothing merges, so the result's sequence is known.
+      if (index % sampleEvery === 0) {
+        sampled.push(timeOf(() => durable(index + 1)));
+      }
+      await writer.append(resultAt(index));
+      if (oneByOne) {
+        await writer.flush();
+      }
+    }
+    await writer.flush();
+    return await Promise.all(sampled);
+  });
+  return (await Promise.all(perRun)).flat();
+}
+
+async function timeOf(wait: () => Promise<void>): Promise<number> {
+  const startedMs = performance.now();
+  await wait();
+  return performance.now() - startedMs;
+}
+
+/** A delta of a message of its own each, because those of one message would merge. */
+function resultAt(index: number): ResultInit {
+  const value = { chunk: { role: "assistant", content: "some", msgSequence: index + 1 } };
+  return { payload: { case: "messageDelta", value } };
+}

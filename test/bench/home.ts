@@ -1,0 +1,52 @@
+// A folder for one embedded Postgres and everything else of a bench, removed at the end together with the server.
+
+import { existsSync, readFileSync } from "node:fs";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+export interface Home extends AsyncDisposable {
+  /** For RUNNEL_DATABASE_DIR. */
+  readonly databaseDirectory: string;
+  /** The first process of this cluster, all others are its children; undefined while it is stopped. */
+  postmasterPid(): number | undefined;
+}
+
+/** A fast shutdown ends within a second or two; a benchmark that hangs is worth less than a folder left behind. */
+const stopTimeoutMs = 20_000;
+const pollMs = 20;
+
+export async function makeHome(): Promise<Home> {
+  const folder = await mkdtemp(join(tmpdir(), "runnel-bench-"));
+  // Postgres of root runs under another account, which has to pass through to its data.
+  await chmod(folder, 0o711);
+  const databaseDirectory = join(folder, "database");
+  const postmasterPid = (): number | undefined => readPostmasterPid(databaseDirectory);
+  return {
+    databaseDirectory,
+    postmasterPid,
+    [Symbol.asyncDispose]: async () => {
+      await stopPostmaster(postmasterPid);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function readPostmasterPid(databaseDirectory: string): number | undefined {
+  const file = join(databaseDirectory, "postgres", "postmaster.pid");
+  return existsSync(file) ? Number(readFileSync(file, "utf8").split("\n", 1)[0]) : undefined;
+}
+
+/** The last service to leave stops Postgres; this is for a bench that failed in between. SIGINT is the fast shutdown. */
+async function stopPostmaster(postmasterPid: () => number | undefined): Promise<void> {
+  const pid = postmasterPid();
+  if (pid === undefined) {
+    return;
+  }
+  process.kill(pid, "SIGINT");
+  const startedMs = performance.now();
+  while (postmasterPid() !== undefined && performance.now() - startedMs < stopTimeoutMs) {
+    await delay(pollMs);
+  }
+}

@@ -1,0 +1,65 @@
+// A client for REST and SSE that costs little: node:http with kept connections, events cut out but not interpreted.
+
+import { Agent, type IncomingMessage, request } from "node:http";
+import { text } from "node:stream/consumers";
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Above any concurrency that a bench uses: the pool must not be what is measured. */
+const socketsMax = 512;
+/** No answer and no event for so long is a failure, not a slow one. */
+const silenceTimeoutMs = 30_000;
+
+export class HttpClient implements Disposable {
+  readonly #url: string;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: socketsMax });
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  async send(method: "GET" | "POST", path: string, body?: object): Promise<HttpAnswer> {
+    const response = await this.#open(method, path, body);
+    return { status: response.statusCode ?? 0, text: await text(response) };
+  }
+
+  /** Hands over each block of an event stream, comments included, and resolves when the server ends the stream. */
+  async events(method: "GET" | "POST", path: string, onBlock: (block: string) => void, body?: object): Promise<void> {
+    const response = await this.#open(method, path, body);
+    if (response.statusCode !== 200) {
+      throw new Error(`${path}: ${response.statusCode} ${await text(response)}`);
+    }
+    response.setEncoding("utf8");
+    let rest = "";
+    for await (const chunk of response as AsyncIterable<string>) {
+      rest += chunk;
+      let start = 0;
+      for (let end = rest.indexOf("\n\n"); end >= 0; end = rest.indexOf("\n\n", start)) {
+        onBlock(rest.slice(start, end));
+        start = end + 2;
+      }
+      rest = rest.slice(start);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#agent.destroy();
+  }
+
+  #open(method: string, path: string, body: object | undefined): Promise<IncomingMessage> {
+    const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+    const headers = bytes && { "content-type": "application/json", "content-length": bytes.length };
+    return new Promise((resolve, reject) => {
+      request(this.#url + path, { method, agent: this.#agent, ...(headers && { headers }), timeout: silenceTimeoutMs })
+        .once("response", resolve)
+        .once("timeout", function (this: { destroy(error: Error): void }) {
+          this.destroy(new Error(`${path}: silent for ${silenceTimeoutMs} ms`));
+        })
+        .once("error", reject)
+        .end(bytes);
+    });
+  }
+}

@@ -1,0 +1,72 @@
+// What a piece of work cost each process that took part, in CPU time, which on shared cores is steadier than wall time.
+// Other processes are read from /proc in steps of 10 ms; without /proc (not Linux) those figures are NaN.
+
+import { existsSync, readFileSync } from "node:fs";
+
+export interface Meter {
+  readonly servicePid?: number;
+  readonly providerPid?: number;
+  readonly postmasterPid?: number | undefined;
+}
+
+/** Wall time and CPU seconds; `client` is this process. */
+export interface Cost {
+  readonly wall: number;
+  readonly service: number;
+  readonly postgres: number;
+  readonly provider: number;
+  readonly client: number;
+}
+
+export async function measure<T>(meter: Meter, work: () => Promise<T>): Promise<{ result: T; cost: Cost }> {
+  const before = readCost(meter);
+  const result = await work();
+  const after = readCost(meter);
+  const cost: Cost = {
+    wall: after.wall - before.wall,
+    service: after.service - before.service,
+    postgres: after.postgres - before.postgres,
+    provider: after.provider - before.provider,
+    client: after.client - before.client,
+  };
+  return { result, cost };
+}
+
+/** The most memory that a process has held at any time of its life. */
+export function peakMemoryMb(pid: number): number {
+  const kilobytes = /^VmHWM:\s+(\d+)/m.exec(readProc(pid, "status") ?? "")?.[1];
+  return Number(kilobytes ?? Number.NaN) / 1_024;
+}
+
+/** Linux reports CPU time in these, whatever the kernel's own tick is. */
+const ticksPerSecond = 100;
+
+function readCost({ servicePid, providerPid, postmasterPid }: Meter): Cost {
+  const { user, system } = process.cpuUsage();
+  return {
+    wall: performance.now() / 1_000,
+    service: servicePid === undefined ? 0 : readCpu(servicePid).own,
+    postgres: postmasterPid === undefined ? 0 : readFamilyCpu(postmasterPid),
+    provider: providerPid === undefined ? 0 : readCpu(providerPid).own,
+    client: (user + system) / 1_000_000,
+  };
+}
+
+/** A server with its backends: those that are there, and those that have ended since it started. */
+function readFamilyCpu(pid: number): number {
+  const children = readProc(pid, `task/${pid}/children`)?.trim().split(" ").filter(Boolean) ?? [];
+  const { own, ended } = readCpu(pid);
+  return children.reduce((sum, child) => sum + readCpu(Number(child)).own, own + ended);
+}
+
+function readCpu(pid: number): { own: number; ended: number } {
+  // After the name, which may hold anything: state, then numbers; user, system, children's user, children's system.
+  const fields = readProc(pid, "stat")?.split(") ").at(-1)?.split(" ").slice(11, 15).map(Number) ?? [];
+  const [user = Number.NaN, system = Number.NaN, endedUser = Number.NaN, endedSystem = Number.NaN] = fields;
+  return { own: (user + system) / ticksPerSecond, ended: (endedUser + endedSystem) / ticksPerSecond };
+}
+
+function readProc(pid: number, name: string): string | undefined {
+  const file = `/proc/${pid}/${name}`;
+  return existsSync(file) ? readFileSync(file, "utf8") : undefined;
+}

@@ -1,0 +1,128 @@
+// A program: the fake model provider of the benches, in a process of its own so that its cost can be told apart. It speaks
+// the Chat Completions stream as cheaply as Node can. The last user message says how:
+//
+//   deltas=200   pieces of text       gap=5    milliseconds between them; 0 = all in one turn of the event loop
+//   stamped=1    see answer.ts        held=1   waits for a `POST /release` of its own before the first piece
+//
+// Announces its address on standard error and ends with its standard input.
+
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
+import { wordAt, writeStamp } from "./answer.ts";
+
+interface ChatBody {
+  readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+}
+
+interface Plan {
+  readonly deltas: number;
+  readonly gapMs: number;
+  readonly stamped: boolean;
+  readonly held: boolean;
+}
+
+/** Longer than the pause between two variants, so that no request meets a closing socket. */
+const keepAliveTimeoutMs = 60_000;
+
+const held: (() => void)[] = [];
+/** A release may overtake the request that it is for. */
+let releasesAhead = 0;
+const framesOf = new Map<number, readonly Buffer[]>();
+
+const server = createServer((request, response) => {
+  if (request.url === "/release") {
+    const speakNow = held.shift();
+    if (speakNow === undefined) {
+      releasesAhead++;
+    } else {
+      speakNow();
+    }
+    response.end("{}");
+    return;
+  }
+  json(request).then(
+    (body) => answer(readPlan(body as ChatBody), response),
+    () => response.destroy(),
+  );
+});
+server.keepAliveTimeout = keepAliveTimeoutMs;
+server.listen(0, "127.0.0.1", () => {
+  console.error(`provider on http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+});
+process.stdin.on("end", () => process.exit(0)).resume();
+
+function readPlan({ messages }: ChatBody): Plan {
+  const text = JSON.stringify(messages.findLast(({ role }) => role === "user")?.content ?? "");
+  const setting = (name: string): number => Number(new RegExp(`\\b${name}=(\\d+)`).exec(text)?.[1] ?? 0);
+  return {
+    deltas: setting("deltas"),
+    gapMs: setting("gap"),
+    stamped: setting("stamped") === 1,
+    held: setting("held") === 1,
+  };
+}
+
+function answer(plan: Plan, response: ServerResponse): void {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.flushHeaders();
+  if (plan.held && releasesAhead === 0) {
+    held.push(() => speak(plan, response));
+    return;
+  }
+  if (plan.held) {
+    releasesAhead--;
+  }
+  speak(plan, response);
+}
+
+function speak({ deltas, gapMs, stamped }: Plan, response: ServerResponse): void {
+  const frames = textFrames(deltas);
+  const write = (index: number): void => {
+    response.write(stamped ? textFrame(writeStamp(index)) : frames[index]);
+  };
+  if (gapMs === 0) {
+    for (let index = 0; index < deltas; index++) {
+      write(index);
+    }
+    response.end(lastFrames);
+    return;
+  }
+  let index = 0;
+  const timer = setInterval(() => {
+    if (index < deltas) {
+      write(index++);
+      return;
+    }
+    clearInterval(timer);
+    response.end(lastFrames);
+  }, gapMs);
+  response.once("close", () => clearInterval(timer));
+}
+
+/** Made once for all requests of one length. */
+function textFrames(deltas: number): readonly Buffer[] {
+  let frames = framesOf.get(deltas);
+  if (frames === undefined) {
+    frames = Array.from({ length: deltas }, (_, index) => Buffer.from(textFrame(wordAt(index))));
+    framesOf.set(deltas, frames);
+  }
+  return frames;
+}
+
+function textFrame(content: string): string {
+  return frame({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
+}
+
+function frame(fields: object): string {
+  const head = { id: "chatcmpl-bench", object: "chat.completion.chunk", created: 1, model: "bench" };
+  return `data: ${JSON.stringify({ ...head, ...fields })}\n\n`;
+}
+
+const lastFrames = Buffer.from(
+  [
+    frame({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }),
+    frame({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 200, total_tokens: 210 } }),
+    "data: [DONE]\n\n",
+  ].join(""),
+);

@@ -1,0 +1,73 @@
+// The service as users run it: `runnel serve` in a process of its own, measured from its start to its readiness.
+
+import { setTimeout as delay } from "node:timers/promises";
+import { type Child, startChild } from "./child.ts";
+import type { Home } from "./home.ts";
+import { HttpClient } from "./http-client.ts";
+
+export interface Service extends Child {
+  /** host:port, as grpc-js wants it. */
+  readonly target: string;
+  /** From the start of the process to the first 200 of /readyz. */
+  readonly readyMs: number;
+}
+
+export interface ServiceOptions {
+  readonly home: Home;
+  /** Of the provider; without one the service has only its demo model. */
+  readonly providerUrl?: string;
+  /** Where a CPU profile of the process goes when it ends. */
+  readonly profile?: { readonly directory: string; readonly name: string };
+}
+
+const main = new URL("../../src/main.ts", import.meta.url);
+const readyPollMs = 2;
+const readyTimeoutMs = 30_000;
+
+export async function startService({ home, providerUrl, profile }: ServiceOptions): Promise<Service> {
+  const startedMs = performance.now();
+  const child = await startChild({
+    program: main,
+    args: ["serve"],
+    nodeFlags: profile === undefined ? [] : profileFlags(profile),
+    environment: {
+      RUNNEL_SERVER_PORT: "0",
+      RUNNEL_SERVER_DRAIN_SECONDS: "1",
+      RUNNEL_DATABASE_DIR: home.databaseDirectory,
+      // The limits are lifted: what is measured is the cost of work, not its refusal.
+      RUNNEL_SESSIONS_MAX_CONCURRENT: "0",
+      RUNNEL_RUNS_SLOTS: "256",
+      ...(providerUrl !== undefined && {
+        RUNNEL_PROVIDERS_OPENAI_KEY: "bench",
+        RUNNEL_PROVIDERS_OPENAI_BASE_URL: `${providerUrl}/v1`,
+      }),
+    },
+    announcement: /serves on (http:\/\/\S+)/,
+  });
+  try {
+    await untilReady(child.url);
+    return { ...child, target: new URL(child.url).host, readyMs: performance.now() - startedMs };
+  } catch (error) {
+    await child.end("SIGKILL");
+    throw error;
+  }
+}
+
+async function untilReady(url: string): Promise<void> {
+  using client = new HttpClient(url);
+  const startedMs = performance.now();
+  for (;;) {
+    const { status } = await client.send("GET", "/readyz");
+    if (status === 200) {
+      return;
+    }
+    if (performance.now() - startedMs > readyTimeoutMs) {
+      throw new Error(`/readyz still answers ${status}`);
+    }
+    await delay(readyPollMs);
+  }
+}
+
+function profileFlags({ directory, name }: { directory: string; name: string }): string[] {
+  return ["--cpu-prof", `--cpu-prof-dir=${directory}`, `--cpu-prof-name=${name}.cpuprofile`];
+}

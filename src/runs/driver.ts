@@ -22,7 +22,7 @@ export interface RunContext {
   readonly workDir: string;
   /** What the run was started with. */
   readonly input: Message;
-  /** Messages of the session so far, those that this run has committed included. */
+  /** Messages of the session so far: the input of this run, and what it has committed, included. */
   readonly transcript: readonly Message[];
   /** The last checkpoint of this run; undefined on the first start. */
   readonly checkpoint: { readonly turn: number; readonly state: Uint8Array } | undefined;

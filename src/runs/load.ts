@@ -6,7 +6,7 @@ import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
 import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
 import { type Checkpoint, readCheckpoint } from "../storage/checkpoint.ts";
 import type { Db } from "../storage/database.ts";
-import { type RunRow, timeLeftMs } from "../storage/run.ts";
+import type { RunRow } from "../storage/run.ts";
 import { lastSequence } from "../storage/run-result.ts";
 import { findSessionById } from "../storage/session.ts";
 import { readOpenToolCalls } from "../storage/tool-call.ts";
@@ -19,17 +19,13 @@ export interface LoadedRun {
   readonly session: { readonly id: string; readonly name: string; readonly client: string };
   readonly checkpoint: Checkpoint | undefined;
   readonly lastSequence: number;
-  readonly timeLeftMs: number;
 }
 
 export async function loadRun(db: Db, run: RunRow): Promise<LoadedRun> {
-  const [session, transcript, checkpoint, openToolCalls, newest, leftMs] = await Promise.all([
+  const [session, transcript, progress] = await Promise.all([
     findSessionById(db, run.session),
     readTranscript(db, run.session),
-    readCheckpoint(db, run.id),
-    readOpenToolCalls(db, run.id),
-    lastSequence(db, run.id),
-    timeLeftMs(db, run.id),
+    run.epoch === firstEpoch ? untouched : readRunProgress(db, run.id),
   ]);
   if (session === undefined) {
     throw new Error(`run ${run.id} has no session`);
@@ -40,15 +36,34 @@ export async function loadRun(db: Db, run: RunRow): Promise<LoadedRun> {
       agent: fromBinary(AgentSchema, session.agent),
       input: fromBinary(MessageSchema, run.input),
       transcript: transcript.map((bytes) => fromBinary(MessageSchema, bytes)),
-      checkpoint,
-      openToolCalls: openToolCalls.map(readOpenCall),
+      checkpoint: progress.checkpoint,
+      openToolCalls: progress.openToolCalls,
     },
     workDir: session.work_dir ?? undefined,
     session: { id: session.id, name: session.name, client: session.client },
-    checkpoint,
-    lastSequence: newest,
-    timeLeftMs: leftMs,
+    checkpoint: progress.checkpoint,
+    lastSequence: progress.lastSequence,
   };
+}
+
+/** What earlier owners of the run have left. */
+interface RunProgress {
+  readonly checkpoint: Checkpoint | undefined;
+  readonly openToolCalls: readonly OpenToolCall[];
+  readonly lastSequence: number;
+}
+
+/** The first owner of a run finds nothing, and does not have to look. */
+const firstEpoch = 1;
+const untouched: RunProgress = { checkpoint: undefined, openToolCalls: [], lastSequence: 0 };
+
+async function readRunProgress(db: Db, runId: string): Promise<RunProgress> {
+  const [checkpoint, openToolCalls, newest] = await Promise.all([
+    readCheckpoint(db, runId),
+    readOpenToolCalls(db, runId),
+    lastSequence(db, runId),
+  ]);
+  return { checkpoint, openToolCalls: openToolCalls.map(readOpenCall), lastSequence: newest };
 }
 
 function readOpenCall(row: { call: Uint8Array; outcome: Uint8Array | null }): OpenToolCall {

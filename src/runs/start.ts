@@ -9,6 +9,7 @@ import type { Db, Transaction } from "../storage/database.ts";
 import { lockOwnReplica } from "../storage/replica.ts";
 import { countActiveRuns, insertRun, lockAdmission, type RunRow } from "../storage/run.ts";
 import { setLatestRun } from "../storage/session.ts";
+import { appendInput } from "../storage/transcript.ts";
 import type { Dispatcher, Reservation } from "./dispatch.ts";
 
 /**
@@ -75,6 +76,7 @@ async function insert(
     throw new Fault("SESSION_BUSY", "session already running");
   }
   await setLatestRun(trx, { session: request.session, runId: id });
+  await appendInput(trx, { session: request.session, runId: id, message: request.input });
   return run;
 }
 

@@ -38,7 +38,7 @@ export async function supervise(run: RunRow, stop: Stop, deps: SuperviseDeps): P
     const writer = openWriter(run, loaded, stop, deps);
     const transcriptLength = loaded.context.transcript.length;
     const target = { runId: run.id, session: run.session, transcriptLength };
-    const end = await withDeadline(loaded.timeLeftMs, stop, deps.clock, () =>
+    const end = await withDeadline(run.time_left_ms, stop, deps.clock, () =>
       work(run, loaded, writer, target, stop, deps),
     );
     await settle(end, { run, target, writer, stop, deps });

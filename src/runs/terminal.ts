@@ -7,7 +7,7 @@ import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
 import type { Clock } from "../base/clock.ts";
 import { encodeResult, type LogEntry, type ResultInit } from "../runlog/result.ts";
 import type { Transaction } from "../storage/database.ts";
-import { ageMs, finishRun, isActive, type RunRow } from "../storage/run.ts";
+import { finishRun, isActive, type RunRow } from "../storage/run.ts";
 import { insertResults, lastSequence } from "../storage/run-result.ts";
 import { readOpenToolCalls, type ToolCallRow } from "../storage/tool-call.ts";
 import type { CompletedEnd, FailedEnd } from "./driver.ts";
@@ -75,7 +75,7 @@ async function terminalResult(
   end: CompletedEnd | FailedEnd,
   turns: number,
 ): Promise<ResultInit> {
-  const durationMs = BigInt(await ageMs(trx, run.id));
+  const durationMs = BigInt(Math.max(0, Math.round(run.age_ms)));
   const usage = end.usage === undefined ? {} : { usage: end.usage };
   if (end.kind === "completed") {
     const { finishReason, message } = end;

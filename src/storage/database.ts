@@ -71,9 +71,39 @@ function openPool(address: DatabaseAddress, name: string, size: number, { onConn
     idleTimeoutMillis: 30_000,
   });
   pool.on("error", onConnectionError);
+  pool.on("connect", prepareStatements);
   // The pool listens to idle clients alone. One that breaks at work fails its statement; unheard it would end the process.
   pool.on("connect", (client) => client.on("error", () => {}));
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+}
+
+type Query = (text: unknown, values?: unknown, ...rest: unknown[]) => unknown;
+
+/** Texts come from our own code and are few; lists of values make some of them many. */
+const preparedTextsMax = 200;
+const preparedNames = new Map<string, string>();
+
+/**
+ * Lets a connection keep the plans of what it is asked again and again: Kysely's statements carry no name. Columns are
+ * listed one by one everywhere, since a kept plan with a star fails when a newer version adds a column.
+ */
+function prepareStatements(client: pg.PoolClient): void {
+  const query = client.query.bind(client) as Query;
+  const prepared: Query = (text, values, ...rest) => {
+    const name = typeof text === "string" && Array.isArray(values) && values.length > 0 ? nameOf(text) : undefined;
+    return name === undefined ? query(text, values, ...rest) : query({ name, text, values }, ...rest);
+  };
+  client.query = prepared as typeof client.query;
+}
+
+function nameOf(text: string): string | undefined {
+  const known = preparedNames.get(text);
+  if (known !== undefined || preparedNames.size >= preparedTextsMax) {
+    return known;
+  }
+  const name = `runnel ${preparedNames.size + 1}`;
+  preparedNames.set(text, name);
+  return name;
 }
 
 /**

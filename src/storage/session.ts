@@ -6,6 +6,17 @@ import type { RunStatus, SessionTable } from "./schema.ts";
 
 export type SessionRow = Selectable<SessionTable>;
 
+const sessionColumns = [
+  "session.id",
+  "session.client",
+  "session.name",
+  "session.agent",
+  "session.work_dir",
+  "session.latest_run_id",
+  "session.create_time",
+  "session.delete_time",
+] as const;
+
 /** A session with what its latest run adds to it. */
 export interface SessionWithRun extends SessionRow {
   readonly run_status: RunStatus | null;
@@ -50,7 +61,7 @@ export async function findSession(
 
 /** The session of a run, deleted or not: a run goes on with what it was started with. */
 export async function findSessionById(db: Db | Transaction, id: string): Promise<SessionRow | undefined> {
-  return await db.selectFrom("session").selectAll().where("id", "=", id).executeTakeFirst();
+  return await db.selectFrom("session").select(sessionColumns).where("id", "=", id).executeTakeFirst();
 }
 
 /** Newest first. */
@@ -75,7 +86,7 @@ export async function lockSession(
   }
   return await trx
     .selectFrom("session")
-    .selectAll()
+    .select(sessionColumns)
     .where("client", "=", args.client)
     .where("name", "=", args.name)
     .where("delete_time", "is", null)
@@ -103,7 +114,7 @@ function sessionsWithRun(db: Db | Transaction, client: string) {
   return db
     .selectFrom("session")
     .leftJoin("run", "run.id", "session.latest_run_id")
-    .selectAll("session")
+    .select(sessionColumns)
     .select(["run.status as run_status", "run.turn as run_turn", "run.terminal as run_terminal"])
     .where("session.client", "=", client)
     .where("session.delete_time", "is", null);

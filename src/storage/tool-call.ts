@@ -5,7 +5,7 @@ import { type Selectable, sql } from "kysely";
 import type { Db, Transaction } from "./database.ts";
 import type { ToolCallTable } from "./schema.ts";
 
-export type ToolCallRow = Selectable<ToolCallTable>;
+export type ToolCallRow = Pick<Selectable<ToolCallTable>, "turn" | "position" | "call" | "outcome">;
 
 export async function insertToolCalls(
   trx: Transaction,
@@ -50,7 +50,7 @@ export async function recordToolOutcome(
 export async function readOpenToolCalls(db: Db | Transaction, runId: string): Promise<ToolCallRow[]> {
   return await db
     .selectFrom("tool_call")
-    .selectAll()
+    .select(["turn", "position", "call", "outcome"])
     .where("run_id", "=", runId)
     .where("log_sequence", "is", null)
     .orderBy("turn")

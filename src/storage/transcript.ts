@@ -1,6 +1,7 @@
 // What a session's model has been told and has said. One run of a session is active at a time and its row is locked by
 // whoever writes here, so positions are counted by that run's owner; the primary key is the backstop.
 
+import { sql } from "kysely";
 import type { Db, Transaction } from "./database.ts";
 
 export async function readTranscript(db: Db, session: string): Promise<Uint8Array[]> {
@@ -11,6 +12,16 @@ export async function readTranscript(db: Db, session: string): Promise<Uint8Arra
     .orderBy("position")
     .execute();
   return rows.map((row) => row.message);
+}
+
+/** Adds what a run is started with. The session's row is locked, so nobody else counts positions meanwhile. */
+export async function appendInput(
+  trx: Transaction,
+  args: { session: string; runId: string; message: Uint8Array },
+): Promise<void> {
+  await sql`insert into transcript (session, position, run_id, message)
+    select ${args.session}, coalesce(max(position) + 1, 0), ${args.runId}, ${Buffer.from(args.message)}
+    from transcript where session = ${args.session}`.execute(trx);
 }
 
 /** What one run has added, newest first. */

@@ -29,6 +29,8 @@ export function createLlmLoop(options: LlmLoopOptions): Driver {
   return { name: "llm-loop", recovery: "resume", run: (context) => run(context, options) };
 }
 
+const start: Progress = { turns: 0, phase: "model", announced: false, usage: {} };
+
 /** What stays the same over the turns of a run, and the transcript that grows with them. */
 interface Loop {
   readonly context: RunContext;
@@ -51,7 +53,7 @@ async function* run(context: RunContext, options: LlmLoopOptions): AsyncGenerato
   if ("kind" in loop) {
     return loop;
   }
-  let next: Next = { progress: yield* begin(loop), calls: context.openToolCalls };
+  let next: Next = { progress: readProgress(context) ?? start, calls: context.openToolCalls };
   for (let resumed = true; ; resumed = false) {
     if (next.progress.phase === "model") {
       const turn = yield* takeTurn(loop, next.progress);
@@ -92,20 +94,6 @@ function prepare(context: RunContext, { resolveModel, clock, defaults }: LlmLoop
   }
 }
 
-/** On the first start the input becomes part of the transcript; later the checkpoint tells where to go on. */
-async function* begin(loop: Loop): AsyncGenerator<DriverStep, Progress> {
-  const { context, transcript } = loop;
-  const reached = readProgress(context);
-  if (reached !== undefined) {
-    return reached;
-  }
-  const progress: Progress = { turns: 0, phase: "model", announced: false, usage: {} };
-  transcript.push(context.input);
-  const effects = { transcript: [context.input], checkpoint: checkpointOf(progress) };
-  yield { kind: "commit", results: [], effects };
-  return progress;
-}
-
 /** One response of the model: the end of the run, or calls to make. */
 async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverStep, Next | DriverEnd> {
   const { context, maxTurns, model } = loop;
@@ -140,7 +128,8 @@ async function* answerCalls(
   const reached: Progress = { ...progress, phase: "model", announced: false };
   const messages = outcomes.map(toolMessage);
   loop.transcript.push(...messages);
-  yield commitOutcomes(progress.turns, outcomes, { transcript: messages, checkpoint: checkpointOf(reached) });
+  const effects = { transcript: messages, checkpoint: checkpointOf(reached) };
+  yield commitOutcomes(progress.turns, outcomes, effects);
   return reached;
 }
 

@@ -17,6 +17,8 @@ import { createValidationInterceptor } from "./validation.ts";
 /** All services, for surfaces that read descriptors. */
 export const services = [SessionService, RunService, SystemService] as const;
 
+/** Compressing a stream's message costs each reader more than its bytes do; a large page of a list is worth it. */
+const compressMinBytes = 65_536;
 /** Longer than any stream is kept open. */
 const timeoutMaxMs = 2 * 3_600_000;
 
@@ -24,6 +26,7 @@ export function createRouter(deps: ServiceDeps & { readonly events: Events }): C
   return createConnectRouter({
     interceptors: [createFaultInterceptor(deps.events), createValidationInterceptor()],
     acceptCompression: [compressionGzip, compressionBrotli],
+    compressMinBytes,
     readMaxBytes: messageBytesMax,
     maxTimeoutMs: timeoutMaxMs,
   })

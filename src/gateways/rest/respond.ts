@@ -65,7 +65,11 @@ export function setHead(response: RestResponse, httpStatus: number, headers: Rea
 export async function writePiece(response: RestResponse, piece: string): Promise<void> {
   const stream: Writable = response;
   // After the close there will be no `drain`, and a write would only raise an error.
-  if (piece === "" || stream.destroyed || stream.write(piece)) {
+  if (piece === "" || stream.destroyed) {
+    return;
+  }
+  corkForThisTurn(stream);
+  if (stream.write(piece)) {
     return;
   }
   await new Promise<void>((resolve) => {
@@ -79,10 +83,26 @@ export async function writePiece(response: RestResponse, piece: string): Promise
   });
 }
 
+/** What is written within one turn of the event loop leaves with one system call. */
+function corkForThisTurn(stream: Writable): void {
+  if (stream.writableCorked === 0) {
+    stream.cork();
+    setImmediate(() => uncork(stream));
+  }
+}
+
+function uncork(stream: Writable): void {
+  if (stream.writableCorked > 0) {
+    stream.uncork();
+  }
+}
+
 /** Writes the last piece and ends the answer. */
 export function endStream(response: RestResponse, lastPiece: string | Uint8Array): void {
   const stream: Writable = response;
   if (!stream.destroyed) {
+    // Node would write the end of a corked chunked body before what is corked.
+    uncork(stream);
     stream.end(lastPiece);
   }
 }

@@ -5,7 +5,7 @@
 
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
-import { Readable } from "node:stream";
+import { finished } from "node:stream";
 import { text } from "node:stream/consumers";
 import type { Clock } from "../../base/clock.ts";
 import {
@@ -140,23 +140,48 @@ async function* takeBytes(response: IncomingMessage, bytesMax: number): AsyncGen
   }
 }
 
+/** The body, for as long as its lines keep the limit. Whoever stops reading closes the socket. */
 function toBoundedStream(provider: string, response: IncomingMessage): ReadableStream<Uint8Array> {
   let lineBytes = 0;
-  const bound = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      // Lines that begin and end within one chunk need no look: a chunk is one read of the socket, 64 KiB at most.
-      const firstBreak = chunk.indexOf(lineFeed);
-      lineBytes += firstBreak === -1 ? chunk.byteLength : firstBreak;
-      if (lineBytes > lineBytesMax) {
-        throw new ProviderFailure(describeUnreadable(provider, `a line is longer than ${lineBytesMax} bytes`));
+  let isRead = true;
+  const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    finished(response, (error) => {
+      if (isRead) {
+        error ? controller.error(error) : controller.close();
       }
-      if (firstBreak !== -1) {
-        lineBytes = chunk.byteLength - chunk.lastIndexOf(lineFeed) - 1;
+    });
+    response.on("data", (chunk: Uint8Array) => {
+      if (!isRead) {
+        return;
+      }
+      lineBytes = continueLine(lineBytes, chunk);
+      if (lineBytes > lineBytesMax) {
+        const failure = describeUnreadable(provider, `a line is longer than ${lineBytesMax} bytes`);
+        response.destroy(new ProviderFailure(failure));
+        return;
       }
       controller.enqueue(chunk);
+      if ((controller.desiredSize ?? 0) <= 0) {
+        response.pause();
+      }
+    });
+  };
+  return new ReadableStream({
+    start,
+    pull: () => void response.resume(),
+    cancel: () => {
+      isRead = false;
+      response.destroy();
     },
   });
-  return (Readable.toWeb(response) as ReadableStream<Uint8Array>).pipeThrough(bound);
+}
+
+/** The length of the line that a chunk leaves open, or of one that it ends, if that is too long. */
+function continueLine(lineBytes: number, chunk: Uint8Array): number {
+  // Lines that begin and end within one chunk need no look: a chunk is one read of the socket, 64 KiB at most.
+  const firstBreak = chunk.indexOf(lineFeed);
+  const ended = lineBytes + (firstBreak === -1 ? chunk.byteLength : firstBreak);
+  return firstBreak === -1 || ended > lineBytesMax ? ended : chunk.byteLength - chunk.lastIndexOf(lineFeed) - 1;
 }
 
 const lineFeed = 10;

@@ -7,6 +7,7 @@ import type { LogEntry } from "../runlog/result.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
 import type { Db, Transaction } from "../storage/database.ts";
 import { isActive, lockRun, requestCancel } from "../storage/run.ts";
+import type { Dispatcher } from "./dispatch.ts";
 import { cancelled, endRun } from "./terminal.ts";
 
 export interface CancelDeps {
@@ -14,6 +15,7 @@ export interface CancelDeps {
   readonly clock: Clock;
   readonly log: ResultLog;
   readonly wakeup: Wakeup;
+  readonly dispatcher: Pick<Dispatcher, "stopRun">;
 }
 
 export async function cancelRun(deps: CancelDeps, runId: string): Promise<void> {
@@ -29,7 +31,11 @@ export async function cancelRunWithin(trx: Transaction, deps: CancelDeps, runId:
   }
   await requestCancel(trx, runId);
   if (run.status === "running") {
-    return () => deps.wakeup.publish({ topic: "cancel", key: runId, value: 0 });
+    return () => {
+      // Here at once, elsewhere by the wake-up.
+      deps.dispatcher.stopRun(runId, "cancelled");
+      deps.wakeup.publish({ topic: "cancel", key: runId, value: 0 });
+    };
   }
   const entries: LogEntry[] = await endRun(trx, { run, end: cancelled, clock: deps.clock });
   return () => deps.log.announce(runId, entries);

@@ -23,7 +23,7 @@ const raceTimeoutMs = 360_000;
 type Race = (client: GrpcClient, run: { sessionId: string; runId: string }) => Promise<unknown>;
 
 // A cancel takes a way of its own (the run's row, a wake-up, the stop) while the run hurries to its end. The races fire
-// it at each stage of runs that last a few milliseconds, so that some cancels win, some lose, and some meet the terminal
+// it at each stage of runs that mostly last a few milliseconds, so that some cancels win, some lose, and some meet the terminal
 // in its transaction.
 const races: readonly Race[] = [
   // Before anything was said.
@@ -45,6 +45,9 @@ const races: readonly Race[] = [
   },
 ];
 
+/** From runs that are over before a cancel can arrive to runs that it surely meets, and between them those that race. */
+const lengths = ["words=1 pace=0", "words=3 pace=4", "words=5 pace=8", "words=100 pace=20", "words=8 pace=2"];
+
 test("a thousand cancels that race with completion leave one terminal each", { timeout: raceTimeoutMs }, async () => {
   const service = await startService({ sessionsMaxConcurrent: 0, databasePoolSize: 8 });
   const client = new GrpcClient(service.target);
@@ -64,8 +67,7 @@ async function raceOnce(client: GrpcClient, number: number): Promise<Run_State> 
   if (race === undefined) {
     throw new Error("no race");
   }
-  // A wake-up takes some 10 ms: a third of the runs are over by then, the others are about to be.
-  const run = await startRun(client, `words=${1 + (number % 3) * 2} pace=${(number % 3) * 4}`);
+  const run = await startRun(client, lengths[number % lengths.length] ?? "");
   const reader = new LogReader(run.runId);
   const following = reader.follow(client);
   await race(client, run);

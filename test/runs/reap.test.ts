@@ -69,6 +69,9 @@ async function failuresOf({ db }: Store, runId: string): Promise<string[]> {
   });
 }
 
+/** No driver works on any of these runs in this process. */
+const nobodyHere = { stopRun: (): void => {} };
+
 test("the run of a replica that fell silent is queued again and counted, and its replica is gone", async () => {
   const store = await openStore();
   const id = await addOrphan(store, "steady");
@@ -208,7 +211,7 @@ test("a cancel that comes while a run is being parked does not wait for its wake
   const wakeup = new LocalWakeup();
   const log = openLog(store, wakeup, systemClock, () => {});
   // The owner has decided to park and does not hear of the cancel any more.
-  await cancelRun({ db: store.db, clock: systemClock, log, wakeup }, id);
+  await cancelRun({ db: store.db, clock: systemClock, log, wakeup, dispatcher: nobodyHere }, id);
   await store.db.transaction().execute((trx) => parkRun(trx, { id, reason: "a pause", wakeInMs: undefined }));
   openReaper(store, { drivers });
   await openReplica(store, { drivers });
@@ -221,8 +224,8 @@ test("a waiting run is cancelled on the spot", async () => {
   await store.db.transaction().execute((trx) => parkRun(trx, { id, reason: "a pause", wakeInMs: undefined }));
   const wakeup = new LocalWakeup();
   const log = openLog(store, wakeup, systemClock, () => {});
-  await cancelRun({ db: store.db, clock: systemClock, log, wakeup }, id);
-  await cancelRun({ db: store.db, clock: systemClock, log, wakeup }, id);
+  await cancelRun({ db: store.db, clock: systemClock, log, wakeup, dispatcher: nobodyHere }, id);
+  await cancelRun({ db: store.db, clock: systemClock, log, wakeup, dispatcher: nobodyHere }, id);
   expect(await findRun(store.db, id)).toMatchObject({ status: "cancelled", last_sequence: 1 });
   expect(wakeup.published).toEqual([{ topic: "result", key: id, value: 1 }]);
 });

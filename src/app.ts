@@ -1,9 +1,9 @@
 // The house, wired: plain functions and classes, opened from the bottom up and closed from the top down.
 
 import { randomInt } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Clock, systemClock } from "./base/clock.ts";
+import { version } from "./base/version.ts";
 import type { Config } from "./config/keys.ts";
 import { restBodyBytesMax } from "./config/limits.ts";
 import { createLlmLoop } from "./drivers/llm-loop/llm-loop.ts";
@@ -12,22 +12,24 @@ import { createDemoModel, demoModelName } from "./models/demo/demo-model.ts";
 import type { Model } from "./models/model.ts";
 import { createOpenAiCompatible } from "./models/openai-compatible/provider.ts";
 import { retryDefaults, withRetry } from "./models/retry.ts";
-import { createModelRouter } from "./models/route.ts";
+import { createModelRouter, type ModelProvider, type ProviderName } from "./models/route.ts";
 import { Follower } from "./runlog/follower.ts";
 import { Hub } from "./runlog/hub.ts";
 import { ResultLog } from "./runlog/log.ts";
 import { Maintenance } from "./runlog/maintain.ts";
 import { PostgresWakeup } from "./runlog/postgres-wakeup.ts";
+import type { Wakeup } from "./runlog/wakeup.ts";
 import { Dispatcher } from "./runs/dispatch.ts";
 import { Lease } from "./runs/lease.ts";
 import { Reaper } from "./runs/reap.ts";
 import { supervise } from "./runs/supervise.ts";
-import { listenOnePort } from "./server/one-port.ts";
+import { listenOnePort, type OnePortServer } from "./server/one-port.ts";
 import { createRequestListener } from "./server/request-listener.ts";
 import { createRouter, services } from "./services/router.ts";
 import { makeWorkDir } from "./sessions/work-dir.ts";
+import type { Connections } from "./storage/database.ts";
 import { migrate } from "./storage/migrate.ts";
-import { openDatabase } from "./storage/open.ts";
+import { type OpenDatabase, openDatabase } from "./storage/open.ts";
 import { loadSecret } from "./storage/secret.ts";
 import { countSessions } from "./storage/session.ts";
 import { createEvents, type Events } from "./telemetry/events.ts";
@@ -54,8 +56,6 @@ export interface AppOptions {
   readonly onProgress?: (message: string) => void;
 }
 
-export const version: string = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
-
 export async function openApp(options: AppOptions): Promise<App> {
   const closers = new AsyncDisposableStack();
   try {
@@ -66,11 +66,43 @@ export async function openApp(options: AppOptions): Promise<App> {
   }
 }
 
-async function open(
-  { config, logger, clock = systemClock, onProgress }: AppOptions,
-  closers: AsyncDisposableStack,
-): Promise<App> {
-  const events = createEvents(logger);
+/** What every part of the house stands on. */
+interface Ground {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly connections: Connections;
+  /** Closes what was opened, the latest first. */
+  readonly closers: AsyncDisposableStack;
+}
+
+async function open(options: AppOptions, closers: AsyncDisposableStack): Promise<App> {
+  const { config, clock = systemClock } = options;
+  const events = createEvents(options.logger);
+  const database = await openStore(options, events, closers);
+  const { connections } = database;
+  const ground: Ground = { config, clock, events, connections, closers };
+  const lease: Lease = new Lease({
+    db: connections.control,
+    clock,
+    events,
+    leaseMs: config.runsLeaseMs,
+    onLost: (replicaId) => runs.loseRuns(replicaId),
+  });
+  const runlog = await openLog(ground, lease);
+  const models = openModels(ground);
+  const runs: Dispatcher = await openRuns(ground, lease, runlog, models);
+  const server = await openServer(ground, lease, runlog, models, runs);
+  return {
+    ...server.address,
+    databaseDirectory: database.directory,
+    countReaders: () => runlog.hub.watcherCount,
+    close: () => closers.disposeAsync(),
+  };
+}
+
+async function openStore(options: AppOptions, events: Events, closers: AsyncDisposableStack): Promise<OpenDatabase> {
+  const { config, onProgress } = options;
   const database = await openDatabase({
     url: config.databaseUrl,
     directory: config.databaseDir,
@@ -79,119 +111,133 @@ async function open(
     ...(onProgress && { onProgress }),
   });
   closers.defer(() => database.close());
-  const { connections } = database;
-  const { db, control } = connections;
-  const applied = await migrate(db);
+  const applied = await migrate(database.connections.db);
   if (applied.length > 0) {
     events.migrationsApplied({ names: applied });
   }
+  return database;
+}
 
-  const drain = new AbortController();
+interface Runlog {
+  readonly hub: Hub;
+  readonly wakeup: Wakeup;
+  readonly log: ResultLog;
+}
+
+async function openLog({ config, clock, events, connections, closers }: Ground, lease: Lease): Promise<Runlog> {
+  const { db } = connections;
   const hub = new Hub();
-  const wakeup = closers.adopt(
-    new PostgresWakeup({ connections, clock, onError: troubled(events, "wakeup") }),
-    (each) => each.close(),
-  );
-  const lease: Lease = new Lease({
-    db: control,
+  const troubled = (part: string) => (error: unknown) => events.databaseTroubled({ part, error });
+  const wakeup = new PostgresWakeup({ connections, clock, onError: troubled("wakeup") });
+  closers.defer(() => wakeup.close());
+  const log = new ResultLog({
+    connections,
     clock,
-    events,
-    leaseMs: config.runsLeaseMs,
-    onLost: (replicaId) => dispatcher.loseRuns(replicaId),
+    hub,
+    wakeup,
+    onLeaseLost: (replicaId) => lease.lose(replicaId, "a write was refused"),
+    onError: troubled("log"),
   });
-  const log = closers.adopt(
-    new ResultLog({
-      connections,
-      clock,
-      hub,
-      wakeup,
-      onLeaseLost: (replicaId) => lease.lose(replicaId, "a write was refused"),
-      onError: troubled(events, "log"),
-    }),
-    (each) => each.close(),
-  );
-  closers.adopt(new Follower({ db, hub, wakeup, clock, onError: troubled(events, "follower") }), (each) =>
-    each.close(),
-  );
-  const maintenance = closers.adopt(
-    new Maintenance({
-      db,
-      clock,
-      events,
-      retentionDays: config.retentionDays,
-      runTimeoutMs: config.defaultTimeoutSecs * 1_000,
-    }),
-    (each) => each.close(),
-  );
+  closers.defer(() => log.close());
+  const follower = new Follower({ db, hub, wakeup, clock, onError: troubled("follower") });
+  closers.defer(() => follower.close());
+  const runTimeoutMs = runTimeoutOf(config);
+  const maintenance = new Maintenance({ db, clock, events, retentionDays: config.retentionDays, runTimeoutMs });
+  closers.defer(() => maintenance.close());
   await maintenance.open();
+  return { hub, wakeup, log };
+}
 
-  const resolveModel = createModelResolver(config, clock, closers);
-  const defaultModel = config.defaultModel || (config.openaiKey === "" ? demoModelName : "gpt-4o-mini");
-  const drivers = [
-    createLlmLoop({
-      resolveModel,
-      clock,
-      defaults: { model: defaultModel, maxTurns: config.defaultMaxTurns, maxTokens: config.defaultMaxTokens },
-    }),
-  ];
+interface Models {
+  readonly defaultModel: string;
+  readonly resolve: (name: string) => Model;
+}
+
+/** Models by name, each tried again while nothing was said. */
+function openModels({ config, clock, closers }: Ground): Models {
+  const providers: Partial<Record<ProviderName, ModelProvider>> = {};
+  if (config.openaiKey !== "") {
+    const { openaiBaseUrl: baseUrl, openaiKey: apiKey } = config;
+    const openai = createOpenAiCompatible({ name: "openai", baseUrl, apiKey, clock });
+    closers.defer(() => openai.close());
+    providers.openai = openai;
+  }
+  const router = createModelRouter({ providers, demo: createDemoModel({ clock }) });
+  const random = (): number => randomInt(2 ** 32) / 2 ** 32;
+  const retry = { ...retryDefaults, baseDelayMs: config.retryBaseMs, clock, random };
+  return {
+    defaultModel: config.defaultModel || (config.openaiKey === "" ? demoModelName : defaultOpenAiModel),
+    resolve: (name) => withRetry(router.resolve(name), retry),
+  };
+}
+
+async function openRuns(ground: Ground, lease: Lease, { log, wakeup }: Runlog, models: Models): Promise<Dispatcher> {
+  const { config, clock, events, connections, closers } = ground;
+  const { db, control } = connections;
+  const defaults = {
+    model: models.defaultModel,
+    maxTurns: config.defaultMaxTurns,
+    maxTokens: config.defaultMaxTokens,
+  };
+  const drivers = [createLlmLoop({ resolveModel: models.resolve, clock, defaults })];
   const findDriver = (name: string) => drivers.find((driver) => driver.name === name);
   const workRoot = config.sessionsWorkRoot || join(resolve(config.databaseDir), "work");
   const prepareWorkDir = (session: { id: string; client: string }) => makeWorkDir(workRoot, session);
-  const dispatcher: Dispatcher = new Dispatcher({
+  const superviseDeps = { db, log, wakeup, clock, events, findDriver, prepareWorkDir };
+  const dispatcher = new Dispatcher({
     db: control,
     clock,
     events,
     wakeup,
     lease,
     slots: config.runsSlots,
-    supervise: (run, stop) => supervise(run, stop, { db, log, wakeup, clock, events, findDriver, prepareWorkDir }),
+    supervise: (run, stop) => supervise(run, stop, superviseDeps),
   });
   await lease.open();
   closers.defer(() => lease.close());
   dispatcher.open();
   closers.defer(() => dispatcher.close());
-  const reaper = closers.adopt(
-    new Reaper({ db: control, clock, events, log, wakeup, leaseMs: config.runsLeaseMs, findDriver }),
-    (each) => each.close(),
-  );
+  const reaper = new Reaper({ db: control, clock, events, log, wakeup, leaseMs: config.runsLeaseMs, findDriver });
+  closers.defer(() => reaper.close());
   reaper.open();
+  return dispatcher;
+}
 
-  const router = createRouter({
+async function openServer(
+  ground: Ground,
+  lease: Lease,
+  runlog: Runlog,
+  models: Models,
+  dispatcher: Dispatcher,
+): Promise<OnePortServer> {
+  const { config, clock, events, connections, closers } = ground;
+  const { db } = connections;
+  const drain = new AbortController();
+  const { handlers } = createRouter({
+    ...runlog,
     db,
-    hub,
-    log,
     clock,
-    wakeup,
     events,
     config,
     dispatcher,
     cursors: new Cursors(await loadSecret(db, "cursor")),
     concurrentRunsMax: config.sessionsMaxConcurrent,
-    timeoutMs: config.defaultTimeoutSecs * 1_000,
-    defaultModel,
-    resolveModel,
+    timeoutMs: runTimeoutOf(config),
+    defaultModel: models.defaultModel,
+    resolveModel: models.resolve,
     selectTools,
     drain: drain.signal,
     version,
   });
-  const rest = createRestGateway({
-    handlers: router.handlers,
-    services,
-    bodyBytesMax: restBodyBytesMax,
-    reportError: (error) => events.requestFailed({ method: "REST", error }),
-  });
-  const whyNotReady = async (): Promise<string | null> => {
-    if (drain.signal.aborted) {
-      return "draining";
-    }
-    return lease.replicaId === undefined ? "no lease" : null;
-  };
+  const reportError = (error: unknown): void => events.requestFailed({ method: "REST", error });
+  const rest = createRestGateway({ handlers, services, bodyBytesMax: restBodyBytesMax, reportError });
+  const whyNotReady = (): string | null => (drain.signal.aborted ? "draining" : lease.whyNotHeld());
   const server = await listenOnePort({
     host: config.serverHost,
     port: config.serverPort,
     clock,
     handler: createRequestListener({
-      handlers: router.handlers,
+      handlers,
       answerRest: (request, response, contextValues) => rest.handle(request, response, { contextValues }),
       probes: { whyNotReady, countSessions: () => countSessions(db) },
       events,
@@ -201,40 +247,12 @@ async function open(
   // Streams end with RESUME before the server waits for its calls to end.
   closers.defer(() => drain.abort());
   events.serverListening(server.address);
-  return {
-    ...server.address,
-    databaseDirectory: database.directory,
-    countReaders: () => hub.watcherCount,
-    close: () => closers.disposeAsync(),
-  };
+  return server;
 }
 
-/** Models by name, each tried again while nothing was said. */
-function createModelResolver(config: Config, clock: Clock, closers: AsyncDisposableStack): (name: string) => Model {
-  const providers =
-    config.openaiKey === ""
-      ? {}
-      : {
-          openai: closers.adopt(
-            createOpenAiCompatible({
-              name: "openai",
-              baseUrl: config.openaiBaseUrl,
-              apiKey: config.openaiKey,
-              clock,
-            }),
-            (provider) => provider.close(),
-          ),
-        };
-  const router = createModelRouter({ providers, demo: createDemoModel({ clock }) });
-  const retry = {
-    ...retryDefaults,
-    baseDelayMs: config.retryBaseMs,
-    clock,
-    random: () => randomInt(2 ** 32) / 2 ** 32,
-  };
-  return (name) => withRetry(router.resolve(name), retry);
-}
+/** What OpenAI's own service answers with when nobody chose a model. */
+const defaultOpenAiModel = "gpt-4o-mini";
 
-function troubled(events: Events, part: string): (error: unknown) => void {
-  return (error) => events.databaseTroubled({ part, error });
+function runTimeoutOf(config: Config): number {
+  return config.defaultTimeoutSecs * 1_000;
 }

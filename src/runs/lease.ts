@@ -39,6 +39,15 @@ export class Lease {
     return this.#replicaId;
   }
 
+  /** Null while this replica may take work; else why not. */
+  whyNotHeld(): string | null {
+    if (this.#replicaId === undefined) {
+      return "no lease";
+    }
+    const silentMs = this.#options.clock.monotonicMs() - this.#renewedAtMs;
+    return silentMs < this.#options.leaseMs ? null : "the database does not answer";
+  }
+
   async open(): Promise<void> {
     await this.#acquire();
     this.#keeping = this.#keep();

@@ -5,7 +5,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 
 export interface Probes {
   /** Null when this replica serves, else why it does not. */
-  readonly whyNotReady: () => Promise<string | null>;
+  readonly whyNotReady: () => string | null;
   readonly countSessions: () => Promise<{ active: number; total: number }>;
 }
 
@@ -44,7 +44,7 @@ const table = new Map<string, (probes: Probes) => Promise<Answer>>([
   [
     "/readyz",
     async ({ whyNotReady }) => {
-      const reason = await whyNotReady();
+      const reason = whyNotReady();
       return reason === null
         ? { status: 200, body: { status: "ok" } }
         : { status: 503, body: { status: "unavailable", reason } };

@@ -6,3 +6,9 @@ const pageSizeDefault = 50;
 export function pageSize(requested: number): number {
   return requested === 0 ? pageSizeDefault : requested;
 }
+
+/** Token of the page that follows these rows: a short page is the last one. */
+export function nextPageToken<Row>(rows: readonly Row[], limit: number, tokenAfter: (last: Row) => string): string {
+  const last = rows.at(-1);
+  return last === undefined || rows.length < limit ? "" : tokenAfter(last);
+}

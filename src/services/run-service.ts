@@ -19,7 +19,7 @@ import { lastSequence, readResultPage } from "../storage/run-result.ts";
 import { requireCaller } from "../trust/caller.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { live } from "./live.ts";
-import { pageSize } from "./page.ts";
+import { nextPageToken, pageSize } from "./page.ts";
 
 export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunService> {
   return {
@@ -34,10 +34,9 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
         before: deps.cursors.decode(scope, request.pageToken),
         limit,
       });
-      const last = rows.length === limit ? rows.at(-1) : undefined;
       return {
         runs: rows.map(presentRun),
-        nextPageToken: last === undefined ? "" : deps.cursors.encode(scope, last.id),
+        nextPageToken: nextPageToken(rows, limit, ({ id }) => deps.cursors.encode(scope, id)),
       };
     },
     tailRun: (request, context) => followRun(deps, request, context),

@@ -41,7 +41,7 @@ import { requireCaller } from "../trust/caller.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { answerOnce } from "./idempotency.ts";
 import { live } from "./live.ts";
-import { pageSize } from "./page.ts";
+import { nextPageToken, pageSize } from "./page.ts";
 
 export function createSessionService(deps: ServiceDeps): ServiceImpl<typeof SessionService> {
   return {
@@ -55,10 +55,9 @@ export function createSessionService(deps: ServiceDeps): ServiceImpl<typeof Sess
       const scope = ["sessions", client];
       const before = deps.cursors.decode(scope, request.pageToken);
       const rows = await listSessions(deps.db, { client, before, limit });
-      const last = rows.length === limit ? rows.at(-1) : undefined;
       return {
         sessions: rows.map(presentSession),
-        nextPageToken: last === undefined ? "" : deps.cursors.encode(scope, last.id),
+        nextPageToken: nextPageToken(rows, limit, ({ id }) => deps.cursors.encode(scope, id)),
       };
     },
     deleteSession: async ({ sessionId }, context) => {

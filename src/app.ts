@@ -4,7 +4,7 @@ import { randomInt } from "node:crypto";
 import { join, resolve } from "node:path";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { version } from "./base/version.ts";
-import type { Config } from "./config/keys.ts";
+import { type Config, isOpenAiConfigured } from "./config/keys.ts";
 import { restBodyBytesMax } from "./config/limits.ts";
 import { createLlmLoop } from "./drivers/llm-loop/llm-loop.ts";
 import { createRestGateway } from "./gateways/rest/gateway.ts";
@@ -156,7 +156,8 @@ interface Models {
 /** Models by name, each tried again while nothing was said. */
 function openModels({ config, clock, closers }: Ground): Models {
   const providers: Partial<Record<ProviderName, ModelProvider>> = {};
-  if (config.openaiKey !== "") {
+  const hasOpenAi = isOpenAiConfigured(config);
+  if (hasOpenAi) {
     const { openaiBaseUrl: baseUrl, openaiKey: apiKey } = config;
     const openai = createOpenAiCompatible({ name: "openai", baseUrl, apiKey, clock });
     closers.defer(() => openai.close());
@@ -166,7 +167,7 @@ function openModels({ config, clock, closers }: Ground): Models {
   const random = (): number => randomInt(2 ** 32) / 2 ** 32;
   const retry = { ...retryDefaults, baseDelayMs: config.retryBaseMs, clock, random };
   return {
-    defaultModel: config.defaultModel || (config.openaiKey === "" ? demoModelName : defaultOpenAiModel),
+    defaultModel: config.defaultModel || (hasOpenAi ? defaultOpenAiModel : demoModelName),
     resolve: (name) => withRetry(router.resolve(name), retry),
   };
 }

@@ -15,7 +15,10 @@ export class Interrupt {
 
   /** What the promise becomes, or `interrupted` when that comes first. The promise goes on and can be waited for again. */
   async guard<T>(promise: Promise<T>): Promise<T | typeof interrupted> {
-    if (!this.#pending) {
+    if (this.#pending) {
+      // The waiter may give the promise up now; its failure would then be nobody's and end the process.
+      promise.catch(() => {});
+    } else {
       const outcome = await new Promise<T | typeof interrupted>((resolve, reject) => {
         this.#resolve = resolve;
         promise.then(resolve, reject);

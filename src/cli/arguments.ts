@@ -10,6 +10,14 @@ export function readPort(text: string): number {
   throw new InvalidArgumentError("expected a port from 0 to 65535");
 }
 
+export function readUrl(text: string): string {
+  const protocol = URL.parse(text)?.protocol;
+  if (protocol === "http:" || protocol === "https:") {
+    return text;
+  }
+  throw new InvalidArgumentError("expected a URL such as http://127.0.0.1:8090");
+}
+
 export function readSequence(text: string): bigint {
   if (/^\d{1,15}$/.test(text)) {
     return BigInt(text);

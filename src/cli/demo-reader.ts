@@ -36,9 +36,11 @@ export interface SseEvent {
 export async function readOverSse(url: string, sessionId: string, news: ReaderNews): Promise<SseEvent[]> {
   const events: SseEvent[] = [];
   let lastId = "";
+  let toldId = "";
   const startedMs = systemClock.monotonicMs();
   while (events.at(-1)?.event !== "done" && systemClock.monotonicMs() - startedMs < patienceMs * 2) {
-    if (lastId !== "") {
+    if (lastId !== toldId) {
+      toldId = lastId;
       news.onResume("SSE", lastId.split(".")[1] ?? "");
     }
     try {

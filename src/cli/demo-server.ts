@@ -29,6 +29,8 @@ export async function startDemoServer(options: DemoServerOptions): Promise<DemoS
   const main = new URL("../main.ts", import.meta.url).pathname;
   const child = spawn(process.execPath, [main, "dev", "--port", String(options.port)], {
     stdio: ["ignore", "ignore", "pipe"],
+    // Ctrl-C goes to all processes of the terminal's group; this one is stopped by the demo, in order.
+    detached: true,
     env: {
       ...process.env,
       RUNNEL_DATABASE_URL: "",

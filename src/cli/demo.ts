@@ -24,8 +24,9 @@ export function addDemo(program: Command): void {
       const home = await mkdtemp(join(tmpdir(), "runnel-demo-"));
       // Postgres of root runs under another account, which has to pass through to its data.
       await chmod(home, 0o711);
+      const interrupted = untilInterrupted();
       try {
-        const findings = await runDemo(home, keep ?? join(home, "database"));
+        const findings = await runDemo({ home, directory: keep ?? join(home, "database"), interrupted });
         process.exitCode = findings.length === 0 ? 0 : 1;
         for (const finding of findings) {
           console.error(`✗ ${finding}`);
@@ -33,11 +34,28 @@ export function addDemo(program: Command): void {
       } finally {
         await rm(home, { recursive: true, force: true });
       }
+      // Readers that were left alone would go on trying.
+      process.exit();
     });
 }
 
+/** Resolves at the first signal, so that the demo can clean up; a second one ends it at once. */
+function untilInterrupted(): Promise<"interrupted"> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+      process.once(signal, () => resolve("interrupted"));
+    }
+  });
+}
+
+interface DemoPlace {
+  readonly home: string;
+  readonly directory: string;
+  readonly interrupted: Promise<"interrupted">;
+}
+
 /** Returns what was wrong. */
-async function runDemo(home: string, directory: string): Promise<string[]> {
+async function runDemo({ home, directory, interrupted }: DemoPlace): Promise<string[]> {
   const workDir = await prepareWorkDir(home);
   const port = await pickPort();
   say("starting Postgres and the service (nothing is installed, no key is needed) …");
@@ -54,13 +72,17 @@ async function runDemo(home: string, directory: string): Promise<string[]> {
     const half = Promise.withResolvers<void>();
     const news = report(() => half.resolve());
     const reading = Promise.all([readOverGrpc(server.url, runId, news), readOverSse(server.url, sessionId, news)]);
-    await Promise.race([half.promise, reading]);
+    // Whoever fails while the service starts again is heard below.
+    reading.catch(() => {});
+    if ((await Promise.race([half.promise, reading, interrupted])) === "interrupted") {
+      return ["interrupted"];
+    }
     say(`\n── kill -9 ${server.pid}: the service is gone in the middle of a sentence`);
     await server.kill();
     server = await startDemoServer({ directory, port, onProgress });
     say(`── a new one is up, process ${server.pid}; it takes the run over when the lease of the old one ends\n`);
-    const [results, events] = await reading;
-    return conclude(results, events);
+    const got = await Promise.race([reading, interrupted]);
+    return got === "interrupted" ? [got] : conclude(...got);
   } finally {
     await server.stop();
   }

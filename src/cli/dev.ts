@@ -1,7 +1,7 @@
 // `runnel dev`: the service for development, on loopback, with a quiet log and a line to paste.
 
 import type { Command } from "commander";
-import { type Config, keys } from "../config/keys.ts";
+import { type Config, isOpenAiConfigured, keys } from "../config/keys.ts";
 import { loadConfig } from "../config/load.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { readPort } from "./arguments.ts";
@@ -26,15 +26,26 @@ export function addDev(program: Command): void {
 
 function banner(app: { host: string; port: number; databaseDirectory: string | undefined }, config: Config): string {
   const url = `http://${app.host}:${app.port}`;
-  const model = config.openaiKey === "" ? "demo (set RUNNEL_PROVIDERS_OPENAI_KEY for a real one)" : "OpenAI-compatible";
+  const model = isOpenAiConfigured(config)
+    ? `OpenAI-compatible at ${config.openaiBaseUrl}`
+    : "demo (set RUNNEL_PROVIDERS_OPENAI_KEY for a real one)";
+  const session = {
+    session_id: "try",
+    work_dir: process.cwd(),
+    agent: { name: "try", tools: { builtin: ["list_dir", "read_file"] } },
+  };
   return [
     `runnel ${url}   gRPC, gRPC-Web, Connect, REST and SSE on one port; ${openDoor}`,
     `  data   ${app.databaseDirectory ?? "the database of DATABASE_URL"}`,
     `  model  ${model}`,
     "  try    (paste it)",
-    `    curl -s ${url}/v1/sessions -d '{"session_id":"try","work_dir":"${process.cwd()}","agent":{"name":"try",` +
-      `"tools":{"builtin":["list_dir","read_file"]}}}' ; \\`,
+    `    curl -s ${url}/v1/sessions -d ${quote(JSON.stringify(session))} ; \\`,
     `    curl -s ${url}/v1/sessions/try/messages -d '{"message":"list the files and read README.md"}' ; \\`,
     `    curl -sN ${url}/v1/sessions/try/stream`,
   ].join("\n");
+}
+
+/** One word for a shell, whatever is in it. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -4,7 +4,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 import { systemClock } from "../base/clock.ts";
-import type { RunClient } from "./connect.ts";
+import { isExplained, type RunClient } from "./connect.ts";
 
 const reconnectDelayMs = 200;
 
@@ -14,6 +14,7 @@ export interface FollowOptions {
   readonly after: bigint;
   /** A service that is away for longer is not waited for. */
   readonly patienceMs: number;
+  /** Told once each time that the stream breaks. */
   readonly onReconnect: (after: bigint, why: string) => void;
 }
 
@@ -32,18 +33,20 @@ export async function* followRun(options: FollowOptions): AsyncGenerator<RunResu
       return;
     } catch (error) {
       const nowMs = systemClock.monotonicMs();
-      awaySinceMs ??= nowMs;
-      if (!isPassing(error) || nowMs - awaySinceMs > options.patienceMs) {
+      if (!isPassing(error) || nowMs - (awaySinceMs ?? nowMs) > options.patienceMs) {
         throw error;
       }
-      options.onReconnect(after, ConnectError.from(error).rawMessage);
+      if (awaySinceMs === undefined) {
+        awaySinceMs = nowMs;
+        options.onReconnect(after, ConnectError.from(error).rawMessage);
+      }
       await systemClock.sleep(reconnectDelayMs);
     }
   }
 }
 
-/** What a reader should wait out: the service is away, or asks to be called again. */
+/** What a reader should wait out: the service asks to be called again, or the connection broke. */
 function isPassing(error: unknown): boolean {
-  const { code } = ConnectError.from(error);
-  return code === Code.Unavailable || code === Code.Aborted || code === Code.Internal || code === Code.Canceled;
+  const failure = ConnectError.from(error);
+  return failure.code === Code.Unavailable || !isExplained(failure);
 }

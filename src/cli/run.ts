@@ -1,11 +1,11 @@
 // `runnel run` and `runnel tail`: send a message and follow the run; follow a run that is known.
 
-import { writeSync } from "node:fs";
+import { once } from "node:events";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
-import { readSequence } from "./arguments.ts";
-import { connectTo, defaultUrl } from "./connect.ts";
+import { readSequence, readUrl } from "./arguments.ts";
+import { defaultUrl, type RunClient, type SessionClient, withService } from "./connect.ts";
 import { followRun } from "./follow.ts";
 import { showJson, showResult } from "./show.ts";
 
@@ -26,6 +26,10 @@ interface RunFlags extends ClientFlags {
   readonly session?: string;
 }
 
+interface TailFlags extends ClientFlags {
+  readonly after?: bigint;
+}
+
 export function addRun(program: Command): void {
   clientCommand(program, "run <message>")
     .description("send a message in a new session, or another one in a session, and follow the run")
@@ -33,31 +37,38 @@ export function addRun(program: Command): void {
     .option("--work-dir <path>", "directory that the tools may touch", ".")
     .option("--tools <names>", "built-in tools, joined by commas", "list_dir,read_file")
     .option("--session <id>", "a session that exists")
-    .action(async (message: string, flags: RunFlags) => {
-      const { sessions } = connectTo(flags.url);
-      const sessionId = flags.session ?? (await createSession(flags));
-      const { runId } = await sessions.sendMessage({ sessionId, message });
-      console.error(`session ${sessionId}  run ${runId}`);
-      await follow(flags, runId, 0n);
-    });
+    .action((message: string, flags: RunFlags) =>
+      withService(flags.url, async ({ sessions, runs }) => {
+        const sessionId = flags.session ?? (await createSession(sessions, flags));
+        const { runId } = await sessions.sendMessage({ sessionId, message });
+        console.error(`session ${sessionId}  run ${runId}`);
+        await follow(runs, { runId, after: 0n, json: flags.json });
+      }),
+    );
 }
 
 export function addTail(program: Command): void {
   clientCommand(program, "tail <run>")
     .description("follow a run's log from any point to its end")
-    .option("--after <sequence>", "sequence of the last result that you have", readSequence, 0n)
-    .action((runId: string, flags: ClientFlags & { after: bigint }) => follow(flags, runId, flags.after));
+    .option("--after <sequence>", "sequence of the last result that you have; unset means from the start", readSequence)
+    .action((runId: string, { url, json, after = 0n }: TailFlags) =>
+      withService(url, async ({ runs }) => {
+        // Patience is for a service that was there: one that is not is told at once.
+        await runs.getRun({ runId });
+        await follow(runs, { runId, after, json });
+      }),
+    );
 }
 
 function clientCommand(program: Command, usage: string): Command {
   return program
     .command(usage)
-    .option("--url <url>", "where the service is", defaultUrl(process.env))
+    .option("--url <url>", "where the service is", readUrl, defaultUrl(process.env))
     .option("--json", "one JSON object a line on standard output");
 }
 
-async function createSession(flags: RunFlags): Promise<string> {
-  const { sessionId } = await connectTo(flags.url).sessions.createSession({
+async function createSession(sessions: SessionClient, flags: RunFlags): Promise<string> {
+  const { sessionId } = await sessions.createSession({
     workDir: resolve(flags.workDir),
     agent: {
       name: "cli",
@@ -68,15 +79,36 @@ async function createSession(flags: RunFlags): Promise<string> {
   return sessionId;
 }
 
-async function follow(flags: ClientFlags, runId: string, after: bigint): Promise<void> {
-  const { runs } = connectTo(flags.url);
+interface Following {
+  readonly runId: string;
+  readonly after: bigint;
+  readonly json: true | undefined;
+}
+
+async function follow(runs: RunClient, { runId, after, json }: Following): Promise<void> {
   const onReconnect = (at: bigint, why: string): void => console.error(`(${why}: going on after ${at})`);
+  process.stdout.on("error", leaveQuietly);
   let last: RunResult | undefined;
   for await (const result of followRun({ runs, runId, after, patienceMs, onReconnect })) {
-    writeSync(1, flags.json === true ? `${showJson(result)}\n` : showResult(result));
+    await print(json === true ? `${showJson(result)}\n` : showResult(result));
     last = result;
   }
   if (last?.payload.case === "runFailed") {
     process.exitCode = exitRunFailed;
   }
+}
+
+/** Waits while the reader of standard output is slow. */
+async function print(text: string): Promise<void> {
+  if (!process.stdout.write(text)) {
+    await once(process.stdout, "drain");
+  }
+}
+
+/** Whoever closed the pipe, such as `| head -1`, has what it wanted; the run goes on without us. */
+function leaveQuietly(error: NodeJS.ErrnoException): never {
+  if (error.code === "EPIPE") {
+    process.exit(0);
+  }
+  throw error;
 }

@@ -1,12 +1,14 @@
 // `runnel serve`: the service in the foreground, set up by its environment.
 
-import { once } from "node:events";
 import type { Command } from "commander";
 import { type App, type AppOptions, openApp } from "../app.ts";
 import { type Config, keys } from "../config/keys.ts";
 import { loadConfig } from "../config/load.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { readPort } from "./arguments.ts";
+
+/** What a shell reports of a program that was interrupted. */
+const exitInterrupted = 130;
 
 export interface ServeFlags {
   readonly host?: string;
@@ -44,12 +46,25 @@ export interface ServerCommand extends AppOptions {
 
 /** Runs until a signal: the first one drains, a second one ends the process at once. */
 export async function startServer({ announce, ...options }: ServerCommand): Promise<void> {
-  const signalled = Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+  const signalled = untilSignalled();
   const app = await openApp(options);
   announce(app);
   await signalled;
-  const force = (): never => process.exit(130);
-  process.once("SIGINT", force);
-  process.once("SIGTERM", force);
   await app.close();
+}
+
+/** Resolves at the first signal; a second one ends the process at once, whatever it is doing. */
+function untilSignalled(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let signalled = false;
+  const onSignal = (): void => {
+    if (signalled) {
+      process.exit(exitInterrupted);
+    }
+    signalled = true;
+    resolve();
+  };
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
+  return promise;
 }

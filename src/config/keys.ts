@@ -44,7 +44,7 @@ export const keys = {
     60_000,
     "First delay before a model is tried again.",
   ),
-  defaultModel: text("RUNNEL_DEFAULTS_MODEL", "", "Model of agents that name none; without a key it is `demo`."),
+  defaultModel: text("RUNNEL_DEFAULTS_MODEL", "", "Model of agents that name none; without a provider it is `demo`."),
   defaultMaxTurns: integer("RUNNEL_DEFAULTS_MAX_TURNS", 30, 1, 10_000, "Most model responses of a run."),
   defaultMaxTokens: integer("RUNNEL_DEFAULTS_MAX_TOKENS", 4_096, 1, 1_000_000, "Most tokens of a model response."),
   defaultTimeoutSecs: integer("RUNNEL_DEFAULTS_TIMEOUT_SECS", 300, 1, 86_400, "Longest time of a run."),
@@ -74,6 +74,11 @@ export const keys = {
 
 /** All settings, by name, with their types. */
 export type Config = { readonly [Name in keyof typeof keys]: (typeof keys)[Name]["fallback"] };
+
+/** A server of one's own may want no key: naming it is enough. */
+export function isOpenAiConfigured({ openaiKey, openaiBaseUrl }: Config): boolean {
+  return openaiKey !== "" || openaiBaseUrl !== keys.openaiBaseUrl.fallback;
+}
 
 function text(env: string, fallback: string, about: string): Key<string> {
   return { env: [env], fallback, about, read: (value) => value };

@@ -32,6 +32,10 @@ export async function* live<T>({ open, empty, clock, reader, drain }: LiveStream
   const done = new AbortController();
   reader.addEventListener("abort", fire, { signal: done.signal });
   drain.addEventListener("abort", fire, { signal: done.signal });
+  // One that aborted before does not tell.
+  if (reader.aborted || drain.aborted) {
+    fire();
+  }
   const startedMs = clock.monotonicMs();
   void beat(clock, fire, done.signal);
   const source = open(done.signal);

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { quoteCharsMax } from "../../src/models/demo/answer.ts";
 import { createDemoModel } from "../../src/models/demo/demo-model.ts";
 import type { ModelMessage, ModelPart, ModelRequest, ModelToolCall } from "../../src/models/model.ts";
-import { createManualClock } from "./manual-clock.ts";
+import { createManualClock } from "../harness/manual-clock.ts";
 
 const tools = ["read_file", "list_dir", "bash"].map((name) => ({ name, description: name, parameters: {} }));
 

@@ -13,7 +13,7 @@ import {
   splitBytes,
   startFakeProvider,
 } from "../fakes/provider.ts";
-import { createManualClock, type ManualClock } from "./manual-clock.ts";
+import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
 
 const apiKey = "sk-test-5f1c";
 const request: ModelRequest = {

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import type { Model, ModelFailure, ModelPart, ModelRequest } from "../../src/models/model.ts";
 import { delayMaxMs, parkAfterMs, type RetryOptions, withRetry } from "../../src/models/retry.ts";
-import { createManualClock, type ManualClock } from "./manual-clock.ts";
+import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
 
 const request: ModelRequest = { system: "", messages: [], tools: [], maxTokens: 1, temperature: undefined };
 const text: ModelPart = { type: "text", text: "hi" };

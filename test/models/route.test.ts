@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { createDemoModel } from "../../src/models/demo/demo-model.ts";
 import type { Model } from "../../src/models/model.ts";
 import { createModelRouter, type ModelProvider } from "../../src/models/route.ts";
-import { createManualClock } from "./manual-clock.ts";
+import { createManualClock } from "../harness/manual-clock.ts";
 
 const demo = createDemoModel({ clock: createManualClock() });
 const full = createModelRouter({

@@ -7,8 +7,8 @@ import { Hub } from "../../src/runlog/hub.ts";
 import { encodeResult } from "../../src/runlog/result.ts";
 import type { Db } from "../../src/storage/database.ts";
 import { insertResults } from "../../src/storage/run-result.ts";
+import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
-import { createManualClock } from "../models/manual-clock.ts";
 import { addRun, hurriedClock, LocalWakeup, openStore, turn } from "./store.ts";
 
 function openFollower(db: Db, clock: Clock): { hub: Hub; wakeup: LocalWakeup; errors: unknown[] } {

@@ -5,7 +5,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { newUuid } from "../../src/base/ids.ts";
 import { Maintenance } from "../../src/runlog/maintain.ts";
 import { withMaintenanceLock } from "../../src/storage/maintenance-lock.ts";
-import { createManualClock } from "../models/manual-clock.ts";
+import { createManualClock } from "../harness/manual-clock.ts";
 import { addRun, openStore, plant, silentEvents } from "./store.ts";
 
 test("results that have no partition of their own are told of, although they keep theirs from being made", async () => {

@@ -5,7 +5,7 @@ import { Fault } from "../../src/base/fault.ts";
 import { mergeAgeMaxMs } from "../../src/runlog/merge.ts";
 import { decodeResult } from "../../src/runlog/result.ts";
 import { RunQueue } from "../../src/runlog/run-queue.ts";
-import { createManualClock, type ManualClock } from "../models/manual-clock.ts";
+import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
 import { text, turn } from "./store.ts";
 
 /** More than a queue takes before its driver waits. */

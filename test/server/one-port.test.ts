@@ -18,7 +18,7 @@ import {
   type OnePortServer,
   onePortLimits,
 } from "../../src/server/one-port.ts";
-import { createManualClock, type ManualClock } from "../models/manual-clock.ts";
+import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
 
 /** The client preface with its empty SETTINGS frame: all that a server needs to open a session. */
 const h2Hello = Buffer.concat([

@@ -1,0 +1,75 @@
+// The commands as users run them: processes of their own, in an environment and a folder of their own.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunningCommand {
+  readonly child: ChildProcess;
+  /** What was written so far. */
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  readonly ended: Promise<Outcome>;
+}
+
+export interface CommandPlace {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly directory?: string;
+}
+
+/** Starts `runnel` with these words; killed with the test if it still runs then. */
+export function startCommand(words: readonly string[], place: CommandPlace = {}): RunningCommand {
+  return startProgram(process.execPath, [main, ...words], place);
+}
+
+export function runCommand(words: readonly string[], place: CommandPlace = {}): Promise<Outcome> {
+  return startCommand(words, place).ended;
+}
+
+/** What a user pastes into a shell; `$runnel` in it is the command line's beginning. */
+export function runShell(script: string, place: CommandPlace = {}): Promise<Outcome> {
+  const environment = { runnel: `${process.execPath} ${main}`, ...place.environment };
+  return startProgram("bash", ["-c", script], { ...place, environment }).ended;
+}
+
+function startProgram(program: string, words: readonly string[], place: CommandPlace): RunningCommand {
+  const child = spawn(program, words, {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: tmpdir(), ...place.environment },
+    ...(place.directory !== undefined && { cwd: place.directory }),
+  });
+  const texts = { stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    texts.stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    texts.stderr += text;
+  });
+  const ended = once(child, "close").then(([code]: (number | null)[]) => ({ code: code ?? null, ...texts }));
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  return { child, stdout: () => texts.stdout, stderr: () => texts.stderr, ended };
+}
+
+/** A folder that is removed with the test. An embedded Postgres may live in it. */
+export async function ownFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "runnel-cli-"));
+  // Postgres of root runs under another account, which has to pass through to its data.
+  await chmod(folder, 0o711);
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}

@@ -1,0 +1,45 @@
+// `demo`: the promise of the README's first command, and that it leaves nothing behind, also when it is interrupted.
+
+import { readdir, readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { until } from "../harness/wait.ts";
+import { ownFolder, startCommand } from "./command.ts";
+
+/** Two starts of a service and one of an embedded Postgres, on a machine that does other work as well. */
+const demoTimeoutMs = 180_000;
+
+test("demo shows both readers through kill -9, exits with 0 and leaves nothing behind", {
+  timeout: demoTimeoutMs,
+}, async () => {
+  const home = await ownFolder();
+  const { code, stdout, stderr } = await startCommand(["demo"], { environment: { TMPDIR: home } }).ended;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toMatch(/^gRPC #\d+ runCompleted$/m);
+  expect(stdout).toMatch(/^ +SSE #\d+ done$/m);
+  expect(stdout).toMatch(/kill -9 \d+/);
+  expect(stdout).toMatch(/^gRPC reconnects after \d+$/m);
+  expect(stdout).toMatch(/^ +SSE reconnects after \d+$/m);
+  expect(stdout).toContain("Nothing was lost, nothing came twice");
+  await expectNothingIn(home);
+});
+
+test("an interrupted demo cleans up as well", { timeout: demoTimeoutMs }, async () => {
+  const home = await ownFolder();
+  const demo = startCommand(["demo"], { environment: { TMPDIR: home } });
+  await until("both readers to read", () => /gRPC #.*SSE #/s.test(demo.stdout()), demoTimeoutMs);
+  demo.child.kill("SIGINT");
+  expect(await demo.ended).toMatchObject({ code: 1, stderr: "✗ interrupted\n" });
+  await expectNothingIn(home);
+});
+
+async function expectNothingIn(home: string): Promise<void> {
+  expect(await readdir(home)).toEqual([]);
+  expect(await commandsNaming(home)).toEqual([]);
+}
+
+/** Command lines of processes that name the folder; none where there is no /proc to ask. */
+async function commandsNaming(folder: string): Promise<string[]> {
+  const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));
+  return commands.filter((command) => command.includes(folder));
+}

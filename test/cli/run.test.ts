@@ -1,0 +1,110 @@
+// `run` and `tail` against a service in a process of its own: what they print, how they end, and what they survive.
+
+import { expect, test } from "vitest";
+import { fail, startFakeProvider } from "../fakes/provider.ts";
+import { testDatabase } from "../harness/database.ts";
+import { type ServiceProcess, startProcess } from "../harness/process.ts";
+import { until } from "../harness/wait.ts";
+import { ownFolder, type RunningCommand, runCommand, runShell, startCommand } from "./command.ts";
+
+test("run prints the text of the model and its tools, and nothing for a terminal to act on", async () => {
+  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const directory = await ownFolder();
+  const { code, stdout, stderr } = await runCommand(["run", "list the files pace=0", "--url", url], { directory });
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^session [0-9a-f]{32} {2}run [0-9a-f-]{36}\n$/);
+  expect(stdout).toMatch(/→ list_dir.*←.*This is the demo model.*✓ completed in 2 turns/s);
+  expect(stdout + stderr).not.toContain("\u001b");
+});
+
+test("run --json prints one result a line, numbered from 1; tail --after goes on with the next one", async () => {
+  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const { code, stdout, stderr } = await runCommand(["run", "hello pace=0 words=30", "--json", "--url", url]);
+  expect(code).toBe(0);
+  const sequences = readSequences(stdout);
+  expect(sequences.length).toBeGreaterThan(3);
+  expect(sequences).toEqual(sequences.map((_, index) => index + 1));
+  const tail = await runCommand(["tail", runIdOf(stderr), "--after", "2", "--json", "--url", url]);
+  expect({ code: tail.code, stderr: tail.stderr }).toEqual({ code: 0, stderr: "" });
+  expect(readSequences(tail.stdout)).toEqual(sequences.slice(2));
+});
+
+test("a run that fails makes run and tail exit with 3", async () => {
+  await using provider = await startFakeProvider();
+  provider.respond(fail(401, '{"error":{"message":"wrong key"}}'));
+  const { url } = await startProcess({
+    DATABASE_URL: await testDatabase(),
+    RUNNEL_PROVIDERS_OPENAI_KEY: "sk-test",
+    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
+  });
+  const run = await runCommand(["run", "hello", "--model", "gpt-4o", "--url", url]);
+  expect({ code: run.code, stdout: run.stdout }).toEqual({
+    code: 3,
+    stdout: expect.stringMatching(/^\n✗ \S+: .*401.*\n$/),
+  });
+  const tail = await runCommand(["tail", runIdOf(run.stderr), "--url", url]);
+  expect(tail).toEqual({ code: 3, stdout: run.stdout, stderr: "" });
+});
+
+test("what the service refuses is told in one line, with exit code 1", async () => {
+  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const refused: [words: string[], told: RegExp][] = [
+    [["run", "hi", "--model", "gpt-4o"], /gpt-4o/],
+    [["run", "hi", "--tools", "fly"], /fly/],
+    [["run", "hi", "--session", "nobody"], /session not found/],
+    [["run", "hi", "--work-dir", "/no/such/folder"], /\/no\/such\/folder/],
+    [["tail", "01890000-0000-7000-8000-000000000000"], /run not found/],
+    [["tail", "no-id"], /run_?id/i],
+  ];
+  for (const [words, told] of refused) {
+    const { code, stdout, stderr } = await runCommand([...words, "--url", url]);
+    expect({ words, code, stdout }).toEqual({ words, code: 1, stdout: "" });
+    expect(stderr).toMatch(/^runnel: [^\n]+\n$/);
+    expect(stderr).toMatch(told);
+  }
+});
+
+test("a reader that closes the pipe early ends run without a word", async () => {
+  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const script = `set -o pipefail; $runnel run 'hello words=200 pace=2' --json --url ${url} | head -1`;
+  const { code, stdout, stderr } = await runShell(script);
+  expect(code).toBe(0);
+  expect(readSequences(stdout)).toEqual([1]);
+  expect(stderr).toMatch(/^session \S+ {2}run \S+\n$/);
+});
+
+// The story: a tail is in the middle of a run. The service dies without a word and comes back on the same port and database,
+// where the run is taken over. The tail says once that it waits, and ends with every result in order.
+test("tail survives kill -9 and restart of the service", async () => {
+  const environment = { DATABASE_URL: await testDatabase() };
+  const first = await startProcess(environment);
+  const { run, runId } = await startLongRun(first);
+  const tail = startCommand(["tail", runId, "--json", "--url", first.url]);
+  await until("the tail to be in the middle", () => tail.stdout().split("\n").length > 10);
+  await first.kill();
+  await until("the tail to notice", () => tail.stderr() !== "");
+  await startProcess({ ...environment, RUNNEL_SERVER_PORT: new URL(first.url).port });
+  const { code, stdout, stderr } = await tail.ended;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^(\([^\n]+: going on after \d+\)\n)+$/) });
+  const sequences = readSequences(stdout);
+  expect(sequences).toEqual(sequences.map((_, index) => index + 1));
+  expect(JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "")).toHaveProperty("runCompleted");
+  expect(await run.ended).toMatchObject({ code: 0, stdout });
+});
+
+async function startLongRun({ url }: ServiceProcess): Promise<{ run: RunningCommand; runId: string }> {
+  const run = startCommand(["run", "hello words=150 pace=20", "--json", "--url", url]);
+  await until("the run to start", () => run.stderr().includes("\n"));
+  return { run, runId: runIdOf(run.stderr()) };
+}
+
+function runIdOf(stderr: string): string {
+  return /run (\S+)/.exec(stderr)?.[1] ?? "";
+}
+
+function readSequences(lines: string): number[] {
+  return lines
+    .trimEnd()
+    .split("\n")
+    .map((line) => Number(JSON.parse(line).sequence));
+}

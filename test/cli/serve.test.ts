@@ -1,0 +1,102 @@
+// `serve`, `dev` and `migrate`: how they start, what they say, and how they end.
+
+import { mkdir } from "node:fs/promises";
+import { connect } from "node:net";
+import { expect, inject, onTestFinished, test } from "vitest";
+import { createDatabase, databaseUrl, dropDatabase, testDatabase } from "../harness/database.ts";
+import { startProcess } from "../harness/process.ts";
+import { until } from "../harness/wait.ts";
+import { ownFolder, runCommand, runShell, startCommand } from "./command.ts";
+
+test("a port that is taken is told with the fix", async () => {
+  const DATABASE_URL = await testDatabase();
+  const { url } = await startProcess({ DATABASE_URL });
+  const { port } = new URL(url);
+  const { code, stdout, stderr } = await runCommand(["serve", "--port", port], {
+    environment: { DATABASE_URL, RUNNEL_LOG_LEVEL: "silent" },
+  });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toMatch(new RegExp(`^runnel: port ${port} .*RUNNEL_SERVER_PORT.*\n$`));
+});
+
+test.each(["SIGINT", "SIGTERM"] as const)("%s ends an idle service within two seconds, with 0", async (signal) => {
+  // The longest drain there is: nothing open, nothing to wait for.
+  const serve = await startServe({ RUNNEL_SERVER_DRAIN_SECONDS: "3600" });
+  const signalledMs = performance.now();
+  serve.child.kill(signal);
+  expect((await serve.ended).code).toBe(0);
+  expect(performance.now() - signalledMs).toBeLessThan(2_000);
+});
+
+test("a second signal ends a service at once that still waits for an open call", async () => {
+  const serve = await startServe({ RUNNEL_SERVER_DRAIN_SECONDS: "3600" });
+  const socket = connect(serve.port, "127.0.0.1");
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  socket.on("error", () => {});
+  socket.write("POST /v1/sessions HTTP/1.1\r\nhost: runnel\r\nexpect: 100-continue\r\ncontent-length: 100\r\n\r\n");
+  // It answers that it wants the body, which never comes: the call is open.
+  await new Promise((resolve) => socket.once("data", resolve));
+  serve.child.kill("SIGINT");
+  await until("the drain", () => refuses(serve.port));
+  expect(serve.child.exitCode).toBeNull();
+  serve.child.kill("SIGINT");
+  expect((await serve.ended).code).toBe(130);
+});
+
+test("migrate tells what it applied, and then that there is nothing to do", async () => {
+  const environment = { DATABASE_URL: await emptyDatabase() };
+  const first = await runCommand(["migrate"], { environment });
+  expect(first).toEqual({ code: 0, stdout: expect.stringMatching(/^(applied \d\S+\n)+$/), stderr: "" });
+  expect(await runCommand(["migrate"], { environment })).toEqual({ code: 0, stdout: "up to date\n", stderr: "" });
+});
+
+test("the lines that dev prints work as pasted, whatever the folder is called", async () => {
+  const directory = await ownFolder();
+  const environment = { DATABASE_URL: await testDatabase() };
+  const odd = `${directory}/it's "here"`;
+  await mkdir(odd);
+  const dev = startCommand(["dev", "--port", "0"], { environment, directory: odd });
+  await until("dev to print its lines", () => dev.stderr().includes("/stream\n"));
+  const lines = dev
+    .stderr()
+    .split("\n")
+    .filter((line) => line.trim().startsWith("curl "));
+  expect(lines).toHaveLength(3);
+  const { code, stdout } = await runShell(lines.join("\n"));
+  expect(code).toBe(0);
+  for (const event of ["tool_call", "tool_result", "text", "done"]) {
+    expect(stdout).toContain(`\nevent: ${event}\n`);
+  }
+  dev.child.kill("SIGINT");
+  expect((await dev.ended).code).toBe(0);
+});
+
+async function startServe(environment: Readonly<Record<string, string>>) {
+  const serve = startCommand(["serve", "--port", "0"], {
+    environment: { DATABASE_URL: await testDatabase(), RUNNEL_DATABASE_POOL_SIZE: "4", ...environment },
+  });
+  const url = await until("the service to serve", () => /serves on (http:\/\/\S+)/.exec(serve.stderr())?.[1]);
+  return { ...serve, port: Number(new URL(url).port) };
+}
+
+function refuses(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(port, "127.0.0.1");
+    probe.once("connect", () => {
+      probe.destroy();
+      resolve(false);
+    });
+    probe.once("error", () => resolve(true));
+  });
+}
+
+/** Without any table, unlike those of other tests. */
+async function emptyDatabase(): Promise<string> {
+  const server = inject("databaseUrl");
+  const name = `runnel_test_empty_${process.pid}`;
+  await createDatabase(server, name, undefined);
+  onTestFinished(() => dropDatabase(server, name));
+  return databaseUrl(server, name);
+}

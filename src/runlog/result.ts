@@ -8,14 +8,26 @@ import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 /** A result without what the log adds to it: run, sequence, time. */
 export type ResultInit = Pick<MessageInitShape<typeof RunResultSchema>, "payload" | "usage">;
 
-/** One entry of a log as it is stored and sent. */
-export interface LogEntry {
+/** One entry of a log as it is stored and sent. All readers of this process share it, and what is made of it. */
+export class LogEntry {
   readonly sequence: number;
   readonly bytes: Uint8Array;
   readonly terminal: boolean;
-}
+  #result: RunResult | undefined;
 
-export type PayloadCase = NonNullable<RunResult["payload"]["case"]>;
+  constructor(place: { sequence: number; terminal: boolean }, bytes: Uint8Array, result?: RunResult) {
+    this.sequence = place.sequence;
+    this.terminal = place.terminal;
+    this.bytes = bytes;
+    this.#result = result;
+  }
+
+  /** The bytes, read once. Nobody changes it. */
+  get result(): RunResult {
+    this.#result ??= decodeResult(this.bytes);
+    return this.#result;
+  }
+}
 
 /** What each payload is in a log, read from the options of the contract. */
 const catalogue = new Map(
@@ -23,11 +35,6 @@ const catalogue = new Map(
     .filter((field) => field.oneof?.name === "payload")
     .map((field) => [field.localName, getOption(field, resultOption)] as const),
 );
-
-/** Dotted name of a payload's type, such as `message.delta`. */
-export function resultTypeName(payload: PayloadCase): string {
-  return catalogue.get(payload)?.name ?? payload;
-}
 
 export function isTerminal(payload: ResultInit["payload"] | RunResult["payload"]): boolean {
   return payload?.case !== undefined && catalogue.get(payload.case)?.terminal === true;
@@ -41,22 +48,18 @@ export function encodeResult(init: ResultInit, place: { runId: string; sequence:
     sequence: BigInt(place.sequence),
     createTime: timestampFromMs(place.timeMs),
   });
-  return {
-    sequence: place.sequence,
-    bytes: toBinary(RunResultSchema, message),
-    terminal: isTerminal(message.payload),
-  };
+  const terminal = isTerminal(message.payload);
+  return new LogEntry({ sequence: place.sequence, terminal }, toBinary(RunResultSchema, message), message);
 }
 
 export function decodeResult(bytes: Uint8Array): RunResult {
   return fromBinary(RunResultSchema, bytes);
 }
 
-/** Reads a page of stored results as entries. Only the last one can be terminal, so only that one is looked into. */
+/** A page of stored results as entries. Only the last one can be terminal, so only that one is looked into. */
 export function storedEntries(rows: readonly { sequence: number; payload: Uint8Array }[]): LogEntry[] {
-  return rows.map(({ sequence, payload }, index) => ({
-    sequence,
-    bytes: payload,
-    terminal: index === rows.length - 1 && isTerminal(decodeResult(payload).payload),
-  }));
+  return rows.map(({ sequence, payload }, index) => {
+    const terminal = index === rows.length - 1 && isTerminal(decodeResult(payload).payload);
+    return new LogEntry({ sequence, terminal }, payload);
+  });
 }

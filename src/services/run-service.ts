@@ -1,6 +1,6 @@
 // RunService: runs and their logs.
 
-import { create, fromBinary } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import {
   type RunService,
@@ -99,14 +99,10 @@ async function* followRun(
  * does not read, with the forms that it takes on its way to the socket, is held without harm.
  */
 const responseBytesMax = 262_144;
-/** Field 1, length-delimited: how each result stands in a TailRunResponse. */
-const resultTag = 0x0a;
-
-/** Stored bytes with their prefixes, one after the other, are a response. */
 async function* responses(batches: AsyncGenerator<readonly LogEntry[]>): AsyncGenerator<TailRunResponse> {
   for await (const batch of batches) {
     for (const part of splitBySize(batch)) {
-      yield fromBinary(TailRunResponseSchema, Buffer.concat(part.flatMap(framed)));
+      yield create(TailRunResponseSchema, { results: part.map((entry) => entry.result) });
     }
   }
 }
@@ -123,18 +119,4 @@ function splitBySize(entries: readonly LogEntry[]): LogEntry[][] {
     parts.at(-1)?.push(entry);
   }
   return parts;
-}
-
-function framed({ bytes }: LogEntry): Uint8Array[] {
-  return [Uint8Array.of(resultTag, ...varint(bytes.length)), bytes];
-}
-
-function varint(value: number): number[] {
-  const bytes: number[] = [];
-  for (let rest = value; ; rest >>>= 7) {
-    if (rest < 0x80) {
-      return [...bytes, rest];
-    }
-    bytes.push((rest & 0x7f) | 0x80);
-  }
 }

@@ -8,8 +8,17 @@ import { messageText } from "./message-text.ts";
 
 type Event = NonNullable<MessageInitShape<typeof StreamSessionResponseSchema>["event"]>;
 
+/** What readers of the same result share. */
+const made = new WeakMap<RunResult, readonly StreamSessionResponse[]>();
+
 /** No more than two. The last one carries the id, so that a reader cut off between them gets both again. */
-export function sessionEvents(result: RunResult): StreamSessionResponse[] {
+export function sessionEvents(result: RunResult): readonly StreamSessionResponse[] {
+  const events = made.get(result) ?? makeEvents(result);
+  made.set(result, events);
+  return events;
+}
+
+function makeEvents(result: RunResult): StreamSessionResponse[] {
   const events = eventsOf(result);
   const id = `${result.runId}.${result.sequence}`;
   return events.map((event, index) =>

@@ -2,7 +2,6 @@
 
 import type { StreamSessionResponse } from "#gen/runnel/v1/session_service_pb.js";
 import { Fault } from "../base/fault.ts";
-import { decodeResult } from "../runlog/result.ts";
 import { type TailSource, tail } from "../runlog/tail.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
 import { findSession, type SessionRow } from "../storage/session.ts";
@@ -31,7 +30,7 @@ export async function* streamSession(
     return;
   }
   for await (const entries of tail(deps, { runId: from.runId, after: from.sequence, signal })) {
-    yield entries.flatMap((entry) => sessionEvents(decodeResult(entry.bytes)));
+    yield entries.flatMap((entry) => sessionEvents(entry.result));
   }
 }
 

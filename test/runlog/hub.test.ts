@@ -2,14 +2,13 @@
 
 import { expect, test } from "vitest";
 import { Hub } from "../../src/runlog/hub.ts";
-import type { LogEntry } from "../../src/runlog/result.ts";
+import { LogEntry } from "../../src/runlog/result.ts";
 
 function entries(first: number, last: number): LogEntry[] {
-  return Array.from({ length: last - first + 1 }, (_, index) => ({
-    sequence: first + index,
-    bytes: new Uint8Array(),
-    terminal: false,
-  }));
+  return Array.from(
+    { length: last - first + 1 },
+    (_, index) => new LogEntry({ sequence: first + index, terminal: false }, new Uint8Array()),
+  );
 }
 
 function sequencesOf(found: readonly LogEntry[] | undefined): number[] | undefined {

@@ -63,7 +63,7 @@ export async function openInside(workDir: string, path: string, kind: PathKind):
   }
 }
 
-/** Words a failure for the model: `stat /work/a.txt: no such file or directory`. */
+/** Words a failure for the model: `stat /home/me/a.txt: no such file or directory`. */
 export function describeFailure(failure: PathFailure, operation: string): string {
   if ("refusal" in failure) {
     return failure.refusal;

@@ -11,6 +11,8 @@ import { Stop, type StopReason } from "./stop.ts";
 
 /** The net under lost wake-ups, for queued runs and for cancels. */
 const pollMs = 1_000;
+/** Slots that are kept while the queue is asked; the others stay free for runs that are being admitted here. */
+const claimMax = 16;
 /** Longer than any answer of the database is waited for: a start that is on its way has arrived or failed by then. */
 const strayAgeMs = 15_000;
 
@@ -39,6 +41,7 @@ export class Dispatcher {
   readonly #closing = new AbortController();
   readonly #unsubscribe: (() => void)[] = [];
   #reserved = 0;
+  #disownedAtMs = 0;
   #wake = new AbortController();
   #claiming: Promise<void> | undefined;
   #polling: Promise<void> | undefined;
@@ -121,9 +124,12 @@ export class Dispatcher {
       stop.request("cancelled");
     }
     const over = this.#options.supervise(run, stop).finally(() => {
+      const wasFull = this.#freeSlots() < 1;
       this.#active.delete(active);
       // A full replica left due runs in the queue.
-      this.#wake.abort();
+      if (wasFull) {
+        this.#wake.abort();
+      }
     });
     const active = { runId: run.id, replicaId: run.owner, stop, over };
     this.#active.add(active);
@@ -136,7 +142,7 @@ export class Dispatcher {
       try {
         // Never beside a claim, whose runs would look like strays.
         await this.#disownStrays();
-        await this.#claim();
+        await this.#claimAll();
       } catch (error) {
         events.databaseTroubled({ part: "dispatch", error });
       }
@@ -146,28 +152,37 @@ export class Dispatcher {
 
   /** Runs that are ours by an answer that never came, or that could not be settled, are given to whoever takes them. */
   async #disownStrays(): Promise<void> {
-    const { db, events, lease } = this.#options;
+    const { clock, db, events, lease } = this.#options;
     const owner = lease.replicaId;
-    if (owner === undefined) {
+    const nowMs = clock.monotonicMs();
+    if (owner === undefined || nowMs - this.#disownedAtMs < pollMs) {
       return;
     }
+    this.#disownedAtMs = nowMs;
     const except = Array.from(this.#active, (active) => active.runId);
     for (const runId of await disownRuns(db, { owner, except, startedBeforeMs: strayAgeMs })) {
       events.runDisowned({ runId });
     }
   }
 
-  async #claim(): Promise<void> {
+  async #claimAll(): Promise<void> {
+    while ((await this.#claim()) === claimMax && !this.#closing.signal.aborted) {}
+  }
+
+  /** Returns how many runs were due and taken. */
+  async #claim(): Promise<number> {
     const { db, lease } = this.#options;
-    const limit = this.#freeSlots();
+    const limit = Math.min(this.#freeSlots(), claimMax);
     if (lease.replicaId === undefined || limit < 1) {
-      return;
+      return 0;
     }
     this.#reserved += limit;
     try {
-      for (const run of await claimRuns(db, { owner: lease.replicaId, limit })) {
+      const runs = await claimRuns(db, { owner: lease.replicaId, limit });
+      for (const run of runs) {
         this.#start(run);
       }
+      return runs.length;
     } finally {
       this.#reserved -= limit;
     }

@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { startRun } from "../../src/runs/start.ts";
+import { until } from "../harness/wait.ts";
 import { addSession, input, LocalWakeup, openStore, type Store } from "../runlog/store.ts";
 import { openReplica, type Replica } from "./stage.ts";
 
@@ -52,6 +53,11 @@ test("a run starts at once where a slot is free, and is queued where none is", a
   const { supervise, release } = never();
   const wakeup = new LocalWakeup();
   const replica = await openReplica(store, { supervise, slots: 1, wakeup });
+  // While a dispatcher asks the queue it keeps its slots for what it finds there.
+  await until("the first look at the queue", () => {
+    using slot = replica.dispatcher.reserve();
+    return slot !== undefined;
+  });
   const ids = [];
   for (let index = 0; index < 2; index++) {
     ids.push(await start(store, replica, await addSession(store.db)));

@@ -31,6 +31,16 @@ export interface SuperviseDeps {
   readonly prepareWorkDir: (session: LoadedRun["session"]) => Promise<string>;
 }
 
+/** One run at work. */
+interface Task {
+  readonly run: RunRow;
+  readonly loaded: LoadedRun;
+  readonly writer: RunWriter;
+  readonly target: EffectTarget;
+  readonly stop: Stop;
+  readonly deps: SuperviseDeps;
+}
+
 /** Resolves when the run is over for this replica. Never rejects. */
 export async function supervise(run: RunRow, stop: Stop, deps: SuperviseDeps): Promise<void> {
   try {
@@ -38,10 +48,9 @@ export async function supervise(run: RunRow, stop: Stop, deps: SuperviseDeps): P
     const writer = openWriter(run, loaded, stop, deps);
     const transcriptLength = loaded.context.transcript.length;
     const target = { runId: run.id, session: run.session, transcriptLength };
-    const end = await withDeadline(run.time_left_ms, stop, deps.clock, () =>
-      work(run, loaded, writer, target, stop, deps),
-    );
-    await settle(end, { run, target, writer, stop, deps });
+    const task: Task = { run, loaded, writer, target, stop, deps };
+    const end = await withDeadline(run.time_left_ms, stop, deps.clock, () => work(task));
+    await settle(end, task);
   } catch (error) {
     // A run that could not be settled keeps its owner in the database: the reaper deals with it by lease or deadline.
     if (stop.reason !== "lost") {
@@ -82,14 +91,7 @@ async function withDeadline<T>(leftMs: number, stop: Stop, clock: Clock, job: ()
 }
 
 /** Runs the driver. A driver that throws has a defect; its caller learns only that. */
-async function work(
-  run: RunRow,
-  loaded: LoadedRun,
-  writer: RunWriter,
-  target: EffectTarget,
-  stop: Stop,
-  deps: SuperviseDeps,
-): Promise<DriverEnd | undefined> {
+async function work({ run, loaded, writer, target, stop, deps }: Task): Promise<DriverEnd | undefined> {
   const { signal } = stop;
   const driver = deps.findDriver(run.driver);
   if (driver === undefined) {
@@ -119,28 +121,20 @@ async function announceRestart({ checkpoint, lastSequence }: LoadedRun, writer: 
   await writer.append({ payload: { case: "turnRestarted", value } });
 }
 
-interface Settlement {
-  readonly run: RunRow;
-  readonly target: EffectTarget;
-  readonly writer: RunWriter;
-  readonly stop: Stop;
-  readonly deps: SuperviseDeps;
-}
-
 /** A driver's own completion counts even when it was told to stop; otherwise the stop decides. */
-async function settle(driverEnd: DriverEnd | undefined, settlement: Settlement): Promise<void> {
-  const { reason } = settlement.stop;
+async function settle(driverEnd: DriverEnd | undefined, task: Task): Promise<void> {
+  const { reason } = task.stop;
   if (reason === "lost") {
     return;
   }
   const end = driverEnd?.kind === "completed" || reason === undefined ? driverEnd : endOfStop(reason);
   if (end === undefined) {
-    return await handOn(settlement);
+    return await handOn(task);
   }
   if (end.kind === "parked") {
-    return await park(end, settlement);
+    return await park(end, task);
   }
-  await finish(end, settlement);
+  await finish(end, task);
 }
 
 function endOfStop(reason: Exclude<StopReason, "lost">): FailedEnd | undefined {
@@ -156,7 +150,7 @@ function endOfStop(reason: Exclude<StopReason, "lost">): FailedEnd | undefined {
   }
 }
 
-async function finish(end: CompletedEnd | FailedEnd, { run, target, writer, deps }: Settlement): Promise<void> {
+async function finish(end: CompletedEnd | FailedEnd, { run, target, writer, deps }: Task): Promise<void> {
   const entries = await writer.transact(async (trx, locked) => {
     if (end.kind === "completed" && end.transcript !== undefined) {
       await applyEffects(trx, target, { transcript: end.transcript }, []);
@@ -166,7 +160,7 @@ async function finish(end: CompletedEnd | FailedEnd, { run, target, writer, deps
   deps.log.announce(run.id, entries);
 }
 
-async function park(end: ParkedEnd, { run, target, writer, deps }: Settlement): Promise<void> {
+async function park(end: ParkedEnd, { run, target, writer, deps }: Task): Promise<void> {
   const { reason, wakeInMs, checkpoint } = end;
   const wakeTime = wakeInMs === undefined ? {} : { wakeTime: timestampFromMs(deps.clock.nowMs() + wakeInMs) };
   const result: ResultInit = { payload: { case: "runWaiting", value: { reason, ...wakeTime } } };
@@ -176,7 +170,7 @@ async function park(end: ParkedEnd, { run, target, writer, deps }: Settlement): 
   });
 }
 
-async function handOn({ run, writer, deps }: Settlement): Promise<void> {
+async function handOn({ run, writer, deps }: Task): Promise<void> {
   await writer.transact((trx) => requeueRun(trx, { id: run.id, takeover: false }));
   deps.wakeup.publish({ topic: "queue", key: "", value: 0 });
 }

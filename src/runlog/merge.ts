@@ -24,6 +24,18 @@ export function mergeResults(first: ResultInit, second: ResultInit): ResultInit 
   return undefined;
 }
 
+/** Characters of text that a result carries; other kinds are small and few. */
+export function textLength({ payload }: ResultInit): number {
+  switch (payload?.case) {
+    case "messageDelta":
+      return payload.value.chunk?.content?.length ?? 0;
+    case "reasoningDelta":
+      return payload.value.content?.length ?? 0;
+    default:
+      return 0;
+  }
+}
+
 type DeltaPayload = Extract<ResultInit["payload"], { case: "messageDelta" }>;
 type Chunk = DeltaPayload["value"]["chunk"];
 

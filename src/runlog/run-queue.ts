@@ -6,11 +6,12 @@
 
 import type { Clock } from "../base/clock.ts";
 import type { Fault } from "../base/fault.ts";
-import { mergeAgeMaxMs, mergeResults } from "./merge.ts";
+import { mergeAgeMaxMs, mergeResults, textLength } from "./merge.ts";
 import { encodeResult, type LogEntry, type ResultInit } from "./result.ts";
 
-/** A driver that is this far ahead of the database waits. */
+/** A driver that is this far ahead of the database waits: many small results, or a few large ones. */
 const waitingRowsMax = 256;
+const waitingCharsMax = 1_048_576;
 
 export interface RunQueueOptions {
   readonly runId: string;
@@ -35,6 +36,7 @@ export class RunQueue {
   readonly #clock: Clock;
   readonly #onLost: (fault: Fault) => void;
   readonly #waiting: WaitingResult[] = [];
+  #waitingChars = 0;
   #inFlight: readonly LogEntry[] = [];
   #lastSequence: number;
   #lost: Fault | undefined;
@@ -61,6 +63,7 @@ export class RunQueue {
     if (this.#lost !== undefined) {
       throw this.#lost;
     }
+    this.#waitingChars += textLength(init);
     const newest = this.#waiting.at(-1);
     if (newest !== undefined && this.#clock.monotonicMs() - newest.bornMs <= mergeAgeMaxMs) {
       const merged = mergeResults(newest.init, init);
@@ -74,7 +77,9 @@ export class RunQueue {
 
   /** Numbers up to `rowsMax` waiting results for a batch. */
   take(rowsMax: number): readonly LogEntry[] {
-    this.#inFlight = this.number(this.#waiting.splice(0, rowsMax).map((waiting) => waiting.init));
+    const taken = this.#waiting.splice(0, rowsMax).map((waiting) => waiting.init);
+    this.#waitingChars -= taken.reduce((sum, init) => sum + textLength(init), 0);
+    this.#inFlight = this.number(taken);
     return this.#inFlight;
   }
 
@@ -101,6 +106,7 @@ export class RunQueue {
     }
     this.#lost = fault;
     this.#waiting.length = 0;
+    this.#waitingChars = 0;
     this.#inFlight = [];
     this.#notify();
     this.#onLost(fault);
@@ -108,7 +114,7 @@ export class RunQueue {
 
   /** Resolves when the driver may go on. */
   async room(): Promise<void> {
-    while (this.#waiting.length > waitingRowsMax) {
+    while (this.#waiting.length > waitingRowsMax || this.#waitingChars > waitingCharsMax) {
       await this.#changed.promise;
     }
     if (this.#lost !== undefined) {

@@ -36,8 +36,8 @@ export interface StartRequest {
 }
 
 /**
- * Runs `within` in the start's transaction: it locks the session, says what to start, and keeps the answer. When it
- * returns no request, nothing is started.
+ * Runs `within` in the start's transaction: it locks the session, calls `start` with what is to be started, and keeps the
+ * answer. When it does not call `start`, because the answer was given before, nothing is started.
  */
 export async function startRun<T>(
   deps: StartDeps,

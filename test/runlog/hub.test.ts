@@ -78,7 +78,7 @@ test("a reader behind what is known does not wait; one in step waits for the nex
   const waited = watch.beyond(2).then(() => {
     isOver = true;
   });
-  await Promise.resolve();
+  await new Promise((resolve) => setImmediate(resolve));
   expect(isOver).toBe(false);
   hub.publish("run", entries(3, 3));
   await waited;

@@ -11,6 +11,9 @@ import { text, turn } from "./store.ts";
 /** More than a queue takes before its driver waits. */
 const farAhead = 300;
 
+/** Long enough for whatever is free to go on; one tick would end before an async function has answered. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 function openQueue(clock: ManualClock = createManualClock(), onLost: (fault: Fault) => void = () => {}): RunQueue {
   return new RunQueue({ runId: "run", epoch: 1, replicaId: "replica", lastSequence: 7, clock, onLost });
 }
@@ -64,8 +67,26 @@ test("a driver that is far ahead waits until a batch has settled", async () => {
     hasRoom = true;
   });
   queue.take(farAhead);
-  await Promise.resolve();
+  await nextTurn();
   expect(hasRoom).toBe(false);
+  queue.settle();
+  await room;
+});
+
+test("a driver waits when few results hold much text", async () => {
+  const queue = openQueue();
+  const content = "x".repeat(600_000);
+  for (let number = 0; number < 2; number++) {
+    queue.push({ payload: { case: "messageDelta", value: { chunk: { role: "assistant", content } } } });
+  }
+  expect(queue.waitingRows).toBe(2);
+  let hasRoom = false;
+  const room = queue.room().then(() => {
+    hasRoom = true;
+  });
+  await nextTurn();
+  expect(hasRoom).toBe(false);
+  queue.take(1);
   queue.settle();
   await room;
 });
@@ -78,7 +99,7 @@ test("flush waits for what is in flight, not only for what waits", async () => {
   const flushed = queue.flush().then(() => {
     isFlushed = true;
   });
-  await Promise.resolve();
+  await nextTurn();
   expect(isFlushed).toBe(false);
   queue.settle();
   await flushed;

@@ -18,6 +18,12 @@ const googleProtos = [
 ];
 
 const googleProtoSource = join(repositoryRoot, "node_modules/google-gax/build/protos");
+/** Where each of gRPC's own protos belongs, and where its package keeps it. */
+const grpcProtos = [
+  ["grpc/health/v1/health.proto", "grpc-health-check/proto/health/v1/health.proto"],
+  ["grpc/reflection/v1/reflection.proto", "@grpc/reflection/build/proto/grpc/reflection/v1/reflection.proto"],
+  ["grpc/reflection/v1alpha/reflection.proto", "@grpc/reflection/build/proto/grpc/reflection/v1alpha/reflection.proto"],
+] as const;
 const thirdPartyFolder = join(repositoryRoot, "third_party");
 
 /** Replaces third_party/ as a whole, so that a proto which was dropped from the list does not linger. */
@@ -25,6 +31,9 @@ export async function fillThirdParty(): Promise<void> {
   await rm(thirdPartyFolder, { recursive: true, force: true });
   for (const path of googleProtos) {
     await cp(join(googleProtoSource, path), join(thirdPartyFolder, path));
+  }
+  for (const [path, source] of grpcProtos) {
+    await cp(join(repositoryRoot, "node_modules", source), join(thirdPartyFolder, path));
   }
   const validateProto = join(thirdPartyFolder, "buf/validate/validate.proto");
   await mkdir(dirname(validateProto), { recursive: true });

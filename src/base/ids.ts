@@ -32,3 +32,8 @@ export function formatUuid(bytes: Buffer): string {
 export function newSessionId(): string {
   return randomBytes(16).toString("hex");
 }
+
+/** An id of a request that brought none, in the same form. */
+export function newRequestId(): string {
+  return randomBytes(16).toString("hex");
+}

@@ -231,6 +231,14 @@ export declare type AgentTools = Message<"runnel.v1.AgentTools"> & {
    * @generated from field: repeated string builtin = 1;
    */
   builtin: string[];
+
+  /**
+   * Tools of the caller, called over HTTP at the session's callback (Agent Runner document, "Remote Tools"). Checked when
+   * a message is sent.
+   *
+   * @generated from field: repeated runnel.v1.RemoteTool remote = 2;
+   */
+  remote: RemoteTool[];
 };
 
 /**
@@ -238,4 +246,65 @@ export declare type AgentTools = Message<"runnel.v1.AgentTools"> & {
  * Use `create(AgentToolsSchema)` to create a new message.
  */
 export declare const AgentToolsSchema: GenMessage<AgentTools>;
+
+/**
+ * A tool of the caller.
+ *
+ * @generated from message runnel.v1.RemoteTool
+ */
+export declare type RemoteTool = Message<"runnel.v1.RemoteTool"> & {
+  /**
+   * Name that the model calls it by: a letter, then letters, digits and underscores.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * What it does, for the model.
+   *
+   * @generated from field: string description = 2;
+   */
+  description: string;
+
+  /**
+   * JSON Schema of its arguments; unset or an empty array means no arguments.
+   *
+   * @generated from field: string parameters = 3;
+   */
+  parameters: string;
+};
+
+/**
+ * Describes the message runnel.v1.RemoteTool.
+ * Use `create(RemoteToolSchema)` to create a new message.
+ */
+export declare const RemoteToolSchema: GenMessage<RemoteTool>;
+
+/**
+ * Where the service calls back.
+ *
+ * @generated from message runnel.v1.Callback
+ */
+export declare type Callback = Message<"runnel.v1.Callback"> & {
+  /**
+   * Base URL, http or https, of a public host; unset means none.
+   *
+   * @generated from field: string base_url = 1;
+   */
+  baseUrl: string;
+
+  /**
+   * Longest time of one call to a remote tool in seconds; 0 or less means the service's default.
+   *
+   * @generated from field: int32 timeout_sec = 2;
+   */
+  timeoutSec: number;
+};
+
+/**
+ * Describes the message runnel.v1.Callback.
+ * Use `create(CallbackSchema)` to create a new message.
+ */
+export declare const CallbackSchema: GenMessage<Callback>;
 

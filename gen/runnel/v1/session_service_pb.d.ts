@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Agent, Session, Session_State } from "./session_pb.js";
+import type { Agent, Callback, Session, Session_State } from "./session_pb.js";
 
 /**
  * Describes the file runnel/v1/session_service.proto.
@@ -37,6 +37,13 @@ export declare type CreateSessionRequest = Message<"runnel.v1.CreateSessionReque
    * @generated from field: runnel.v1.Agent agent = 3;
    */
   agent?: Agent | undefined;
+
+  /**
+   * Where the session's status is reported and its remote tools are called.
+   *
+   * @generated from field: runnel.v1.Callback callback = 5;
+   */
+  callback?: Callback | undefined;
 
   /**
    * Makes a retry safe: the same id with the same request gives the same answer for 24 hours.
@@ -544,7 +551,7 @@ export declare const SessionService: GenService<{
    * Creates a session.
    *
    * The session does nothing until a message is sent. ALREADY_EXISTS (SESSION_EXISTS) when the client has a session of
-   * that id. May be retried safely with the same `request_id`.
+   * that id. May be retried safely with the same `request_id`. Checks in the order of the Agent Runner document.
    *
    * @generated from rpc runnel.v1.SessionService.CreateSession
    */
@@ -589,8 +596,9 @@ export declare const SessionService: GenService<{
   /**
    * Sends a message and starts a run. Returns as soon as the run is durable; the run needs no reader.
    *
-   * FAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active; RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED)
-   * when the service runs as many as it may. May be retried safely with the same `request_id`.
+   * FAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active, or after its only message where the service
+   * is set to one message per session; RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the service runs as many as it
+   * may. May be retried safely with the same `request_id`.
    *
    * @generated from rpc runnel.v1.SessionService.SendMessage
    */

@@ -34,6 +34,13 @@ export declare type RestProfile = Message<"runnel.options.v1.RestProfile"> & {
    * @generated from field: bool lenient = 2;
    */
   lenient: boolean;
+
+  /**
+   * True writes text as Go's JSON does: `<`, `>`, `&`, U+2028 and U+2029 as `\u` escapes.
+   *
+   * @generated from field: bool go_text = 3;
+   */
+  goText: boolean;
 };
 
 /**
@@ -61,6 +68,27 @@ export declare type JsonField = Message<"runnel.options.v1.JsonField"> & {
    * @generated from field: bool emit_empty = 2;
    */
   emitEmpty: boolean;
+
+  /**
+   * A field that is not set is printed as `null` instead of left out.
+   *
+   * @generated from field: bool null_when_unset = 3;
+   */
+  nullWhenUnset: boolean;
+
+  /**
+   * A timestamp is printed with exactly three digits of a second: `2026-01-31T12:00:00.000Z`.
+   *
+   * @generated from field: bool millis = 4;
+   */
+  millis: boolean;
+
+  /**
+   * The keys of raw JSON are printed in order of their code units, at every depth.
+   *
+   * @generated from field: bool sort_keys = 5;
+   */
+  sortKeys: boolean;
 };
 
 /**
@@ -176,12 +204,99 @@ export enum ErrorBody {
    * @generated from enum value: ERROR_BODY_BARE = 2;
    */
   BARE = 2,
+
+  /**
+   * `{"error": text, "error_code": reason}`.
+   *
+   * @generated from enum value: ERROR_BODY_JOBSPEC = 3;
+   */
+  JOBSPEC = 3,
 }
 
 /**
  * Describes the enum runnel.options.v1.ErrorBody.
  */
 export declare const ErrorBodySchema: GenEnum<ErrorBody>;
+
+/**
+ * Who may call a method. What is not said is refused.
+ *
+ * @generated from enum runnel.options.v1.Access
+ */
+export enum Access {
+  /**
+   * Same as ACCESS_CLIENT.
+   *
+   * @generated from enum value: ACCESS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * A client with credentials of its own: a signature or an API key.
+   *
+   * @generated from enum value: ACCESS_CLIENT = 1;
+   */
+  CLIENT = 1,
+
+  /**
+   * Anybody, without credentials.
+   *
+   * @generated from enum value: ACCESS_PUBLIC = 2;
+   */
+  PUBLIC = 2,
+
+  /**
+   * Whoever has the admin token.
+   *
+   * @generated from enum value: ACCESS_ADMIN = 3;
+   */
+  ADMIN = 3,
+
+  /**
+   * A client, or the holder of a stream ticket for just this session or run.
+   *
+   * @generated from enum value: ACCESS_READER = 4;
+   */
+  READER = 4,
+}
+
+/**
+ * Describes the enum runnel.options.v1.Access.
+ */
+export declare const AccessSchema: GenEnum<Access>;
+
+/**
+ * Where the rules that stand beside the fields of a request are checked.
+ *
+ * @generated from enum runnel.options.v1.Validation
+ */
+export enum Validation {
+  /**
+   * Same as VALIDATION_FIRST.
+   *
+   * @generated from enum value: VALIDATION_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Before the handler is called.
+   *
+   * @generated from enum value: VALIDATION_FIRST = 1;
+   */
+  FIRST = 1,
+
+  /**
+   * By the handler, after the lookups that the method's document puts first. The same holds for a body that is no JSON.
+   *
+   * @generated from enum value: VALIDATION_HANDLER = 2;
+   */
+  HANDLER = 2,
+}
+
+/**
+ * Describes the enum runnel.options.v1.Validation.
+ */
+export declare const ValidationSchema: GenEnum<Validation>;
 
 /**
  * How strictly a result that came from outside is checked before it enters a log (LangBot AgentRunner Protocol v1, §7.1).
@@ -229,6 +344,27 @@ export declare const rest: GenExtension<ServiceOptions, RestProfile>;
  * @generated from extension: uint32 success_status = 51002;
  */
 export declare const success_status: GenExtension<MethodOptions, number>;
+
+/**
+ * Other statuses that the handler may choose for a success.
+ *
+ * @generated from extension: repeated uint32 other_success_statuses = 51009;
+ */
+export declare const other_success_statuses: GenExtension<MethodOptions, number[]>;
+
+/**
+ * Who may call the method.
+ *
+ * @generated from extension: runnel.options.v1.Access access = 51010;
+ */
+export declare const access: GenExtension<MethodOptions, Access>;
+
+/**
+ * Where its request is validated.
+ *
+ * @generated from extension: runnel.options.v1.Validation validation = 51011;
+ */
+export declare const validation: GenExtension<MethodOptions, Validation>;
 
 /**
  * How the message becomes an SSE event.

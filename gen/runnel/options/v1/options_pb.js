@@ -12,7 +12,7 @@ import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
  * Describes the file runnel/options/v1/options.proto.
  */
 export const file_runnel_options_v1_options = /*@__PURE__*/
-  fileDesc("Ch9ydW5uZWwvb3B0aW9ucy92MS9vcHRpb25zLnByb3RvEhFydW5uZWwub3B0aW9ucy52MSJQCgtSZXN0UHJvZmlsZRIwCgplcnJvcl9ib2R5GAEgASgOMhwucnVubmVsLm9wdGlvbnMudjEuRXJyb3JCb2R5Eg8KB2xlbmllbnQYAiABKAgiLAoJSnNvbkZpZWxkEgsKA3JhdxgBIAEoCBISCgplbWl0X2VtcHR5GAIgASgIIjMKClNzZU1lc3NhZ2USEAoIaWRfZmllbGQYASABKAkSEwoLbWVtYmVyX29ubHkYAiABKAgiUwoKUmVzdWx0VHlwZRIMCgRuYW1lGAEgASgJEiUKBHRpZXIYAiABKA4yFy5ydW5uZWwub3B0aW9ucy52MS5UaWVyEhAKCHRlcm1pbmFsGAMgASgIIiUKDFN0cmVhbUN1cnNvchIVCg1xdWVyeV9hbGlhc2VzGAEgAygJKlMKCUVycm9yQm9keRIaChZFUlJPUl9CT0RZX1VOU1BFQ0lGSUVEEAASFQoRRVJST1JfQk9EWV9SVU5ORUwQARITCg9FUlJPUl9CT0RZX0JBUkUQAipBCgRUaWVyEhQKEFRJRVJfVU5TUEVDSUZJRUQQABIPCgtUSUVSX1NUUklDVBABEhIKDlRJRVJfVEVMRU1FVFJZEAI6VQoEcmVzdBIfLmdvb2dsZS5wcm90b2J1Zi5TZXJ2aWNlT3B0aW9ucxi5jgMgASgLMh4ucnVubmVsLm9wdGlvbnMudjEuUmVzdFByb2ZpbGVSBHJlc3Q6RwoOc3VjY2Vzc19zdGF0dXMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi6jgMgASgNUg1zdWNjZXNzU3RhdHVzOlIKA3NzZRIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxi7jgMgASgLMh0ucnVubmVsLm9wdGlvbnMudjEuU3NlTWVzc2FnZVIDc3NlOlEKBGpzb24SHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGLyOAyABKAsyHC5ydW5uZWwub3B0aW9ucy52MS5Kc29uRmllbGRSBGpzb246VgoGcmVzdWx0Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi9jgMgASgLMh0ucnVubmVsLm9wdGlvbnMudjEuUmVzdWx0VHlwZVIGcmVzdWx0OjUKBWV2ZW50Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi+jgMgASgJUgVldmVudDplCg1zdHJlYW1fY3Vyc29yEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi/jgMgASgLMh8ucnVubmVsLm9wdGlvbnMudjEuU3RyZWFtQ3Vyc29yUgxzdHJlYW1DdXJzb3I6QgoKanNvbl92YWx1ZRIhLmdvb2dsZS5wcm90b2J1Zi5FbnVtVmFsdWVPcHRpb25zGMCOAyABKAlSCWpzb25WYWx1ZWIGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("Ch9ydW5uZWwvb3B0aW9ucy92MS9vcHRpb25zLnByb3RvEhFydW5uZWwub3B0aW9ucy52MSJhCgtSZXN0UHJvZmlsZRIwCgplcnJvcl9ib2R5GAEgASgOMhwucnVubmVsLm9wdGlvbnMudjEuRXJyb3JCb2R5Eg8KB2xlbmllbnQYAiABKAgSDwoHZ29fdGV4dBgDIAEoCCJoCglKc29uRmllbGQSCwoDcmF3GAEgASgIEhIKCmVtaXRfZW1wdHkYAiABKAgSFwoPbnVsbF93aGVuX3Vuc2V0GAMgASgIEg4KBm1pbGxpcxgEIAEoCBIRCglzb3J0X2tleXMYBSABKAgiMwoKU3NlTWVzc2FnZRIQCghpZF9maWVsZBgBIAEoCRITCgttZW1iZXJfb25seRgCIAEoCCJTCgpSZXN1bHRUeXBlEgwKBG5hbWUYASABKAkSJQoEdGllchgCIAEoDjIXLnJ1bm5lbC5vcHRpb25zLnYxLlRpZXISEAoIdGVybWluYWwYAyABKAgiJQoMU3RyZWFtQ3Vyc29yEhUKDXF1ZXJ5X2FsaWFzZXMYASADKAkqawoJRXJyb3JCb2R5EhoKFkVSUk9SX0JPRFlfVU5TUEVDSUZJRUQQABIVChFFUlJPUl9CT0RZX1JVTk5FTBABEhMKD0VSUk9SX0JPRFlfQkFSRRACEhYKEkVSUk9SX0JPRFlfSk9CU1BFQxADKmsKBkFjY2VzcxIWChJBQ0NFU1NfVU5TUEVDSUZJRUQQABIRCg1BQ0NFU1NfQ0xJRU5UEAESEQoNQUNDRVNTX1BVQkxJQxACEhAKDEFDQ0VTU19BRE1JThADEhEKDUFDQ0VTU19SRUFERVIQBCpWCgpWYWxpZGF0aW9uEhoKFlZBTElEQVRJT05fVU5TUEVDSUZJRUQQABIUChBWQUxJREFUSU9OX0ZJUlNUEAESFgoSVkFMSURBVElPTl9IQU5ETEVSEAIqQQoEVGllchIUChBUSUVSX1VOU1BFQ0lGSUVEEAASDwoLVElFUl9TVFJJQ1QQARISCg5USUVSX1RFTEVNRVRSWRACOlUKBHJlc3QSHy5nb29nbGUucHJvdG9idWYuU2VydmljZU9wdGlvbnMYuY4DIAEoCzIeLnJ1bm5lbC5vcHRpb25zLnYxLlJlc3RQcm9maWxlUgRyZXN0OkcKDnN1Y2Nlc3Nfc3RhdHVzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuo4DIAEoDVINc3VjY2Vzc1N0YXR1czpWChZvdGhlcl9zdWNjZXNzX3N0YXR1c2VzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYwY4DIAMoDVIUb3RoZXJTdWNjZXNzU3RhdHVzZXM6UwoGYWNjZXNzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYwo4DIAEoDjIZLnJ1bm5lbC5vcHRpb25zLnYxLkFjY2Vzc1IGYWNjZXNzOl8KCnZhbGlkYXRpb24SHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjDjgMgASgOMh0ucnVubmVsLm9wdGlvbnMudjEuVmFsaWRhdGlvblIKdmFsaWRhdGlvbjpSCgNzc2USHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMYu44DIAEoCzIdLnJ1bm5lbC5vcHRpb25zLnYxLlNzZU1lc3NhZ2VSA3NzZTpRCgRqc29uEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi8jgMgASgLMhwucnVubmVsLm9wdGlvbnMudjEuSnNvbkZpZWxkUgRqc29uOlYKBnJlc3VsdBIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYvY4DIAEoCzIdLnJ1bm5lbC5vcHRpb25zLnYxLlJlc3VsdFR5cGVSBnJlc3VsdDo1CgVldmVudBIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYvo4DIAEoCVIFZXZlbnQ6ZQoNc3RyZWFtX2N1cnNvchIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYv44DIAEoCzIfLnJ1bm5lbC5vcHRpb25zLnYxLlN0cmVhbUN1cnNvclIMc3RyZWFtQ3Vyc29yOkIKCmpzb25fdmFsdWUSIS5nb29nbGUucHJvdG9idWYuRW51bVZhbHVlT3B0aW9ucxjAjgMgASgJUglqc29uVmFsdWViBnByb3RvMw", [file_google_protobuf_descriptor]);
 
 /**
  * Describes the message runnel.options.v1.RestProfile.
@@ -64,10 +64,38 @@ export const ErrorBody = /*@__PURE__*/
   tsEnum(ErrorBodySchema);
 
 /**
+ * Describes the enum runnel.options.v1.Access.
+ */
+export const AccessSchema = /*@__PURE__*/
+  enumDesc(file_runnel_options_v1_options, 1);
+
+/**
+ * Who may call a method. What is not said is refused.
+ *
+ * @generated from enum runnel.options.v1.Access
+ */
+export const Access = /*@__PURE__*/
+  tsEnum(AccessSchema);
+
+/**
+ * Describes the enum runnel.options.v1.Validation.
+ */
+export const ValidationSchema = /*@__PURE__*/
+  enumDesc(file_runnel_options_v1_options, 2);
+
+/**
+ * Where the rules that stand beside the fields of a request are checked.
+ *
+ * @generated from enum runnel.options.v1.Validation
+ */
+export const Validation = /*@__PURE__*/
+  tsEnum(ValidationSchema);
+
+/**
  * Describes the enum runnel.options.v1.Tier.
  */
 export const TierSchema = /*@__PURE__*/
-  enumDesc(file_runnel_options_v1_options, 1);
+  enumDesc(file_runnel_options_v1_options, 3);
 
 /**
  * How strictly a result that came from outside is checked before it enters a log (LangBot AgentRunner Protocol v1, §7.1).
@@ -94,12 +122,36 @@ export const success_status = /*@__PURE__*/
   extDesc(file_runnel_options_v1_options, 1);
 
 /**
+ * Other statuses that the handler may choose for a success.
+ *
+ * @generated from extension: repeated uint32 other_success_statuses = 51009;
+ */
+export const other_success_statuses = /*@__PURE__*/
+  extDesc(file_runnel_options_v1_options, 2);
+
+/**
+ * Who may call the method.
+ *
+ * @generated from extension: runnel.options.v1.Access access = 51010;
+ */
+export const access = /*@__PURE__*/
+  extDesc(file_runnel_options_v1_options, 3);
+
+/**
+ * Where its request is validated.
+ *
+ * @generated from extension: runnel.options.v1.Validation validation = 51011;
+ */
+export const validation = /*@__PURE__*/
+  extDesc(file_runnel_options_v1_options, 4);
+
+/**
  * How the message becomes an SSE event.
  *
  * @generated from extension: runnel.options.v1.SseMessage sse = 51003;
  */
 export const sse = /*@__PURE__*/
-  extDesc(file_runnel_options_v1_options, 2);
+  extDesc(file_runnel_options_v1_options, 5);
 
 /**
  * How the field looks as JSON.
@@ -107,7 +159,7 @@ export const sse = /*@__PURE__*/
  * @generated from extension: runnel.options.v1.JsonField json = 51004;
  */
 export const json = /*@__PURE__*/
-  extDesc(file_runnel_options_v1_options, 3);
+  extDesc(file_runnel_options_v1_options, 6);
 
 /**
  * What this payload is in a run's log.
@@ -115,7 +167,7 @@ export const json = /*@__PURE__*/
  * @generated from extension: runnel.options.v1.ResultType result = 51005;
  */
 export const result = /*@__PURE__*/
-  extDesc(file_runnel_options_v1_options, 4);
+  extDesc(file_runnel_options_v1_options, 7);
 
 /**
  * Name of the SSE event of this oneof member; unset means the name of its result type.
@@ -123,7 +175,7 @@ export const result = /*@__PURE__*/
  * @generated from extension: string event = 51006;
  */
 export const event = /*@__PURE__*/
-  extDesc(file_runnel_options_v1_options, 5);
+  extDesc(file_runnel_options_v1_options, 8);
 
 /**
  * Marks the cursor of a stream's request: over SSE the header `Last-Event-ID` fills it, and so do these query names.
@@ -131,7 +183,7 @@ export const event = /*@__PURE__*/
  * @generated from extension: runnel.options.v1.StreamCursor stream_cursor = 51007;
  */
 export const stream_cursor = /*@__PURE__*/
-  extDesc(file_runnel_options_v1_options, 6);
+  extDesc(file_runnel_options_v1_options, 9);
 
 /**
  * Text of the value as JSON.
@@ -139,5 +191,5 @@ export const stream_cursor = /*@__PURE__*/
  * @generated from extension: string json_value = 51008;
  */
 export const json_value = /*@__PURE__*/
-  extDesc(file_runnel_options_v1_options, 7);
+  extDesc(file_runnel_options_v1_options, 10);
 

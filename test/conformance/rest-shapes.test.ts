@@ -1,11 +1,13 @@
-// The five session routes of the Agent Runner document, byte for byte: status, headers, key order, texts, framing. Keys
-// and lines that Runnel adds come after the documented ones, or are of a kind that its clients skip.
+// The routes of the Agent Runner document, byte for byte: status, headers, key order, texts, framing, and every example
+// that it has of them. Keys and lines that Runnel adds come after the documented ones, or are of a kind that its clients
+// skip.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { answer, callTools, fail } from "../fakes/provider.ts";
+import { answer, callTools, fail, type Script } from "../fakes/provider.ts";
+import { credentialsOf } from "../harness/credentials.ts";
 import { readSession, setStage } from "./stage.ts";
 import { surfaces } from "./surfaces.ts";
 
@@ -18,7 +20,11 @@ if (rest === undefined) {
 type Answer = readonly [number, string | null, string];
 
 async function ask(url: string, method: string, path: string, body?: string): Promise<Answer> {
-  const response = await fetch(`${url}${path}`, { method, ...(body !== undefined && { body }) });
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: credentialsOf(),
+    ...(body !== undefined && { body }),
+  });
   const text = await response.text();
   expect(response.headers.get("content-length")).toBe(String(Buffer.byteLength(text)));
   return [response.status, response.headers.get("content-type"), text];
@@ -122,7 +128,9 @@ test("sending a message is refused in the documented words", async () => {
   const send = (id: string, body = '{"message":"go"}') => ask(service.url, "POST", `/v1/sessions/${id}/messages`, body);
   const refused = (error: string, status = 400) => json(status, JSON.stringify({ error }));
 
-  expect(await send("unknown")).toEqual(refused("session not found", 404));
+  for (const body of ['{"message":"go"}', '{"message":""}', "{", ""]) {
+    expect(await send("unknown", body)).toEqual(refused("session not found", 404));
+  }
   await create("plain", {});
   expect(await send("plain", '{"message":""}')).toEqual(refused("message is required"));
   expect(await send("plain", "{}")).toEqual(refused("message is required"));
@@ -187,7 +195,7 @@ test("a stream is framed as documented, with ids and an opening comment", async 
   const agent = { name: "a", tools: { builtin: ["list_dir"] } };
   await ask(service.url, "POST", "/v1/sessions", JSON.stringify({ session_id: "s-1", agent }));
   await ask(service.url, "POST", "/v1/sessions/s-1/messages", '{"message":"go"}');
-  const response = await fetch(`${service.url}/v1/sessions/s-1/stream`);
+  const response = await fetch(`${service.url}/v1/sessions/s-1/stream`, { headers: credentialsOf() });
   expect(response.status).toBe(200);
   expect(Object.fromEntries(response.headers)).toMatchObject({
     "content-type": "text/event-stream",
@@ -221,19 +229,20 @@ test("a failed run tells its error and then that it is done; after that there is
   await ask(service.url, "POST", "/v1/sessions", '{"session_id":"s-1","agent":{"name":"a"}}');
   await ask(service.url, "POST", "/v1/sessions/s-1/messages", '{"message":"go"}');
   const stream = `${service.url}/v1/sessions/s-1/stream`;
-  const text = await (await fetch(stream)).text();
+  const headers = credentialsOf();
+  const text = await (await fetch(stream, { headers })).text();
   expect(text).toMatch(
     /^: open\n\nevent: error\ndata: \{"message":"failed to send message: API error \(status 401\): bad key"\}\n\nid: \S+\nevent: done\ndata: \{"status":"failed"(,"duration_ms":\d+)?\}\n\n$/,
   );
   const id = /^id: (.*)$/m.exec(text)?.[1] ?? "";
   for (const again of [
-    await fetch(stream, { headers: { "last-event-id": id } }),
-    await fetch(`${stream}?after=${id}`),
+    await fetch(stream, { headers: { ...headers, "last-event-id": id } }),
+    await fetch(`${stream}?after=${id}`, { headers }),
   ]) {
     expect([again.status, await again.text()]).toEqual([204, ""]);
   }
   const [, sequence] = id.split(".");
-  expect((await fetch(`${stream}?after_seq=${sequence}`)).status).toBe(204);
+  expect((await fetch(`${stream}?after_seq=${sequence}`, { headers })).status).toBe(204);
 });
 
 test("health is the documented body", async () => {
@@ -250,3 +259,233 @@ test("a body over the limit is refused with 413 before it is read", async () => 
   expect([status, type]).toEqual([413, "application/json"]);
   expect(text).toBe('{"error":"the request body is larger than 10485760 bytes"}\n');
 });
+
+test("what is no route is answered as documented, and every answer has a request id", async () => {
+  const { service } = await setStage(rest);
+  const request = async (method: string, path: string) => {
+    const headers = { ...credentialsOf(), "x-request-id": "mine" };
+    const response = await fetch(`${service.url}${path}`, { method, headers });
+    expect(response.headers.get("x-request-id")).toBe("mine");
+    return { status: response.status, text: await response.text(), headers: Object.fromEntries(response.headers) };
+  };
+  for (const path of ["/nothing", "/v1/nothing", "/v1/sessions/"]) {
+    const { status, text, headers } = await request("GET", path);
+    expect([status, text]).toEqual([404, "404 page not found\n"]);
+    expect(headers).toMatchObject({ "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" });
+  }
+  for (const [method, path, allow] of [
+    ["PUT", "/v1/sessions/s-1", "GET, DELETE"],
+    ["GET", "/v1/sessions/s-1/messages", "POST"],
+    ["POST", "/v1/sessions/s-1/stream", "GET"],
+    ["HEAD", "/health", "GET"],
+  ] as const) {
+    const { status, text, headers } = await request(method, path);
+    expect([path, status, text, headers.allow]).toEqual([path, 405, "", allow]);
+  }
+  const { headers } = await fetch(`${service.url}/health`);
+  expect(headers.get("x-request-id")).toMatch(/^[0-9a-f]{32}$/);
+});
+
+test("calling too often is refused in exactly 31 bytes", async () => {
+  const { service } = await setStage(rest, { rateLimitRps: 1, rateLimitBurst: 1 });
+  const call = () => fetch(`${service.url}/v1/sessions/s-1`, { headers: credentialsOf() });
+  expect((await call()).status).toBe(404);
+  const refused = await call();
+  expect(refused.status).toBe(429);
+  expect(Object.fromEntries(refused.headers)).toMatchObject({
+    "content-type": "application/json",
+    "content-length": "31",
+    "retry-after": "1",
+  });
+  expect(await refused.text()).toBe('{"error":"rate limit exceeded"}');
+});
+
+// The examples as the document prints them, less what it cannot know: the directory has to exist here, and the tools that
+// write or run something, and those of the caller, are not there yet when a message is sent.
+
+/** The JSON of an example on one line, in the order that it is written in. */
+function example(text: string): string {
+  return JSON.stringify(JSON.parse(text));
+}
+
+/** Less the keys that Runnel adds behind the documented ones, and with the times of the examples. */
+function documented(text: string): string {
+  return text
+    .replace(/,"(?:latest_)?run_id":"[0-9a-f-]{36}"(?=\}\n$)/, "")
+    .replace(/"duration_ms":[1-9]\d*/, '"duration_ms":12340')
+    .replace(/"created_at":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z"/, '"created_at":"2026-02-26T12:00:00Z"');
+}
+
+const exampleId = "a1b2c3d4e5f6";
+
+/** A project with `src/main.go`. */
+async function makeProject(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "runnel-project-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  await mkdir(join(directory, "src"));
+  await writeFile(join(directory, "src", "main.go"), "package main\n\nimport...");
+  return directory;
+}
+
+/** The reviewer of the examples, with the tools that there are. */
+async function createReviewer(url: string, workDir: string): Promise<Answer> {
+  const tools = { builtin: ["read_file", "list_dir"] };
+  const agent = { name: "code-reviewer", model: "gpt-4o", max_turns: 10, tools };
+  return await ask(url, "POST", "/v1/sessions", JSON.stringify({ session_id: exampleId, work_dir: workDir, agent }));
+}
+
+const exampleMessage = `{
+  "message": "Analyze the code in /src and find potential security vulnerabilities"
+}`;
+
+test("the document's example of a session to create is taken as it stands", async () => {
+  const { service } = await setStage(rest);
+  const request = `{
+  "session_id": "my-custom-id",
+  "work_dir": ${JSON.stringify(await makeProject())},
+  "callback": {
+    "base_url": "https://my-app.com/api/agent-runner",
+    "timeout_sec": 15
+  },
+  "agent": {
+    "name": "code-reviewer",
+    "model": "gpt-4o",
+    "system_prompt": "You are a senior code reviewer. Be thorough and specific.",
+    "max_turns": 10,
+    "max_tokens": 4096,
+    "temperature": 0.7,
+    "tools": {
+      "builtin": ["read_file", "write_file", "bash", "glob", "grep"],
+      "remote": [
+        {
+          "name": "search_docs",
+          "description": "Search internal documentation",
+          "parameters": {
+            "type": "object",
+            "properties": {
+              "query": {"type": "string", "description": "Search query"}
+            },
+            "required": ["query"]
+          }
+        }
+      ]
+    }
+  }
+}`;
+  const response = `{
+  "session_id": "my-custom-id",
+  "status": "created"
+}`;
+  expect(await ask(service.url, "POST", "/v1/sessions", request)).toEqual(json(201, example(response)));
+});
+
+test("the document's examples of a message, of the session that it leaves and of its deletion are what is answered", async () => {
+  const { service, provider, api } = await setStage(rest);
+  provider.respond(...readInTurns(4), answer("I found 3 issues in the codebase..."));
+  expect(await createReviewer(service.url, await makeProject())).toEqual(
+    json(201, example(`{\n  "session_id": "${exampleId}",\n  "status": "created"\n}`)),
+  );
+  const [status, type, text] = await ask(service.url, "POST", `/v1/sessions/${exampleId}/messages`, exampleMessage);
+  const accepted = `{
+  "session_id": "a1b2c3d4e5f6",
+  "status": "running",
+  "tools_registered": ["read_file", "list_dir"]
+}`;
+  expect([status, type, documented(text)]).toEqual(json(202, example(accepted)));
+  await readSession(api, exampleId);
+  const [getStatus, getType, session] = await ask(service.url, "GET", `/v1/sessions/${exampleId}`);
+  const completed = `{
+  "session_id": "a1b2c3d4e5f6",
+  "name": "code-reviewer",
+  "model": "gpt-4o",
+  "status": "completed",
+  "output": "I found 3 issues in the codebase...",
+  "turns": 5,
+  "duration_ms": 12340,
+  "created_at": "2026-02-26T12:00:00Z"
+}`;
+  expect([getStatus, getType, documented(session)]).toEqual(json(200, example(completed)));
+  expect(await ask(service.url, "DELETE", `/v1/sessions/${exampleId}`)).toEqual(
+    json(200, example(`{\n  "status": "deleted"\n}`)),
+  );
+});
+
+test("the document's examples of events are what is streamed", async () => {
+  const { service, provider } = await setStage(rest);
+  const firstIsRead = Promise.withResolvers<void>();
+  provider.respond(
+    async (wire) => {
+      wire.text("Let me analyze ");
+      // Pieces that wait together for the log become one.
+      await firstIsRead.promise;
+      wire.text("the code structure...");
+      wire.toolCalls({ index: 0, id: "c-1", name: "read_file", arguments: '{"file_path":"src/main.go"}' });
+      wire.finish("tool_calls");
+      wire.done();
+    },
+    ...readInTurns(3),
+    answer("Found 3 issues..."),
+  );
+  await createReviewer(service.url, await makeProject());
+  await ask(service.url, "POST", `/v1/sessions/${exampleId}/messages`, exampleMessage);
+  const response = await fetch(`${service.url}/v1/sessions/${exampleId}/stream`, { headers: credentialsOf() });
+  let text = "";
+  for await (const piece of (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
+    text += piece;
+    if (text.includes("Let me analyze ")) {
+      firstIsRead.resolve();
+    }
+  }
+  const frames = documented(text.replaceAll(/^id: .*\n/gm, "")).split(/(?<=\n\n)/);
+  expect(frames.slice(0, 5)).toEqual([
+    ": open\n\n",
+    'event: text\ndata: {"content":"Let me analyze "}\n\n',
+    'event: text\ndata: {"content":"the code structure..."}\n\n',
+    'event: tool_call\ndata: {"tool":"read_file","args":{"file_path":"src/main.go"}}\n\n',
+    // The example leaves out the numbers that its own section on read_file gives the lines.
+    'event: tool_result\ndata: {"tool":"read_file","success":true,"content":"     1\\tpackage main\\n     2\\t\\n     3\\timport...\\n"}\n\n',
+  ]);
+  expect(frames.at(-1)).toBe(
+    'event: done\ndata: {"status":"completed","output":"Found 3 issues...","turns":5,"duration_ms":12340}\n\n',
+  );
+});
+
+test("the document's example of an error is what a run says that takes too long", async () => {
+  const { service, provider } = await setStage(rest, { defaultTimeoutSecs: 1 });
+  provider.respond((wire) => wire.hang());
+  await createReviewer(service.url, await makeProject());
+  await ask(service.url, "POST", `/v1/sessions/${exampleId}/messages`, exampleMessage);
+  const response = await fetch(`${service.url}/v1/sessions/${exampleId}/stream`, { headers: credentialsOf() });
+  const text = (await response.text()).replaceAll(/^id: .*\n/gm, "");
+  expect(text).toContain('event: error\ndata: {"message":"context deadline exceeded"}\n\n');
+  expect(text).toMatch(/event: done\ndata: \{"status":"failed"[^\n]*\}\n\n$/);
+});
+
+test("the document's example of health has these numbers, with its keys sorted as the service that it is about sorts them", async () => {
+  const { service, provider, api } = await setStage(rest);
+  provider.respond(
+    (wire) => wire.hang(),
+    (wire) => wire.hang(),
+  );
+  const ids = ["s-1", "s-2", "s-3", "s-4", "s-5"];
+  for (const id of ids) {
+    await ask(service.url, "POST", "/v1/sessions", JSON.stringify({ session_id: id, agent: { name: "a" } }));
+  }
+  for (const id of ids.slice(0, 2)) {
+    await ask(service.url, "POST", `/v1/sessions/${id}/messages`, '{"message":"go"}');
+  }
+  expect(await ask(service.url, "GET", "/health")).toEqual(
+    json(200, '{"active_sessions":2,"status":"ok","total_sessions":5}'),
+  );
+  for (const id of ids) {
+    await api.deleteSession(id);
+  }
+});
+
+/** Turns that read something else each, so that none of them looks like a loop. */
+function readInTurns(turns: number): Script[] {
+  return Array.from({ length: turns }, (_, index) => {
+    const args = JSON.stringify({ file_path: "src/main.go", offset: index + 2 });
+    return callTools({ id: `c-${index + 2}`, name: "read_file", arguments: args });
+  });
+}

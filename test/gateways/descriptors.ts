@@ -5,6 +5,7 @@ import {
   createFileRegistry,
   type DescMessage,
   type DescMethod,
+  type DescService,
   type MessageInitShape,
   setExtension,
 } from "@bufbuild/protobuf";
@@ -16,12 +17,29 @@ import {
   FieldOptionsSchema,
   FileDescriptorProtoSchema,
   FileDescriptorSetSchema,
+  file_google_protobuf_any,
+  file_google_protobuf_empty,
   file_google_protobuf_timestamp,
+  type MethodDescriptorProto,
+  MethodDescriptorProtoSchema,
   MethodOptionsSchema,
+  ServiceOptionsSchema,
 } from "@bufbuild/protobuf/wkt";
 import { http } from "#gen/google/api/annotations_pb.js";
 import { HttpRuleSchema } from "#gen/google/api/http_pb.js";
-import { JsonFieldSchema, json, StreamCursorSchema, stream_cursor } from "#gen/runnel/options/v1/options_pb.js";
+import { file_google_api_httpbody } from "#gen/google/api/httpbody_pb.js";
+import {
+  JsonFieldSchema,
+  json,
+  other_success_statuses,
+  RestProfileSchema,
+  rest,
+  StreamCursorSchema,
+  stream_cursor,
+  success_status,
+  type Validation,
+  validation,
+} from "#gen/runnel/options/v1/options_pb.js";
 
 export interface FieldSpec {
   readonly name: string;
@@ -37,6 +55,25 @@ export interface FieldSpec {
   readonly cursor?: MessageInitShape<typeof StreamCursorSchema>;
 }
 
+export interface MethodSpec {
+  readonly rule?: MessageInitShape<typeof HttpRuleSchema> | undefined;
+  /** Names of messages, with a leading dot; `.test.Request` when they are not said. */
+  readonly input?: string;
+  readonly output?: string;
+  readonly client?: boolean;
+  readonly server?: boolean;
+  readonly successStatus?: number;
+  readonly otherSuccessStatuses?: number[];
+  readonly validation?: Validation;
+}
+
+export interface ServiceSpec {
+  /** Of `test.Request`, which can hold itself. Fields that say no type are strings. */
+  readonly fields: readonly FieldSpec[];
+  readonly methods: Readonly<Record<string, MethodSpec>>;
+  readonly profile?: MessageInitShape<typeof RestProfileSchema>;
+}
+
 /** A message `test.Request` that can hold itself; fields that say no type are strings. */
 export function buildMessage(fields: readonly FieldSpec[]): DescMessage {
   return buildMethod(fields, undefined).input;
@@ -48,15 +85,30 @@ export function buildMethod(
   rule: MessageInitShape<typeof HttpRuleSchema> | undefined,
   streaming: { readonly client?: boolean; readonly server?: boolean } = {},
 ): DescMethod {
-  const options = create(MethodOptionsSchema);
-  if (rule !== undefined) {
-    setExtension(options, http, create(HttpRuleSchema, rule));
+  const [method] = buildService({ fields, methods: { Call: { rule, ...streaming } } }).methods;
+  if (method === undefined) {
+    throw new Error("the test method was not built");
   }
+  return method;
+}
+
+/** A service `test.TestService`. */
+export function buildService({ fields, methods, profile }: ServiceSpec): DescService {
+  const options = create(ServiceOptionsSchema);
+  if (profile !== undefined) {
+    setExtension(options, rest, create(RestProfileSchema, profile));
+  }
+  const imported = [
+    file_google_protobuf_timestamp.proto,
+    file_google_protobuf_empty.proto,
+    file_google_protobuf_any.proto,
+    file_google_api_httpbody.proto,
+  ];
   const file = create(FileDescriptorProtoSchema, {
     name: "test.proto",
     package: "test",
     syntax: "proto3",
-    dependency: ["google/protobuf/timestamp.proto"],
+    dependency: imported.map(({ name }) => name),
     messageType: [
       { name: "Request", field: fields.map((spec) => buildField(spec, fields)), oneofDecl: buildOneofs(fields) },
     ],
@@ -69,28 +121,38 @@ export function buildMethod(
         ],
       },
     ],
-    service: [
-      {
-        name: "TestService",
-        method: [
-          {
-            name: "Call",
-            inputType: ".test.Request",
-            outputType: ".test.Request",
-            clientStreaming: streaming.client ?? false,
-            serverStreaming: streaming.server ?? false,
-            options,
-          },
-        ],
-      },
-    ],
+    service: [{ name: "TestService", options, method: Object.entries(methods).map(buildMethodProto) }],
   });
-  const set = create(FileDescriptorSetSchema, { file: [file_google_protobuf_timestamp.proto, file] });
-  const method = createFileRegistry(set).getService("test.TestService")?.methods[0];
-  if (method === undefined) {
+  const set = create(FileDescriptorSetSchema, { file: [...imported, file] });
+  const service = createFileRegistry(set).getService("test.TestService");
+  if (service === undefined) {
     throw new Error("the test service was not built");
   }
-  return method;
+  return service;
+}
+
+function buildMethodProto([name, spec]: [string, MethodSpec]): MethodDescriptorProto {
+  const options = create(MethodOptionsSchema);
+  if (spec.rule !== undefined) {
+    setExtension(options, http, create(HttpRuleSchema, spec.rule));
+  }
+  if (spec.successStatus !== undefined) {
+    setExtension(options, success_status, spec.successStatus);
+  }
+  if (spec.otherSuccessStatuses !== undefined) {
+    setExtension(options, other_success_statuses, spec.otherSuccessStatuses);
+  }
+  if (spec.validation !== undefined) {
+    setExtension(options, validation, spec.validation);
+  }
+  return create(MethodDescriptorProtoSchema, {
+    name,
+    inputType: spec.input ?? ".test.Request",
+    outputType: spec.output ?? ".test.Request",
+    clientStreaming: spec.client ?? false,
+    serverStreaming: spec.server ?? false,
+    options,
+  });
 }
 
 function buildOneofs(fields: readonly FieldSpec[]): { name: string }[] {

@@ -12,11 +12,11 @@ import {
   SendMessageResponseSchema,
   ToolResultEventSchema,
 } from "#gen/runnel/v1/session_service_pb.js";
-import { printField, printMessage } from "../../src/gateways/rest/json-print.ts";
+import { printField, printMessage, styleJson } from "../../src/gateways/rest/json-print.ts";
 import { readFieldJson, readMessageJson } from "../../src/gateways/rest/json-read.ts";
-import { compileJsonShapes } from "../../src/gateways/rest/json-shape.ts";
+import { compileBodyShapes } from "../../src/gateways/rest/json-shape.ts";
 import { compactJson, parseJsonText } from "../../src/gateways/rest/json-text.ts";
-import { buildMessage } from "./descriptors.ts";
+import { buildMessage, type FieldSpec } from "./descriptors.ts";
 
 function read(desc: DescMessage, text: string, lenient = false): JsonValue {
   const message = reflect(desc);
@@ -85,16 +85,82 @@ describe("printing", () => {
     [{ colors: ["COLOR_UNSPECIFIED", 7] }, '"colors":["COLOR_UNSPECIFIED",7]'],
     [{ time: "2026-01-31T12:00:00.000000001Z" }, '"time":"2026-01-31T12:00:00.000000001Z"'],
     [{ time: "0001-01-01T00:00:00Z" }, '"time":"0001-01-01T00:00:00Z"'],
-    [{ some_name: 'a"\u2028</script>&\u2029' }, '"some_name":"a\\"\\u2028\\u003c/script\\u003e\\u0026\\u2029"'],
+    [{ some_name: 'a"\u2028</script>&\u2029' }, '"some_name":"a\\"\u2028</script>&\u2029"'],
     [{ inner: {} }, '"inner":{"count":0}'],
-    [
-      { raw: '{ "b": [1.0, 12345678901234567890],\n "1": "<" }' },
-      '"raw":{"b":[1.0,12345678901234567890],"1":"\\u003c"}',
-    ],
+    [{ raw: '{ "b": [1.0, 12345678901234567890],\n "1": "<" }' }, '"raw":{"b":[1.0,12345678901234567890],"1":"<"}'],
     [{ raw: "not json" }, '"raw":"not json"'],
     [{ raws: ["null", ' "x" '] }, '"raws":[null,"x"]'],
   ])("%j contains %s", (value, expected) => {
     expect(print(anyDesc, value)).toContain(expected);
+  });
+
+  test("prints null for what is not set where the contract asks for it, and the value where it is set", () => {
+    const desc = buildMessage([
+      { name: "text", number: 1, json: { nullWhenUnset: true } },
+      { name: "count", number: 2, type: Type.INT32, optional: true, json: { nullWhenUnset: true } },
+      { name: "inner", number: 3, type: Type.MESSAGE, typeName: ".test.Request", json: { nullWhenUnset: true } },
+      { name: "color", number: 4, type: Type.ENUM, typeName: ".test.Color", json: { nullWhenUnset: true } },
+      { name: "raw", number: 5, json: { raw: true, nullWhenUnset: true } },
+      {
+        name: "time",
+        number: 6,
+        type: Type.MESSAGE,
+        typeName: ".google.protobuf.Timestamp",
+        json: { nullWhenUnset: true, millis: true },
+      },
+    ]);
+    const nothing = '{"text":null,"count":null,"inner":null,"color":null,"raw":null,"time":null}';
+    expect(print(desc, {})).toBe(nothing);
+    expect(read(desc, nothing, true)).toEqual({});
+    const time = "2026-01-31T12:00:00Z";
+    expect(print(desc, { text: "a", count: 0, inner: {}, color: "COLOR_RED", raw: "[]", time })).toBe(
+      `{"text":"a","count":0,"inner":${nothing},"color":"COLOR_RED","raw":[],"time":"2026-01-31T12:00:00.000Z"}`,
+    );
+    const field = desc.fields.find((candidate) => candidate.name === "text");
+    expect(field && printField(desc, create(desc), field)).toBe("null");
+  });
+
+  test.each([
+    ["2026-01-31T12:00:00Z", "2026-01-31T12:00:00.000Z"],
+    ["2026-01-31T12:00:00.1Z", "2026-01-31T12:00:00.100Z"],
+    ["2026-01-31T12:00:00.000999999Z", "2026-01-31T12:00:00.000Z"],
+    ["2026-01-31T12:00:59.999999999Z", "2026-01-31T12:00:59.999Z"],
+    ["1969-12-31T23:59:59.123456Z", "1969-12-31T23:59:59.123Z"],
+  ])("cuts %s to milliseconds", (time, expected) => {
+    const spec = { type: Type.MESSAGE, typeName: ".google.protobuf.Timestamp", json: { millis: true } };
+    const desc = buildMessage([
+      { name: "time", number: 1, ...spec },
+      { name: "times", number: 2, ...spec, repeated: true },
+    ]);
+    expect(print(desc, { time, times: [time] })).toBe(`{"time":"${expected}","times":["${expected}"]}`);
+  });
+
+  test.each([
+    ['{"b":1,"a":2}', '{"a":2,"b":1}'],
+    [
+      '[{"b":{"z":1.50,"y":"\\u0041"},"a":[{"d":0,"c":1e400}]}]',
+      '[{"a":[{"c":1e400,"d":0}],"b":{"y":"\\u0041","z":1.50}}]',
+    ],
+    ['{ "a" : 1, "B" : 2, "_" : 3, "" : 4 }', '{"":4,"B":2,"_":3,"a":1}'],
+    ['{"\\u0062":1,"a":2}', '{"a":2,"\\u0062":1}'],
+    ['{"\uff5e":1,"\u{1f433}":2}', '{"\u{1f433}":2,"\uff5e":1}'],
+    ['{"10":1,"9":2}', '{"10":1,"9":2}'],
+    ['{"a":1,"b":2,"a":3}', '{"a":1,"a":3,"b":2}'],
+    ['"b"', '"b"'],
+    ["not json", '"not json"'],
+  ])("sorts the keys of the raw JSON %s", (raw, expected) => {
+    const desc = buildMessage([
+      { name: "sorted", number: 1, json: { raw: true, sortKeys: true } },
+      { name: "unsorted", number: 2, json: { raw: true } },
+    ]);
+    expect(print(desc, { sorted: raw })).toBe(`{"sorted":${expected}}`);
+    expect(print(desc, { unsorted: '{"b":1,"a":2}' })).toBe('{"unsorted":{"b":1,"a":2}}');
+  });
+
+  test("writes text as Go does only where the profile says so", () => {
+    const json = print(anyDesc, { some_name: '<&>\u2028\u2029"é' });
+    expect(styleJson(json, { goText: false })).toBe('{"some_name":"<&>\u2028\u2029\\"é","count":0}');
+    expect(styleJson(json, { goText: true })).toBe('{"some_name":"\\u003c\\u0026\\u003e\\u2028\\u2029\\"é","count":0}');
   });
 
   test("refuses a time that RFC 3339 cannot say", () => {
@@ -225,6 +291,13 @@ describe("reading leniently", () => {
     expect(() => read(CreateSessionRequestSchema, text, true)).toThrow(problem);
   });
 
+  test("stops at the same depth", () => {
+    const nested = (levels: number): string => `{"x":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+    expect(read(CreateSessionRequestSchema, nested(99), true)).toEqual({});
+    expect(() => read(CreateSessionRequestSchema, nested(100), true)).toThrow("nested deeper than 100 levels");
+    expect(() => read(CreateSessionRequestSchema, nested(1_000_000), true)).toThrow("nested deeper than 100 levels");
+  });
+
   test("takes null in a raw field as absent", () => {
     expect(read(anyDesc, '{"raw":null}', true)).toEqual({});
   });
@@ -282,10 +355,38 @@ describe("the JSON reader", () => {
 });
 
 describe("what JSON cannot say", () => {
-  test("stops the start", () => {
-    const fieldOf = (spec: object): DescMessage => buildMessage([{ name: "a", number: 1, ...spec }]);
-    expect(() => compileJsonShapes(fieldOf({ type: Type.INT32, json: { raw: true } }))).toThrow("only a string");
-    expect(() => compileJsonShapes(fieldOf({ oneof: true, json: { emitEmpty: true } }))).toThrow("emit_empty");
-    expect(() => compileJsonShapes(anyDesc)).not.toThrow();
+  const timestamp = { type: Type.MESSAGE, typeName: ".google.protobuf.Timestamp" };
+  const message = { type: Type.MESSAGE, typeName: ".test.Request" };
+
+  test.each<[string, Partial<FieldSpec>, string]>([
+    ["raw JSON in a number", { type: Type.INT32, json: { raw: true } }, "only a string can hold raw JSON"],
+    ["an empty member of a oneof", { oneof: true, json: { emitEmpty: true } }, "emit_empty fits no message"],
+    ["an empty message", { ...message, json: { emitEmpty: true } }, "emit_empty fits no message"],
+    ["sorted keys of plain text", { json: { sortKeys: true } }, "sort_keys fits raw JSON alone"],
+    ["milliseconds of plain text", { json: { millis: true } }, "millis fits a timestamp alone"],
+    ["milliseconds of a message", { ...message, json: { millis: true } }, "millis fits a timestamp alone"],
+    ["null for a plain number", { type: Type.INT32, json: { nullWhenUnset: true } }, "null_when_unset fits"],
+    ["null for a plain bool", { type: Type.BOOL, json: { nullWhenUnset: true } }, "null_when_unset fits"],
+    ["null for plain bytes", { type: Type.BYTES, json: { nullWhenUnset: true } }, "null_when_unset fits"],
+    ["null for a list", { repeated: true, json: { nullWhenUnset: true } }, "null_when_unset fits"],
+    ["null for a list of times", { ...timestamp, repeated: true, json: { nullWhenUnset: true } }, "null_when_unset"],
+    ["null for a member of a oneof", { oneof: true, json: { nullWhenUnset: true } }, "null_when_unset fits"],
+    ["null and an empty value", { json: { nullWhenUnset: true, emitEmpty: true } }, "not together with emit_empty"],
+    ["a type that has no such JSON", { type: Type.MESSAGE, typeName: ".google.protobuf.Any" }, "has no form"],
+    ["a body inside JSON", { type: Type.MESSAGE, typeName: ".google.api.HttpBody" }, "no form inside JSON"],
+  ])("%s stops the start", (_, spec, problem) => {
+    const desc = buildMessage([{ name: "a", number: 1, ...spec }]);
+    expect(() => compileBodyShapes(desc, undefined)).toThrow(problem);
+  });
+
+  test("is looked for in all that a body holds", () => {
+    const desc = buildMessage([
+      { name: "many", number: 1, ...message, repeated: true },
+      { name: "any", number: 2, type: Type.MESSAGE, typeName: ".google.protobuf.Any" },
+    ]);
+    const [many, any] = desc.fields;
+    expect(() => compileBodyShapes(desc, many)).toThrow("google.protobuf.Any has no form");
+    expect(() => compileBodyShapes(desc, any)).toThrow("google.protobuf.Any has no form");
+    expect(() => compileBodyShapes(anyDesc, undefined)).not.toThrow();
   });
 });

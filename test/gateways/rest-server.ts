@@ -3,20 +3,39 @@
 import { createServer, type Server } from "node:http";
 import { createServer as createHttp2Server, type Http2Server } from "node:http2";
 import type { AddressInfo } from "node:net";
-import { type ConnectRouterOptions, createConnectRouter, type ServiceImpl } from "@connectrpc/connect";
+import { type DescService, fromJson, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
+import {
+  type ConnectRouterOptions,
+  createConnectRouter,
+  type HandlerContext,
+  type ServiceImpl,
+} from "@connectrpc/connect";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import type { Fault } from "../../src/base/fault.ts";
 import { createRestGateway, type RestCall, type RestGatewayOptions } from "../../src/gateways/rest/gateway.ts";
 import type { RestRequest, RestResponse } from "../../src/gateways/rest/respond.ts";
 
 export interface RestServerSpec {
   readonly sessions?: Partial<ServiceImpl<typeof SessionService>>;
   readonly runs?: Partial<ServiceImpl<typeof RunService>>;
+  /** A service that the contract does not have. */
+  readonly own?: OwnService;
   readonly router?: ConnectRouterOptions;
   readonly gateway?: Partial<RestGatewayOptions>;
   readonly call?: RestCall;
+  /** Refuses every request by it, as the server does before a call. */
+  readonly refusal?: Fault;
   readonly http2?: boolean;
 }
+
+export interface OwnService {
+  readonly service: DescService;
+  /** By the names of the methods; messages are plain ProtoJSON. */
+  readonly methods: Readonly<Record<string, JsonMethod>>;
+}
+
+export type JsonMethod = (request: JsonValue, context: HandlerContext) => JsonValue | Promise<JsonValue>;
 
 export interface RestServer extends AsyncDisposable {
   readonly url: string;
@@ -27,13 +46,20 @@ export async function startRestServer(spec: RestServerSpec): Promise<RestServer>
   const router = createConnectRouter(spec.router);
   router.service(SessionService, spec.sessions ?? {});
   router.service(RunService, spec.runs ?? {});
+  if (spec.own !== undefined) {
+    router.service(spec.own.service, implement(spec.own));
+  }
   const gateway = createRestGateway({
     handlers: router.handlers,
-    services: [SessionService, RunService],
+    services: [SessionService, RunService, ...(spec.own === undefined ? [] : [spec.own.service])],
     ...spec.gateway,
   });
   const listener = (request: RestRequest, response: RestResponse): void => {
-    void gateway.handle(request, response, spec.call);
+    if (spec.refusal === undefined) {
+      void gateway.handle(request, response, spec.call);
+    } else {
+      gateway.refuse(request, response, spec.refusal);
+    }
   };
   const server: Server | Http2Server = spec.http2 === true ? createHttp2Server(listener) : createServer(listener);
   await new Promise<void>((resolve) => {
@@ -52,4 +78,16 @@ export async function startRestServer(spec: RestServerSpec): Promise<RestServer>
       });
     },
   };
+}
+
+function implement({ service, methods }: OwnService): ServiceImpl<DescService> {
+  const handlers = service.methods.map(({ name, localName, input, output }) => {
+    const handle = async (request: Message, context: HandlerContext): Promise<Message> => {
+      const answer = await methods[name]?.(toJson(input, request, { useProtoFieldName: true }), context);
+      return fromJson(output, answer ?? {});
+    };
+    return [localName, handle] as const;
+  });
+  // Types of messages are known to the compiler only when they are generated.
+  return Object.fromEntries(handlers) as unknown as ServiceImpl<DescService>;
 }

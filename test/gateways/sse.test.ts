@@ -1,7 +1,7 @@
 // The text of server-sent events: its exact framing, and that any event is read back as the one event it was.
 
 import { createParser, type EventSourceMessage } from "eventsource-parser";
-import { assert, constantFrom, property, string } from "fast-check";
+import { assert, constantFrom, integer, oneof, property, string } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { encodeSseEvent, sseHeartbeat, sseOpening } from "../../src/gateways/rest/sse.ts";
 
@@ -23,9 +23,8 @@ describe("encodeSseEvent", () => {
   });
 
   test("is read back as exactly that event, whatever the parts hold", async () => {
-    const text = string({
-      unit: constantFrom("a", " ", ":", "\n", "\r", "data: x", "\n\n", "é", "\u2028", "\0", "🐳"),
-    });
+    const nasty = constantFrom("a", " ", ":", "\n", "\r", "data: x", "\n\n", "é", "\u2028", "\0", "🐳", "\ufeff");
+    const text = oneof(string({ unit: nasty }), string({ unit: "binary" }));
     await assert(
       property(text, text, text, (id, type, data) => {
         const kept = (part: string): string => part.replaceAll(/[\r\n\0]/g, "");
@@ -37,6 +36,25 @@ describe("encodeSseEvent", () => {
             data: data.replaceAll(/\r\n|\r/g, "\n"),
           },
         ]);
+      }),
+    );
+  });
+
+  test("is read as exactly its events, however the bytes are cut", async () => {
+    const data = string({ unit: "binary" });
+    await assert(
+      property(data, data, integer({ min: 1, max: 7 }), (first, second, chunkBytes) => {
+        const events = [first, second].map((each, index) => ({ id: `r.${index}`, type: "text", data: each }));
+        const bytes = new TextEncoder().encode(events.map(encodeSseEvent).join(sseHeartbeat));
+        const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+        const messages: EventSourceMessage[] = [];
+        const parser = createParser({ onEvent: (message) => messages.push(message) });
+        for (let at = 0; at < bytes.length; at += chunkBytes) {
+          parser.feed(decoder.decode(bytes.subarray(at, at + chunkBytes), { stream: true }));
+        }
+        expect(messages.map(({ id, data: text }) => [id, text])).toEqual(
+          events.map((each) => [each.id, each.data.replaceAll(/\r\n|\r/g, "\n")]),
+        );
       }),
     );
   });

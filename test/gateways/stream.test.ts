@@ -40,7 +40,7 @@ describe("TailRun", () => {
       yield {};
       yield {
         results: [
-          { runId: "r", sequence: 1n, payload: { case: "messageDelta", value: { chunk: { content: "a\nb" } } } },
+          { runId: "r", sequence: 1n, payload: { case: "messageDelta", value: { chunk: { content: "a\n<b>" } } } },
           { runId: "r", sequence: 2n, payload: { case: "extension", value: { type: "my.type", json: '{"b":1.0}' } } },
         ],
       };
@@ -51,7 +51,7 @@ describe("TailRun", () => {
     expect(text).toBe(
       [
         ": open\n\n",
-        'id: 1\nevent: message.delta\ndata: {"run_id":"r","sequence":1,"message_delta":{"chunk":{"content":"a\\nb"}}}\n\n',
+        'id: 1\nevent: message.delta\ndata: {"run_id":"r","sequence":1,"message_delta":{"chunk":{"content":"a\\n<b>"}}}\n\n',
         'id: 2\nevent: my.type\ndata: {"run_id":"r","sequence":2,"extension":{"type":"my.type","json":{"b":1.0}}}\n\n',
         ": heartbeat\n\n",
         'id: 3\nevent: unknown\ndata: {"sequence":3}\n\n',
@@ -79,8 +79,9 @@ describe("TailRun", () => {
   });
 
   test("is 204 when there is nothing left to send", async () => {
-    const [status, text] = await readTail(async function* () {}, {}, "?after=9");
-    expect([status, text]).toEqual([204, ""]);
+    expect(await readTail(async function* () {}, {}, "?after=9")).toEqual([204, ""]);
+    // So an EventSource that comes back with the id of the end is told to stay away.
+    expect(await readTail(async function* () {}, { headers: { "last-event-id": "9" } })).toEqual([204, ""]);
   });
 
   test("goes on after the cursor of the header, else of the query", async () => {
@@ -92,12 +93,22 @@ describe("TailRun", () => {
     await readTail(tailRun, {}, "?after_seq=3");
     await readTail(tailRun, { headers: { "last-event-id": "7" } }, "?after=3");
     expect(seen).toEqual([3n, 7n]);
-    const [status, text] = await readTail(tailRun, { headers: { "last-event-id": "r.7" } });
-    expect([status, JSON.parse(text)]).toMatchObject([
-      400,
-      { error: "invalid Last-Event-ID: must be a 64-bit integer" },
-    ]);
   });
+
+  test.each(["r.7", "x", "-", "1 2", "1e999", "9223372036854775808", "%37", "1,2"])(
+    "does not take the Last-Event-ID %s for the start",
+    async (id) => {
+      const unreachable: TailRun = () => expect.unreachable("the handler was called");
+      const [status, text] = await readTail(unreachable, { headers: { "last-event-id": id } });
+      expect([status, JSON.parse(text)]).toMatchObject([
+        400,
+        {
+          error: "invalid Last-Event-ID: must be a 64-bit integer",
+          details: { violations: [{ field: "Last-Event-ID" }] },
+        },
+      ]);
+    },
+  );
 
   test("sends its head at once and with the headers that proxies need", async () => {
     await using server = await startRestServer({
@@ -108,13 +119,14 @@ describe("TailRun", () => {
         },
       },
     });
-    const response = await fetch(`${server.url}${tailPath}`);
+    const response = await fetch(`${server.url}${tailPath}`, { headers: { "accept-encoding": "gzip, br" } });
     expect(Object.fromEntries(response.headers)).toMatchObject({
       "content-type": "text/event-stream",
       "cache-control": "no-cache",
       connection: "keep-alive",
       "x-accel-buffering": "no",
     });
+    expect(response.headers.has("content-encoding")).toBe(false);
     const chunk = await response.body?.getReader().read();
     expect(new TextDecoder().decode(chunk?.value)).toBe(": open\n\n");
   });

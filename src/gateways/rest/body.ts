@@ -28,14 +28,18 @@ export async function readBody(request: IncomingMessage | Http2ServerRequest, by
   return Buffer.concat(chunks, length);
 }
 
-/** A strict service takes application/json alone; a lenient one does not look. Neither takes compressed bodies. */
-export function assertMediaType(request: IncomingMessage | Http2ServerRequest, lenient: boolean): void {
+/** No service takes compressed bodies: their size is not known before they are read. */
+export function assertUncompressed(request: IncomingMessage | Http2ServerRequest): void {
   const encoding = request.headers["content-encoding"] ?? "identity";
   if (encoding !== "identity") {
     throw new Fault("MEDIA_TYPE_UNSUPPORTED", "content-encoding must be identity: send the body uncompressed");
   }
+}
+
+/** What a strict service asks for; a lenient one does not look. */
+export function assertJsonType(request: IncomingMessage | Http2ServerRequest): void {
   const mediaType = (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase();
-  if (!lenient && mediaType !== "application/json") {
+  if (mediaType !== "application/json") {
     throw new Fault("MEDIA_TYPE_UNSUPPORTED", "content-type must be application/json");
   }
 }

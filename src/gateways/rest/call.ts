@@ -81,7 +81,8 @@ async function send(
   });
 }
 
-function copyRequestHeaders(headers: IncomingHttpHeaders): Headers {
+/** Without the headers that speak of the REST message or its connection. */
+export function copyRequestHeaders(headers: IncomingHttpHeaders): Headers {
   const copy = new Headers();
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || droppedRequestHeaders.test(name)) {

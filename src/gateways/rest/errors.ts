@@ -4,9 +4,9 @@
 
 import { Code, ConnectError } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
-import { ErrorBody } from "#gen/runnel/options/v1/options_pb.js";
-import { Fault, type FieldViolation, reasons } from "../../base/fault.ts";
-import { escapeMarkup } from "./json-print.ts";
+import { ErrorBody, type RestProfile } from "#gen/runnel/options/v1/options_pb.js";
+import { Fault, type FieldViolation, type ReasonName, reasons } from "../../base/fault.ts";
+import { styleJson } from "./json-print.ts";
 
 export interface Failure {
   readonly httpStatus: number;
@@ -19,10 +19,10 @@ export interface Failure {
 }
 
 export function describeFailure(error: unknown): Failure {
-  if (error instanceof Fault) {
-    return describeFault(error);
+  if (error instanceof ConnectError) {
+    return describeConnectError(error);
   }
-  return error instanceof ConnectError ? describeConnectError(error) : describeFault(internal);
+  return describeFault(error instanceof Fault && error.reason !== "INTERNAL" ? error : internal);
 }
 
 /** Whether nobody planned the failure. What a method failed with is no longer our news: its own interceptors saw it. */
@@ -31,22 +31,44 @@ export function isUnexpected(error: unknown): boolean {
 }
 
 /** The JSON of an error body, without the final newline. */
-export function printFailure(failure: Failure, errorBody: ErrorBody): string {
-  const { message: error, code, reason } = failure;
-  switch (errorBody) {
-    case ErrorBody.BARE:
-      return escapeMarkup(JSON.stringify({ error }));
-    case ErrorBody.UNSPECIFIED:
-    case ErrorBody.RUNNEL:
-      return escapeMarkup(JSON.stringify({ error, code: codeNames[code], reason, details: printableDetails(failure) }));
-    default:
-      return errorBody satisfies never;
-  }
+export function printFailure(failure: Failure, profile: RestProfile): string {
+  return styleJson(JSON.stringify(presentFailure(failure, profile.errorBody)), profile);
+}
+
+/**
+ * Whether the body ends in a newline. One text of the Agent Runner document does not, and clients may know its length.
+ */
+export function endsInNewline({ reason }: Failure, { errorBody }: RestProfile): boolean {
+  return !(errorBody === ErrorBody.BARE && reason === rateLimited);
+}
+
+/** Whether the rest of the request is not worth waiting for. */
+export function abandonsRequest({ reason }: Failure): boolean {
+  return reason === bodyTooLarge || reason === requestIncomplete;
 }
 
 /** The headers that belong to the failure itself. */
 export function failureHeaders({ retryAfterSeconds }: Failure): Record<string, string> {
   return retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
+}
+
+const rateLimited = "RATE_LIMITED" satisfies ReasonName;
+const bodyTooLarge = "BODY_TOO_LARGE" satisfies ReasonName;
+const requestIncomplete = "REQUEST_INCOMPLETE" satisfies ReasonName;
+
+function presentFailure(failure: Failure, errorBody: ErrorBody): object {
+  const { message: error, code, reason } = failure;
+  switch (errorBody) {
+    case ErrorBody.BARE:
+      return { error };
+    case ErrorBody.JOBSPEC:
+      return { error, error_code: reason ?? codeNames[code] };
+    case ErrorBody.UNSPECIFIED:
+    case ErrorBody.RUNNEL:
+      return { error, code: codeNames[code], reason, details: printableDetails(failure) };
+    default:
+      return errorBody satisfies never;
+  }
 }
 
 const internal = new Fault("INTERNAL", "internal error");
@@ -99,7 +121,7 @@ function describeFault(fault: Fault): Failure {
     reason: fault.reason,
     metadata: fault.metadata,
     violations: fault.violations,
-    ...(fault.retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.ceil(fault.retryAfterMs / 1000) }),
+    ...(fault.retryAfterMs === undefined ? {} : { retryAfterSeconds: toWholeSeconds(fault.retryAfterMs / 1_000) }),
   };
 }
 
@@ -115,8 +137,13 @@ function describeConnectError(error: ConnectError): Failure {
     ...(info === undefined ? {} : { reason: info.reason }),
     metadata: info?.metadata ?? {},
     violations: violations.map(({ field, description }) => ({ field, description })),
-    ...(delay === undefined ? {} : { retryAfterSeconds: Number(delay.seconds) + (delay.nanos > 0 ? 1 : 0) }),
+    ...(delay === undefined ? {} : { retryAfterSeconds: toWholeSeconds(Number(delay.seconds) + delay.nanos / 1e9) }),
   };
+}
+
+/** Never less than is needed, and never 0, which some clients take for "at once, and again". */
+function toWholeSeconds(seconds: number): number {
+  return Math.max(1, Math.ceil(seconds));
 }
 
 function statusOfReason(reason: string | undefined): number | undefined {

@@ -10,10 +10,10 @@ import {
   hasOption,
 } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
-import { event, result, sse } from "#gen/runnel/options/v1/options_pb.js";
+import { event, type RestProfile, rest, result, sse } from "#gen/runnel/options/v1/options_pb.js";
 import { type Extension, ExtensionSchema } from "#gen/runnel/v1/result_pb.js";
 import { Fault } from "../../base/fault.ts";
-import { printMessage } from "./json-print.ts";
+import { printMessage, styleJson } from "./json-print.ts";
 import type { SseEvent } from "./sse.ts";
 
 export interface EventReader {
@@ -26,15 +26,16 @@ export interface EventReader {
 /** Throws CONFIG_INVALID when the method's responses cannot become events. */
 export function compileEventReader(method: DescMethod): EventReader {
   const { output } = method;
+  const profile = getOption(method.parent, rest);
   if (hasOption(output, sse)) {
-    const shape = compileEventShape(output);
+    const shape = compileEventShape(output, profile);
     return { endsItself: shape.memberOnly, read: (bytes) => readSingle(shape, reflectBytes(output, bytes)) };
   }
   const [field, ...others] = output.fields.filter((candidate) => candidate.fieldKind === "list");
   if (field?.message === undefined || others.length > 0 || !hasOption(field.message, sse)) {
     throw new Fault("CONFIG_INVALID", `${output.typeName} has neither the sse option nor one list of events`);
   }
-  const shape = compileEventShape(field.message);
+  const shape = compileEventShape(field.message, profile);
   return {
     endsItself: shape.memberOnly,
     read: (bytes) =>
@@ -47,12 +48,13 @@ interface EventShape {
   readonly oneof: DescMessage["oneofs"][number];
   readonly idField: DescField;
   readonly memberOnly: boolean;
+  readonly profile: RestProfile;
 }
 
 /** Name of an event whose payload is newer than this version. Its place in the log still has to reach the reader. */
 const unknownType = "unknown";
 
-function compileEventShape(desc: DescMessage): EventShape {
+function compileEventShape(desc: DescMessage, profile: RestProfile): EventShape {
   const { idField: idName, memberOnly } = getOption(desc, sse);
   const idField = desc.fields.find((field) => field.name === idName);
   const [oneof, ...others] = desc.oneofs;
@@ -64,7 +66,7 @@ function compileEventShape(desc: DescMessage): EventShape {
       throw new Fault("CONFIG_INVALID", `${member.toString()}: an event is a message and needs a name`);
     }
   }
-  return { desc, oneof, idField, memberOnly };
+  return { desc, oneof, idField, memberOnly, profile };
 }
 
 function reflectBytes(desc: DescMessage, bytes: Uint8Array): ReflectMessage {
@@ -75,15 +77,19 @@ function readSingle(shape: EventShape, message: ReflectMessage): SseEvent[] {
   return message.oneofCase(shape.oneof) === undefined ? [] : [readEvent(shape, message)];
 }
 
-function readEvent({ desc, oneof, idField, memberOnly }: EventShape, message: ReflectMessage): SseEvent {
+function readEvent(shape: EventShape, message: ReflectMessage): SseEvent {
+  const { oneof, idField, memberOnly } = shape;
   const member = message.oneofCase(oneof);
   const id = message.isSet(idField) ? String(message.get(idField)) : "";
   if (member?.message === undefined) {
-    return { id, type: unknownType, data: printMessage(desc, message.message) };
+    return { id, type: unknownType, data: printData(shape, message) };
   }
   const payload = message.get(member) as ReflectMessage;
-  const data = memberOnly ? printMessage(payload.desc, payload.message) : printMessage(desc, message.message);
-  return { id, type: typeOf(member, payload), data };
+  return { id, type: typeOf(member, payload), data: printData(shape, memberOnly ? payload : message) };
+}
+
+function printData({ profile }: EventShape, { desc, message }: ReflectMessage): string {
+  return styleJson(printMessage(desc, message), profile);
 }
 
 function typeOf(member: DescField, payload: ReflectMessage): string {

@@ -12,7 +12,10 @@ export interface FieldPath {
 /** Finds a path by proto names or lowerCamel names; undefined when a part does not exist or nothing can be inside it. */
 export function resolveFieldPath(desc: DescMessage, text: string): FieldPath | undefined {
   const parents: (DescField & { readonly fieldKind: "message" })[] = [];
-  const names = text.split(".");
+  const names = text.split(".", fieldPathPartsMax + 1);
+  if (names.length > fieldPathPartsMax) {
+    return undefined;
+  }
   const last = names.pop();
   let parent = desc;
   for (const name of names) {
@@ -50,6 +53,9 @@ export function findOneofConflict(message: ReflectMessage, field: DescField): De
   const taken = field.oneof === undefined ? undefined : message.oneofCase(field.oneof);
   return taken === field ? undefined : taken;
 }
+
+/** Far more than any request has; a message that can hold itself must not be nested as deep as a query is long. */
+const fieldPathPartsMax = 32;
 
 function findField(desc: DescMessage, name: string): DescField | undefined {
   return desc.fields.find((field) => field.name === name || field.jsonName === name);

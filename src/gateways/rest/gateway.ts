@@ -1,29 +1,35 @@
 // The REST surface: HTTP requests → routes → in-process calls of the router's handlers → JSON or SSE. Everything it
 // knows it reads from descriptors when it starts; a service that cannot be served that way fails then.
 
-import { type DescService, getOption, toBinary } from "@bufbuild/protobuf";
-import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
-import type { ContextValues } from "@connectrpc/connect";
+import { create, type DescMethod, type DescService } from "@bufbuild/protobuf";
+import { type ContextValues, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
-import { ErrorBody, rest } from "#gen/runnel/options/v1/options_pb.js";
-import { Fault } from "../../base/fault.ts";
-import { assertMediaType, decodeBody, readBody, restBodyBytesMax } from "./body.ts";
-import type { CallOptions } from "./call.ts";
+import { ErrorBody, type RestProfile, RestProfileSchema } from "#gen/runnel/options/v1/options_pb.js";
+import type { Fault } from "../../base/fault.ts";
+import type { Feed } from "../../base/feed.ts";
+import { setRestCallNotes } from "../../base/rest-call.ts";
+import { restBodyBytesMax } from "./body.ts";
 import { isUnexpected } from "./errors.ts";
-import { compileEventReader, type EventReader } from "./event.ts";
-import { readFieldJson, readMessageJson } from "./json-read.ts";
-import { compileJsonShapes } from "./json-shape.ts";
-import { assignPath, assignQuery, parseQuery } from "./params.ts";
-import { type RestRequest, type RestResponse, sendEmpty, sendFailure } from "./respond.ts";
-import { createRouter, type Route, splitRequestTarget } from "./route.ts";
-import { type Binding, compileBindings } from "./rule.ts";
+import { type InputSource, readInput } from "./input.ts";
+import {
+  type RestRequest,
+  type RestResponse,
+  sendEmpty,
+  sendFailure,
+  sendMethodNotAllowed,
+  sendNotFound,
+} from "./respond.ts";
+import { createRouter, type RouteMatch, splitRequestTarget } from "./route.ts";
 import { answerStream } from "./stream.ts";
+import { compileRoutes, type Target } from "./target.ts";
 import { answerUnary } from "./unary.ts";
 
 export interface RestGatewayOptions {
   /** `handlers` of a Connect router on which all the services are registered. */
   readonly handlers: readonly UniversalHandler[];
   readonly services: readonly DescService[];
+  /** Quicker ways to streams of these services. */
+  readonly feeds?: readonly Feed[];
   /** Most bytes of a request body. */
   readonly bodyBytesMax?: number;
   /** Told of every failure that nobody planned. Its answer says no more than "internal error". */
@@ -38,105 +44,120 @@ export interface RestCall {
   readonly body?: Uint8Array;
 }
 
+/** What can be said of a request from its first line. */
+export interface RestDescription {
+  /** Undefined when the request fits no route. */
+  readonly method: DescMethod | undefined;
+  readonly errorBody: ErrorBody;
+}
+
 export interface RestGateway {
-  /** Whether the request target belongs to a REST route, whatever the method. */
-  matches(requestTarget: string): boolean;
+  /** For decisions that come before the call. */
+  describe(requestTarget: string, httpMethod: string): RestDescription;
   /** Answers every request, one without a route by 404. Resolves when the answer is written or the client is gone. */
   handle(request: RestRequest, response: RestResponse, call?: RestCall): Promise<void>;
+  /** Answers by a failure that was found before the call, as the service of the route tells its own. */
+  refuse(request: RestRequest, response: RestResponse, fault: Fault): void;
 }
 
 /** Throws CONFIG_INVALID when a service cannot be served: a rule that cannot work, a shape without JSON, no handler. */
 export function createRestGateway(options: RestGatewayOptions): RestGateway {
   const { bodyBytesMax = restBodyBytesMax, reportError = () => undefined } = options;
-  const router = createRouter(options.services.flatMap((service) => compileRoutes(service, options.handlers)));
+  const router = createRouter(options.services.flatMap((service) => compileRoutes(service, options)));
   return {
-    matches: (requestTarget) => router.matches(splitRequestTarget(requestTarget).path),
+    describe: (requestTarget, httpMethod) => {
+      const match = router.find(httpMethod, splitRequestTarget(requestTarget).path);
+      const method = match.kind === "found" ? match.target.method : undefined;
+      return { method, errorBody: profileOf(match).errorBody };
+    },
     handle: async (request, response, call = {}) => {
-      // A client that goes away makes the response fail; its `close` says all that there is to know.
-      response.on("error", () => undefined);
+      ignoreWriteErrors(response);
       const { path, query } = splitRequestTarget(request.url ?? "");
       const match = router.find(request.method ?? "", path);
       if (match.kind === "not_found") {
-        sendFailure(response, new Fault("ROUTE_NOT_FOUND", "no such route"), ErrorBody.RUNNEL);
+        sendNotFound(response);
       } else if (match.kind === "method_not_allowed") {
-        refuseMethod(request, response, match.allowed, match.nearest.errorBody);
+        answerOtherMethod(request, response, match.allowed);
       } else {
-        const readInput = async (): Promise<Uint8Array> =>
-          readMessage(match.target, request, { query, variables: match.capture(), call, bodyBytesMax });
-        await answer(match.target, request, response, { call, readInput, reportError });
+        const { target, capture } = match;
+        await answer({ target, request, response, call, query, capture, bodyBytesMax, reportError });
       }
+    },
+    refuse: (request, response, fault) => {
+      ignoreWriteErrors(response);
+      const match = router.find(request.method ?? "", splitRequestTarget(request.url ?? "").path);
+      sendFailure(response, fault, profileOf(match));
     },
   };
 }
 
-/** A binding with what it takes to serve it. */
-interface Target extends Binding {
-  readonly handler: UniversalHandler;
-  readonly lenient: boolean;
-  readonly errorBody: ErrorBody;
-  /** Set for a stream. */
-  readonly events: EventReader | undefined;
+/** What a request without a route is refused in. */
+const profileOfNothing = create(RestProfileSchema, { errorBody: ErrorBody.BARE });
+
+function profileOf(match: RouteMatch<Target>): RestProfile {
+  switch (match.kind) {
+    case "found":
+      return match.target.profile;
+    case "method_not_allowed":
+      return match.nearest.profile;
+    case "not_found":
+      return profileOfNothing;
+    default:
+      return match satisfies never;
+  }
 }
 
-function compileRoutes(service: DescService, handlers: readonly UniversalHandler[]): Route<Target>[] {
-  const { lenient, errorBody } = getOption(service, rest);
-  return service.methods.flatMap((method) =>
-    compileBindings(method).map((binding) => {
-      const handler = handlers.find((candidate) => candidate.method === method);
-      if (handler === undefined) {
-        throw new Fault("CONFIG_INVALID", `${service.typeName}.${method.name} has a REST route but no handler`);
-      }
-      compileJsonShapes(method.input);
-      compileJsonShapes(method.output);
-      const events = method.methodKind === "server_streaming" ? compileEventReader(method) : undefined;
-      const { httpMethod, template } = binding;
-      return { httpMethod, template, target: { ...binding, handler, lenient, errorBody, events } };
-    }),
-  );
+/** A client that goes away makes the response fail; its `close` says all that there is to know. */
+function ignoreWriteErrors(response: RestResponse): void {
+  response.on("error", () => undefined);
 }
 
 /** HEAD is refused unless a route declares it; OPTIONS is answered, since asking what is allowed cannot be forbidden. */
-function refuseMethod(
-  request: RestRequest,
-  response: RestResponse,
-  allowed: readonly string[],
-  errorBody: ErrorBody,
-): void {
+function answerOtherMethod(request: RestRequest, response: RestResponse, allowed: readonly string[]): void {
   if (request.method === "OPTIONS") {
     sendEmpty(response, { allow: [...allowed, "OPTIONS"].join(", ") });
-    return;
+  } else {
+    sendMethodNotAllowed(response, allowed);
   }
-  const allow = allowed.join(", ");
-  sendFailure(response, new Fault("METHOD_NOT_ALLOWED", `method not allowed: use ${allow}`), errorBody, { allow });
 }
 
-interface AnswerContext {
+interface Visit {
+  readonly target: Target;
+  readonly request: RestRequest;
+  readonly response: RestResponse;
   readonly call: RestCall;
-  readonly readInput: () => Promise<Uint8Array>;
+  readonly query: string;
+  readonly capture: () => ReadonlyMap<string, string>;
+  readonly bodyBytesMax: number;
   readonly reportError: (error: unknown) => void;
 }
 
-async function answer(
-  target: Target,
-  request: RestRequest,
-  response: RestResponse,
-  { call, readInput, reportError }: AnswerContext,
-): Promise<void> {
-  const { httpVersion, headers } = request;
-  const options: CallOptions = { httpVersion, headers, signal: signalOf(response), contextValues: call.contextValues };
-  const { events } = target;
+async function answer(visit: Visit): Promise<void> {
+  const { target, response, reportError } = visit;
+  const signal = signalOf(response);
   try {
-    const message = await readInput();
-    if (events === undefined) {
-      await answerUnary(target, message, response, options);
-    } else {
-      await answerStream({ ...target, events }, message, response, options);
-    }
+    await call(visit, signal);
   } catch (error) {
-    if (isUnexpected(error) && !options.signal.aborted) {
+    if (isUnexpected(error) && !signal.aborted) {
       reportError(error);
     }
-    sendFailure(response, error, target.errorBody);
+    sendFailure(response, error, target.profile);
+  }
+}
+
+async function call(visit: Visit, signal: AbortSignal): Promise<void> {
+  const { target, request, response, query, bodyBytesMax } = visit;
+  const { body, contextValues = createContextValues() } = visit.call;
+  const { httpVersion, headers } = request;
+  const source: InputSource = { query, variables: visit.capture(), body, bodyBytesMax };
+  const { message, notes } = await readInput(target, request, source);
+  setRestCallNotes(contextValues, notes);
+  const options = { httpVersion, headers, signal, contextValues };
+  const { events } = target;
+  if (events === undefined) {
+    await answerUnary(target, message, response, { ...options, notes });
+  } else {
+    await answerStream({ ...target, events }, message, response, options);
   }
 }
 
@@ -148,43 +169,4 @@ function signalOf(response: RestResponse): AbortSignal {
     controller.abort();
   }
   return controller.signal;
-}
-
-interface InputSource {
-  readonly query: string;
-  readonly variables: ReadonlyMap<string, string>;
-  readonly call: RestCall;
-  readonly bodyBytesMax: number;
-}
-
-/** Body, then query, then path: what comes later wins where two may say the same. */
-async function readMessage(
-  target: Target,
-  request: RestRequest,
-  { query, variables, call, bodyBytesMax }: InputSource,
-): Promise<Uint8Array> {
-  const { input } = target.method;
-  const message = reflect(input);
-  if (target.body.kind !== "none") {
-    const bytes = call.body ?? (await readBody(request, bodyBytesMax));
-    readBodyInto(message, target, request, bytes);
-  }
-  const lastEventId = request.headers["last-event-id"];
-  assignQuery(message, target, parseQuery(query), typeof lastEventId === "string" ? lastEventId : "");
-  assignPath(message, target, variables);
-  return toBinary(input, message.message);
-}
-
-function readBodyInto(message: ReflectMessage, target: Target, request: RestRequest, bytes: Uint8Array): void {
-  const { body, lenient } = target;
-  if (body.kind === "none" || (body.kind === "whole" && body.optional && bytes.byteLength === 0)) {
-    return;
-  }
-  assertMediaType(request, lenient);
-  const text = decodeBody(bytes, lenient);
-  if (body.kind === "whole") {
-    readMessageJson(message, text, { lenient });
-  } else {
-    readFieldJson(message, body.field, text, { lenient });
-  }
 }

@@ -5,27 +5,32 @@ import { type DescField, type DescMessage, type Message, ScalarType } from "@buf
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { base64Encode } from "@bufbuild/protobuf/wire";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { RestProfile } from "#gen/runnel/options/v1/options_pb.js";
 import { enumShape, isTimestamp, type JsonFieldShape, jsonShape } from "./json-shape.ts";
 import { compactJson, JsonTextError, parseJsonText } from "./json-text.ts";
 import { formatTimestamp } from "./timestamp.ts";
 
 export function printMessage(desc: DescMessage, message: Message): string {
-  return escapeMarkup(printReflected(reflect(desc, message, false)));
+  return printNested(reflect(desc, message, false), undefined);
 }
 
 /** Prints one field of a message, also when it is empty; an unset message is `null`. */
 export function printField(desc: DescMessage, message: Message, field: DescField): string {
   const reflected = reflect(desc, message, false);
   const shape = jsonShape(desc).byName.get(field.name);
-  if (shape === undefined || (field.fieldKind === "message" && !reflected.isSet(field))) {
+  const isNull = field.fieldKind === "message" || shape?.nullWhenUnset === true;
+  if (shape === undefined || (isNull && !reflected.isSet(field))) {
     return "null";
   }
-  return escapeMarkup(printFieldValue(reflected, shape));
+  return printFieldValue(reflected, shape);
 }
 
-/** JSON that is safe inside HTML and JavaScript. The characters can only stand in strings, so one pass over all is right. */
-export function escapeMarkup(json: string): string {
-  return markupPattern.test(json) ? json.replaceAll(markupPatternAll, escapeCharacter) : json;
+/**
+ * The JSON in the style of a service. Escaped as Go does it, it is also safe inside HTML and JavaScript; the characters
+ * can only stand in strings, so one pass over the whole text is right.
+ */
+export function styleJson(json: string, { goText }: Pick<RestProfile, "goText">): string {
+  return goText && markupPattern.test(json) ? json.replaceAll(markupPatternAll, escapeCharacter) : json;
 }
 
 const markupPattern = /[<>&\u2028\u2029]/;
@@ -35,36 +40,43 @@ function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-function printReflected(message: ReflectMessage): string {
+const millisDigits = 3;
+
+function printNested(message: ReflectMessage, timeDigits: number | undefined): string {
   if (isTimestamp(message.desc)) {
-    return JSON.stringify(formatTimestamp(message.message as Timestamp));
+    return JSON.stringify(formatTimestamp(message.message as Timestamp, timeDigits));
   }
   const members: string[] = [];
   for (const shape of jsonShape(message.desc).fields) {
-    if (shape.emitEmpty || message.isSet(shape.field)) {
+    const isSet = message.isSet(shape.field);
+    if (!isSet && shape.nullWhenUnset) {
+      members.push(`"${shape.key}":null`);
+    } else if (isSet || shape.emitEmpty) {
       members.push(`"${shape.key}":${printFieldValue(message, shape)}`);
     }
   }
   return `{${members.join(",")}}`;
 }
 
-function printFieldValue(message: ReflectMessage, { field, raw }: JsonFieldShape): string {
+function printFieldValue(message: ReflectMessage, shape: JsonFieldShape): string {
+  const { field } = shape;
   if (field.fieldKind !== "list") {
-    return printValue(field, message.get(field), raw);
+    return printValue(shape, message.get(field));
   }
-  const items = [...message.get(field)].map((item) => printValue(field, item, raw));
+  const items = [...message.get(field)].map((item) => printValue(shape, item));
   return `[${items.join(",")}]`;
 }
 
-function printValue(field: DescField, value: unknown, raw: boolean): string {
+function printValue(shape: JsonFieldShape, value: unknown): string {
+  const { field, raw, millis } = shape;
   if (field.message !== undefined) {
-    return printReflected(value as ReflectMessage);
+    return printNested(value as ReflectMessage, millis ? millisDigits : undefined);
   }
   if (field.enum !== undefined) {
     const text = enumShape(field.enum).texts.get(value as number);
     return text === undefined ? String(value) : JSON.stringify(text);
   }
-  return raw ? printRaw(value as string) : printScalar(field.scalar, value);
+  return raw ? printRaw(shape, value as string) : printScalar(field.scalar, value);
 }
 
 function printScalar(type: ScalarType | undefined, value: unknown): string {
@@ -75,17 +87,27 @@ function printScalar(type: ScalarType | undefined, value: unknown): string {
   if (type === ScalarType.BYTES) {
     return `"${base64Encode(value as Uint8Array)}"`;
   }
-  // NaN and the infinities have no JSON numbers; Protobuf's JSON writes them as strings.
-  return typeof value === "number" && !Number.isFinite(value) ? `"${value}"` : JSON.stringify(value);
+  if (typeof value === "number") {
+    return printNumber(value);
+  }
+  return JSON.stringify(value);
+}
+
+function printNumber(value: number): string {
+  if (!Number.isFinite(value)) {
+    // NaN and the infinities have no JSON numbers; Protobuf's JSON writes them as strings.
+    return `"${value}"`;
+  }
+  return Object.is(value, -0) ? "-0" : String(value);
 }
 
 /** The JSON that the text holds, on one line. Text that is not JSON must not break its surroundings: it becomes a string. */
-function printRaw(text: string): string {
+function printRaw({ sortKeys }: JsonFieldShape, text: string): string {
   if (text === "") {
     return "null";
   }
   try {
-    return compactJson(text, parseJsonText(text));
+    return compactJson(text, parseJsonText(text), { sortKeys });
   } catch (error) {
     if (error instanceof JsonTextError) {
       return JSON.stringify(text);

@@ -2,16 +2,24 @@
 // of its enums. What this JSON cannot say (maps, most google.protobuf types) fails when the gateway starts.
 
 import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
+import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { json, json_value } from "#gen/runnel/options/v1/options_pb.js";
 import { Fault } from "../../base/fault.ts";
+import { isHttpBody } from "./http-body.ts";
 
 export interface JsonFieldShape {
   readonly field: DescField;
   readonly key: string;
   /** The string holds JSON text that is printed as it is. */
   readonly raw: boolean;
+  /** The keys of the raw JSON are printed in order. */
+  readonly sortKeys: boolean;
   /** Printed although it is empty. */
   readonly emitEmpty: boolean;
+  /** Printed as `null` when it is not set. */
+  readonly nullWhenUnset: boolean;
+  /** The timestamp is printed with exactly three digits of a second. */
+  readonly millis: boolean;
 }
 
 export interface JsonShape {
@@ -38,16 +46,18 @@ export function jsonShape(desc: DescMessage): JsonShape {
   return shape;
 }
 
-/** Builds the shapes of a message and of all that it holds; throws CONFIG_INVALID where JSON has no way to say it. */
-export function compileJsonShapes(desc: DescMessage, seen: Set<DescMessage> = new Set()): void {
-  if (seen.has(desc) || isTimestamp(desc)) {
+/**
+ * Builds the shapes of a body and of all that it holds; throws CONFIG_INVALID where JSON has no way to say it. The body is
+ * the whole message, or the one field of it.
+ */
+export function compileBodyShapes(desc: DescMessage, field: DescField | undefined): void {
+  if (field === undefined) {
+    compileShapes(desc, new Set());
     return;
   }
-  seen.add(desc);
-  for (const { field } of jsonShape(desc).fields) {
-    if (field.message !== undefined) {
-      compileJsonShapes(field.message, seen);
-    }
+  jsonShape(desc);
+  if (field.message !== undefined) {
+    compileShapes(field.message, new Set());
   }
 }
 
@@ -69,12 +79,24 @@ export function isTimestamp(desc: DescMessage | undefined): boolean {
 const jsonShapes = new WeakMap<DescMessage, JsonShape>();
 const enumShapes = new WeakMap<DescEnum, EnumShape>();
 
+function compileShapes(desc: DescMessage, seen: Set<DescMessage>): void {
+  if (seen.has(desc) || isTimestamp(desc)) {
+    return;
+  }
+  seen.add(desc);
+  for (const { field } of jsonShape(desc).fields) {
+    if (field.message !== undefined) {
+      compileShapes(field.message, seen);
+    }
+  }
+}
+
 function buildJsonShape(desc: DescMessage): JsonShape {
   if (desc.typeName.startsWith("google.protobuf.") && desc.typeName !== "google.protobuf.Empty") {
     throw new Fault("CONFIG_INVALID", `${desc.typeName} has no form in the REST JSON`);
   }
-  if (desc.typeName === "google.api.HttpBody") {
-    throw new Fault("CONFIG_INVALID", "google.api.HttpBody is not supported by the REST gateway");
+  if (isHttpBody(desc)) {
+    throw new Fault("CONFIG_INVALID", "google.api.HttpBody is a whole body and has no form inside JSON");
   }
   const fields = desc.fields.toSorted((a, b) => a.number - b.number).map(buildFieldShape);
   const byName = new Map(
@@ -85,17 +107,41 @@ function buildJsonShape(desc: DescMessage): JsonShape {
 }
 
 function buildFieldShape(field: DescField): JsonFieldShape {
-  const { raw, emitEmpty } = getOption(field, json);
+  const { raw, sortKeys, emitEmpty, nullWhenUnset, millis } = getOption(field, json);
+  const problem = findShapeProblem(field);
+  if (problem !== undefined) {
+    throw new Fault("CONFIG_INVALID", `${field.toString()}: ${problem}`);
+  }
+  return { field, key: field.name, raw, sortKeys, emitEmpty, nullWhenUnset, millis };
+}
+
+function findShapeProblem(field: DescField): string | undefined {
+  const { raw, sortKeys, emitEmpty, nullWhenUnset, millis } = getOption(field, json);
   if (field.fieldKind === "map") {
-    throw new Fault("CONFIG_INVALID", `${field.toString()}: maps have no form in the REST JSON`);
+    return "maps have no form in the REST JSON";
   }
   if (raw && field.scalar !== ScalarType.STRING) {
-    throw new Fault("CONFIG_INVALID", `${field.toString()}: only a string can hold raw JSON`);
+    return "only a string can hold raw JSON";
+  }
+  if (sortKeys && !raw) {
+    return "sort_keys fits raw JSON alone";
   }
   if (emitEmpty && (field.fieldKind === "message" || field.oneof !== undefined)) {
-    throw new Fault("CONFIG_INVALID", `${field.toString()}: emit_empty fits no message field and no member of a oneof`);
+    return "emit_empty fits no message field and no member of a oneof";
   }
-  return { field, key: field.name, raw, emitEmpty };
+  if (nullWhenUnset && (emitEmpty || !canBeNull(field))) {
+    return "null_when_unset fits a message, an optional field, a string or an enum, and not together with emit_empty";
+  }
+  return millis && !isTimestamp(field.message) ? "millis fits a timestamp alone" : undefined;
+}
+
+/** A plain number or bool cannot tell 0 from unset, a list cannot be unset, and of a oneof most members always are. */
+function canBeNull(field: DescField): boolean {
+  if (field.fieldKind === "list" || field.oneof !== undefined) {
+    return false;
+  }
+  const isEmptyWhenUnset = field.scalar === ScalarType.STRING || field.enum !== undefined;
+  return isEmptyWhenUnset || field.presence !== FeatureSet_FieldPresence.IMPLICIT;
 }
 
 function buildEnumShape(desc: DescEnum): EnumShape {

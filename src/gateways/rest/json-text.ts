@@ -44,15 +44,23 @@ export function parseJsonText(text: string, options: JsonTextOptions = {}): Json
   return node;
 }
 
+export interface CompactOptions {
+  /** Put the keys of every object in order of their code units; twins stay in the order that they have. */
+  readonly sortKeys?: boolean;
+}
+
 /** A value of the text without white space; strings and numbers stay as they were written. */
-export function compactJson(text: string, node: JsonNode): string {
+export function compactJson(text: string, node: JsonNode, options: CompactOptions = {}): string {
   switch (node.kind) {
     case "object": {
-      const members = node.members.map(({ key, value }) => `${compactJson(text, key)}:${compactJson(text, value)}`);
-      return `{${members.join(",")}}`;
+      const members = options.sortKeys === true ? node.members.toSorted(compareKeys) : node.members;
+      const printed = members.map(({ key, value }) => {
+        return `${compactJson(text, key)}:${compactJson(text, value, options)}`;
+      });
+      return `{${printed.join(",")}}`;
     }
     case "array":
-      return `[${node.items.map((item) => compactJson(text, item)).join(",")}]`;
+      return `[${node.items.map((item) => compactJson(text, item, options)).join(",")}]`;
     case "string":
     case "number":
     case "boolean":
@@ -61,6 +69,13 @@ export function compactJson(text: string, node: JsonNode): string {
     default:
       return node satisfies never;
   }
+}
+
+function compareKeys({ key: a }: JsonMember, { key: b }: JsonMember): number {
+  if (a.value === b.value) {
+    return 0;
+  }
+  return a.value < b.value ? -1 : 1;
 }
 
 /** The depth at which Protobuf parsers stop too; the reader recurses, so it needs one that the stack never reaches. */

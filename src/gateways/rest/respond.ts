@@ -1,60 +1,77 @@
-// Writes answers: a JSON body, a failure, or pieces of a stream with back-pressure. Works on HTTP/1.1 and HTTP/2.
+// Writes answers: a whole body, a failure, or pieces of a stream with back-pressure. Works on HTTP/1.1 and HTTP/2.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import type { Writable } from "node:stream";
-import type { ErrorBody } from "#gen/runnel/options/v1/options_pb.js";
-import type { ReasonName } from "../../base/fault.ts";
-import { describeFailure, failureHeaders, printFailure } from "./errors.ts";
+import type { RestProfile } from "#gen/runnel/options/v1/options_pb.js";
+import { abandonsRequest, describeFailure, endsInNewline, failureHeaders, printFailure } from "./errors.ts";
 
 export type RestRequest = IncomingMessage | Http2ServerRequest;
 export type RestResponse = ServerResponse | Http2ServerResponse;
 
-/** Sends JSON with a final newline. A status that has no body sends none. */
+type ResponseHeaders = Readonly<Record<string, string>>;
+
+/** Sends JSON with a final newline. */
 export function sendJson(
   response: RestResponse,
   httpStatus: number,
   json: string,
-  headers: Readonly<Record<string, string>> = {},
+  headers: ResponseHeaders = {},
+): void {
+  sendBody(response, httpStatus, `${json}\n`, { ...headers, "content-type": jsonType });
+}
+
+/** Sends a whole body with its length. A status that has no body sends none. */
+export function sendBody(
+  response: RestResponse,
+  httpStatus: number,
+  body: string | Uint8Array,
+  headers: ResponseHeaders,
 ): void {
   if (httpStatus === 204) {
     sendEmpty(response, headers);
     return;
   }
-  const body = Buffer.from(`${json}\n`);
-  setHead(response, httpStatus, {
-    ...headers,
-    "content-type": "application/json",
-    "content-length": String(body.byteLength),
-  });
+  setHead(response, httpStatus, { ...headers, "content-length": String(Buffer.byteLength(body)) });
   endStream(response, body);
 }
 
 /** Answers 204. */
-export function sendEmpty(response: RestResponse, headers: Readonly<Record<string, string>> = {}): void {
+export function sendEmpty(response: RestResponse, { "content-type": _, ...headers }: ResponseHeaders = {}): void {
   setHead(response, 204, headers);
   endStream(response, "");
 }
 
 /** Sends an error, unless it is too late for one: the head is out or the client is gone. */
-export function sendFailure(
-  response: RestResponse,
-  error: unknown,
-  errorBody: ErrorBody,
-  headers: Readonly<Record<string, string>> = {},
-): void {
+export function sendFailure(response: RestResponse, error: unknown, profile: RestProfile): void {
   if (response.headersSent || response.destroyed) {
     return;
   }
   const failure = describeFailure(error);
-  if (failure.reason === bodyTooLarge) {
+  if (abandonsRequest(failure)) {
     closeAfter(response);
   }
-  sendJson(response, failure.httpStatus, printFailure(failure, errorBody), { ...failureHeaders(failure), ...headers });
+  const body = `${printFailure(failure, profile)}${endsInNewline(failure, profile) ? "\n" : ""}`;
+  sendBody(response, failure.httpStatus, body, { ...failureHeaders(failure), "content-type": jsonType });
 }
 
+/** Tells that there is no such path, in the words that the Agent Runner document's service has for it. */
+export function sendNotFound(response: RestResponse): void {
+  sendBody(response, 404, "404 page not found\n", {
+    "content-type": "text/plain; charset=utf-8",
+    "x-content-type-options": "nosniff",
+  });
+}
+
+/** Tells which methods a path has. Has no body, as the Agent Runner document's service does it. */
+export function sendMethodNotAllowed(response: RestResponse, allowed: readonly string[]): void {
+  sendBody(response, 405, "", { allow: allowed.join(", ") });
+}
+
+const jsonType = "application/json";
+
 /** Sets status and headers; they leave with the first byte of the body. */
-export function setHead(response: RestResponse, httpStatus: number, headers: Readonly<Record<string, string>>): void {
+export function setHead(response: RestResponse, httpStatus: number, headers: ResponseHeaders): void {
   for (const [name, value] of Object.entries(headers)) {
     response.setHeader(name, value);
   }
@@ -62,10 +79,10 @@ export function setHead(response: RestResponse, httpStatus: number, headers: Rea
 }
 
 /** Writes a piece and waits while the client is slower than we are. Resolves too when the client is gone. */
-export async function writePiece(response: RestResponse, piece: string): Promise<void> {
+export async function writePiece(response: RestResponse, piece: string | Uint8Array): Promise<void> {
   const stream: Writable = response;
   // After the close there will be no `drain`, and a write would only raise an error.
-  if (piece === "" || stream.destroyed) {
+  if (piece.length === 0 || stream.destroyed) {
     return;
   }
   corkForThisTurn(stream);
@@ -106,8 +123,6 @@ export function endStream(response: RestResponse, lastPiece: string | Uint8Array
     stream.end(lastPiece);
   }
 }
-
-const bodyTooLarge = "BODY_TOO_LARGE" satisfies ReasonName;
 
 /** The rest of a body that nobody wants is not waited for: the connection, or the HTTP/2 stream, ends with the answer. */
 function closeAfter(response: RestResponse): void {

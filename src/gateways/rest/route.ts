@@ -18,8 +18,6 @@ export type RouteMatch<Target> =
   | { readonly kind: "not_found" };
 
 export interface Router<Target> {
-  /** Whether some template fits the raw path, whatever the method. */
-  matches(path: string): boolean;
   /** `capture` of what was found throws INVALID_ARGUMENT when the path has a malformed escape. */
   find(httpMethod: string, path: string): RouteMatch<Target>;
 }
@@ -30,7 +28,6 @@ export function createRouter<Target>(routes: readonly Route<Target>[]): Router<T
   const ranked = routes.toSorted((a, b) => compareTemplates(a.template, b.template));
   assertDistinct(ranked);
   return {
-    matches: (path) => findByPath(ranked, path) !== undefined,
     find: (httpMethod, path) => {
       const fitting = findByPath(ranked, path);
       if (fitting === undefined) {

@@ -1,18 +1,15 @@
 // Answers a REST call of a server-streaming method with SSE. Everything that can be refused is refused before the first
 // message, so the head is only written once that message is there. Never reads ahead of the client.
 
-import type { UniversalHandler } from "@connectrpc/connect/protocol";
-import type { ErrorBody } from "#gen/runnel/options/v1/options_pb.js";
-import { type CallOptions, callStream, type StreamAnswer } from "./call.ts";
+import type { RestProfile } from "#gen/runnel/options/v1/options_pb.js";
+import type { CallOptions } from "./call.ts";
 import { describeFailure, printFailure } from "./errors.ts";
-import type { EventReader } from "./event.ts";
 import { endStream, type RestResponse, sendEmpty, setHead, writePiece } from "./respond.ts";
 import { encodeSseEvent, sseHeartbeat, sseOpening } from "./sse.ts";
+import { openSource, type SseSource, type SseTarget } from "./sse-source.ts";
 
-export interface StreamTarget {
-  readonly handler: UniversalHandler;
-  readonly events: EventReader;
-  readonly errorBody: ErrorBody;
+export interface StreamTarget extends SseTarget {
+  readonly profile: RestProfile;
 }
 
 /**
@@ -27,15 +24,15 @@ export async function answerStream(
   options: CallOptions,
 ): Promise<void> {
   const { signal } = options;
-  const opening = callStream(target.handler, message, options);
+  const opening = openSource(target, message, options);
   const opened = await unlessAborted(opening, signal);
   if (opened === undefined) {
     discardWhenOpened(opening);
     return;
   }
-  const { headers, messages } = opened;
+  const { headers, pieces } = opened;
   try {
-    const first = await unlessAborted(messages.next(), signal);
+    const first = await unlessAborted(pieces.next(), signal);
     if (first === undefined) {
       return;
     }
@@ -45,10 +42,10 @@ export async function answerStream(
     }
     setHead(response, 200, { ...headers, ...sseHeaders });
     await writePiece(response, sseOpening);
-    await writeEvents(target, first, messages, response, signal);
+    await writeEvents(target, first, pieces, response, signal);
   } finally {
     // Not awaited: a handler that waits for something else than its signal would keep the call forever.
-    messages.return().catch(() => undefined);
+    pieces.return().catch(() => undefined);
   }
 }
 
@@ -56,9 +53,9 @@ type Next = IteratorResult<Uint8Array, void> | undefined;
 
 /** Writes until the stream or the client ends, and closes the stream. */
 async function writeEvents(
-  { events, errorBody }: StreamTarget,
+  { events, profile }: StreamTarget,
   first: IteratorYieldResult<Uint8Array>,
-  messages: AsyncGenerator<Uint8Array, void>,
+  pieces: AsyncGenerator<Uint8Array, void>,
   response: RestResponse,
   signal: AbortSignal,
 ): Promise<void> {
@@ -66,22 +63,18 @@ async function writeEvents(
     endStream(response, events.endsItself ? "" : encodeSseEvent({ id: "", type, data }));
   };
   try {
-    // The opening comment has just said that the stream is alive, so an empty first message needs no heartbeat.
-    await writePiece(response, encodeEvents(events, first.value));
-    let next: Next = await unlessAborted(messages.next(), signal);
+    // The opening comment has just said that the stream is alive, so an empty first piece needs no heartbeat.
+    await writePiece(response, first.value);
+    let next: Next = await unlessAborted(pieces.next(), signal);
     while (next?.done === false) {
-      await writePiece(response, encodeEvents(events, next.value) || sseHeartbeat);
-      next = await unlessAborted(messages.next(), signal);
+      await writePiece(response, next.value.byteLength === 0 ? sseHeartbeat : next.value);
+      next = await unlessAborted(pieces.next(), signal);
     }
     close("end", "{}");
   } catch (error) {
-    close("error", printFailure(describeFailure(error), errorBody));
+    close("error", printFailure(describeFailure(error), profile));
     throw error;
   }
-}
-
-function encodeEvents(events: EventReader, bytes: Uint8Array): string {
-  return events.read(bytes).map(encodeSseEvent).join("");
 }
 
 /** `connection: keep-alive` is written by Node where it is true: over HTTP/1.1, unless the client asked for a close. */
@@ -106,11 +99,11 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T |
 }
 
 /** Ends a stream that opens after its client has left; it has to be begun for its handler to be told. */
-function discardWhenOpened(opening: Promise<StreamAnswer>): void {
+function discardWhenOpened(opening: Promise<SseSource>): void {
   opening
-    .then(async ({ messages }) => {
-      await messages.next();
-      await messages.return();
+    .then(async ({ pieces }) => {
+      await pieces.next();
+      await pieces.return();
     })
     .catch(() => undefined);
 }

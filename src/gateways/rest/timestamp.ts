@@ -23,14 +23,18 @@ export function parseTimestamp(text: string): Timestamp | undefined {
     : undefined;
 }
 
-/** Prints in UTC with as many digits as are needed; throws INTERNAL outside the years 1 to 9999. */
-export function formatTimestamp(timestamp: Timestamp): string {
+/**
+ * Prints in UTC, with as many digits of a second as are needed or, cut off, with exactly `digits` of them. Throws
+ * INTERNAL outside the years 1 to 9999.
+ */
+export function formatTimestamp(timestamp: Timestamp, digits?: number): string {
   const { seconds, nanos } = timestamp;
   if (!isInRange(seconds) || nanos < 0 || nanos > 999_999_999) {
     throw new Fault("INTERNAL", "a timestamp is outside the years 1 to 9999");
   }
   const dateTime = new Date(Number(seconds) * 1000).toISOString().slice(0, "2026-01-31T12:00:00".length);
-  const fraction = nanos.toString().padStart(nanosDigits, "0").replace(/0+$/, "");
+  const allDigits = nanos.toString().padStart(nanosDigits, "0");
+  const fraction = digits === undefined ? allDigits.replace(/0+$/, "") : allDigits.slice(0, digits);
   return fraction === "" ? `${dateTime}Z` : `${dateTime}.${fraction}Z`;
 }
 

@@ -1,0 +1,80 @@
+// What a request says, as the message that its method takes: body, then query, then path, where what comes later wins if
+// two may say the same. And what a handler may want to know beside it.
+
+import { toBinary } from "@bufbuild/protobuf";
+import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
+import { Fault } from "../../base/fault.ts";
+import type { RestCallNotes } from "../../base/rest-call.ts";
+import { assertJsonType, assertUncompressed, decodeBody, readBody } from "./body.ts";
+import { fillHttpBody } from "./http-body.ts";
+import { readFieldJson, readMessageJson } from "./json-read.ts";
+import { assignPath, assignQuery, parseQuery } from "./params.ts";
+import type { RestRequest } from "./respond.ts";
+import type { Target } from "./target.ts";
+
+export interface InputSource {
+  readonly query: string;
+  readonly variables: ReadonlyMap<string, string>;
+  /** The body, when it was already read. */
+  readonly body: Uint8Array | undefined;
+  readonly bodyBytesMax: number;
+}
+
+export interface Input {
+  readonly message: Uint8Array;
+  readonly notes: RestCallNotes;
+}
+
+/** Throws what the caller did wrong, except for what the handler of such a method has to say itself. */
+export async function readInput(target: Target, request: RestRequest, source: InputSource): Promise<Input> {
+  const { input } = target.method;
+  let message = reflect(input);
+  let notes: RestCallNotes = {};
+  if (target.body.kind !== "none") {
+    const rawBody = source.body ?? (await readBody(request, source.bodyBytesMax));
+    const inputFault = fillBody(message, target, request, rawBody);
+    if (inputFault !== undefined) {
+      // Half of a body would look like a whole one.
+      message = reflect(input);
+    }
+    notes = { rawBody, ...(inputFault && { inputFault }) };
+  }
+  const lastEventId = request.headers["last-event-id"];
+  assignQuery(message, target, parseQuery(source.query), typeof lastEventId === "string" ? lastEventId : "");
+  assignPath(message, target, source.variables);
+  return { message: toBinary(input, message.message), notes };
+}
+
+/** Returns the fault of a body that cannot be read, where that is for the handler to tell. */
+function fillBody(message: ReflectMessage, target: Target, request: RestRequest, bytes: Uint8Array): Fault | undefined {
+  const { body, profile, requestBytes, leavesInputFaults } = target;
+  if (body.kind === "whole" && body.optional && bytes.byteLength === 0) {
+    return undefined;
+  }
+  assertUncompressed(request);
+  if (requestBytes !== undefined) {
+    fillHttpBody(message, requestBytes, { contentType: request.headers["content-type"] ?? "", data: bytes });
+    return undefined;
+  }
+  if (!profile.lenient) {
+    assertJsonType(request);
+  }
+  try {
+    readJson(message, target, bytes);
+    return undefined;
+  } catch (error) {
+    if (leavesInputFaults && error instanceof Fault) {
+      return error;
+    }
+    throw error;
+  }
+}
+
+function readJson(message: ReflectMessage, { body, profile }: Target, bytes: Uint8Array): void {
+  const text = decodeBody(bytes, profile.lenient);
+  if (body.kind === "field") {
+    readFieldJson(message, body.field, text, profile);
+  } else {
+    readMessageJson(message, text, profile);
+  }
+}

@@ -1,0 +1,83 @@
+// Just enough of JSON Schema to hold a value against what the OpenAPI document says of it. A keyword that is not checked
+// here fails, so that none is passed over.
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** Every `$ref` in the document. */
+export function findReferences(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) {
+    return [];
+  }
+  return Object.entries(value).flatMap(([key, child]) =>
+    key === "$ref" && typeof child === "string" ? [child] : findReferences(child),
+  );
+}
+
+/** What a reference of the document leads to. */
+export function lookUp(document: object, reference: string): unknown {
+  const path = reference.replace(/^#\//, "").split("/");
+  return path.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], document);
+}
+
+/** Why a value does not fit; undefined when it does. A key that the schema does not name does not fit either. */
+export function findProblem(document: object, schema: JsonSchema, value: unknown, at = "$"): string | undefined {
+  for (const [keyword, expected] of Object.entries(schema)) {
+    const check = checks[keyword];
+    const problem =
+      check === undefined ? `unknown keyword ${keyword}` : check({ document, schema, expected, value, at });
+    if (problem !== undefined) {
+      return problem.startsWith("$") ? problem : `${at}: ${problem}`;
+    }
+  }
+  return undefined;
+}
+
+interface Check {
+  readonly document: object;
+  readonly schema: JsonSchema;
+  readonly expected: unknown;
+  readonly value: unknown;
+  readonly at: string;
+}
+
+const checks: Readonly<Record<string, (check: Check) => string | undefined>> = {
+  $ref: ({ document, expected, value, at }) =>
+    findProblem(document, lookUp(document, String(expected)) as JsonSchema, value, at),
+  type: ({ expected, value }) => (typesOf(value).includes(String(expected)) ? undefined : `is no ${expected}`),
+  enum: ({ expected, value }) => ((expected as unknown[]).includes(value) ? undefined : `is none of ${expected}`),
+  properties: ({ document, expected, value, at }) => {
+    for (const [key, child] of Object.entries(value as object)) {
+      const schema = (expected as Record<string, JsonSchema>)[key];
+      const problem =
+        schema === undefined ? `${at}.${key}: unknown` : findProblem(document, schema, child, `${at}.${key}`);
+      if (problem !== undefined) {
+        return problem;
+      }
+    }
+    return undefined;
+  },
+  required: ({ expected, value }) => {
+    const missing = (expected as string[]).find((key) => !Object.hasOwn(value as object, key));
+    return missing === undefined ? undefined : `${missing} is missing`;
+  },
+  items: ({ document, expected, value, at }) =>
+    (value as unknown[])
+      .map((item, index) => findProblem(document, expected as JsonSchema, item, `${at}[${index}]`))
+      .find((problem) => problem !== undefined),
+  format: ({ expected, value }) => {
+    const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(String(value));
+    return expected === "date-time" && !isTime ? "is no time" : undefined;
+  },
+  description: () => undefined,
+};
+
+function typesOf(value: unknown): string[] {
+  switch (typeof value) {
+    case "number":
+      return Number.isInteger(value) ? ["number", "integer"] : ["number"];
+    case "object":
+      return [value === null ? "null" : Array.isArray(value) ? "array" : "object"];
+    default:
+      return [typeof value];
+  }
+}

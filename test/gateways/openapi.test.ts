@@ -1,0 +1,310 @@
+// The OpenAPI document of the real contract: sound in itself, true to the rules, and true to what the surface prints.
+
+import { create, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
+import { TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { expect, test } from "vitest";
+import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
+import { createOpenApiDocument, printOpenApiDocument } from "../../src/gateways/openapi/document.ts";
+import type { Operation } from "../../src/gateways/openapi/operation.ts";
+import { printMessage } from "../../src/gateways/rest/json-print.ts";
+import { compileBindings } from "../../src/gateways/rest/rule.ts";
+import { findProblem, findReferences, type JsonSchema, lookUp } from "./openapi-schema.ts";
+
+const services = [SessionService, RunService, SystemService, AuthService];
+const document = createOpenApiDocument({ services, version: "1.2.3" });
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([httpMethod, operation]) => ({ path, httpMethod, operation })),
+);
+
+test("sending a message is described in full", () => {
+  expect(document.paths["/v1/sessions/{session_id}/messages"]).toEqual({
+    post: {
+      operationId: "SessionService_SendMessage",
+      summary: "Send message",
+      tags: ["SessionService"],
+      parameters: [{ name: "session_id", in: "path", required: true, schema: { type: "string" } }],
+      requestBody: {
+        required: true,
+        content: {
+          "application/json": {
+            schema: {
+              type: "object",
+              properties: {
+                message: {
+                  type: "string",
+                  description: "At most 4000000 bytes of UTF-8. Refused otherwise: message is required.",
+                },
+                request_id: {
+                  type: "string",
+                  description:
+                    "At most 128 bytes of UTF-8. Refused otherwise: invalid request_id: must not hold a NUL character.",
+                },
+              },
+              required: ["message"],
+            },
+          },
+        },
+      },
+      responses: {
+        202: {
+          description: "Accepted.",
+          content: { "application/json": { schema: { $ref: "#/components/schemas/SendMessageResponse" } } },
+        },
+        400: { $ref: "#/components/responses/BareError.400" },
+        401: { $ref: "#/components/responses/BareError.401" },
+        403: { $ref: "#/components/responses/BareError.403" },
+        404: { $ref: "#/components/responses/BareError.404" },
+        409: { $ref: "#/components/responses/BareError.409" },
+        413: { $ref: "#/components/responses/BareError.413" },
+        429: { $ref: "#/components/responses/BareError.429" },
+        503: { $ref: "#/components/responses/BareError.503" },
+        default: { $ref: "#/components/responses/BareError" },
+      },
+      security: [{ signature: [], timestamp: [], nonce: [], client_id: [] }, { api_key: [] }],
+    },
+  });
+});
+
+test("the document says what it is, which version, and where", () => {
+  expect(document).toMatchObject({
+    openapi: "3.1.0",
+    info: { title: "Runnel", version: "1.2.3" },
+    servers: [{ url: "/" }],
+    tags: services.map(({ name }) => ({ name })),
+  });
+  const elsewhere = createOpenApiDocument({ services, version: "1.2.3", serverUrl: "https://runnel.example" });
+  expect(elsewhere.servers).toEqual([{ url: "https://runnel.example" }]);
+});
+
+test("every rule of the contract is an operation with an id of its own", () => {
+  const rules = services.flatMap(({ methods }) => methods.flatMap(compileBindings));
+  expect(rules.length).toBeGreaterThan(0);
+  expect(operations.map(({ httpMethod }) => httpMethod.toUpperCase()).toSorted()).toEqual(
+    rules.map(({ httpMethod }) => httpMethod).toSorted(),
+  );
+  const ids = operations.map(({ operation }) => operation.operationId);
+  expect(new Set(ids).size).toBe(rules.length);
+});
+
+test("every reference leads to something, and every component is referred to", () => {
+  const references = findReferences(document);
+  expect(references.filter((reference) => lookUp(document, reference) === undefined)).toEqual([]);
+  const { schemas, responses } = document.components;
+  const components = [
+    ...Object.keys(schemas ?? {}).map((name) => `#/components/schemas/${name}`),
+    ...Object.keys(responses ?? {}).map((name) => `#/components/responses/${name}`),
+  ];
+  expect(components.filter((name) => !references.includes(name))).toEqual([]);
+});
+
+test.each(operations)("$httpMethod $path declares the names of its path, and no name twice", ({ path, operation }) => {
+  const parameters = operation.parameters ?? [];
+  const inPath = parameters.filter((parameter) => parameter.in === "path");
+  expect(inPath.map(({ name }) => name)).toEqual([...path.matchAll(/\{(.+?)\}/g)].map(([, name]) => name));
+  expect(inPath.every(({ required }) => required === true)).toBe(true);
+  const names = parameters.map((parameter) => `${parameter.in} ${parameter.name}`);
+  expect(names).toEqual([...new Set(names)]);
+});
+
+const signed = ["client_id", "nonce", "signature", "timestamp"];
+
+test.each([
+  ["SessionService_CreateSession", [signed, ["api_key"]]],
+  ["AuthService_CreateStreamTicket", [signed, ["api_key"]]],
+  ["SessionService_StreamSession", [signed, ["api_key"], ["ticket"]]],
+  ["RunService_TailRun", [signed, ["api_key"], ["ticket"]]],
+  ["AuthService_CreateApiKey", [["admin_token"]]],
+  ["SystemService_GetVersion", []],
+])("%s may be called with %j", (id, ways) => {
+  const { security } = operationOf(id);
+  expect(security.map((requirement) => Object.keys(requirement).toSorted())).toEqual(ways);
+});
+
+test("every way in is a scheme, and every scheme is used", () => {
+  const used = operations.flatMap(({ operation }) => operation.security.flatMap((way) => Object.keys(way)));
+  expect([...new Set(used)].toSorted()).toEqual(Object.keys(document.components.securitySchemes ?? {}).toSorted());
+});
+
+test("what anybody may call fails neither for who calls nor for whose it is", () => {
+  expect(Object.keys(operationOf("SystemService_GetVersion").responses)).toEqual([
+    "200",
+    "400",
+    "429",
+    "503",
+    "default",
+  ]);
+});
+
+test.each([
+  ["SessionService_CreateSession", "201"],
+  ["SessionService_SendMessage", "202"],
+  ["SessionService_GetSession", "200"],
+])("%s succeeds with %s", (id, status) => {
+  expect(Object.keys(operationOf(id).responses)[0]).toBe(status);
+});
+
+test("a response that is one field of its message is described as that field", () => {
+  expect(operationOf("SessionService_GetSession").responses["200"]).toEqual({
+    description: "OK.",
+    content: { "application/json": { schema: { $ref: "#/components/schemas/Session" } } },
+  });
+});
+
+test("a body that would have nothing to say is not there", () => {
+  expect(operationOf("RunService_CancelRun").requestBody).toBeUndefined();
+});
+
+test("an enum is described by the words that are printed", () => {
+  expect(schemaOf("Run.State")).toEqual({
+    type: "string",
+    enum: ["queued", "running", "waiting", "completed", "failed", "cancelled"],
+  });
+});
+
+test("a stream of events with payloads of their own tells each payload", () => {
+  const content = eventsOf("SessionService_StreamSession");
+  expect(content["x-sse-events"]).toEqual({
+    text: { $ref: "#/components/schemas/TextEvent" },
+    tool_call: { $ref: "#/components/schemas/ToolCallEvent" },
+    tool_result: { $ref: "#/components/schemas/ToolResultEvent" },
+    error: { $ref: "#/components/schemas/ErrorEvent" },
+    done: { $ref: "#/components/schemas/DoneEvent" },
+  });
+  expect(content.schema.description).toContain("- `tool_call`: `ToolCallEvent`");
+});
+
+test("a stream of whole results tells their names and how it closes", () => {
+  const content = eventsOf("RunService_TailRun");
+  expect(content["x-sse-events"]).toMatchObject({
+    "message.delta": { $ref: "#/components/schemas/RunResult" },
+    "run.completed": { $ref: "#/components/schemas/RunResult" },
+    end: { type: "object" },
+    error: { $ref: "#/components/schemas/RunnelError" },
+  });
+  expect(content.schema.description).toContain("`id:` is the field `sequence`");
+});
+
+test("a stream's cursor is a parameter under all its names", () => {
+  const parameters = operationOf("RunService_TailRun").parameters ?? [];
+  const bounds = { type: "integer", format: "int64", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+  expect(parameters.slice(1)).toEqual([
+    { name: "after", in: "query", schema: bounds },
+    { name: "after_seq", in: "query", description: "Same as `after`.", schema: bounds },
+    { name: "Last-Event-ID", in: "header", description: expect.stringContaining("reconnects"), schema: bounds },
+  ]);
+});
+
+test("a failure is described in the shape of its service, with the reasons that a body can hold", () => {
+  expect(lookUp(document, "#/components/responses/RunnelError.429")).toMatchObject({
+    description: "Too Many Requests: `RATE_LIMITED`, `CONCURRENCY_EXHAUSTED`.",
+    headers: { "Retry-After": { schema: { type: "integer" } } },
+    content: { "application/json": { schema: { $ref: "#/components/schemas/RunnelError" } } },
+  });
+  expect(lookUp(document, "#/components/responses/BareError.429")).toMatchObject({ description: "Too Many Requests." });
+});
+
+test("the same descriptors give the same bytes", () => {
+  const options = { services, version: "1.2.3" };
+  const json = printOpenApiDocument(options);
+  expect(json).toBe(printOpenApiDocument(options));
+  expect(JSON.parse(json)).toEqual(document);
+  expect(json.endsWith("}\n")).toBe(true);
+});
+
+const printed = [...heldBy(services.flatMap(({ methods }) => methods.map(({ output }) => output)))].filter(
+  (desc) => schemaOf(shortName(desc)) !== undefined,
+);
+
+test.each(printed.map((desc) => [shortName(desc), desc] as const))(
+  "what is printed of %s fits its schema",
+  (name, desc) => {
+    const schema: JsonSchema = { $ref: `#/components/schemas/${name}` };
+    const membersMax = Math.max(1, ...desc.oneofs.map(({ fields }) => fields.length));
+    const samples = [create(desc), ...Array.from({ length: membersMax }, (_, member) => fill(desc, member).message)];
+    for (const sample of samples) {
+      const printed: unknown = JSON.parse(printMessage(desc, sample));
+      expect(findProblem(document, schema, printed), JSON.stringify(printed)).toBeUndefined();
+    }
+  },
+);
+
+function operationOf(id: string): Operation {
+  const found = operations.find(({ operation }) => operation.operationId === id);
+  if (found === undefined) {
+    throw new Error(`no operation ${id}`);
+  }
+  return found.operation;
+}
+
+function schemaOf(name: string): object | undefined {
+  return document.components.schemas?.[name];
+}
+
+function eventsOf(id: string): { schema: { description: string }; "x-sse-events": Record<string, object> } {
+  const { content } = operationOf(id).responses["200"] as { content: Record<string, never> };
+  expect(Object.keys(content)).toEqual(["text/event-stream"]);
+  return content["text/event-stream"] as never;
+}
+
+function shortName({ typeName }: DescMessage): string {
+  return typeName.replace(/^runnel\.v1\./, "");
+}
+
+/** The messages and all that they hold. */
+function heldBy(roots: readonly DescMessage[]): ReadonlySet<DescMessage> {
+  const messages = new Set(roots);
+  // What is added to a set on the way is walked as well.
+  for (const { fields } of messages) {
+    for (const { message } of fields) {
+      if (message !== undefined) {
+        messages.add(message);
+      }
+    }
+  }
+  return messages;
+}
+
+/** Every field set, of a oneof the given member; messages inside of each other end somewhere. */
+function fill(desc: DescMessage, member: number, depth = 0): ReflectMessage {
+  const message = reflect(desc);
+  for (const field of desc.fields) {
+    const { oneof } = field;
+    if (oneof !== undefined && oneof.fields[member % oneof.fields.length] !== field) {
+      continue;
+    }
+    if (field.fieldKind === "list") {
+      message.get(field).add(sampleOf(field, member, depth));
+    } else {
+      message.set(field, sampleOf(field, member, depth));
+    }
+  }
+  return message;
+}
+
+const depthMax = 6;
+
+function sampleOf(field: DescField, member: number, depth: number): unknown {
+  if (field.message?.typeName === TimestampSchema.typeName) {
+    return reflect(TimestampSchema, create(TimestampSchema, { seconds: 1_700_000_000n, nanos: 123_000_000 }));
+  }
+  if (field.message !== undefined) {
+    return depth === depthMax ? reflect(field.message) : fill(field.message, member, depth + 1);
+  }
+  if (field.enum !== undefined) {
+    return field.enum.values.at(-1)?.number;
+  }
+  return field.scalar === undefined ? undefined : scalarSamples[field.scalar];
+}
+
+const scalarSamples: Partial<Record<ScalarType, unknown>> = {
+  [ScalarType.BOOL]: true,
+  [ScalarType.BYTES]: new Uint8Array([1, 2, 3]),
+  [ScalarType.DOUBLE]: 0.5,
+  [ScalarType.INT32]: 7,
+  [ScalarType.INT64]: 7n,
+  [ScalarType.STRING]: '{"a":1}',
+};

@@ -44,7 +44,7 @@ export function endsInNewline({ reason }: Failure, { errorBody }: RestProfile): 
 
 /** Whether the rest of the request is not worth waiting for. */
 export function abandonsRequest({ reason }: Failure): boolean {
-  return reason === bodyTooLarge || reason === requestIncomplete;
+  return reason === bodyTooLarge || reason === overloaded;
 }
 
 /** The headers that belong to the failure itself. */
@@ -54,7 +54,7 @@ export function failureHeaders({ retryAfterSeconds }: Failure): Record<string, s
 
 const rateLimited = "RATE_LIMITED" satisfies ReasonName;
 const bodyTooLarge = "BODY_TOO_LARGE" satisfies ReasonName;
-const requestIncomplete = "REQUEST_INCOMPLETE" satisfies ReasonName;
+const overloaded = "OVERLOADED" satisfies ReasonName;
 
 function presentFailure(failure: Failure, errorBody: ErrorBody): object {
   const { message: error, code, reason } = failure;

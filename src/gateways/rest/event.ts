@@ -49,6 +49,8 @@ interface EventShape {
   readonly idField: DescField;
   readonly memberOnly: boolean;
   readonly profile: RestProfile;
+  /** What each member's event is called. Options are slow to read, and every event asks. */
+  readonly names: ReadonlyMap<DescField, string>;
 }
 
 /** Name of an event whose payload is newer than this version. Its place in the log still has to reach the reader. */
@@ -61,12 +63,13 @@ function compileEventShape(desc: DescMessage, profile: RestProfile): EventShape 
   if (idField?.fieldKind !== "scalar" || oneof === undefined || others.length > 0) {
     throw new Fault("CONFIG_INVALID", `${desc.typeName}: an event has a plain id field and exactly one oneof`);
   }
-  for (const member of oneof.fields) {
-    if (nameOf(member) === "" || member.message === undefined) {
+  const names = new Map(oneof.fields.map((member) => [member, nameOf(member)]));
+  for (const [member, name] of names) {
+    if (name === "" || member.message === undefined) {
       throw new Fault("CONFIG_INVALID", `${member.toString()}: an event is a message and needs a name`);
     }
   }
-  return { desc, oneof, idField, memberOnly, profile };
+  return { desc, oneof, idField, memberOnly, profile, names };
 }
 
 function reflectBytes(desc: DescMessage, bytes: Uint8Array): ReflectMessage {
@@ -85,17 +88,17 @@ function readEvent(shape: EventShape, message: ReflectMessage): SseEvent {
     return { id, type: unknownType, data: printData(shape, message) };
   }
   const payload = message.get(member) as ReflectMessage;
-  return { id, type: typeOf(member, payload), data: printData(shape, memberOnly ? payload : message) };
+  return { id, type: typeOf(shape, member, payload), data: printData(shape, memberOnly ? payload : message) };
 }
 
 function printData({ profile }: EventShape, { desc, message }: ReflectMessage): string {
   return styleJson(printMessage(desc, message), profile);
 }
 
-function typeOf(member: DescField, payload: ReflectMessage): string {
+function typeOf({ names }: EventShape, member: DescField, payload: ReflectMessage): string {
   // An extension stands for a type of its own, whose name it carries.
   const ownType = payload.desc.typeName === ExtensionSchema.typeName ? (payload.message as Extension).type : "";
-  return ownType === "" ? nameOf(member) : ownType;
+  return ownType === "" ? (names.get(member) ?? unknownType) : ownType;
 }
 
 function nameOf(member: DescField): string {

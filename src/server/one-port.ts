@@ -1,15 +1,25 @@
-// One cleartext port for HTTP/1.1 and HTTP/2 with prior knowledge (h2c). It promises:
+// One port for HTTP/1.1 and HTTP/2: in the clear, where the first bytes tell the protocol, or over TLS, where ALPN does.
 // O1  Every accepted socket is known until it has closed, and is in one state: undecided, h1 or h2.
 // O2  A peer that stalls, vanishes or misbehaves loses its socket in bounded time, whatever it sends or omits.
-// O3  No error of a socket, a session or a stream reaches the process.
+// O3  No error of a socket, a handshake, a session or a stream reaches the process.
 // O4  shutdown() ends: at the latest after its grace no socket is left.
 
-import http from "node:http";
-import http2 from "node:http2";
-import type { AddressInfo, Socket } from "node:net";
+import type http from "node:http";
+import type http2 from "node:http2";
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { Fault } from "../base/fault.ts";
-import { sniffProtocol } from "./preface.ts";
+import { AddressCounts } from "./port/addresses.ts";
+import { bind } from "./port/bind.ts";
+import { Handshakes } from "./port/handshakes.ts";
+import { type OnePortLimits, onePortLimits } from "./port/limits.ts";
+import { createH1Server, createH2Server, type H1Server } from "./port/node-servers.ts";
+import { type Protocol, sniffProtocol } from "./port/preface.ts";
+import { refuseH1 } from "./port/refusal.ts";
+import { H2Connection } from "./port/session.ts";
+import { type OnePortProtocols, type OnePortTls, tlsOptions } from "./port/tls.ts";
+
+export { type OnePortLimits, type OnePortProtocols, type OnePortTls, onePortLimits };
 
 export type OnePortHandler = (
   request: http.IncomingMessage | http2.Http2ServerRequest,
@@ -21,6 +31,10 @@ export interface OnePortOptions {
   /** 0 lets the system choose; `address` then tells the choice. */
   readonly port: number;
   readonly handler: OnePortHandler;
+  /** With it the port speaks TLS only; a client that names no protocol by ALPN speaks HTTP/1.1. */
+  readonly tls?: OnePortTls;
+  /** Both by default. A client of the other protocol is told so, as far as its protocol has words for it. */
+  readonly protocols?: OnePortProtocols;
   readonly clock?: Clock;
   readonly limits?: Partial<OnePortLimits>;
 }
@@ -34,77 +48,12 @@ export interface OnePortServer {
   shutdown(graceMs: number): Promise<void>;
 }
 
-export interface OnePortLimits {
-  readonly connectionsMax: number;
-  /** How often the limits below are looked at: each may be exceeded by this much. */
-  readonly checkIntervalMs: number;
-  /** Until a connection shows its protocol, and an h2 peer has also sent its SETTINGS. */
-  readonly prefaceTimeoutMs: number;
-  readonly headerBytesMax: number;
-  readonly h1HeadersTimeoutMs: number;
-  /** For receiving a request, body included; a response may take longer. */
-  readonly h1RequestTimeoutMs: number;
-  readonly h1KeepAliveTimeoutMs: number;
-  /** For an open response that moves no byte: its reader stopped reading, or is gone. */
-  readonly h1StallTimeoutMs: number;
-  readonly h2StreamsMax: number;
-  readonly h2SessionMemoryMaxMiB: number;
-  /** Streams that a peer may reset at once, and then per second, before its session is ended. */
-  readonly h2ResetBurst: number;
-  readonly h2ResetsPerSecond: number;
-  readonly h2PingIntervalMs: number;
-  readonly h2PingTimeoutMs: number;
-  /** For a session without streams. */
-  readonly h2IdleTimeoutMs: number;
-  /** After this, give or take a tenth, a session takes no new streams. */
-  readonly h2SessionAgeMs: number;
-  /** What the streams of such a session still get, before it is destroyed. */
-  readonly h2RetiredAgeMs: number;
-  /** For a session without streams that was told to go: the peer has this long to close its side. */
-  readonly h2LingerTimeoutMs: number;
-}
-
-export const onePortLimits: OnePortLimits = {
-  // Five times what one process is measured to serve (1000 gRPC and 1000 SSE readers); a flood stops here.
-  connectionsMax: 10_000,
-  // Fine enough for limits of seconds, and cheap: one pass over the connections.
-  checkIntervalMs: 1_000,
-  // A client speaks first and at once; this leaves room for a slow mobile network.
-  prefaceTimeoutMs: 10_000,
-  // Node's own default for h1; metadata that passes on one protocol passes on the other.
-  headerBytesMax: 16 * 1024,
-  // Headers fit a few packets, so only an attack or a dead peer needs longer.
-  h1HeadersTimeoutMs: 5_000,
-  // 10 MiB, the largest body, at 3 Mbit/s.
-  h1RequestTimeoutMs: 30_000,
-  // Longer than the 60 s for which common proxies keep idle connections, so that they close first and never race us.
-  h1KeepAliveTimeoutMs: 120_000,
-  // Eight missed heartbeats of 15 s, and twice the 60 s that a unary call may take.
-  h1StallTimeoutMs: 120_000,
-  // Enough for a client library's one connection; more streams open another connection.
-  h2StreamsMax: 100,
-  // 100 streams with half a MiB each waiting for their readers, and some room. Beyond it Node refuses new streams.
-  h2SessionMemoryMaxMiB: 64,
-  // A page that closes all its streams at once stays far below; thousands of resets in a row are an attack.
-  h2ResetBurst: 200,
-  h2ResetsPerSecond: 20,
-  // Interval, timeout and two checks: a peer that vanished is found within 30 s.
-  h2PingIntervalMs: 20_000,
-  h2PingTimeoutMs: 8_000,
-  // As long as an idle h1 connection.
-  h2IdleTimeoutMs: 120_000,
-  // Connections move to new replicas within the half hour, not all at the same moment.
-  h2SessionAgeMs: 30 * 60_000,
-  // The hour that a stream may last, and five minutes for it to end by itself.
-  h2RetiredAgeMs: 65 * 60_000,
-  // As the preface: one exchange with a peer that is willing.
-  h2LingerTimeoutMs: 10_000,
-};
-
-/** Opens the port and serves `handler` on both protocols. A port that cannot be opened is a CONFIG_INVALID that says why. */
+/**
+ * Opens the port and serves `handler` on its protocols. A port that cannot be opened, and certificates that cannot be
+ * used, are a CONFIG_INVALID that says why.
+ */
 export async function listenOnePort(options: OnePortOptions): Promise<OnePortServer> {
-  const limits = { ...onePortLimits, ...options.limits };
-  const port = new OnePort(options.handler, options.clock ?? systemClock, limits);
+  const port = new OnePort(options);
   const address = await port.open(options.host, options.port);
   return { address, shutdown: (graceMs) => port.shutdown(graceMs) };
 }
@@ -118,29 +67,17 @@ interface H1Connection {
   readonly protocol: "h1";
 }
 
-interface H2Connection {
-  readonly protocol: "h2";
-  readonly session: http2.ServerHttp2Session;
-  readonly sinceMs: number;
-  readonly ageMaxMs: number;
-  /** The peer's SETTINGS have arrived, which completes its preface. */
-  settled: boolean;
-  openStreams: number;
-  /** When the last stream ended, or when the session without streams was told to go. */
-  quietSinceMs: number;
-  pingedMs: number;
-  pingPending: boolean;
-}
-
 type Connection = Undecided | H1Connection | H2Connection;
 
 class OnePort {
   readonly #limits: OnePortLimits;
+  readonly #protocols: OnePortProtocols;
   readonly #clock: Clock;
-  readonly #h1: http.Server;
+  readonly #h1: H1Server;
   readonly #h2: http2.Http2Server;
-  /** What the http.Server does with a socket; it is called once a socket has turned out to be h1. */
-  readonly #serveH1Socket: readonly ((socket: Socket) => void)[];
+  readonly #addresses: AddressCounts;
+  readonly #handshakes = new Handshakes();
+  /** By the accepted socket, also where TLS has put another one on top of it. */
   readonly #connections = new Map<Socket, Connection>();
   readonly #h1Responses = new Set<http.ServerResponse>();
   /** Aborted when the port is closed and no socket is left. */
@@ -155,12 +92,12 @@ class OnePort {
    */
   #sweptMs = 0;
 
-  constructor(handler: OnePortHandler, clock: Clock, limits: OnePortLimits) {
-    this.#limits = limits;
+  constructor({ handler, tls, protocols = "both", clock = systemClock, limits }: OnePortOptions) {
+    this.#limits = { ...onePortLimits, ...limits };
+    this.#protocols = protocols;
     this.#clock = clock;
-    // The http.Server itself listens: only then does it track connections and keep its timeouts. It has no `upgrade`
-    // listener on purpose, since without one Node serves a request with `Upgrade: h2c` as the plain h1 request it is.
-    this.#h1 = http.createServer(h1Options(limits), (request, response) => {
+    this.#addresses = new AddressCounts(this.#limits.connectionsPerAddressMax);
+    this.#h1 = createH1Server(this.#limits, tls && tlsOptions(tls, protocols), (request, response) => {
       this.#trackH1Response(response);
       // Node drops what the peer sent right behind an upgrade that it ignores, so the connection cannot go on.
       if (this.#draining || request.headers.upgrade !== undefined) {
@@ -168,14 +105,11 @@ class OnePort {
       }
       handler(request, response);
     });
-    this.#h1.maxConnections = limits.connectionsMax;
-    this.#h1.timeout = limits.h1StallTimeoutMs;
-    this.#serveH1Socket = this.#h1.listeners("connection").map((listener) => listener.bind(this.#h1));
-    this.#h1.removeAllListeners("connection");
-    this.#h1.on("connection", (socket) => this.#accept(socket));
-    this.#h2 = http2.createServer(h2Options(limits), handler);
+    this.#h1.listener.on("connection", (socket: Socket) => this.#accept(socket));
+    this.#h1.listener.on("secureConnection", (socket: TLSSocket) => this.#acceptSecured(socket));
+    this.#h2 = createH2Server(this.#limits, handler);
     this.#closing = new Promise((resolve) => {
-      this.#h1.once("close", () => {
+      this.#h1.listener.once("close", () => {
         this.#closed.abort();
         resolve();
       });
@@ -183,9 +117,9 @@ class OnePort {
   }
 
   async open(host: string, port: number): Promise<OnePortServer["address"]> {
-    const address = await bind(this.#h1, host, port);
+    const address = await bind(this.#h1.listener, host, port);
     // From here on an error is one connection that could not be accepted (no descriptors left): its peer sees it.
-    this.#h1.on("error", () => {});
+    this.#h1.listener.on("error", () => {});
     this.#sweeping = this.#sweepUntilClosed();
     return { host: address.address, port: address.port };
   }
@@ -206,7 +140,7 @@ class OnePort {
   #drain(): void {
     this.#draining = true;
     // Also closes the idle h1 connections.
-    this.#h1.close();
+    this.#h1.listener.close();
     for (const response of this.#h1Responses) {
       announceClose(response);
     }
@@ -214,66 +148,66 @@ class OnePort {
       if (connection.protocol === "undecided") {
         socket.destroy();
       } else if (connection.protocol === "h2") {
-        this.#retire(connection);
+        connection.retire();
       }
     }
   }
 
   #accept(socket: Socket): void {
-    if (this.#draining) {
+    if (this.#draining || !this.#addresses.admit(socket)) {
       socket.destroy();
       return;
     }
     this.#connections.set(socket, { protocol: "undecided", sinceMs: this.#sweptMs });
     socket.once("close", () => this.#connections.delete(socket));
-    sniffProtocol(socket, (protocol) => {
-      if (protocol === "h1") {
-        this.#takeH1(socket);
-      } else {
-        this.#takeH2(socket);
-      }
-    });
-  }
-
-  #takeH1(socket: Socket): void {
-    this.#connections.set(socket, { protocol: "h1" });
-    for (const serve of this.#serveH1Socket) {
-      serve(socket);
+    if (this.#h1.secure === undefined) {
+      sniffProtocol(socket, (shown) => this.#take(socket, socket, shown));
+    } else {
+      this.#handshakes.begin(socket);
+      this.#h1.secure(socket);
     }
   }
 
-  #takeH2(socket: Socket): void {
-    // An http.Server accepts half-open sockets; an h2 session has no use for one.
-    socket.allowHalfOpen = false;
-    // Emitted within the next call, so the session is this socket's.
-    this.#h2.once("session", (session) => this.#connections.set(socket, this.#watchSession(session)));
-    this.#h2.emit("connection", socket);
+  #acceptSecured(secured: TLSSocket): void {
+    const socket = this.#handshakes.finish(secured);
+    if (socket === undefined) {
+      secured.destroy();
+    } else if (secured.alpnProtocol === "h2") {
+      this.#take(socket, secured, "h2");
+    } else {
+      // Only ALPN makes it h2 (RFC 9113, 3.2). Until the first byte, though, a shutdown need not wait for it.
+      sniffProtocol(secured, () => this.#take(socket, secured, "h1"));
+    }
   }
 
-  #watchSession(session: http2.ServerHttp2Session): H2Connection {
-    const connection: H2Connection = {
-      protocol: "h2",
-      session,
-      sinceMs: this.#sweptMs,
-      ageMaxMs: spreadAge(this.#limits.h2SessionAgeMs, this.#sessionsOpened),
-      settled: false,
-      openStreams: 0,
-      quietSinceMs: this.#sweptMs,
-      pingedMs: this.#sweptMs,
-      pingPending: false,
-    };
-    this.#sessionsOpened += 1;
-    session.once("remoteSettings", () => {
-      connection.settled = true;
-    });
-    session.on("stream", (stream) => {
-      connection.openStreams += 1;
-      stream.once("close", () => {
-        connection.openStreams -= 1;
-        connection.quietSinceMs = this.#sweptMs;
+  /** `transport` is the accepted socket, or the TLS socket on top of it. */
+  #take(socket: Socket, transport: Socket, protocol: Protocol): void {
+    if (protocol === "h2" && this.#protocols !== "h1") {
+      this.#takeH2(socket, transport);
+    } else if (this.#protocols === "h2") {
+      // Remains undecided: the preface timeout ends who does not leave.
+      refuseH1(transport);
+    } else {
+      // An h1 port leaves it to Node to refuse the h2 preface, as it refuses any other unknown method.
+      this.#connections.set(socket, { protocol: "h1" });
+      this.#h1.serve(transport);
+    }
+  }
+
+  #takeH2(socket: Socket, transport: Socket): void {
+    // An http.Server accepts half-open sockets; an h2 session has no use for one.
+    transport.allowHalfOpen = false;
+    // Emitted within the next call, so the session is this socket's.
+    this.#h2.once("session", (session) => {
+      const connection = new H2Connection(session, {
+        limits: this.#limits,
+        ordinal: this.#sessionsOpened,
+        nowMs: () => this.#sweptMs,
       });
+      this.#connections.set(socket, connection);
     });
-    return connection;
+    this.#sessionsOpened += 1;
+    this.#h2.emit("connection", transport);
   }
 
   #trackH1Response(response: http.ServerResponse): void {
@@ -282,7 +216,7 @@ class OnePort {
       this.#h1Responses.delete(response);
       if (this.#draining) {
         // Its headers may have promised keep-alive before the shutdown began.
-        this.#h1.closeIdleConnections();
+        this.#h1.listener.closeIdleConnections();
       }
     });
   }
@@ -293,90 +227,27 @@ class OnePort {
       await this.#clock.sleep(this.#limits.checkIntervalMs, signal);
       this.#sweptMs += this.#limits.checkIntervalMs;
       for (const [socket, connection] of this.#connections) {
-        this.#check(socket, connection);
+        if (!this.#isWithinLimits(connection)) {
+          // The socket, not the session: that would first try to flush to a peer that no longer reads.
+          socket.destroy();
+        }
       }
     }
   }
 
-  /** h1 connections are not looked at here: Node keeps their limits. */
-  #check(socket: Socket, connection: Connection): void {
-    if (connection.protocol === "undecided") {
-      if (this.#sweptMs - connection.sinceMs > this.#limits.prefaceTimeoutMs) {
-        socket.destroy();
-      }
-    } else if (connection.protocol === "h2") {
-      const verdict = judgeSession(connection, this.#sweptMs, this.#limits);
-      if (verdict === "destroy") {
-        // The socket, not the session: that would first try to flush to a peer that no longer reads.
-        socket.destroy();
-      } else if (verdict === "retire") {
-        this.#retire(connection);
-      } else if (verdict === "ping") {
-        this.#ping(connection);
-      }
+  #isWithinLimits(connection: Connection): boolean {
+    switch (connection.protocol) {
+      case "undecided":
+        return this.#sweptMs - connection.sinceMs <= this.#limits.prefaceTimeoutMs;
+      case "h1":
+        // Node keeps the limits of h1.
+        return true;
+      case "h2":
+        return connection.check();
+      default:
+        return connection satisfies never;
     }
   }
-
-  /** Sends GOAWAY: running streams may finish, new ones are refused in a way that tells clients to go elsewhere. */
-  #retire(connection: H2Connection): void {
-    connection.quietSinceMs = this.#sweptMs;
-    connection.session.close();
-  }
-
-  #ping(connection: H2Connection): void {
-    connection.pingedMs = this.#sweptMs;
-    connection.pingPending = true;
-    connection.session.ping((error) => {
-      // The error says that the session is gone; its socket is about to close.
-      connection.pingPending = error !== null;
-    });
-  }
-}
-
-function h1Options(limits: OnePortLimits): http.ServerOptions {
-  return {
-    connectionsCheckingInterval: limits.checkIntervalMs,
-    headersTimeout: limits.h1HeadersTimeoutMs,
-    // TCP's own probes find a vanished h1 reader as soon as PING finds an h2 peer.
-    keepAlive: true,
-    keepAliveInitialDelay: limits.h2PingIntervalMs,
-    keepAliveTimeout: limits.h1KeepAliveTimeoutMs,
-    maxHeaderSize: limits.headerBytesMax,
-    noDelay: true,
-    requestTimeout: limits.h1RequestTimeoutMs,
-  };
-}
-
-function h2Options(limits: OnePortLimits): http2.ServerOptions {
-  return {
-    maxSessionMemory: limits.h2SessionMemoryMaxMiB,
-    settings: { maxConcurrentStreams: limits.h2StreamsMax, maxHeaderListSize: limits.headerBytesMax },
-    streamResetBurst: limits.h2ResetBurst,
-    streamResetRate: limits.h2ResetsPerSecond,
-  };
-}
-
-function bind(server: http.Server, host: string, port: number): Promise<AddressInfo> {
-  return new Promise((resolve, reject) => {
-    const refuse = (error: NodeJS.ErrnoException): void => reject(explainBindFailure(error, host, port));
-    server.once("error", refuse);
-    server.listen({ host, port }, () => {
-      server.off("error", refuse);
-      // A string only for pipes, null only when not listening.
-      resolve(server.address() as AddressInfo);
-    });
-  });
-}
-
-function explainBindFailure(error: NodeJS.ErrnoException, host: string, port: number): Fault {
-  const messages: Readonly<Record<string, string>> = {
-    EADDRINUSE: `port ${port} on ${host} is already in use: stop the program that holds it, or set RUNNEL_SERVER_PORT to a free port`,
-    EACCES: `port ${port} on ${host} needs privileges: set RUNNEL_SERVER_PORT to 1024 or higher`,
-    EADDRNOTAVAIL: `${host} is not an address of this machine: set RUNNEL_SERVER_HOST to one that is, or to 0.0.0.0`,
-    ENOTFOUND: `the host ${host} is unknown: set RUNNEL_SERVER_HOST to an address of this machine`,
-  };
-  const message = messages[error.code ?? ""] ?? `cannot listen on ${host}, port ${port}: ${error.message}`;
-  return new Fault("CONFIG_INVALID", message, { cause: error });
 }
 
 /** So that clients do not send the next request into a connection that is about to close. */
@@ -384,35 +255,4 @@ function announceClose(response: http.ServerResponse): void {
   if (!response.headersSent) {
     response.setHeader("connection", "close");
   }
-}
-
-type Verdict = "keep" | "ping" | "retire" | "destroy";
-
-function judgeSession(connection: H2Connection, nowMs: number, limits: OnePortLimits): Verdict {
-  const { session, openStreams } = connection;
-  const ageMs = nowMs - connection.sinceMs;
-  const quietMs = openStreams === 0 ? nowMs - connection.quietSinceMs : 0;
-  if (!connection.settled && ageMs > limits.prefaceTimeoutMs) {
-    return "destroy";
-  }
-  if (connection.pingPending && nowMs - connection.pingedMs > limits.h2PingTimeoutMs) {
-    return "destroy";
-  }
-  if (ageMs > connection.ageMaxMs + limits.h2RetiredAgeMs) {
-    return "destroy";
-  }
-  if (session.destroyed || (session.closed && openStreams === 0)) {
-    return quietMs > limits.h2LingerTimeoutMs ? "destroy" : "keep";
-  }
-  if (!session.closed && (quietMs > limits.h2IdleTimeoutMs || ageMs > connection.ageMaxMs)) {
-    return "retire";
-  }
-  // A closed session that still has streams is pinged too: its peer may vanish like any other.
-  return nowMs - connection.pingedMs >= limits.h2PingIntervalMs ? "ping" : "keep";
-}
-
-/** `ageMs` give or take a tenth, by a golden-ratio sequence: sessions opened together do not end together. */
-function spreadAge(ageMs: number, ordinal: number): number {
-  const goldenRatio = 0.618_034;
-  return ageMs * (0.9 + 0.2 * ((ordinal * goldenRatio) % 1));
 }

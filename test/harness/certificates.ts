@@ -1,0 +1,74 @@
+// Certificates for a test: an authority, a server and a client that it vouches for, and a client of some other authority.
+// They are made anew each time, so that none in the repository can expire or leak.
+
+import { type CertificateExtension, type GenerateResult, generate } from "selfsigned";
+
+/** PEM texts. */
+export interface KeyPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface Certificates {
+  /** The authority's certificate, by which the others are known. */
+  readonly ca: string;
+  /** For 127.0.0.1, ::1 and localhost. */
+  readonly server: KeyPair;
+  readonly client: KeyPair;
+  /** In order, but by an authority that nobody trusts. */
+  readonly strangerClient: KeyPair;
+}
+
+export async function makeCertificates(): Promise<Certificates> {
+  const [authority, stranger] = await Promise.all([makeAuthority("authority"), makeAuthority("stranger")]);
+  const [server, client, strangerClient] = await Promise.all([
+    certify("localhost", authority, serverExtensions),
+    certify("client", authority, clientExtensions),
+    certify("client", stranger, clientExtensions),
+  ]);
+  return { ca: authority.cert, server, client, strangerClient };
+}
+
+/** Elliptic curves, since their keys take no time to make. */
+const keyOptions = { keyType: "ec", curve: "P-256", algorithm: "sha256" } as const;
+
+const dnsName = 2;
+const ipAddress = 7;
+
+const authorityExtensions: CertificateExtension[] = [
+  { name: "basicConstraints", cA: true, critical: true },
+  { name: "keyUsage", keyCertSign: true, critical: true },
+];
+
+const serverExtensions: CertificateExtension[] = [
+  { name: "basicConstraints", cA: false, critical: true },
+  { name: "extKeyUsage", serverAuth: true },
+  {
+    name: "subjectAltName",
+    altNames: [
+      { type: dnsName, value: "localhost" },
+      { type: ipAddress, ip: "127.0.0.1" },
+      { type: ipAddress, ip: "::1" },
+    ],
+  },
+];
+
+const clientExtensions: CertificateExtension[] = [
+  { name: "basicConstraints", cA: false, critical: true },
+  { name: "extKeyUsage", clientAuth: true },
+];
+
+async function makeAuthority(name: string): Promise<KeyPair> {
+  const subject = [{ name: "commonName", value: name }];
+  return pairOf(await generate(subject, { ...keyOptions, extensions: authorityExtensions }));
+}
+
+async function certify(name: string, authority: KeyPair, extensions: CertificateExtension[]): Promise<KeyPair> {
+  const subject = [{ name: "commonName", value: name }];
+  const { cert, key } = authority;
+  return pairOf(await generate(subject, { ...keyOptions, extensions, ca: { cert, key } }));
+}
+
+function pairOf(generated: GenerateResult): KeyPair {
+  return { cert: generated.cert, key: generated.private };
+}

@@ -4,9 +4,10 @@ import { randomInt } from "node:crypto";
 import { join, resolve } from "node:path";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { version } from "./base/version.ts";
-import { type Config, isOpenAiConfigured } from "./config/keys.ts";
-import { restBodyBytesMax } from "./config/limits.ts";
+import { type Config, isAuthConfigured, isOpenAiConfigured } from "./config/keys.ts";
 import { createLlmLoop } from "./drivers/llm-loop/llm-loop.ts";
+import { mountFeeds } from "./gateways/feed/feed-handler.ts";
+import { printOpenApiDocument } from "./gateways/openapi/document.ts";
 import { createRestGateway } from "./gateways/rest/gateway.ts";
 import { createDemoModel, demoModelName } from "./models/demo/demo-model.ts";
 import type { Model } from "./models/model.ts";
@@ -23,9 +24,12 @@ import { Dispatcher } from "./runs/dispatch.ts";
 import { Lease } from "./runs/lease.ts";
 import { Reaper } from "./runs/reap.ts";
 import { supervise } from "./runs/supervise.ts";
-import { listenOnePort, type OnePortServer } from "./server/one-port.ts";
+import { listenOnePort, type OnePortHandler, type OnePortLimits, type OnePortServer } from "./server/one-port.ts";
+import { UnverifiedBodies } from "./server/request-body.ts";
 import { createRequestListener } from "./server/request-listener.ts";
-import { createRouter, services } from "./services/router.ts";
+import { readTlsFiles } from "./server/tls-files.ts";
+import { createFeeds } from "./services/feeds.ts";
+import { createRouter, routerLimits, services } from "./services/router.ts";
 import { makeWorkDir } from "./sessions/work-dir.ts";
 import type { Connections } from "./storage/database.ts";
 import { migrate } from "./storage/migrate.ts";
@@ -35,17 +39,27 @@ import { countSessions } from "./storage/session.ts";
 import { createEvents, type Events } from "./telemetry/events.ts";
 import type { Logger } from "./telemetry/logger.ts";
 import { selectTools } from "./tools/builtin.ts";
+import { Authenticator } from "./trust/authenticate.ts";
 import { Cursors } from "./trust/cursor.ts";
+import { KeyRing } from "./trust/key-ring.ts";
+import { RateLimit } from "./trust/rate-limit.ts";
 
 export interface App {
   readonly host: string;
   readonly port: number;
+  /** The port of HTTP/2, where it has its own. */
+  readonly h2Port: number | undefined;
+  /** False while anybody may call without credentials. */
+  readonly asksForCredentials: boolean;
   /** Where the embedded Postgres keeps its data; undefined when another database was named. */
   readonly databaseDirectory: string | undefined;
   /** How many readers follow the log of a run here. */
   countReaders(): number;
-  /** Hands on the runs, lets open calls end, and stops what was started. Resolves when nothing is left. */
-  close(): Promise<void>;
+  /**
+   * Hands on the runs, lets open calls end, and stops what was started. Resolves when nothing is left. For `noticeMs`
+   * before, everything goes on but readiness, so that load balancers send new calls elsewhere.
+   */
+  close(options?: { readonly noticeMs: number }): Promise<void>;
 }
 
 export interface AppOptions {
@@ -54,6 +68,8 @@ export interface AppOptions {
   readonly clock?: Clock;
   /** Told of steps that take a while. */
   readonly onProgress?: (message: string) => void;
+  /** Serves every stream by its handler, none as a feed: what readers get is the same, and tests compare the two. */
+  readonly plainStreams?: boolean;
 }
 
 export async function openApp(options: AppOptions): Promise<App> {
@@ -74,6 +90,7 @@ interface Ground {
   readonly connections: Connections;
   /** Closes what was opened, the latest first. */
   readonly closers: AsyncDisposableStack;
+  readonly plainStreams: boolean;
 }
 
 async function open(options: AppOptions, closers: AsyncDisposableStack): Promise<App> {
@@ -81,7 +98,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
   const events = createEvents(options.logger);
   const database = await openStore(options, events, closers);
   const { connections } = database;
-  const ground: Ground = { config, clock, events, connections, closers };
+  const ground: Ground = { config, clock, events, connections, closers, plainStreams: options.plainStreams ?? false };
   const lease: Lease = new Lease({
     db: connections.control,
     clock,
@@ -92,12 +109,18 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
   const runlog = await openLog(ground, lease);
   const models = openModels(ground);
   const runs: Dispatcher = await openRuns(ground, lease, runlog, models);
-  const server = await openServer(ground, lease, runlog, models, runs);
+  const { leave, ...address } = await openServer(ground, lease, runlog, models, runs);
+  events.serverListening(address);
   return {
-    ...server.address,
+    ...address,
+    asksForCredentials: isAuthConfigured(config),
     databaseDirectory: database.directory,
     countReaders: () => runlog.hub.watcherCount,
-    close: () => closers.disposeAsync(),
+    close: async ({ noticeMs } = { noticeMs: 0 }) => {
+      leave();
+      await clock.sleep(noticeMs);
+      await closers.disposeAsync();
+    },
   };
 }
 
@@ -210,11 +233,14 @@ async function openServer(
   runlog: Runlog,
   models: Models,
   dispatcher: Dispatcher,
-): Promise<OnePortServer> {
+): Promise<Doors> {
   const { config, clock, events, connections, closers } = ground;
   const { db } = connections;
+  // Leaving is told to whoever asks; a while later the drain ends what is open.
+  const leaving = new AbortController();
   const drain = new AbortController();
-  const { handlers } = createRouter({
+  const whyNotReady = (): string | null => (leaving.signal.aborted ? "draining" : lease.whyNotHeld());
+  const deps = {
     ...runlog,
     db,
     clock,
@@ -227,28 +253,87 @@ async function openServer(
     defaultModel: models.defaultModel,
     resolveModel: models.resolve,
     selectTools,
+    whyNotReady,
     drain: drain.signal,
     version,
-  });
+  };
+  const feeds = ground.plainStreams ? [] : createFeeds(deps);
+  const handlers = mountFeeds(createRouter(deps).handlers, feeds, routerLimits);
   const reportError = (error: unknown): void => events.requestFailed({ method: "REST", error });
-  const rest = createRestGateway({ handlers, services, bodyBytesMax: restBodyBytesMax, reportError });
-  const whyNotReady = (): string | null => (drain.signal.aborted ? "draining" : lease.whyNotHeld());
-  const server = await listenOnePort({
-    host: config.serverHost,
-    port: config.serverPort,
+  const rest = createRestGateway({ handlers, services, feeds, bodyBytesMax: config.serverMaxBodyBytes, reportError });
+  const keyRing = new KeyRing(config);
+  const rate = { clock, requestsPerSecond: config.rateLimitRps, burst: config.rateLimitBurst };
+  const handler = createRequestListener({
+    handlers,
+    rest,
+    probes: { whyNotReady, countSessions: () => countSessions(db) },
+    documents: new Map([
+      ["/openapi.json", { contentType: "application/json", text: printOpenApiDocument({ services, version }) }],
+    ]),
+    admission: {
+      authenticator: new Authenticator({ db, clock, keyRing, acceptV1: config.authHmacV1 }),
+      bodies: new UnverifiedBodies(),
+      callerRate: new RateLimit(rate),
+      failureRate: new RateLimit(rate),
+    },
+    corsOrigins: config.serverCorsOrigins,
+    isOpen: keyRing.isOpen,
+    bodyBytesMax: config.serverMaxBodyBytes,
+    writeTimeoutMs: config.serverWriteTimeoutSec * 1_000,
     clock,
-    handler: createRequestListener({
-      handlers,
-      answerRest: (request, response, contextValues) => rest.handle(request, response, { contextValues }),
-      probes: { whyNotReady, countSessions: () => countSessions(db) },
-      events,
-    }),
+    events,
   });
-  closers.defer(() => server.shutdown(config.serverDrainSeconds * 1_000));
-  // Streams end with RESUME before the server waits for its calls to end.
+  const ports = await openPorts(config, { clock, handler, closers });
+  // Streams end with RESUME before the ports wait for their calls to end.
   closers.defer(() => drain.abort());
-  events.serverListening(server.address);
-  return server;
+  return { ...ports, leave: () => leaving.abort() };
+}
+
+interface Doors {
+  readonly host: string;
+  readonly port: number;
+  /** The port of HTTP/2, where it has its own. */
+  readonly h2Port: number | undefined;
+  /** Tells whoever asks that this replica is about to go. */
+  leave(): void;
+}
+
+/** One port for both protocols, or one for each. */
+async function openPorts(
+  config: Config,
+  { clock, handler, closers }: { clock: Clock; handler: OnePortHandler; closers: AsyncDisposableStack },
+): Promise<Omit<Doors, "leave">> {
+  const tls = readTlsFiles(config);
+  const limits = portLimits(config);
+  const servers: OnePortServer[] = [];
+  closers.defer(async () => {
+    await Promise.all(servers.map((server) => server.shutdown(config.serverDrainSeconds * 1_000)));
+  });
+  const open = async (port: number, protocols: "both" | "h1" | "h2"): Promise<OnePortServer["address"]> => {
+    const { serverHost: host } = config;
+    const server = await listenOnePort({ host, port, clock, handler, limits, protocols, ...(tls && { tls }) });
+    servers.push(server);
+    return server.address;
+  };
+  const { serverPort, serverH2Port } = config;
+  const first = await open(serverPort, serverH2Port === undefined ? "both" : "h1");
+  const second = serverH2Port === undefined ? undefined : await open(serverH2Port, "h2");
+  return { ...first, h2Port: second?.port };
+}
+
+function portLimits(config: Config): Partial<OnePortLimits> {
+  const receiveMs = config.serverReadTimeoutSec * 1_000;
+  const idleMs = config.serverIdleTimeoutSec * 1_000;
+  return {
+    connectionsMax: config.serverConnectionsMax,
+    connectionsPerAddressMax: config.serverConnectionsPerAddressMax,
+    h1HeadersTimeoutMs: config.serverReadHeaderTimeoutSec * 1_000,
+    h1RequestTimeoutMs: receiveMs,
+    h2RequestTimeoutMs: receiveMs,
+    h1KeepAliveTimeoutMs: idleMs,
+    h2IdleTimeoutMs: idleMs,
+    h2StreamsMax: config.serverStreamsPerConnectionMax,
+  };
 }
 
 /** What OpenAI's own service answers with when nobody chose a model. */

@@ -1,16 +1,17 @@
 // The way of the commands to a service: gRPC over the public contract, like anybody else's.
 
-import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { createCredentials } from "./credentials.ts";
 
 export type SessionClient = ReturnType<typeof connectTo>["sessions"];
 export type RunClient = ReturnType<typeof connectTo>["runs"];
 
-export function connectTo(url: string) {
-  const transport = createGrpcTransport({ baseUrl: url });
+export function connectTo(url: string, credentials?: Interceptor) {
+  const transport = createGrpcTransport({ baseUrl: url, interceptors: credentials === undefined ? [] : [credentials] });
   return { sessions: createClient(SessionService, transport), runs: createClient(RunService, transport) };
 }
 
@@ -31,7 +32,7 @@ export async function withService<T>(
   work: (service: ReturnType<typeof connectTo>) => Promise<T>,
 ): Promise<T> {
   try {
-    return await work(connectTo(url));
+    return await work(connectTo(url, createCredentials(process.env)));
   } catch (error) {
     if (!(error instanceof ConnectError) || isExplained(error)) {
       throw error;

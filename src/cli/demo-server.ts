@@ -32,7 +32,7 @@ export async function startDemoServer(options: DemoServerOptions): Promise<DemoS
     // Ctrl-C goes to all processes of the terminal's group; this one is stopped by the demo, in order.
     detached: true,
     env: {
-      ...process.env,
+      ...withoutCredentials(process.env),
       RUNNEL_DATABASE_URL: "",
       DATABASE_URL: "",
       RUNNEL_DATABASE_DIR: options.directory,
@@ -60,6 +60,13 @@ export async function startDemoServer(options: DemoServerOptions): Promise<DemoS
     kill: () => end(child, "SIGKILL"),
     stop: () => end(child, "SIGTERM"),
   };
+}
+
+/** The demo is a service for this machine alone; what proves callers elsewhere has no part in it. */
+function withoutCredentials(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(environment).filter(([name]) => !/^(?:RUNNEL|AGENT_RUNNER)_AUTH_/.test(name)),
+  );
 }
 
 async function untilReady(url: string, child: ChildProcess, complaints: readonly string[]): Promise<void> {

@@ -4,13 +4,19 @@ import type { Clock } from "../base/clock.ts";
 import type { Db } from "../storage/database.ts";
 import { deleteAnswersOlderThan } from "../storage/idempotency.ts";
 import { withMaintenanceLock } from "../storage/maintenance-lock.ts";
+import { deleteNoncesOlderThan } from "../storage/nonce.ts";
 import { countUnpartitionedResults, createPartitions, dropPartitionsBefore } from "../storage/partition.ts";
+import { deleteTicketsOlderThan } from "../storage/stream-ticket.ts";
 import type { Events } from "../telemetry/events.ts";
 
 const intervalMs = 10 * 60_000;
 /** Enough passes for a weekend without maintenance. */
 const daysAhead = 7;
 const answerAgeMaxMs = 24 * 3_600_000;
+/** Twice the two minutes by which a signed request may be early or late, and a minute for clocks that disagree. */
+const nonceAgeMaxMs = 5 * 60_000;
+/** The quarter of an hour for which a ticket is good. */
+const ticketAgeMaxMs = 15 * 60_000;
 const dayMs = 86_400_000;
 
 export interface MaintenanceOptions {
@@ -72,5 +78,7 @@ export class Maintenance {
     await createPartitions(db, { nowMs, daysAhead });
     await dropPartitionsBefore(db, nowMs - retentionDays * dayMs - runTimeoutMs);
     await deleteAnswersOlderThan(db, answerAgeMaxMs);
+    await deleteNoncesOlderThan(db, nonceAgeMaxMs);
+    await deleteTicketsOlderThan(db, ticketAgeMaxMs);
   }
 }

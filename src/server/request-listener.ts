@@ -1,85 +1,161 @@
-// Which surface a request belongs to: probes, then the RPC protocols by their exact paths, then REST for everything else.
-// Who calls is established here, before any of them.
+// The way of a request through the doors, in the order that the Agent Runner document has: id and log line, probes, pages
+// of other origins, who calls and how often, then the surface that it belongs to. RPCs are known by their exact paths,
+// everything else is REST.
 
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { DescMethod } from "@bufbuild/protobuf";
 import { type ContextValues, createContextValues } from "@connectrpc/connect";
-import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
-import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import { Access } from "#gen/runnel/options/v1/options_pb.js";
+import type { Clock } from "../base/clock.ts";
+import { Fault } from "../base/fault.ts";
+import { messageBytesMax } from "../config/limits.ts";
 import type { Events } from "../telemetry/events.ts";
-import { setCaller, sharedCaller } from "../trust/caller.ts";
+import { accessOf, setAdmission } from "../trust/caller.ts";
+import { type AdmissionOptions, admit } from "./admission.ts";
+import { answerCors, isForeignPage } from "./cors.ts";
+import { type Exchange, openExchange } from "./exchange.ts";
 import { answerProbe, type Probes } from "./probes.ts";
+import { answerRpc, createRpcTable, type Request, type Response } from "./rpc.ts";
 
-export type Request = IncomingMessage | Http2ServerRequest;
-export type Response = ServerResponse | Http2ServerResponse;
+/** The surface of everything that is no RPC. */
+export interface RestSurface {
+  /** The method that a request would call, if there is one. */
+  describe(requestTarget: string, httpMethod: string): { readonly method: DescMethod | undefined };
+  /** Answers every request. `body` is what was read of it already. */
+  handle(
+    request: Request,
+    response: Response,
+    call: { readonly contextValues: ContextValues; readonly body?: Uint8Array },
+  ): Promise<void>;
+  /** Answers by a failure, in the form of the route. */
+  refuse(request: Request, response: Response, fault: Fault): void;
+}
 
-export interface Surfaces {
+export interface RequestListenerOptions {
   readonly handlers: readonly UniversalHandler[];
-  /** Answers whatever is no RPC. */
-  readonly answerRest: (request: Request, response: Response, contextValues: ContextValues) => Promise<void>;
+  readonly rest: RestSurface;
   readonly probes: Probes;
+  /** What never changes while the service runs, by path. */
+  readonly documents: ReadonlyMap<string, { readonly contentType: string; readonly text: string }>;
+  readonly admission: AdmissionOptions;
+  readonly corsOrigins: readonly string[];
+  /** True when no credentials are asked for: then pages of other origins are kept out by other means. */
+  readonly isOpen: boolean;
+  readonly bodyBytesMax: number;
+  readonly writeTimeoutMs: number;
+  readonly clock: Clock;
   readonly events: Events;
 }
 
-export function createRequestListener(surfaces: Surfaces): (request: Request, response: Response) => void {
-  const { handlers, answerRest, probes, events } = surfaces;
-  const rpcs = new Map(handlers.map((handler) => [handler.requestPath, handler]));
+export function createRequestListener(options: RequestListenerOptions): (request: Request, response: Response) => void {
+  const rpcs = createRpcTable(options.handlers);
   return (request, response) => {
-    if (answerProbe(probes, request, response)) {
-      return;
-    }
-    const contextValues = contextOf(request);
-    const rpc = rpcs.get(request.url?.split("?", 1)[0] ?? "");
-    const answered =
-      rpc === undefined
-        ? answerRest(request, response, contextValues)
-        : answerRpc(rpc, request, response, contextValues);
-    answered.catch((error: unknown) => {
+    const exchange = openExchange(request, response, options);
+    answer(request, response, { ...options, rpcs, exchange }).catch((error: unknown) => {
       // A client that leaves in the middle of an answer is nothing to report.
-      if (!response.destroyed) {
-        events.requestFailed({ method: request.url ?? "", error });
+      if (response.destroyed) {
+        return;
       }
+      options.events.requestFailed({ method: request.url?.split("?", 1)[0] ?? "", error });
+      endWithoutAnswer(response);
     });
   };
 }
 
-async function answerRpc(
-  rpc: UniversalHandler,
-  request: Request,
-  response: Response,
-  contextValues: ContextValues,
-): Promise<void> {
-  const answer = await rpc(universalRequestFromNodeRequest(request, response, undefined, contextValues));
-  await universalResponseToNodeResponse(withLegibleMessage(answer), response);
+interface Visit extends RequestListenerOptions {
+  readonly rpcs: ReadonlyMap<string, UniversalHandler>;
+  readonly exchange: Exchange;
 }
 
-/**
- * Error texts go out as gRPC escapes them: connect escapes punctuation too, and grpc-js would show `%3A` for a colon. The
- * trailer is filled while the body is sent, so it is looked at only when it is asked for.
- */
-function withLegibleMessage(answer: UniversalServerResponse): UniversalServerResponse {
-  const { trailer } = answer;
-  if (trailer === undefined) {
-    return answer;
+async function answer(request: Request, response: Response, visit: Visit): Promise<void> {
+  const { rest, isOpen, corsOrigins } = visit;
+  if (answerProbe(visit.probes, request, response) || answerCors(request, response, corsOrigins)) {
+    return;
   }
-  return {
-    ...answer,
-    get trailer() {
-      const message = trailer.get("grpc-message");
-      if (message === null) {
-        return trailer;
-      }
-      const legible = new Headers(trailer);
-      legible.set("grpc-message", encodeURI(decodeURIComponent(message)));
-      return legible;
-    },
-  };
+  if (!("stream" in request) && request.headers.host === undefined) {
+    rest.refuse(request, response, new Fault("INVALID_ARGUMENT", "missing Host header"));
+    return;
+  }
+  if (isOpen && isForeignPage(request, corsOrigins)) {
+    const fix = "set RUNNEL_SERVER_CORS_ORIGINS to let its origin in";
+    rest.refuse(request, response, new Fault("ORIGIN_REFUSED", `a page of another origin may not call: ${fix}`));
+    return;
+  }
+  if (!answerDocument(request, response, visit)) {
+    await answerCall(request, response, visit);
+  }
 }
 
-/** There is no authentication yet: whoever reaches the port is who they say they are, or `local`. */
-function contextOf(request: Request): ContextValues {
-  const values = createContextValues();
-  const claimed = request.headers["x-client-id"];
-  setCaller(values, sharedCaller(typeof claimed === "string" && claimed !== "" ? claimed : "local"));
-  return values;
+function answerDocument(request: Request, response: Response, { documents }: Visit): boolean {
+  const document = documents.get(request.url?.split("?", 1)[0] ?? "");
+  if (document === undefined || request.method !== "GET") {
+    return false;
+  }
+  response.setHeader("content-type", document.contentType);
+  response.setHeader("content-length", Buffer.byteLength(document.text));
+  response.end(document.text);
+  return true;
+}
+
+async function answerCall(request: Request, response: Response, visit: Visit): Promise<void> {
+  const { rest, rpcs, exchange, bodyBytesMax } = visit;
+  const path = request.url?.split("?", 1)[0] ?? "";
+  const rpc = rpcs.get(path);
+  const method = rpc?.method ?? rest.describe(request.url ?? "", request.method ?? "").method;
+  boundAnswer(response, method, visit);
+  const { admission, body } = await admit(
+    request,
+    {
+      isPublic: isPublic(method, path),
+      bodyBytesMax: rpc === undefined ? bodyBytesMax : messageBytesMax + envelopeBytesMax,
+      takesTicket: method !== undefined && accessOf(method) === Access.READER,
+    },
+    visit.admission,
+  );
+  exchange.note(admission);
+  const contextValues = createContextValues();
+  setAdmission(contextValues, admission);
+  if (rpc !== undefined) {
+    if ("fault" in admission && !request.complete && !("stream" in response)) {
+      // What is left of the request is not waited for.
+      response.setHeader("connection", "close");
+    }
+    await answerRpc(rpc, request, response, { contextValues, body });
+  } else if ("fault" in admission) {
+    rest.refuse(request, response, admission.fault);
+  } else {
+    await rest.handle(request, response, { contextValues, ...(body !== undefined && { body }) });
+  }
+}
+
+/** Prefix of an envelope, and room for a message that its compression made longer. */
+const envelopeBytesMax = 1_024;
+
+/** Below /v1/ nobody learns without credentials which routes there are; elsewhere there is nothing to hide. */
+function isPublic(method: DescMethod | undefined, path: string): boolean {
+  return method === undefined ? !path.startsWith("/v1/") : accessOf(method) === Access.PUBLIC;
+}
+
+/** An answer that is no stream must be out in time, however slowly its reader reads. */
+function boundAnswer(response: Response, method: DescMethod | undefined, { clock, writeTimeoutMs }: Visit): void {
+  if (method !== undefined && method.methodKind !== "unary") {
+    return;
+  }
+  const done = new AbortController();
+  response.once("close", () => done.abort());
+  void clock.sleep(writeTimeoutMs, done.signal).then(() => {
+    if (!done.signal.aborted) {
+      response.destroy();
+    }
+  });
+}
+
+/** Something of ours broke: the caller learns that much, and is not kept waiting. */
+function endWithoutAnswer(response: Response): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  response.statusCode = 500;
+  response.end();
 }

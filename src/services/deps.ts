@@ -15,6 +15,8 @@ export interface ServiceDeps extends StartDeps, SessionStreamDeps {
   readonly defaultModel: string;
   readonly resolveModel: (name: string) => Model;
   readonly selectTools: (names: readonly string[]) => readonly Tool[];
+  /** Null while this replica serves, else why it does not. */
+  readonly whyNotReady: () => string | null;
   /** Aborts when this replica stops serving. */
   readonly drain: AbortSignal;
   readonly version: string;

@@ -38,7 +38,8 @@ async function* mapErrors<T>(messages: AsyncIterable<T>, map: (error: unknown) =
   }
 }
 
-function toConnectError(error: unknown, method: string, events: Events): ConnectError {
+/** An unexpected error is logged and told as no more than that. */
+export function toConnectError(error: unknown, method: string, events: Events): ConnectError {
   if (error instanceof Fault) {
     return presentFault(error);
   }

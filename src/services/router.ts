@@ -1,36 +1,66 @@
-// The services behind one router: every call is checked against the contract, and what goes wrong is told in its terms.
+// The services behind one router: every call passes the gate, is bounded in time and checked against the contract, and
+// what goes wrong is told in its terms.
 
 import { type ConnectRouter, createConnectRouter } from "@connectrpc/connect";
 import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
+import { Health } from "#gen/grpc/health/v1/health_pb.js";
+import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.js";
+import { ServerReflection as ServerReflectionV1Alpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.js";
+import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
 import { messageBytesMax } from "../config/limits.ts";
 import type { Events } from "../telemetry/events.ts";
+import { assertAccess } from "../trust/caller.ts";
+import { createAuthService } from "./auth-service.ts";
+import { createDeadlineInterceptor } from "./deadline.ts";
 import type { ServiceDeps } from "./deps.ts";
-import { createFaultInterceptor } from "./faults.ts";
+import { createFaultInterceptor, toConnectError } from "./faults.ts";
+import { createHealthService } from "./health-service.ts";
+import { createReflectionService } from "./reflection/reflection-service.ts";
 import { createRunService } from "./run-service.ts";
 import { createSessionService } from "./session-service.ts";
 import { createSystemService } from "./system-service.ts";
 import { createValidationInterceptor } from "./validation.ts";
 
-/** All services, for surfaces that read descriptors. */
-export const services = [SessionService, RunService, SystemService] as const;
+/** The services of the contract, for surfaces that read descriptors. */
+export const services = [SessionService, RunService, AuthService, SystemService] as const;
 
 /** Compressing a stream's message costs each reader more than its bytes do; a large page of a list is worth it. */
 const compressMinBytes = 65_536;
-/** Longer than any stream is kept open. */
-const timeoutMaxMs = 2 * 3_600_000;
+/** A timeout is longer than any stream is kept open. */
+export const routerLimits = { readMaxBytes: messageBytesMax, maxTimeoutMs: 2 * 3_600_000 } as const;
 
 export function createRouter(deps: ServiceDeps & { readonly events: Events }): ConnectRouter {
-  return createConnectRouter({
-    interceptors: [createFaultInterceptor(deps.events), createValidationInterceptor()],
+  const router = createConnectRouter({
+    requestGate: ({ values, method }) => {
+      try {
+        assertAccess(values, method);
+      } catch (error) {
+        throw toConnectError(error, method.name, deps.events);
+      }
+    },
+    interceptors: [
+      createFaultInterceptor(deps.events),
+      createDeadlineInterceptor(deps.clock),
+      createValidationInterceptor(),
+    ],
     acceptCompression: [compressionGzip, compressionBrotli],
     compressMinBytes,
-    readMaxBytes: messageBytesMax,
-    maxTimeoutMs: timeoutMaxMs,
+    ...routerLimits,
   })
     .service(SessionService, createSessionService(deps))
     .service(RunService, createRunService(deps))
-    .service(SystemService, createSystemService(deps));
+    .service(AuthService, createAuthService(deps))
+    .service(SystemService, createSystemService(deps))
+    .service(Health, createHealthService({ ...deps, services }));
+  if (deps.config.serverReflection) {
+    const reflection = createReflectionService({
+      services: [...services, Health, ServerReflection, ServerReflectionV1Alpha],
+      drain: deps.drain,
+    });
+    router.service(ServerReflection, reflection).service(ServerReflectionV1Alpha, reflection);
+  }
+  return router;
 }

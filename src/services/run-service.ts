@@ -16,16 +16,18 @@ import { presentRun } from "../runs/present.ts";
 import type { Db } from "../storage/database.ts";
 import { type ClientRun, findClientRun, isActive, listClientRuns } from "../storage/run.ts";
 import { lastSequence, readResultPage } from "../storage/run-result.ts";
-import { requireCaller } from "../trust/caller.ts";
+import { type Client, requireClient, requireReader } from "../trust/caller.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { live } from "./live.ts";
 import { nextPageToken, pageSize } from "./page.ts";
 
 export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunService> {
   return {
-    getRun: async ({ runId }, context) => ({ run: presentRun(await requireRun(deps.db, context, runId)) }),
+    getRun: async ({ runId }, context) => ({
+      run: presentRun(await requireRun(deps.db, requireClient(context.values), runId)),
+    }),
     listRuns: async (request, context) => {
-      const { client } = requireCaller(context.values);
+      const { client } = requireClient(context.values);
       const scope = ["runs", client, request.sessionId];
       const limit = pageSize(request.pageSize);
       const rows = await listClientRuns(deps.db, {
@@ -39,9 +41,9 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
         nextPageToken: nextPageToken(rows, limit, ({ id }) => deps.cursors.encode(scope, id)),
       };
     },
-    tailRun: (request, context) => followRun(deps, request, context),
+    tailRun: (request, context) => responses(followRun(deps, request, context)),
     listRunResults: async (request, context) => {
-      const run = await requireRun(deps.db, context, request.runId);
+      const run = await requireRun(deps.db, requireClient(context.values), request.runId);
       const scope = ["results", run.client, run.id];
       const after = Number(deps.cursors.decode(scope, request.pageToken) ?? 0);
       const rowsMax = pageSize(request.pageSize);
@@ -54,15 +56,14 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
       };
     },
     cancelRun: async ({ runId }, context) => {
-      const run = await requireRun(deps.db, context, runId);
+      const run = await requireRun(deps.db, requireClient(context.values), runId);
       await cancelRun(deps, run.id);
-      return { run: presentRun(await requireRun(deps.db, context, runId)) };
+      return { run: presentRun(await requireRun(deps.db, requireClient(context.values), runId)) };
     },
   };
 }
 
-async function requireRun(db: Db, context: HandlerContext, runId: string): Promise<ClientRun> {
-  const { client } = requireCaller(context.values);
+async function requireRun(db: Db, { client }: Client, runId: string): Promise<ClientRun> {
   const run = await findClientRun(db, { client, id: runId });
   if (run === undefined) {
     throw new Fault("RUN_NOT_FOUND", "run not found");
@@ -70,12 +71,14 @@ async function requireRun(db: Db, context: HandlerContext, runId: string): Promi
   return run;
 }
 
-async function* followRun(
+/** The run's log from a place on, in batches as they come; an empty one opens the stream and keeps it alive. */
+export async function* followRun(
   deps: ServiceDeps,
   request: TailRunRequest,
-  context: HandlerContext,
-): AsyncGenerator<TailRunResponse> {
-  const run = await requireRun(deps.db, context, request.runId);
+  { values, signal }: Pick<HandlerContext, "values" | "signal">,
+): AsyncGenerator<readonly LogEntry[], void> {
+  const reader = requireReader(values, { runId: request.runId });
+  const run = await requireRun(deps.db, reader, request.runId);
   const after = Number(request.after);
   if (!isActive(run.status)) {
     if (after > run.last_sequence) {
@@ -85,11 +88,11 @@ async function* followRun(
       return;
     }
   }
-  yield* live({
-    open: (signal) => responses(tail(deps, { runId: run.id, after, signal })),
-    empty: () => create(TailRunResponseSchema),
+  yield* live<readonly LogEntry[]>({
+    open: (followed) => tail(deps, { runId: run.id, after, signal: followed }),
+    empty: () => [],
     clock: deps.clock,
-    reader: context.signal,
+    reader: signal,
     drain: deps.drain,
   });
 }
@@ -99,8 +102,12 @@ async function* followRun(
  * does not read, with the forms that it takes on its way to the socket, is held without harm.
  */
 const responseBytesMax = 262_144;
+
 async function* responses(batches: AsyncGenerator<readonly LogEntry[]>): AsyncGenerator<TailRunResponse> {
   for await (const batch of batches) {
+    if (batch.length === 0) {
+      yield create(TailRunResponseSchema);
+    }
     for (const part of splitBySize(batch)) {
       yield create(TailRunResponseSchema, { results: part.map((entry) => entry.result) });
     }

@@ -3,7 +3,7 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
-import { type Agent, AgentSchema, Session_State } from "#gen/runnel/v1/session_pb.js";
+import { type Agent, AgentSchema, CallbackSchema, type RemoteTool, Session_State } from "#gen/runnel/v1/session_pb.js";
 import {
   type CreateSessionRequest,
   CreateSessionRequestSchema,
@@ -23,6 +23,7 @@ import { newSessionId, newUuid } from "../base/ids.ts";
 import { beyondEnd } from "../runlog/tail.ts";
 import { cancelRunWithin } from "../runs/cancel.ts";
 import { startRun } from "../runs/start.ts";
+import { checkCallback } from "../sessions/callback.ts";
 import { presentSession } from "../sessions/present.ts";
 import { parsePosition, type RunPosition, streamSession } from "../sessions/stream.ts";
 import { checkWorkDir } from "../sessions/work-dir.ts";
@@ -37,11 +38,12 @@ import {
   type SessionRow,
   type SessionWithRun,
 } from "../storage/session.ts";
-import { requireCaller } from "../trust/caller.ts";
+import { requireClient, requireReader } from "../trust/caller.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { answerOnce } from "./idempotency.ts";
 import { live } from "./live.ts";
 import { nextPageToken, pageSize } from "./page.ts";
+import { findInputFault } from "./validation.ts";
 
 export function createSessionService(deps: ServiceDeps): ServiceImpl<typeof SessionService> {
   return {
@@ -64,13 +66,21 @@ export function createSessionService(deps: ServiceDeps): ServiceImpl<typeof Sess
       await deleteSession(deps, clientOf(context), sessionId);
       return { status: "deleted" };
     },
-    sendMessage: (request, context) => sendMessage(deps, clientOf(context), request),
-    streamSession: (request, context) => followSession(deps, request, context),
+    sendMessage: async (request, context) => {
+      const client = clientOf(context);
+      const inputFault = findInputFault(context.values);
+      if (inputFault !== undefined) {
+        await requireSession(deps.db, client, request.sessionId);
+        throw inputFault;
+      }
+      return await sendMessage(deps, client, request);
+    },
+    streamSession: (request, context) => oneByOne(followSession(deps, request, context)),
   };
 }
 
 function clientOf(context: HandlerContext): string {
-  return requireCaller(context.values).client;
+  return requireClient(context.values).client;
 }
 
 async function createSession(
@@ -99,6 +109,7 @@ async function insertNewSession(
   if (request.workDir !== "") {
     await checkWorkDir(request.workDir);
   }
+  checkCallback(request.callback);
   const name = request.sessionId === "" ? newSessionId() : request.sessionId;
   const inserted = await insertSession(trx, {
     id: newUuid(deps.clock.nowMs()),
@@ -106,6 +117,7 @@ async function insertNewSession(
     name,
     agent: toBinary(AgentSchema, request.agent ?? create(AgentSchema)),
     workDir: request.workDir === "" ? undefined : request.workDir,
+    callback: request.callback && toBinary(CallbackSchema, request.callback),
   });
   if (!inserted) {
     throw new Fault("SESSION_EXISTS", `session "${name}" already exists`);
@@ -143,6 +155,9 @@ async function sendMessage(
   return await startRun(deps, (trx, start) =>
     answerOnce(trx, call, async () => {
       const session = found(await lockSession(trx, { client, name: request.sessionId }));
+      if (deps.config.sessionsSingleMessage) {
+        await assertFirstMessage(trx, session);
+      }
       const toolsRegistered = checkAgent(deps, fromBinary(AgentSchema, session.agent));
       const input = toBinary(MessageSchema, userMessage(request.message));
       const runId = await start({ client, session: session.id, driver: "llm-loop", input });
@@ -166,32 +181,62 @@ function checkAgent(deps: ServiceDeps, agent: Agent): string[] {
       violations: [{ field: "agent.temperature", description: "must be between 0 and 2" }],
     });
   }
-  return deps.selectTools(agent.tools?.builtin ?? []).map((tool) => tool.name);
+  const tools = deps.selectTools(agent.tools?.builtin ?? []);
+  checkRemoteTools(agent.tools?.remote ?? []);
+  return tools.map((tool) => tool.name);
 }
 
-async function* followSession(
+/** Said when a message is sent, as the document has it, and before a model could be offered what nobody would call. */
+function checkRemoteTools(tools: readonly RemoteTool[]): void {
+  const failed = (name: string, problem: string): Fault =>
+    new Fault("TOOL_UNSUPPORTED", `failed to build registry: create remote tool ${name}: ${problem}`, {
+      violations: [{ field: "agent.tools.remote", description: problem }],
+    });
+  for (const { name } of tools) {
+    if (!/^[a-zA-Z][a-zA-Z0-9_]*$/.test(name)) {
+      throw failed(name, `invalid tool name ${JSON.stringify(name)}: must match [a-zA-Z][a-zA-Z0-9_]*`);
+    }
+  }
+  const [first] = tools;
+  if (first !== undefined) {
+    throw failed(first.name, "remote tools are not supported yet");
+  }
+}
+
+async function assertFirstMessage(trx: Transaction, session: SessionRow): Promise<void> {
+  const { latest_run_id: id, client, name } = session;
+  const run = id === null ? undefined : await findClientRun(trx, { client, id });
+  if (run !== undefined && !isActive(run.status)) {
+    throw new Fault("SESSION_ENDED", `session "${name}" cannot be started (status: ${run.status})`);
+  }
+}
+
+/** The session's events, those of one result together; an empty batch opens the stream and keeps it alive. */
+export async function* followSession(
   deps: ServiceDeps,
   request: StreamSessionRequest,
-  context: HandlerContext,
-): AsyncGenerator<StreamSessionResponse> {
-  const client = clientOf(context);
+  { values, signal }: Pick<HandlerContext, "values" | "signal">,
+): AsyncGenerator<readonly StreamSessionResponse[], void> {
+  const { client } = requireReader(values, { sessionId: request.sessionId });
   const session = await requireSession(deps.db, client, request.sessionId);
   const from = parsePosition(request.after, session.latest_run_id);
   if (from !== undefined && (await hasEverything(deps.db, client, session, from))) {
     return;
   }
-  yield* live({
-    open: (signal) => oneByOne(streamSession(deps, { session, from, signal })),
-    empty: () => create(StreamSessionResponseSchema),
+  yield* live<readonly StreamSessionResponse[]>({
+    open: (followed) => streamSession(deps, { session, from, signal: followed }),
+    empty: () => [],
     clock: deps.clock,
-    reader: context.signal,
+    reader: signal,
     drain: deps.drain,
   });
 }
 
-async function* oneByOne<T>(batches: AsyncGenerator<readonly T[]>): AsyncGenerator<T> {
+async function* oneByOne(
+  batches: AsyncGenerator<readonly StreamSessionResponse[]>,
+): AsyncGenerator<StreamSessionResponse> {
   for await (const batch of batches) {
-    yield* batch;
+    yield* batch.length === 0 ? [create(StreamSessionResponseSchema)] : batch;
   }
 }
 

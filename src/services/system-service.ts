@@ -2,7 +2,7 @@
 
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { SystemService } from "#gen/runnel/v1/system_service_pb.js";
-import { messageBytesMax, restBodyBytesMax } from "../config/limits.ts";
+import { messageBytesMax } from "../config/limits.ts";
 import { parallelCallsMax } from "../drivers/llm-loop/tool-batch.ts";
 import { serverVersion } from "../storage/migrate.ts";
 import { callTimeoutMs } from "../tools/call.ts";
@@ -19,7 +19,7 @@ export function createSystemService(deps: ServiceDeps): ServiceImpl<typeof Syste
     }),
     getLimits: () => ({
       messageBytesMax: BigInt(messageBytesMax),
-      restBodyBytesMax: BigInt(restBodyBytesMax),
+      restBodyBytesMax: BigInt(config.serverMaxBodyBytes),
       concurrentRunsMax: config.sessionsMaxConcurrent,
       turnsMax: config.defaultMaxTurns,
       runSecondsMax: config.defaultTimeoutSecs,

@@ -20,6 +20,7 @@ export interface RunPosition {
   readonly sequence: number;
 }
 
+/** Yields no empty batch. */
 export async function* streamSession(
   deps: SessionStreamDeps,
   request: { session: SessionRow; from: RunPosition | undefined; signal: AbortSignal },
@@ -30,7 +31,10 @@ export async function* streamSession(
     return;
   }
   for await (const entries of tail(deps, { runId: from.runId, after: from.sequence, signal })) {
-    yield entries.flatMap((entry) => sessionEvents(entry.result));
+    const events = entries.flatMap((entry) => sessionEvents(entry.result));
+    if (events.length > 0) {
+      yield events;
+    }
   }
 }
 

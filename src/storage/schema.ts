@@ -14,6 +14,9 @@ export interface Schema {
   tool_call: ToolCallTable;
   idempotency: IdempotencyTable;
   secret: SecretTable;
+  nonce: NonceTable;
+  api_key: ApiKeyTable;
+  stream_ticket: StreamTicketTable;
 }
 
 type Time = ColumnType<Date, Date | undefined, Date>;
@@ -30,6 +33,7 @@ export interface SessionTable {
   name: string;
   agent: Uint8Array;
   work_dir: string | null;
+  callback: Uint8Array | null;
   latest_run_id: string | null;
   create_time: Generated<Date>;
   delete_time: Date | null;
@@ -102,4 +106,29 @@ export interface IdempotencyTable {
 export interface SecretTable {
   name: string;
   value: Uint8Array;
+}
+
+export interface NonceTable {
+  scope: string;
+  nonce: string;
+  create_time: Generated<Date>;
+}
+
+export interface ApiKeyTable {
+  id: string;
+  client: string;
+  display_name: string;
+  hash: Uint8Array;
+  create_time: Generated<Date>;
+  expire_time: Date | null;
+  revoke_time: Date | null;
+}
+
+export interface StreamTicketTable {
+  hash: Uint8Array;
+  client: string;
+  session: string | null;
+  run: string | null;
+  create_time: Generated<Date>;
+  open_time: Date | null;
 }

@@ -12,6 +12,7 @@ const sessionColumns = [
   "session.name",
   "session.agent",
   "session.work_dir",
+  "session.callback",
   "session.latest_run_id",
   "session.create_time",
   "session.delete_time",
@@ -27,7 +28,14 @@ export interface SessionWithRun extends SessionRow {
 /** False when the client has a session of that name. */
 export async function insertSession(
   trx: Transaction,
-  session: { id: string; client: string; name: string; agent: Uint8Array; workDir: string | undefined },
+  session: {
+    id: string;
+    client: string;
+    name: string;
+    agent: Uint8Array;
+    workDir: string | undefined;
+    callback: Uint8Array | undefined;
+  },
 ): Promise<boolean> {
   try {
     await trx
@@ -38,6 +46,7 @@ export async function insertSession(
         name: session.name,
         agent: Buffer.from(session.agent),
         work_dir: session.workDir ?? null,
+        callback: session.callback === undefined ? null : Buffer.from(session.callback),
       })
       .execute();
     return true;

@@ -3,7 +3,7 @@
 import type { Logger } from "./logger.ts";
 
 export interface Events {
-  serverListening(fields: { host: string; port: number }): void;
+  serverListening(fields: { host: string; port: number; h2Port: number | undefined }): void;
   databaseTroubled(fields: { part: string; error: unknown }): void;
   migrationsApplied(fields: { names: readonly string[] }): void;
   leaseAcquired(fields: { replicaId: string }): void;
@@ -16,7 +16,22 @@ export interface Events {
   driverFailed(fields: { runId: string; driver: string; error: unknown }): void;
   maintenanceFailed(fields: { part: string; error: unknown }): void;
   partitionMissed(fields: { rows: number }): void;
+  requestFinished(fields: RequestFields): void;
   requestFailed(fields: { method: string; error: unknown }): void;
+}
+
+export interface RequestFields {
+  readonly requestId: string;
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** HTTP status; 0 when the caller left before there was one. gRPC tells its own in the trailers. */
+  readonly status: number;
+  readonly address: string;
+  readonly durationMs: number;
+  readonly client?: string;
+  /** Why the caller was refused. */
+  readonly reason?: string;
 }
 
 export function createEvents(logger: Logger): Events {
@@ -34,6 +49,7 @@ export function createEvents(logger: Logger): Events {
     driverFailed: ({ runId, driver, error }) => logger.error({ runId, driver, ...describe(error) }, "driver.failed"),
     maintenanceFailed: ({ part, error }) => logger.warn({ part, ...describe(error) }, "maintenance.failed"),
     partitionMissed: (fields) => logger.error(fields, "partition.missed"),
+    requestFinished: (fields) => logger.info(fields, "request.finished"),
     requestFailed: ({ method, error }) => logger.error({ method, ...describe(error) }, "request.failed"),
   };
 }

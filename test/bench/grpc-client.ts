@@ -8,10 +8,13 @@ import {
   type MessageShape,
   toBinary,
 } from "@bufbuild/protobuf";
-import { Client, credentials, type ServiceError } from "@grpc/grpc-js";
+import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
+import { benchAuthorization } from "./credentials.ts";
 
 /** No call of a bench lasts so long unless something hangs. */
 const deadlineMs = 60_000;
+const metadata = new Metadata();
+metadata.set("authorization", benchAuthorization);
 
 /** One connection. */
 export class GrpcClient implements Disposable {
@@ -29,6 +32,7 @@ export class GrpcClient implements Disposable {
         (bytes: Buffer) => bytes,
         (bytes: Buffer) => fromBinary(method.output, bytes) as MessageShape<M["output"]>,
         encode(method, request),
+        metadata,
         { deadline: Date.now() + deadlineMs },
         (error: ServiceError | null, response?: MessageShape<M["output"]>) => {
           if (error !== null) {
@@ -52,6 +56,7 @@ export class GrpcClient implements Disposable {
       (bytes: Buffer) => bytes,
       (bytes: Buffer) => bytes,
       encode(method, request),
+      metadata,
       { deadline: Date.now() + deadlineMs },
     );
     return new Promise((resolve, reject) => {

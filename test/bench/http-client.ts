@@ -2,6 +2,7 @@
 
 import { Agent, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
+import { benchAuthorization } from "./credentials.ts";
 
 export interface HttpAnswer {
   readonly status: number;
@@ -51,9 +52,10 @@ export class HttpClient implements Disposable {
 
   #open(method: string, path: string, body: object | undefined): Promise<IncomingMessage> {
     const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-    const headers = bytes && { "content-type": "application/json", "content-length": bytes.length };
+    const bodyHeaders = bytes && { "content-type": "application/json", "content-length": bytes.length };
+    const headers = { authorization: benchAuthorization, ...bodyHeaders };
     return new Promise((resolve, reject) => {
-      request(this.#url + path, { method, agent: this.#agent, ...(headers && { headers }), timeout: silenceTimeoutMs })
+      request(this.#url + path, { method, agent: this.#agent, headers, timeout: silenceTimeoutMs })
         .once("response", resolve)
         .once("timeout", function (this: { destroy(error: Error): void }) {
           this.destroy(new Error(`${path}: silent for ${silenceTimeoutMs} ms`));

@@ -2,6 +2,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { type Child, startChild } from "./child.ts";
+import { benchKey } from "./credentials.ts";
 import type { Home } from "./home.ts";
 import { HttpClient } from "./http-client.ts";
 
@@ -31,7 +32,11 @@ export async function startService({ home, providerUrl, profile }: ServiceOption
     args: ["serve"],
     nodeFlags: profile === undefined ? [] : profileFlags(profile),
     environment: {
+      RUNNEL_SERVER_HOST: "127.0.0.1",
       RUNNEL_SERVER_PORT: "0",
+      RUNNEL_AUTH_API_KEYS: `bench=${benchKey}`,
+      RUNNEL_RATELIMIT_RPS: "0",
+      RUNNEL_LOG_LEVEL: "warn",
       RUNNEL_SERVER_DRAIN_SECONDS: "1",
       RUNNEL_DATABASE_DIR: home.databaseDirectory,
       // The limits are lifted: what is measured is the cost of work, not its refusal.

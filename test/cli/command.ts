@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { authEnvironment, keyOf } from "../harness/credentials.ts";
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
@@ -47,7 +48,7 @@ export function runShell(script: string, place: CommandPlace = {}): Promise<Outc
 function startProgram(program: string, words: readonly string[], place: CommandPlace): RunningCommand {
   const child = spawn(program, words, {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: tmpdir(), ...place.environment },
+    env: { ...baseEnvironment(), ...place.environment },
     ...(place.directory !== undefined && { cwd: place.directory }),
   });
   const texts = { stdout: "", stderr: "" };
@@ -63,6 +64,12 @@ function startProgram(program: string, words: readonly string[], place: CommandP
     await ended;
   });
   return { child, stdout: () => texts.stdout, stderr: () => texts.stderr, ended };
+}
+
+/** What `serve` needs to start, and what the other commands need to call it. */
+function baseEnvironment(): NodeJS.ProcessEnv {
+  const { PATH, HOME } = process.env;
+  return { PATH, HOME, TMPDIR: tmpdir(), ...authEnvironment, RUNNEL_API_KEY: keyOf(), RUNNEL_SERVER_HOST: "127.0.0.1" };
 }
 
 /** A folder that is removed with the test. An embedded Postgres may live in it. */

@@ -19,9 +19,13 @@ test("a port that is taken is told with the fix", async () => {
   expect(stderr).toMatch(new RegExp(`^runnel: port ${port} .*RUNNEL_SERVER_PORT.*\n$`));
 });
 
-test.each(["SIGINT", "SIGTERM"] as const)("%s ends an idle service within two seconds, with 0", async (signal) => {
+test.each([
   // The longest drain there is: nothing open, nothing to wait for.
-  const serve = await startServe({ RUNNEL_SERVER_DRAIN_SECONDS: "3600" });
+  ["SIGINT", "3600"],
+  // Whoever sends it is given a fifth of the drain to notice.
+  ["SIGTERM", "2"],
+] as const)("%s ends an idle service within two seconds, with 0", async (signal, drainSeconds) => {
+  const serve = await startServe({ RUNNEL_SERVER_DRAIN_SECONDS: drainSeconds });
   const signalledMs = performance.now();
   serve.child.kill(signal);
   expect((await serve.ended).code).toBe(0);
@@ -45,6 +49,39 @@ test("a second signal ends a service at once that still waits for an open call",
   expect((await serve.ended).code).toBe(130);
 });
 
+test("after SIGTERM a service is not ready any more but answers for a while, so that load balancers notice", async () => {
+  const serve = await startServe({ RUNNEL_SERVER_DRAIN_SECONDS: "10" });
+  const url = `http://127.0.0.1:${serve.port}`;
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  serve.child.kill("SIGTERM");
+  await until("readiness to be off", async () => (await fetch(`${url}/readyz`)).status === 503);
+  expect((await fetch(`${url}/version`)).status).toBe(200);
+  expect((await serve.ended).code).toBe(0);
+});
+
+test("serve refuses to start when nobody could prove who calls, and says what to do", async () => {
+  const nothing = { RUNNEL_AUTH_API_KEYS: "", DATABASE_URL: "postgres://127.0.0.1:1/none" };
+  const { code, stderr } = await runCommand(["serve"], { environment: nothing });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^runnel: missing required config: auth.hmac_secret: set RUNNEL_AUTH_HMAC_SECRET.*runnel dev/);
+});
+
+test("the names of the Agent Runner document work, and those that do nothing yet are told", async () => {
+  const serve = await startServe({
+    RUNNEL_AUTH_API_KEYS: "",
+    AGENT_RUNNER_AUTH_HMAC_SECRET: "a secret of the document",
+    AGENT_RUNNER_DEFAULTS_MODEL: "demo",
+    AGENT_RUNNER_CALLBACK_BASE_URL: "https://app.example",
+  });
+  expect(serve.stderr()).toContain("AGENT_RUNNER_CALLBACK_BASE_URL is set, but has no effect in this version");
+  const unsigned = await fetch(`http://127.0.0.1:${serve.port}/v1/sessions`);
+  expect([unsigned.status, await unsigned.json()]).toEqual([401, { error: "missing signature, timestamp, or nonce" }]);
+  const run = await runCommand(["run", "hello pace=0", "--url", `http://127.0.0.1:${serve.port}`], {
+    environment: { RUNNEL_API_KEY: "", RUNNEL_AUTH_HMAC_SECRET: "a secret of the document" },
+  });
+  expect(run.code).toBe(0);
+});
+
 test("migrate tells what it applied, and then that there is nothing to do", async () => {
   const environment = { DATABASE_URL: await emptyDatabase() };
   const first = await runCommand(["migrate"], { environment });
@@ -54,7 +91,7 @@ test("migrate tells what it applied, and then that there is nothing to do", asyn
 
 test("the lines that dev prints work as pasted, whatever the folder is called", async () => {
   const directory = await ownFolder();
-  const environment = { DATABASE_URL: await testDatabase() };
+  const environment = { DATABASE_URL: await testDatabase(), RUNNEL_AUTH_API_KEYS: "" };
   const odd = `${directory}/it's "here"`;
   await mkdir(odd);
   const dev = startCommand(["dev", "--port", "0"], { environment, directory: odd });

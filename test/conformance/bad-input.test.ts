@@ -9,6 +9,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { status } from "@grpc/grpc-js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { CreateSessionRequestSchema, SendMessageRequestSchema } from "#gen/runnel/v1/session_service_pb.js";
+import { credentialsOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { callRaw, frame, type RawEnd } from "./grpc-frames.ts";
@@ -359,6 +360,7 @@ describe("over plain HTTP", () => {
     readonly headers?: Record<string, string>;
     readonly status: number;
     readonly text: RegExp;
+    readonly allow?: string;
   }
 
   const creation = { method: "POST", path: "/v1/sessions" };
@@ -494,33 +496,42 @@ describe("over plain HTTP", () => {
       text: /^invalid after: /,
     },
     ...["/", "/v1", "/v1/", "/v2/sessions", "/v1/sessions/a/b", "/v1/sessions/good/", "/runnel.v1.RunService/Nope"].map(
-      (path) => ({ what: `the path ${path}`, path, status: 404, text: /^no such route$/ }),
+      (path) => ({ what: `the path ${path}`, path, status: 404, text: /^404 page not found\n$/ }),
     ),
     {
       what: "PUT of a session",
       method: "PUT",
       path: "/v1/sessions/good",
       status: 405,
-      text: /^method not allowed: use /,
+      text: /^$/,
+      allow: "GET, DELETE",
     },
     {
       what: "GET of messages",
       path: "/v1/sessions/good/messages",
       status: 405,
-      text: /^method not allowed: use POST$/,
+      text: /^$/,
+      allow: "POST",
     },
-    { what: "DELETE of a run", method: "DELETE", path: `/v1/runs/${runId}`, status: 405, text: /use GET$/ },
-    { what: "GET of a cancel", path: `/v1/runs/${runId}:cancel`, status: 405, text: /use POST$/ },
+    { what: "DELETE of a run", method: "DELETE", path: `/v1/runs/${runId}`, status: 405, text: /^$/, allow: "GET" },
+    { what: "GET of a cancel", path: `/v1/runs/${runId}:cancel`, status: 405, text: /^$/, allow: "POST" },
   ];
 
   test("every bad request says what is wrong with it and changes nothing", async () => {
-    const { service, before } = await setUp((each) => connectGrpc(each.target, {}));
-    for (const { what, method = "GET", path = "/", body, headers = {}, status: expected, text } of badRequests) {
-      const response = await fetch(`${service.url}${path}`, { method, headers, ...(body !== undefined && { body }) });
+    const { service, before } = await setUp((each) => connectGrpc(each.target, credentialsOf()));
+    for (const { what, method = "GET", path = "/", body, headers = {}, status: expected, text, allow } of badRequests) {
+      const response = await fetch(`${service.url}${path}`, {
+        method,
+        headers: { ...credentialsOf(), ...headers },
+        ...(body !== undefined && { body }),
+      });
       const answer = await response.text();
       expect.soft(response.status, what).toBe(expected);
-      expect.soft(response.headers.get("content-type"), what).toBe("application/json");
-      expect.soft(JSON.parse(answer).error, what).toMatch(text);
+      expect.soft(response.headers.get("allow"), what).toBe(allow ?? null);
+      // No route, no form of errors: these are the texts of the Agent Runner document's own service.
+      const isJson = expected !== 404 && expected !== 405;
+      expect.soft(response.headers.get("content-type") === "application/json", what).toBe(isJson);
+      expect.soft(isJson ? JSON.parse(answer).error : answer, what).toMatch(text);
       expect.soft(answer, what).not.toMatch(internals);
     }
     expect(await countRows(service)).toEqual(before);
@@ -530,8 +541,10 @@ describe("over plain HTTP", () => {
   test("a lone surrogate in a text becomes a replacement character", async () => {
     const service = await startService();
     const body = '{"session_id":"odd","agent":{"name":"a\\ud800b"}}';
-    expect((await fetch(`${service.url}/v1/sessions`, { method: "POST", body })).status).toBe(201);
-    const shown = await (await fetch(`${service.url}/v1/sessions/odd`)).json();
+    expect((await fetch(`${service.url}/v1/sessions`, { method: "POST", headers: credentialsOf(), body })).status).toBe(
+      201,
+    );
+    const shown = await (await fetch(`${service.url}/v1/sessions/odd`, { headers: credentialsOf() })).json();
     expect(shown).toMatchObject({ name: "a\ufffdb" });
   });
 
@@ -540,7 +553,9 @@ describe("over plain HTTP", () => {
     const workDir = await mkdtemp(join(tmpdir(), "runnel ä\u{1f600}'\"$(x)-"));
     onTestFinished(() => rm(workDir, { recursive: true }));
     const body = JSON.stringify({ work_dir: workDir, agent });
-    expect((await fetch(`${service.url}/v1/sessions`, { method: "POST", body })).status).toBe(201);
+    expect((await fetch(`${service.url}/v1/sessions`, { method: "POST", headers: credentialsOf(), body })).status).toBe(
+      201,
+    );
   });
 });
 
@@ -617,7 +632,9 @@ describe("over gRPC frames", () => {
 
   test("the reference client is told when its message is over 4 MiB", async () => {
     const service = await startService();
-    const call = connectGrpc(service.target, {}).createSession({ agent: { name: "a".repeat(5 * 1_048_576) } });
+    const call = connectGrpc(service.target, credentialsOf()).createSession({
+      agent: { name: "a".repeat(5 * 1_048_576) },
+    });
     expect((await refusalOf(call)).grpcCode).toBe("RESOURCE_EXHAUSTED");
   });
 

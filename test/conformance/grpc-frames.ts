@@ -2,6 +2,7 @@
 
 import { once } from "node:events";
 import http2 from "node:http2";
+import { credentialsOf } from "../harness/credentials.ts";
 
 export interface RawEnd {
   /** HTTP status; undefined when the stream was reset before any header. */
@@ -34,6 +35,7 @@ export async function callRaw(
       ":path": path,
       "content-type": "application/grpc+proto",
       te: "trailers",
+      ...credentialsOf(),
       ...headers,
     });
     let received: http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader = {};

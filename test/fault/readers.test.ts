@@ -10,6 +10,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { type FakeProvider, type Script, startFakeProvider } from "../fakes/provider.ts";
+import { credentialsOf } from "../harness/credentials.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { readEvents } from "../harness/sse.ts";
@@ -188,10 +189,10 @@ test("a reader that has the terminal is done, and one beyond it is told so", asy
   const url = `${service.url}/v1/runs/${runId}/results:tail`;
 
   expect(await readLog(client, runId, end)).toEqual([]);
-  expect((await fetch(url, { headers: { "last-event-id": String(end) } })).status).toBe(204);
+  expect((await fetch(url, { headers: { ...credentialsOf(), "last-event-id": String(end) } })).status).toBe(204);
 
   await expect(readLog(client, runId, end + 1)).rejects.toMatchObject({ code: status.OUT_OF_RANGE });
-  const refused = await fetch(url, { headers: { "last-event-id": String(end + 1) } });
+  const refused = await fetch(url, { headers: { ...credentialsOf(), "last-event-id": String(end + 1) } });
   expect(refused.status).toBe(400);
   expect(await refused.json()).toMatchObject({ reason: "OFFSET_BEYOND_END" });
 });
@@ -220,7 +221,7 @@ async function startServiceWith(provider: FakeProvider, ...scripts: Script[]): P
 
 /** Its response is open, and nothing is taken from its socket beyond what Node reads ahead. */
 async function openStuckReader(url: string, runId: string): Promise<IncomingMessage> {
-  const request = get(`${url}/v1/runs/${runId}/results:tail`, { agent: false });
+  const request = get(`${url}/v1/runs/${runId}/results:tail`, { agent: false, headers: credentialsOf() });
   const [response]: IncomingMessage[] = await once(request, "response");
   if (response === undefined) {
     throw new Error("no response");

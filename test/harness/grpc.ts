@@ -11,11 +11,16 @@ import {
 } from "@bufbuild/protobuf";
 import { Client, type ClientReadableStream, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { onTestFinished } from "vitest";
+import { credentialsOf } from "./credentials.ts";
 
+/** Calls as the tests' own client unless it is told otherwise. */
 export class GrpcClient {
   readonly #client: Client;
+  readonly #headers: Readonly<Record<string, string>>;
 
-  constructor(target: string) {
+  /** `headers` go with every call. */
+  constructor(target: string, headers: Readonly<Record<string, string>> = credentialsOf()) {
+    this.#headers = headers;
     this.#client = new Client(target, credentials.createInsecure());
     onTestFinished(() => this.#client.close());
   }
@@ -32,7 +37,7 @@ export class GrpcClient {
         (message: MessageShape<M["input"]>) => Buffer.from(toBinary(method.input, message)),
         (bytes: Buffer) => fromBinary(method.output, bytes) as MessageShape<M["output"]>,
         create(method.input, request) as MessageShape<M["input"]>,
-        metadataOf(headers),
+        metadataOf({ ...this.#headers, ...headers }),
         { deadline: Date.now() + 30_000 },
         (error: ServiceError | null, response?: MessageShape<M["output"]>) => {
           if (error !== null) {
@@ -56,7 +61,7 @@ export class GrpcClient {
       (message: MessageShape<M["input"]>) => Buffer.from(toBinary(method.input, message)),
       (bytes: Buffer) => fromBinary(method.output, bytes) as MessageShape<M["output"]>,
       create(method.input, request) as MessageShape<M["input"]>,
-      metadataOf(headers),
+      metadataOf({ ...this.#headers, ...headers }),
     );
   }
 }

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { authEnvironment } from "./credentials.ts";
 import { until } from "./wait.ts";
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
@@ -21,13 +22,16 @@ export interface ServiceProcess {
   stop(): Promise<number | null>;
 }
 
-/** Starts `runnel serve`; killed with the test if it still runs then. */
+/** Starts `runnel serve`, which knows the clients of the tests; killed with the test if it still runs then. */
 export async function startProcess(environment: Readonly<Record<string, string>>): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [main, "serve"], {
     stdio: ["ignore", "ignore", "pipe"],
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
+      ...authEnvironment,
+      RUNNEL_RATELIMIT_RPS: "0",
+      RUNNEL_SERVER_HOST: "127.0.0.1",
       RUNNEL_SERVER_PORT: "0",
       RUNNEL_SERVER_DRAIN_SECONDS: "1",
       RUNNEL_DATABASE_POOL_SIZE: "4",

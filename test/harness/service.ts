@@ -9,6 +9,7 @@ import type { Clock } from "../../src/base/clock.ts";
 import type { Config } from "../../src/config/keys.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
+import { testKeys } from "./credentials.ts";
 import { testDatabase } from "./database.ts";
 
 export interface TestService {
@@ -20,14 +21,19 @@ export interface TestService {
   close(): Promise<void>;
 }
 
-/** `clock` replaces the system's, for tests that move time. */
+/** It knows the clients of the tests. `clock` replaces the system's, for tests that move time. */
 export async function startService(
   flags: Partial<Config> = {},
-  { clock }: { readonly clock?: Clock } = {},
+  { clock, plainStreams = false }: { readonly clock?: Clock; readonly plainStreams?: boolean } = {},
 ): Promise<TestService> {
   const databaseUrl = flags.databaseUrl ?? (await testDatabase());
   const config = await testConfig({ ...flags, databaseUrl });
-  const app = await openApp({ config, logger: createLogger("silent"), ...(clock !== undefined && { clock }) });
+  const app = await openApp({
+    config,
+    logger: createLogger("silent"),
+    plainStreams,
+    ...(clock !== undefined && { clock }),
+  });
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closing ??= app.close();
@@ -43,7 +49,10 @@ async function testConfig(flags: Partial<Config>): Promise<Config> {
   const workRoot = await mkdtemp(join(tmpdir(), "runnel-work-"));
   onTestFinished(() => rm(workRoot, { recursive: true, force: true }));
   const defaults = {
+    serverHost: "127.0.0.1",
     serverPort: 0,
+    rateLimitRps: 0,
+    authApiKeys: testKeys,
     serverDrainSeconds: 1,
     databasePoolSize: 4,
     sessionsWorkRoot: workRoot,

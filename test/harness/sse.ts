@@ -1,6 +1,7 @@
 // A reader of SSE as browsers have it, on fetch.
 
 import { createParser } from "eventsource-parser";
+import { credentialsOf } from "./credentials.ts";
 
 export interface SseEvent {
   readonly id: string | undefined;
@@ -8,10 +9,17 @@ export interface SseEvent {
   readonly data: string;
 }
 
-/** Yields events until the server ends the stream; leaving the loop ends the connection. */
-export async function* readSse(url: string, headers: Readonly<Record<string, string>> = {}): AsyncGenerator<SseEvent> {
+/**
+ * Calls as the tests' own client, or without credentials. Yields events until the server ends the stream; leaving the loop
+ * ends the connection.
+ */
+export async function* readSse(
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+  credentials: Readonly<Record<string, string>> | null = credentialsOf(),
+): AsyncGenerator<SseEvent> {
   const leaving = new AbortController();
-  const response = await fetch(url, { headers, signal: leaving.signal });
+  const response = await fetch(url, { headers: { ...credentials, ...headers }, signal: leaving.signal });
   if (response.status === 204) {
     return;
   }

@@ -12,7 +12,7 @@ import { applyEffects } from "../../src/runs/effects.ts";
 import { type RunRow, requeueRun } from "../../src/storage/run.ts";
 import { readTranscript } from "../../src/storage/transcript.ts";
 import { until } from "../harness/wait.ts";
-import { type CuttingProxy, openCuttingProxy } from "./cutting-proxy.ts";
+import { type CuttingProxy, openCuttingProxy } from "../harness/cutting-proxy.ts";
 import { addReplica, addRun, connect, LocalWakeup, openStore, readLog, type Store, turn } from "./store.ts";
 
 interface Stage {

@@ -2,8 +2,8 @@
 
 import { expect, test } from "vitest";
 import { claimRuns, findRun, type RunRow } from "../../src/storage/run.ts";
+import { openCuttingProxy } from "../harness/cutting-proxy.ts";
 import { until } from "../harness/wait.ts";
-import { openCuttingProxy } from "../runlog/cutting-proxy.ts";
 import { addReplica, addRun, connect, endLease, LocalWakeup, openStore } from "../runlog/store.ts";
 import { openReplica } from "./stage.ts";
 

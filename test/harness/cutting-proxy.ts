@@ -1,5 +1,5 @@
-// A wire between us and Postgres that a test can cut at the worst moment: after the server has done what it was asked,
-// and before its answer arrives.
+// A wire between us and Postgres that a test can cut: at the worst moment, after the server has done what it was asked
+// and before its answer arrives, or altogether.
 
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
@@ -13,6 +13,9 @@ export interface CuttingProxy {
   readonly cuts: number;
   /** Cuts the connection that next says this, when the server answers. */
   cutAnswerTo(words: string): void;
+  /** Cuts every connection and lets no other one through, until it is mended. */
+  breakDown(): void;
+  mend(): void;
 }
 
 export async function openCuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
@@ -20,8 +23,13 @@ export async function openCuttingProxy(databaseUrl: string): Promise<CuttingProx
   const sockets = new Set<Socket>();
   let wanted: string | undefined;
   let cuts = 0;
+  let isBroken = false;
 
   const server = createServer((near) => {
+    if (isBroken) {
+      near.destroy();
+      return;
+    }
     const far = target.host.startsWith("/")
       ? connect(`${target.host}/.s.PGSQL.${target.port}`)
       : connect(target.port, target.host);
@@ -75,6 +83,15 @@ export async function openCuttingProxy(databaseUrl: string): Promise<CuttingProx
     },
     cutAnswerTo: (words) => {
       wanted = words;
+    },
+    breakDown: () => {
+      isBroken = true;
+      for (const socket of sockets) {
+        socket.destroy();
+      }
+    },
+    mend: () => {
+      isBroken = false;
     },
   };
 }

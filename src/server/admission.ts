@@ -1,0 +1,97 @@
+// Lets a request in or says why not: who sent it, and whether they call too often. Whoever fails to prove who they are is
+// counted by address, so that guessing is slow and costs nobody else.
+
+import { Fault } from "../base/fault.ts";
+import type { Authenticator } from "../trust/authenticate.ts";
+import type { Admission, Caller } from "../trust/caller.ts";
+import type { RateLimit } from "../trust/rate-limit.ts";
+import { addressOf, networkOf, readCredentials, takeTicket } from "./credentials.ts";
+import { contentsOf, type UnverifiedBodies } from "./request-body.ts";
+import type { Request } from "./rpc.ts";
+
+export interface AdmissionOptions {
+  readonly authenticator: Authenticator;
+  readonly bodies: UnverifiedBodies;
+  /** By client. */
+  readonly callerRate: RateLimit;
+  /** By network, of attempts that failed. */
+  readonly failureRate: RateLimit;
+}
+
+export interface Admitted {
+  readonly admission: Admission;
+  /** The body, when it had to be read. */
+  readonly body: Buffer | undefined;
+}
+
+export interface Door {
+  /** True when anybody may call, without credentials. */
+  readonly isPublic: boolean;
+  readonly bodyBytesMax: number;
+  /** True when the query may hold a ticket. */
+  readonly takesTicket: boolean;
+}
+
+export async function admit(request: Request, door: Door, options: AdmissionOptions): Promise<Admitted> {
+  let body: Buffer | undefined;
+  const readContents = async (): Promise<readonly Buffer[]> => {
+    body ??= await options.bodies.read(request, door.bodyBytesMax);
+    return contentsOf(body, request.headers["content-type"] ?? "");
+  };
+  try {
+    const caller = await identify(request, door, options, readContents);
+    options.callerRate.take(rateKey(caller, request));
+    return { admission: { caller }, body };
+  } catch (error) {
+    if (error instanceof Fault) {
+      return { admission: { fault: error }, body };
+    }
+    throw error;
+  }
+}
+
+async function identify(
+  request: Request,
+  door: Door,
+  { authenticator, failureRate }: AdmissionOptions,
+  readContents: () => Promise<readonly Buffer[]>,
+): Promise<Caller> {
+  if (door.isPublic) {
+    return { kind: "anyone" };
+  }
+  const address = addressOf(request);
+  const network = networkOf(address);
+  failureRate.assertNotEmpty(network);
+  try {
+    return await authenticator.authenticate({
+      ...readCredentials(request),
+      httpMethod: request.method ?? "",
+      target: originForm(request.url ?? ""),
+      address,
+      ticket: door.takesTicket ? takeTicket(request) : undefined,
+      readContents,
+    });
+  } catch (error) {
+    failureRate.charge(network);
+    throw error;
+  }
+}
+
+function rateKey(caller: Caller, request: Request): string {
+  switch (caller.kind) {
+    case "client":
+    case "ticket":
+      return caller.client;
+    case "admin":
+      return "admin";
+    case "anyone":
+      return `address ${networkOf(addressOf(request))}`;
+    default:
+      return caller satisfies never;
+  }
+}
+
+/** A request target with its host is one too (RFC 9112); what is signed is the path and the query. */
+function originForm(target: string): string {
+  return target.replace(/^https?:\/\/[^/?#]*/i, "");
+}

@@ -1,0 +1,118 @@
+// Finds out who sent a request: by bearer token, by ticket, by signature, or, while nothing is configured to prove
+// oneself with, by what the caller says.
+//
+// A1  A nonce is burned after its signature was found right and before anything else happens, by a commit of its own.
+// A2  The body is read only for a signature whose headers are right in everything that they can show.
+// A3  When the store cannot be asked, nobody gets in.
+
+import type { Clock } from "../base/clock.ts";
+import { Fault } from "../base/fault.ts";
+import { type Db, isOutage } from "../storage/database.ts";
+import { useNonce } from "../storage/nonce.ts";
+import { findClientIdOfKey } from "./api-keys.ts";
+import { type Caller, keyedClient, sharedClient } from "./caller.ts";
+import type { KeyRing } from "./key-ring.ts";
+import { invalidSignature, isSignedBy, readSignature } from "./signature.ts";
+import { isTicket, openTicket } from "./tickets.ts";
+
+/** What of a request matters for who sent it. */
+export interface CredentialedRequest {
+  readonly httpMethod: string;
+  /** Path and query as they were received. */
+  readonly target: string;
+  /** The peer's address without its port. */
+  readonly address: string;
+  readonly authorization: string | undefined;
+  readonly clientId: string | undefined;
+  readonly signature: string | undefined;
+  readonly timestamp: string | undefined;
+  readonly nonce: string | undefined;
+  /** From the query of an SSE request. */
+  readonly ticket: string | undefined;
+  /** What a signature may be over, read at most once. */
+  readContents(): Promise<readonly Uint8Array[]>;
+}
+
+export interface AuthenticatorOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly keyRing: KeyRing;
+  readonly acceptV1: boolean;
+}
+
+export class Authenticator {
+  readonly #options: AuthenticatorOptions;
+
+  constructor(options: AuthenticatorOptions) {
+    this.#options = options;
+  }
+
+  async authenticate(request: CredentialedRequest): Promise<Caller> {
+    try {
+      return await this.#authenticate(request);
+    } catch (error) {
+      if (isOutage(error)) {
+        throw new Fault("DATABASE_UNAVAILABLE", "the database is not reachable", { cause: error, retryAfterMs: 1_000 });
+      }
+      throw error;
+    }
+  }
+
+  async #authenticate(request: CredentialedRequest): Promise<Caller> {
+    const { keyRing } = this.#options;
+    const token = readBearer(request.authorization);
+    const isSigned = request.signature !== undefined;
+    if ([token, request.ticket, isSigned || undefined].filter((each) => each !== undefined).length > 1) {
+      throw new Fault("CREDENTIALS_AMBIGUOUS", "several credentials: send a bearer token, a ticket or a signature");
+    }
+    if (request.ticket !== undefined) {
+      return await openTicket(this.#options.db, request.ticket);
+    }
+    if (token !== undefined) {
+      return await this.#readToken(token, request.clientId);
+    }
+    if (keyRing.isOpen) {
+      return { kind: "client", client: sharedClient(request.clientId ?? openClientId) };
+    }
+    return await this.#readSignature(request);
+  }
+
+  async #readToken(token: string, claimedId: string | undefined): Promise<Caller> {
+    const { db, keyRing } = this.#options;
+    if (keyRing.isAdmin(token)) {
+      return { kind: "admin" };
+    }
+    if (isTicket(token)) {
+      return await openTicket(db, token);
+    }
+    const id = keyRing.findClientId(token) ?? (await findClientIdOfKey(db, token));
+    if (id === undefined || (claimedId !== undefined && claimedId !== id)) {
+      throw new Fault("TOKEN_INVALID", "invalid bearer token");
+    }
+    return { kind: "client", client: keyedClient(id) };
+  }
+
+  async #readSignature(request: CredentialedRequest): Promise<Caller> {
+    const { db, clock, keyRing, acceptV1 } = this.#options;
+    const signature = readSignature(request, clock.nowMs());
+    const { client, nonceScope, secrets } = keyRing.findSigner(request.clientId, request.address);
+    const { httpMethod, target, clientId = "" } = request;
+    const signed = { httpMethod, target, clientId, contents: await request.readContents() };
+    if (!isSignedBy(secrets, signature, signed, { acceptV1 })) {
+      throw invalidSignature();
+    }
+    if (!(await useNonce(db, { scope: nonceScope, nonce: signature.nonce }))) {
+      throw new Fault("NONCE_REPLAYED", "replayed request");
+    }
+    return { kind: "client", client };
+  }
+}
+
+/** Who calls when everybody may and nobody says who it is. */
+const openClientId = "local";
+
+/** Undefined when there is none, empty when it is malformed. Other schemes are not ours to read: a proxy may have its own. */
+function readBearer(authorization: string | undefined): string | undefined {
+  const credentials = /^Bearer(?: +|$)(.*)$/i.exec(authorization ?? "")?.[1];
+  return credentials === undefined ? undefined : (/^(\S+) *$/.exec(credentials)?.[1] ?? "");
+}

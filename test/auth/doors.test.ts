@@ -1,0 +1,139 @@
+// What stands before every call, whoever it is for: rates, pages of other origins, request ids, routes that are not there.
+
+import { request as httpRequest } from "node:http";
+import { describe, expect, test } from "vitest";
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { systemClock } from "../../src/base/clock.ts";
+import type { Config } from "../../src/config/keys.ts";
+import { credentialsOf } from "../harness/credentials.ts";
+import { GrpcClient } from "../harness/grpc.ts";
+import { sendRaw } from "../harness/raw-http.ts";
+import { startService } from "../harness/service.ts";
+
+describe("a client that calls too often", () => {
+  const flags: Partial<Config> = { rateLimitRps: 20, rateLimitBurst: 5 };
+  /** Stands still for whoever asks how fast calls come; everything else goes on. */
+  const stillClock = { ...systemClock, monotonicMs: () => 0 };
+
+  test("is told so in the document's form over REST, and by RESOURCE_EXHAUSTED over gRPC; others go on", async () => {
+    const service = await startService(flags, { clock: stillClock });
+    const url = `${service.url}/v1/sessions`;
+    const statuses: number[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      statuses.push((await fetch(url, { headers: credentialsOf() })).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 200, 200]);
+    const refused = await fetch(url, { headers: credentialsOf() });
+    expect([refused.status, refused.headers.get("retry-after"), await refused.text()]).toEqual([
+      429,
+      "1",
+      '{"error":"rate limit exceeded"}',
+    ]);
+    expect(refused.headers.get("content-type")).toBe("application/json");
+    const grpc = new GrpcClient(service.target);
+    await expect(grpc.call(SessionService.method.listSessions, {})).rejects.toMatchObject({
+      code: 8,
+      details: "rate limit exceeded",
+    });
+    expect((await fetch(url, { headers: credentialsOf("stranger") })).status).toBe(200);
+  });
+
+  test("cannot guess credentials faster than it may call, and locks no other client out by name", async () => {
+    const service = await startService(flags, { clock: stillClock });
+    const url = `${service.url}/v1/sessions`;
+    const guess = async () => (await fetch(url, { headers: { authorization: "Bearer guess" } })).status;
+    expect([await guess(), await guess(), await guess(), await guess(), await guess()]).toEqual(Array(5).fill(401));
+    expect(await guess()).toBe(429);
+  });
+});
+
+describe("pages of other origins", () => {
+  const page = { origin: "https://app.example" };
+  const preflight = {
+    ...page,
+    "access-control-request-method": "POST",
+    "access-control-request-headers": "authorization,connect-protocol-version,content-type",
+  };
+
+  test("may call when their origin is listed: preflight, answer, refusal", async () => {
+    const service = await startService({ serverCorsOrigins: ["https://app.example"] });
+    const rpc = `${service.url}/runnel.v1.SessionService/ListSessions`;
+    const asked = await fetch(rpc, { method: "OPTIONS", headers: preflight });
+    expect(asked.status).toBe(204);
+    expect(asked.headers.get("access-control-allow-origin")).toBe("https://app.example");
+    expect(asked.headers.get("access-control-allow-headers")?.toLowerCase()).toContain("authorization");
+    expect(asked.headers.get("access-control-allow-headers")?.toLowerCase()).toContain("x-grpc-web");
+    expect(asked.headers.get("access-control-allow-methods")).toContain("POST");
+    const answered = await fetch(`${service.url}/v1/sessions`, { headers: { ...credentialsOf(), ...page } });
+    expect([answered.status, answered.headers.get("access-control-allow-origin")]).toEqual([200, page.origin]);
+    expect(answered.headers.get("vary")).toContain("Origin");
+    expect(answered.headers.get("access-control-expose-headers")?.toLowerCase()).toContain("grpc-status");
+    const refused = await fetch(`${service.url}/v1/sessions`, { headers: page });
+    expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([401, page.origin]);
+    const other = await fetch(rpc, { method: "OPTIONS", headers: { ...preflight, origin: "https://evil.example" } });
+    expect(other.headers.get("access-control-allow-origin")).toBeNull();
+  });
+
+  test("are told nothing where no origin is listed", async () => {
+    const service = await startService();
+    const answered = await fetch(`${service.url}/v1/sessions`, { headers: { ...credentialsOf(), ...page } });
+    expect([answered.status, answered.headers.get("access-control-allow-origin")]).toEqual([200, null]);
+  });
+
+  test("cannot use a service that asks for no credentials, nor a name that points to it", async () => {
+    const service = await startService({ authApiKeys: [], serverCorsOrigins: ["https://app.example"] });
+    const url = `${service.url}/v1/sessions`;
+    expect((await fetch(url)).status).toBe(200);
+    expect((await fetch(url, { headers: page })).status).toBe(200);
+    expect((await fetch(url, { headers: { origin: service.url } })).status).toBe(200);
+    expect((await fetch(url, { headers: { origin: "https://evil.example" } })).status).toBe(403);
+    expect((await fetch(url, { headers: { origin: "null" } })).status).toBe(403);
+    const rebound = await new Promise((resolve) => {
+      httpRequest(url, { headers: { host: "evil.example" } }, (response) => resolve(response.statusCode)).end();
+    });
+    expect(rebound).toBe(403);
+  });
+});
+
+describe("request ids", () => {
+  test("are in every answer: the caller's own, cut, or a new one", async () => {
+    const service = await startService();
+    const idOf = async (path: string, id?: string) => {
+      const headers: Record<string, string> = id === undefined ? {} : { "x-request-id": id };
+      return (await fetch(service.url + path, { headers })).headers.get("x-request-id");
+    };
+    for (const path of ["/health", "/livez", "/v1/sessions", "/nowhere", "/openapi.json", "/version"]) {
+      expect(await idOf(path)).toMatch(/^[0-9a-f]{32}$/);
+      expect(await idOf(path, "mine-42")).toBe("mine-42");
+    }
+    expect(await idOf("/livez", "x".repeat(300))).toBe("x".repeat(256));
+  });
+});
+
+describe("below /v1/", () => {
+  test("nobody learns without credentials which routes there are", async () => {
+    const service = await startService();
+    const answers = async (path: string, headers: Record<string, string>) => {
+      const response = await fetch(service.url + path, { headers });
+      return [response.status, await response.text()];
+    };
+    const missing = [401, '{"error":"missing signature, timestamp, or nonce"}\n'];
+    expect(await answers("/v1/nothing", {})).toEqual(missing);
+    expect(await answers("/v1/sessions/x", {})).toEqual(missing);
+    expect(await answers("/v1/nothing", credentialsOf())).toEqual([404, "404 page not found\n"]);
+    expect(await answers("/nothing", {})).toEqual([404, "404 page not found\n"]);
+    expect(await answers("/metrics", {})).toEqual([404, "404 page not found\n"]);
+  });
+
+  test("a duplicate of any header that proves who calls is refused", async () => {
+    const service = await startService();
+    for (const name of ["Authorization", "X-Client-ID", "X-Signature", "X-Timestamp", "X-Nonce"]) {
+      const headers = [
+        [name, "one"],
+        [name, "two"],
+      ] as const;
+      const { status, body } = await sendRaw(service.url, { method: "GET", path: "/v1/sessions", headers });
+      expect([status, body]).toEqual([401, expect.stringContaining(`${name.toLowerCase()} is given twice`)]);
+    }
+  });
+});

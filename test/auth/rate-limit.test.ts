@@ -1,0 +1,104 @@
+// How often one caller may call: exactly as a token bucket lets them, and no more memory than was promised.
+
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { Fault } from "../../src/base/fault.ts";
+import { RateLimit } from "../../src/trust/rate-limit.ts";
+import { createManualClock } from "../harness/manual-clock.ts";
+
+function isLetIn(limit: RateLimit, key: string): boolean {
+  try {
+    limit.take(key);
+    return true;
+  } catch (error) {
+    expect(error).toBeInstanceOf(Fault);
+    expect((error as Fault).reason).toBe("RATE_LIMITED");
+    return false;
+  }
+}
+
+function countLetIn(limit: RateLimit, key: string, attempts: number): number {
+  return Array.from({ length: attempts }).filter(() => isLetIn(limit, key)).length;
+}
+
+test("a burst is let in whole and not one more; then one for each interval", () => {
+  const clock = createManualClock();
+  const limit = new RateLimit({ clock, requestsPerSecond: 20, burst: 40 });
+  expect(countLetIn(limit, "a", 100)).toBe(40);
+  clock.advance(49);
+  expect(countLetIn(limit, "a", 5)).toBe(0);
+  clock.advance(1);
+  expect(countLetIn(limit, "a", 5)).toBe(1);
+  expect(countLetIn(limit, "b", 100)).toBe(40);
+  clock.advance(60_000);
+  expect(countLetIn(limit, "a", 100)).toBe(40);
+});
+
+test("who is refused is told when to come back, and is let in then", () => {
+  const clock = createManualClock();
+  const limit = new RateLimit({ clock, requestsPerSecond: 2, burst: 1 });
+  limit.take("a");
+  let waitMs = 0;
+  try {
+    limit.take("a");
+  } catch (error) {
+    waitMs = (error as Fault).retryAfterMs ?? 0;
+  }
+  expect(waitMs).toBe(500);
+  clock.advance(waitMs);
+  limit.take("a");
+});
+
+test("charging without asking empties a bucket, and never below empty", () => {
+  const clock = createManualClock();
+  const limit = new RateLimit({ clock, requestsPerSecond: 10, burst: 3 });
+  for (let count = 0; count < 50; count += 1) {
+    limit.charge("a");
+  }
+  expect(() => limit.assertNotEmpty("a")).toThrow("rate limit exceeded");
+  clock.advance(100);
+  limit.assertNotEmpty("a");
+  expect(countLetIn(limit, "a", 3)).toBe(1);
+});
+
+test("0 a second means no limit", () => {
+  const limit = new RateLimit({ clock: createManualClock(), requestsPerSecond: 0, burst: 1 });
+  expect(countLetIn(limit, "a", 1_000)).toBe(1_000);
+});
+
+test("keys beyond the room there is share one bucket, until others are full again", () => {
+  const clock = createManualClock();
+  const limit = new RateLimit({ clock, requestsPerSecond: 1, burst: 2 });
+  for (let count = 0; count < 100_000; count += 1) {
+    limit.take(`flood ${count}`);
+  }
+  expect(["x", "y", "z"].map((key) => isLetIn(limit, key))).toEqual([true, true, false]);
+  clock.advance(3_000);
+  expect(["x", "y", "z"].map((key) => isLetIn(limit, key))).toEqual([true, true, true]);
+});
+
+test("whatever comes when, it lets in what a token bucket does", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 200 }),
+      fc.integer({ min: 1, max: 50 }),
+      fc.integer({ min: 1, max: 10 }),
+      (gapsMs, requestsPerSecond, burst) => {
+        const clock = createManualClock();
+        const limit = new RateLimit({ clock, requestsPerSecond, burst });
+        const intervalMs = 1_000 / requestsPerSecond;
+        let tokens = burst;
+        for (const gapMs of gapsMs) {
+          clock.advance(gapMs);
+          tokens = Math.min(burst, tokens + gapMs / intervalMs);
+          const isLet = isLetIn(limit, "a");
+          // At the very edge of a token either is right: the two sum fractions in a different order.
+          if (Math.abs(tokens - 1) > 1e-6) {
+            expect(isLet).toBe(tokens > 1);
+          }
+          tokens -= isLet ? 1 : 0;
+        }
+      },
+    ),
+  );
+});

@@ -1,0 +1,4 @@
+// Who the benches call as: credentials are part of the work.
+
+export const benchKey = "key-of-the-benches";
+export const benchAuthorization = `Bearer ${benchKey}`;

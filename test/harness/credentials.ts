@@ -1,0 +1,30 @@
+// Who tests call as: clients with a key each, which the services of tests know.
+
+import type { ClientKey } from "../../src/config/keys.ts";
+
+/** Whom tests are when they do not say. */
+export const defaultClientId = "local";
+
+/** For services in the test's process. */
+export const testKeys: readonly ClientKey[] = [defaultClientId, "stranger", "tenant-a", "tenant-b"].map((client) => ({
+  client,
+  key: `key-of-${client}-for-tests`,
+}));
+
+/** For services in processes of their own. */
+export const authEnvironment = {
+  RUNNEL_AUTH_API_KEYS: testKeys.map(({ client, key }) => `${client}=${key}`).join("\n"),
+};
+
+export function keyOf(clientId: string = defaultClientId): string {
+  const known = testKeys.find(({ client }) => client === clientId);
+  if (known === undefined) {
+    throw new Error(`no client ${clientId} in the tests' keys`);
+  }
+  return known.key;
+}
+
+/** Headers that prove who calls. */
+export function credentialsOf(clientId?: string): Record<string, string> {
+  return { authorization: `Bearer ${keyOf(clientId)}` };
+}

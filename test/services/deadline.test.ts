@@ -1,0 +1,53 @@
+// A unary call ends in time, whatever its handler waits for.
+
+import { Code, createClient, createRouterTransport } from "@connectrpc/connect";
+import { expect, test } from "vitest";
+import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
+import { createDeadlineInterceptor } from "../../src/services/deadline.ts";
+import { createFaultInterceptor } from "../../src/services/faults.ts";
+import { createEvents } from "../../src/telemetry/events.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
+import { createManualClock } from "../harness/manual-clock.ts";
+
+const events = createEvents(createLogger("silent"));
+
+function openStage(getVersion: () => Promise<object>) {
+  const clock = createManualClock();
+  const transport = createRouterTransport((router) => router.service(SystemService, { getVersion }), {
+    router: { interceptors: [createFaultInterceptor(events), createDeadlineInterceptor(clock)] },
+  });
+  return { clock, client: createClient(SystemService, transport) };
+}
+
+/** As a handler that waits for something which never comes. */
+const never = () => new Promise<object>(() => {});
+
+test("after a minute the caller is told that it took too long", async () => {
+  const { clock, client } = openStage(never);
+  const call = client.getVersion({});
+  await clock.slept(1);
+  clock.advance(59_999);
+  clock.advance(1);
+  await expect(call).rejects.toMatchObject({ code: Code.DeadlineExceeded, rawMessage: "no answer within 60 s" });
+});
+
+test("a caller's own deadline ends the call, although the handler looks at no signal", async () => {
+  const { client } = openStage(never);
+  await expect(client.getVersion({}, { timeoutMs: 20 })).rejects.toMatchObject({ code: Code.DeadlineExceeded });
+});
+
+test("a caller that leaves is not waited for", async () => {
+  const { clock, client } = openStage(never);
+  const leaving = new AbortController();
+  const call = client.getVersion({}, { signal: leaving.signal });
+  await clock.slept(1);
+  leaving.abort();
+  await expect(call).rejects.toMatchObject({ code: Code.Canceled });
+});
+
+test("an answer in time is given, and no timer is left", async () => {
+  const { clock, client } = openStage(async () => ({ version: "1" }));
+  expect((await client.getVersion({})).version).toBe("1");
+  // Ends every sleep that still waits; none of them can fail a call that is over.
+  clock.advance(120_000);
+});

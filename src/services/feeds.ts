@@ -1,0 +1,89 @@
+// The streams that have many readers, as feeds: each result is made into the bytes of a response message once. The gate,
+// the validation and the errors are those of the handlers.
+
+import { type MessageShape, toBinary } from "@bufbuild/protobuf";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { ConnectError, type HandlerContext } from "@connectrpc/connect";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import {
+  SessionService,
+  type StreamSessionResponse,
+  StreamSessionResponseSchema,
+} from "#gen/runnel/v1/session_service_pb.js";
+import type { Feed, FeedItem } from "../base/feed.ts";
+import type { LogEntry } from "../runlog/result.ts";
+import type { Events } from "../telemetry/events.ts";
+import { assertAccess, isAdmitted } from "../trust/caller.ts";
+import type { ServiceDeps } from "./deps.ts";
+import { toConnectError } from "./faults.ts";
+import { followRun } from "./run-service.ts";
+import { followSession } from "./session-service.ts";
+import { assertValid } from "./validation.ts";
+
+export function createFeeds(deps: ServiceDeps & { readonly events: Events }): readonly Feed[] {
+  return [
+    guard(deps.events, {
+      method: RunService.method.tailRun,
+      isMergeable: true,
+      follow: (request, context) => followRun(deps, request, context),
+      toItem: createItems(responseOfEntry),
+    }),
+    guard(deps.events, {
+      method: SessionService.method.streamSession,
+      isMergeable: false,
+      follow: (request, context) => followSession(deps, request, context),
+      toItem: createItems((event: StreamSessionResponse) => toBinary(StreamSessionResponseSchema, event)),
+    }),
+  ];
+}
+
+interface Source<Method extends Feed["method"], T extends object> extends Pick<Feed, "isMergeable"> {
+  readonly method: Method;
+  readonly follow: (
+    request: MessageShape<Method["input"]>,
+    context: HandlerContext,
+  ) => AsyncGenerator<readonly T[], void>;
+  readonly toItem: (each: T) => FeedItem;
+}
+
+function guard<Method extends Feed["method"], T extends object>(events: Events, source: Source<Method, T>): Feed {
+  const { method, isMergeable, follow, toItem } = source;
+  return {
+    method,
+    isMergeable,
+    admits: (values) => isAdmitted(values, method),
+    open: async function* (request, context) {
+      try {
+        assertAccess(context.values, method);
+        assertValid(method.input, request);
+        for await (const batch of follow(request as MessageShape<Method["input"]>, context)) {
+          yield batch.map(toItem);
+        }
+      } catch (error) {
+        const { signal } = context;
+        throw signal.aborted ? ConnectError.from(signal.reason) : toConnectError(error, method.name, events);
+      }
+    },
+  };
+}
+
+/** Items are kept with what they were made from, which readers share. */
+function createItems<T extends object>(encode: (each: T) => Uint8Array): (each: T) => FeedItem {
+  const items = new WeakMap<T, FeedItem>();
+  return (each) => {
+    const known = items.get(each);
+    if (known !== undefined) {
+      return known;
+    }
+    const item = { bytes: encode(each) };
+    items.set(each, item);
+    return item;
+  };
+}
+
+const resultsField = RunService.method.tailRun.output.field.results.number;
+
+/** A TailRunResponse around the stored bytes, which stay as they are. */
+function responseOfEntry({ bytes }: LogEntry): Uint8Array {
+  return new BinaryWriter().tag(resultsField, WireType.LengthDelimited).bytes(bytes).finish();
+}

@@ -5,7 +5,8 @@ import { Fault } from "../base/fault.ts";
 import type { Authenticator } from "../trust/authenticate.ts";
 import type { Admission, Caller } from "../trust/caller.ts";
 import type { RateLimit } from "../trust/rate-limit.ts";
-import { addressOf, networkOf, readCredentials, takeTicket } from "./credentials.ts";
+import { readCredentials, takeTicket } from "./credentials.ts";
+import { addressOf, networkOf } from "./network.ts";
 import { contentsOf, type UnverifiedBodies } from "./request-body.ts";
 import type { Request } from "./rpc.ts";
 
@@ -59,7 +60,7 @@ async function identify(
   if (door.isPublic) {
     return { kind: "anyone" };
   }
-  const address = addressOf(request);
+  const address = addressOf(request.socket);
   const network = networkOf(address);
   failureRate.assertNotEmpty(network);
   try {
@@ -85,7 +86,7 @@ function rateKey(caller: Caller, request: Request): string {
     case "admin":
       return "admin";
     case "anyone":
-      return `address ${networkOf(addressOf(request))}`;
+      return `address ${networkOf(addressOf(request.socket))}`;
     default:
       return caller satisfies never;
   }

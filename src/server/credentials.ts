@@ -46,26 +46,7 @@ export function takeTicket(request: Request): string | undefined {
   return tickets[0]?.slice(ticketParameter.length) ?? "";
 }
 
-/** The peer's address without port; one that came by IPv6 from IPv4 is the IPv4 one. */
-export function addressOf(request: Request): string {
-  return (request.socket.remoteAddress ?? "").replace(/^::ffff:(?=\d+\.)/, "");
-}
-
-/** Whoever has an IPv6 address has the 2^64 that share its first half. */
-export function networkOf(address: string): string {
-  if (!address.includes(":")) {
-    return address;
-  }
-  const [head = "", tail] = splitOnce(address.replace(/%.*$/, ""), "::");
-  const heads = head === "" ? [] : head.split(":");
-  const tails = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros: string[] =
-    tail === undefined ? [] : Array(Math.max(0, groupsOfAddress - heads.length - tails.length)).fill("0");
-  return [...heads, ...zeros, ...tails].slice(0, groupsOfAddress / 2).join(":");
-}
-
 const ticketParameter = "ticket=";
-const groupsOfAddress = 8;
 
 function readSingle(rawHeaders: readonly string[], name: string): string | undefined {
   let found: string | undefined;

@@ -5,7 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import { newRequestId } from "../base/ids.ts";
 import type { Events } from "../telemetry/events.ts";
 import type { Admission } from "../trust/caller.ts";
-import { addressOf } from "./credentials.ts";
+import { addressOf } from "./network.ts";
 import type { Request, Response } from "./rpc.ts";
 
 /** Enough for anybody's ids, and little enough to be logged. */
@@ -35,7 +35,7 @@ export function openExchange(
       method: request.method ?? "",
       path,
       status: response.headersSent ? response.statusCode : 0,
-      address: addressOf(request),
+      address: addressOf(request.socket),
       durationMs: Math.round(clock.monotonicMs() - startMs),
       ...noted,
     });

@@ -1,7 +1,7 @@
 // Addresses as rates count them, and addresses that are nobody's inside.
 
 import { describe, expect, test } from "vitest";
-import { networkOf } from "../../src/server/credentials.ts";
+import { networkOf } from "../../src/server/network.ts";
 import { isPublicAddress } from "../../src/trust/public-address.ts";
 
 test.each([

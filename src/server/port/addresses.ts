@@ -1,6 +1,8 @@
-// How many connections each peer address holds, so that one host cannot take them all.
+// How many connections each peer holds, so that one host cannot take them all. Of IPv6 a peer is a network: an address
+// more costs its owner nothing.
 
 import type { Socket } from "node:net";
+import { addressOf, networkOf } from "../network.ts";
 
 export class AddressCounts {
   readonly #perAddressMax: number;
@@ -10,32 +12,24 @@ export class AddressCounts {
     this.#perAddressMax = perAddressMax;
   }
 
-  /** Counts the connection until it closes. False when its address has as many as it may, or none any more. */
+  /** Counts the connection until it closes. False when its peer has as many as it may, or has left. */
   admit(socket: Socket): boolean {
-    const address = peerAddress(socket);
-    if (address === undefined) {
+    const network = networkOf(addressOf(socket));
+    const count = this.#counts.get(network) ?? 0;
+    if (network === "" || count >= this.#perAddressMax) {
       return false;
     }
-    const count = this.#counts.get(address) ?? 0;
-    if (count >= this.#perAddressMax) {
-      return false;
-    }
-    this.#counts.set(address, count + 1);
-    socket.once("close", () => this.#release(address));
+    this.#counts.set(network, count + 1);
+    socket.once("close", () => this.#release(network));
     return true;
   }
 
-  #release(address: string): void {
-    const count = this.#counts.get(address) ?? 0;
+  #release(network: string): void {
+    const count = this.#counts.get(network) ?? 0;
     if (count > 1) {
-      this.#counts.set(address, count - 1);
+      this.#counts.set(network, count - 1);
     } else {
-      this.#counts.delete(address);
+      this.#counts.delete(network);
     }
   }
-}
-
-/** Undefined when the peer has reset the connection already. An IPv4 address that comes by IPv6 is the IPv4 one. */
-function peerAddress(socket: Socket): string | undefined {
-  return socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/i, "");
 }

@@ -44,11 +44,8 @@ function createFeedHandler(feed: Feed, handler: UniversalHandler, options: FeedH
       return await handler(request);
     }
     const { binary } = call;
-    const read = await readRequest(body, feed.method.input, {
-      binary,
-      bytesMax: readMaxBytes,
-      ...(jsonOptions && { jsonOptions }),
-    });
+    const { input: schema } = feed.method;
+    const read = await readRequest(body, { schema, binary, bytesMax: readMaxBytes, jsonOptions });
     if ("unread" in read) {
       return await handler({ ...request, body: read.unread });
     }

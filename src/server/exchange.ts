@@ -26,6 +26,8 @@ export function openExchange(
   const given = request.headers["x-request-id"];
   const requestId = typeof given === "string" && given !== "" ? cutBytes(given) : newRequestId();
   response.setHeader("X-Request-Id", requestId);
+  // A socket that has closed knows its peer no more.
+  const address = addressOf(request.socket);
   // The query may hold what nobody should read.
   const [path = ""] = (request.url ?? "").split("?", 1);
   const noted: { client?: string; reason?: string } = {};
@@ -35,7 +37,7 @@ export function openExchange(
       method: request.method ?? "",
       path,
       status: response.headersSent ? response.statusCode : 0,
-      address: addressOf(request.socket),
+      address,
       durationMs: Math.round(clock.monotonicMs() - startMs),
       ...noted,
     });

@@ -1,9 +1,10 @@
 // Who is calling. Established once, in the server, over the raw request, and carried as a context value; handlers never
 // read headers. Without a caller there is no access, and what a method does not allow is refused.
 
-import { type DescMethod, getOption } from "@bufbuild/protobuf";
+import type { DescMethod } from "@bufbuild/protobuf";
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
-import { Access, access as accessOption } from "#gen/runnel/options/v1/options_pb.js";
+import { Access } from "#gen/runnel/options/v1/options_pb.js";
+import { accessOf } from "../base/access.ts";
 import { Fault } from "../base/fault.ts";
 
 /** A tenant: realm and id. Every row carries it. */
@@ -28,15 +29,6 @@ const admissionKey = createContextKey<Admission | undefined>(undefined, { descri
 
 export function setAdmission(values: ContextValues, admission: Admission): void {
   values.set(admissionKey, admission);
-}
-
-/** Who may call a method. What is not of our contract (health, reflection) tells nothing that anybody may not know. */
-export function accessOf(method: DescMethod): Access {
-  if (!method.parent.typeName.startsWith("runnel.")) {
-    return Access.PUBLIC;
-  }
-  const access = getOption(method, accessOption);
-  return access === Access.UNSPECIFIED ? Access.CLIENT : access;
 }
 
 /** The gate of every call on every surface: throws unless this caller may call this method. */
@@ -97,14 +89,13 @@ function callerOf(values: ContextValues): Caller | undefined {
 }
 
 const needs = {
-  [Access.UNSPECIFIED]: "the method needs the credentials of a client",
   [Access.CLIENT]: "the method needs the credentials of a client",
   [Access.READER]: "the method needs the credentials of a client or a stream ticket",
   [Access.ADMIN]: "the method needs the admin token",
   [Access.PUBLIC]: "",
-} as const satisfies Record<Access, string>;
+} as const satisfies Record<ReturnType<typeof accessOf>, string>;
 
-function isAllowed(caller: Caller, access: Access): boolean {
+function isAllowed(caller: Caller, access: ReturnType<typeof accessOf>): boolean {
   switch (access) {
     case Access.PUBLIC:
       return true;
@@ -113,7 +104,6 @@ function isAllowed(caller: Caller, access: Access): boolean {
     case Access.READER:
       return caller.kind === "client" || caller.kind === "ticket";
     case Access.CLIENT:
-    case Access.UNSPECIFIED:
       return caller.kind === "client";
     default:
       return access satisfies never;

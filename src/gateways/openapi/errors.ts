@@ -3,10 +3,10 @@
 import { STATUS_CODES } from "node:http";
 import { type DescService, getOption } from "@bufbuild/protobuf";
 import { Access, ErrorBody, rest } from "#gen/runnel/options/v1/options_pb.js";
+import { accessOf } from "../../base/access.ts";
 import { reasons } from "../../base/fault.ts";
 import type { Binding } from "../rest/rule.ts";
 import { reference, type Schema, type Schemas } from "./schema.ts";
-import { accessOf } from "./security.ts";
 
 type ErrorProfile = Exclude<ErrorBody, ErrorBody.UNSPECIFIED>;
 

@@ -1,7 +1,8 @@
 // Who may call, in the terms of OpenAPI.
 
-import { type DescMethod, getOption } from "@bufbuild/protobuf";
-import { Access, access } from "#gen/runnel/options/v1/options_pb.js";
+import type { DescMethod } from "@bufbuild/protobuf";
+import { Access } from "#gen/runnel/options/v1/options_pb.js";
+import { accessOf } from "../../base/access.ts";
 
 /** Names of security schemes; all of them have to be there. */
 export type SecurityRequirement = Readonly<Record<string, readonly never[]>>;
@@ -38,10 +39,6 @@ export const securitySchemes = {
     description: "A ticket for just this stream, from `POST /v1/auth/tickets`. It may also be sent as a bearer token.",
   },
 } as const;
-
-export function accessOf(method: DescMethod): Exclude<Access, Access.UNSPECIFIED> {
-  return getOption(method, access) || Access.CLIENT;
-}
 
 /** The ways in, each enough by itself; none for what anybody may call. */
 export function describeSecurity(method: DescMethod): readonly SecurityRequirement[] {

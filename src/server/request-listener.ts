@@ -16,7 +16,7 @@ import { type AdmissionOptions, admit } from "./admission.ts";
 import { answerCors, isForeignPage } from "./cors.ts";
 import { type Exchange, openExchange } from "./exchange.ts";
 import { answerProbe, type Probes } from "./probes.ts";
-import { answerRpc, createRpcTable, type Request, type Response } from "./rpc.ts";
+import { answerRpc, createRpcTable, isGone, type Request, type Response } from "./rpc.ts";
 
 /** The surface of everything that is no RPC. */
 export interface RestSurface {
@@ -54,7 +54,7 @@ export function createRequestListener(options: RequestListenerOptions): (request
     const exchange = openExchange(request, response, options);
     answer(request, response, { ...options, rpcs, exchange }).catch((error: unknown) => {
       // A client that leaves in the middle of an answer is nothing to report.
-      if (response.destroyed) {
+      if (isGone(response)) {
         return;
       }
       options.events.requestFailed({ method: request.url?.split("?", 1)[0] ?? "", error });
@@ -121,7 +121,7 @@ async function answerCall(request: Request, response: Response, visit: Visit): P
       // What is left of the request is not waited for.
       response.setHeader("connection", "close");
     }
-    await answerRpc(rpc, request, response, { contextValues, body });
+    await answerRpc(rpc, request, response, { contextValues, body, clock: visit.clock });
   } else if ("fault" in admission) {
     rest.refuse(request, response, admission.fault);
   } else {

@@ -5,9 +5,22 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { ContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { CallBody } from "./call-body.ts";
 
 export type Request = IncomingMessage | Http2ServerRequest;
 export type Response = ServerResponse | Http2ServerResponse;
+
+export interface RpcCall {
+  readonly contextValues: ContextValues;
+  readonly body?: Uint8Array | undefined;
+  readonly clock?: Clock;
+}
+
+/** Whether nobody will get the answer. */
+export function isGone(response: Response): boolean {
+  return "stream" in response ? response.stream.destroyed : response.destroyed;
+}
 
 /** The handlers by the exact path that calls them. */
 export function createRpcTable(handlers: readonly UniversalHandler[]): ReadonlyMap<string, UniversalHandler> {
@@ -19,15 +32,48 @@ export async function answerRpc(
   handler: UniversalHandler,
   request: Request,
   response: Response,
-  { contextValues, body }: { readonly contextValues: ContextValues; readonly body?: Uint8Array | undefined },
+  { contextValues, body, clock = systemClock }: RpcCall,
 ): Promise<void> {
   const call = universalRequestFromNodeRequest(request, response, undefined, contextValues);
-  const answer = await handler(body === undefined ? call : { ...call, body: once(body) });
-  await universalResponseToNodeResponse(withLegibleMessage(answer), response);
+  if (body !== undefined) {
+    await send(await handler({ ...call, body: once(body) }), response);
+    return;
+  }
+  const received = new CallBody(request);
+  const answer = await begin(await handler({ ...call, body: received }));
+  const isSettled = await received.settle(clock);
+  if (!isSettled && !("stream" in request)) {
+    response.setHeader("connection", "close");
+  }
+  await send(answer, response);
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
+}
+
+async function send(answer: UniversalServerResponse, response: Response): Promise<void> {
+  await universalResponseToNodeResponse(withLegibleMessage(answer), response);
+}
+
+/** The same answer, once its first chunk is there or has failed: by then its handler has read what it wants to read. */
+async function begin(answer: UniversalServerResponse): Promise<UniversalServerResponse> {
+  const source = answer.body?.[Symbol.asyncIterator]();
+  if (source === undefined) {
+    return answer;
+  }
+  let first: Promise<IteratorResult<Uint8Array>> | undefined = source.next();
+  await first.catch(() => {});
+  const iterator: AsyncIterator<Uint8Array> = {
+    next: () => {
+      const next = first ?? source.next();
+      first = undefined;
+      return next;
+    },
+    ...(source.return && { return: source.return.bind(source) }),
+    ...(source.throw && { throw: source.throw.bind(source) }),
+  };
+  return { ...answer, body: { [Symbol.asyncIterator]: () => iterator } };
 }
 
 /**

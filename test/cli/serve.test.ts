@@ -1,8 +1,13 @@
 // `serve`, `dev` and `migrate`: how they start, what they say, and how they end.
 
-import { mkdir } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
+import { join } from "node:path";
+import { createClient } from "@connectrpc/connect";
+import { type ConnectTransportOptions, createConnectTransport } from "@connectrpc/connect-node";
 import { expect, inject, onTestFinished, test } from "vitest";
+import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
+import { makeCertificates } from "../harness/certificates.ts";
 import { createDatabase, databaseUrl, dropDatabase, testDatabase } from "../harness/database.ts";
 import { startProcess } from "../harness/process.ts";
 import { until } from "../harness/wait.ts";
@@ -80,6 +85,62 @@ test("the names of the Agent Runner document work, and those that do nothing yet
     environment: { RUNNEL_API_KEY: "", RUNNEL_AUTH_HMAC_SECRET: "a secret of the document" },
   });
   expect(run.code).toBe(0);
+});
+
+test("HTTP/2 may have a port of its own, and both ports speak TLS", async () => {
+  const folder = await ownFolder();
+  const { ca, server } = await makeCertificates();
+  const [certFile, keyFile, caFile] = ["cert.pem", "key.pem", "ca.pem"].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  await Promise.all([writeFile(certFile, server.cert), writeFile(keyFile, server.key), writeFile(caFile, ca)]);
+  const serve = startCommand(["serve", "--port", "0"], {
+    environment: {
+      DATABASE_URL: await testDatabase(),
+      RUNNEL_SERVER_H2_PORT: "0",
+      AGENT_RUNNER_TLS_CERT_FILE: certFile,
+      RUNNEL_TLS_KEY_FILE: keyFile,
+    },
+  });
+  const announced = /serves on (https:\/\/\S+) and, for HTTP\/2, (https:\/\/\S+)/;
+  const [, h1Url = "", h2Url = ""] = await until("both ports", () => announced.exec(serve.stderr()) ?? undefined);
+  const versionOf = (httpVersion: "1.1" | "2", baseUrl: string) =>
+    createClient(
+      SystemService,
+      createConnectTransport({ httpVersion, baseUrl, nodeOptions: { ca } } as ConnectTransportOptions),
+    ).getVersion({});
+  expect((await versionOf("1.1", h1Url)).version).toMatch(/^\d/);
+  expect((await versionOf("2", h2Url)).version).toMatch(/^\d/);
+  await expect(versionOf("1.1", h2Url)).rejects.toThrow();
+  await expect(versionOf("2", h1Url)).rejects.toThrow();
+  const run = await runCommand(["run", "hello pace=0 words=3", "--url", h2Url], {
+    environment: { NODE_EXTRA_CA_CERTS: caFile },
+  });
+  expect(run.code).toBe(0);
+});
+
+test.each([
+  [{ RUNNEL_TLS_CERT_FILE: "/nowhere/cert.pem" }, "tls: both cert_file and key_file must be set, or neither"],
+  [
+    { RUNNEL_TLS_CERT_FILE: "/nowhere/cert.pem", RUNNEL_TLS_KEY_FILE: "/nowhere/key.pem" },
+    "tls cert_file not readable: ENOENT",
+  ],
+  [{ RUNNEL_TLS_CLIENT_CA_FILE: "/nowhere/ca.pem" }, "tls: client_ca_file needs cert_file and key_file"],
+])("%j is told before anything is served", async (environment, problem) => {
+  const DATABASE_URL = await testDatabase();
+  const { code, stderr } = await runCommand(["serve", "--port", "0"], {
+    environment: { DATABASE_URL, RUNNEL_LOG_LEVEL: "silent", ...environment },
+  });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`runnel: ${problem}`) });
+});
+
+test("the REST surface describes itself", async () => {
+  const { port } = await startServe({});
+  const described = await fetch(`http://127.0.0.1:${port}/openapi.json`);
+  expect(described.headers.get("content-type")).toBe("application/json");
+  expect(await described.json()).toMatchObject({ openapi: "3.1.0", paths: { "/v1/sessions": { post: {} } } });
 });
 
 test("migrate tells what it applied, and then that there is nothing to do", async () => {

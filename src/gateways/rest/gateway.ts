@@ -12,6 +12,7 @@ import { restBodyBytesMax } from "./body.ts";
 import { isUnexpected } from "./errors.ts";
 import { type InputSource, readInput } from "./input.ts";
 import {
+  isGone,
   type RestRequest,
   type RestResponse,
   sendEmpty,
@@ -165,7 +166,7 @@ async function call(visit: Visit, signal: AbortSignal): Promise<void> {
 function signalOf(response: RestResponse): AbortSignal {
   const controller = new AbortController();
   response.once("close", () => controller.abort());
-  if (response.destroyed) {
+  if (isGone(response)) {
     controller.abort();
   }
   return controller.signal;

@@ -36,6 +36,11 @@ export function sendBody(
   endStream(response, body);
 }
 
+/** Whether the client has left. An HTTP/2 response itself never says so. */
+export function isGone(response: RestResponse): boolean {
+  return "stream" in response ? response.stream.destroyed : response.destroyed;
+}
+
 /** Answers 204. */
 export function sendEmpty(response: RestResponse, { "content-type": _, ...headers }: ResponseHeaders = {}): void {
   setHead(response, 204, headers);
@@ -44,7 +49,7 @@ export function sendEmpty(response: RestResponse, { "content-type": _, ...header
 
 /** Sends an error, unless it is too late for one: the head is out or the client is gone. */
 export function sendFailure(response: RestResponse, error: unknown, profile: RestProfile): void {
-  if (response.headersSent || response.destroyed) {
+  if (response.headersSent || isGone(response)) {
     return;
   }
   const failure = describeFailure(error);
@@ -82,7 +87,7 @@ export function setHead(response: RestResponse, httpStatus: number, headers: Res
 export async function writePiece(response: RestResponse, piece: string | Uint8Array): Promise<void> {
   const stream: Writable = response;
   // After the close there will be no `drain`, and a write would only raise an error.
-  if (piece.length === 0 || stream.destroyed) {
+  if (piece.length === 0 || isGone(response)) {
     return;
   }
   corkForThisTurn(stream);
@@ -117,7 +122,7 @@ function uncork(stream: Writable): void {
 /** Writes the last piece and ends the answer. */
 export function endStream(response: RestResponse, lastPiece: string | Uint8Array): void {
   const stream: Writable = response;
-  if (!stream.destroyed) {
+  if (!isGone(response)) {
     // Node would write the end of a corked chunked body before what is corked.
     uncork(stream);
     stream.end(lastPiece);

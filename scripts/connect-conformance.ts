@@ -1,0 +1,102 @@
+// The official conformance suite of Connect, gRPC and gRPC-Web: fetched by Go at one version, its runner and its protos
+// alike, and run against the server in test/connect-conformance. Nothing that is fetched or generated is committed.
+
+import { join } from "node:path";
+import { repositoryRoot, runCommand } from "./run-command.ts";
+
+export const suiteVersion = "v1.0.5";
+/** Of the module's content, as Go computes it; go.sum would say the same. */
+const suiteSum = "h1:w5d+gBj0uUX/DAN+hInQMeUxYTmec5m1Vvi2s/6V56s=";
+const suiteModule = `connectrpc.com/conformance@${suiteVersion}`;
+/** The protos that the server needs, and those that they import. */
+const suiteProtos = ["config.proto", "server_compat.proto", "service.proto"];
+
+const folder = join(repositoryRoot, "test/connect-conformance");
+const binFolder = join(folder, "bin");
+const runner = join(binFolder, "connectconformance");
+
+export interface SuiteRun {
+  readonly name: string;
+  /** What the server is told. */
+  readonly serverArgs: readonly string[];
+  /** The cases, unless others are asked for; all of them when empty. */
+  readonly patterns: readonly string[];
+}
+
+export const suiteRuns = {
+  handlers: { name: "every RPC through its handler", serverArgs: [], patterns: [] },
+  customStream: {
+    name: "ServerStream as a feed",
+    serverArgs: ["--custom-stream"],
+    // Every case that calls ServerStream; the second is the only one whose name does not say so.
+    patterns: ["**/server-stream/**", "**/unexpected-compressed-message"],
+  },
+} as const satisfies Record<string, SuiteRun>;
+
+export async function hasGo(): Promise<boolean> {
+  try {
+    await runCommand("go", ["version"]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Fetches and builds what is not there yet: minutes on the first run; seconds, and no network, on the next. */
+export async function prepareSuite(): Promise<void> {
+  const moduleFolder = await fetchModule();
+  if (!(await isInstalled())) {
+    // The only way to tell Go where to install to.
+    process.env.GOBIN = binFolder;
+    await runCommand("go", ["install", suiteModule.replace("@", "/cmd/connectconformance@")]);
+  }
+  await generateCode(join(moduleFolder, "proto"));
+  await runCommand("tsc", ["--noEmit", "--project", folder]);
+}
+
+/** Returns how many cases passed; throws unless that is all of them. `suiteArgs` are for the runner. */
+export async function runSuite(run: SuiteRun, suiteArgs: readonly string[]): Promise<number> {
+  const asksForCases = suiteArgs.some((argument) => argument.startsWith("--run"));
+  const patterns = asksForCases ? [] : run.patterns.map((pattern) => `--run=${pattern}`);
+  const config = `--conf=${join(folder, "conformance.yaml")}`;
+  const server = [process.execPath, join(folder, "server.ts"), ...run.serverArgs];
+  const runnerArgs = ["--mode=server", config, "--verbose", ...patterns, ...suiteArgs, "--", ...server];
+  const printed = await runCommand(runner, runnerArgs);
+  const wanted = readCount(printed, /^Filtered tests to (\d+) /m) ?? readCount(printed, /^Computed (\d+) test case /m);
+  const passed = readCount(printed, /^(\d+) passed, 0 failed$/m);
+  // The runner does not mind cases that it could not run.
+  if (passed === undefined || passed === 0 || passed !== wanted) {
+    throw new Error(`${run.name}: ${wanted} cases were to be run, ${passed} passed\n${printed}`);
+  }
+  return passed;
+}
+
+/** Returns the folder of the module in Go's cache. */
+async function fetchModule(): Promise<string> {
+  const printed = await runCommand("go", ["mod", "download", "-json", suiteModule]);
+  const { Dir: moduleFolder, Sum: sum } = JSON.parse(printed) as { Dir: string; Sum: string };
+  if (sum !== suiteSum) {
+    throw new Error(`${suiteModule} has the checksum ${sum} instead of ${suiteSum}: do not run it, find out why`);
+  }
+  return moduleFolder;
+}
+
+/** Asked of Go itself, it would want the network. */
+async function isInstalled(): Promise<boolean> {
+  try {
+    return (await runCommand(runner, ["--version"])).trim().endsWith(` ${suiteVersion}`);
+  } catch {
+    return false;
+  }
+}
+
+async function generateCode(protoFolder: string): Promise<void> {
+  const paths = suiteProtos.map((name) => join(protoFolder, "connectrpc/conformance/v1", name));
+  const where = ["--template", join(folder, "buf.gen.yaml"), "--output", folder];
+  await runCommand("buf", ["generate", protoFolder, ...where, ...paths.flatMap((path) => ["--path", path])]);
+}
+
+function readCount(printed: string, pattern: RegExp): number | undefined {
+  const count = pattern.exec(printed)?.[1];
+  return count === undefined ? undefined : Number(count);
+}

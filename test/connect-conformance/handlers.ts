@@ -1,0 +1,55 @@
+// ConformanceService behind what stands before our own services: the same compressions, limits and interceptors.
+
+import { createRegistry } from "@bufbuild/protobuf";
+import { createConnectRouter } from "@connectrpc/connect";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
+import { systemClock } from "../../src/base/clock.ts";
+import { mountFeeds } from "../../src/gateways/feed/feed-handler.ts";
+import { createDeadlineInterceptor } from "../../src/services/deadline.ts";
+import { createFaultInterceptor } from "../../src/services/faults.ts";
+import { routerLimits } from "../../src/services/router.ts";
+import { createValidationInterceptor } from "../../src/services/validation.ts";
+import { createEvents } from "../../src/telemetry/events.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
+import { answerBidiStream } from "./bidi-stream.ts";
+import { answerClientStream } from "./client-stream.ts";
+import {
+  ConformanceService,
+  file_connectrpc_conformance_v1_service,
+} from "./gen/connectrpc/conformance/v1/service_pb.js";
+import { answerBehindFeed, answerServerStream, serverStreamFeed } from "./server-stream.ts";
+import { answerUnary } from "./unary.ts";
+
+export interface HandlersOptions {
+  readonly readMaxBytes: number;
+  /** Then ServerStream is a feed, as our own streams with many readers are. */
+  readonly isCustomStream: boolean;
+}
+
+export function createHandlers({ readMaxBytes, isCustomStream }: HandlersOptions): readonly UniversalHandler[] {
+  const limits = { ...routerLimits, readMaxBytes };
+  // Payloads hold messages of the service as google.protobuf.Any, which JSON can only tell by their types.
+  const jsonOptions = { registry: createRegistry(file_connectrpc_conformance_v1_service) };
+  const events = createEvents(createLogger("silent"));
+  const { handlers } = createConnectRouter({
+    interceptors: [
+      createFaultInterceptor(events),
+      createDeadlineInterceptor(systemClock),
+      createValidationInterceptor(),
+    ],
+    acceptCompression: [compressionGzip, compressionBrotli],
+    // Unlike our own services: an answer that is not worth compressing would not be tested.
+    compressMinBytes: 0,
+    jsonOptions,
+    ...limits,
+  }).service(ConformanceService, {
+    // The suite wants one method without an implementation.
+    unary: answerUnary,
+    idempotentUnary: answerUnary,
+    clientStream: answerClientStream,
+    serverStream: isCustomStream ? answerBehindFeed : answerServerStream,
+    bidiStream: answerBidiStream,
+  });
+  return isCustomStream ? mountFeeds(handlers, [serverStreamFeed], { ...limits, jsonOptions }) : handlers;
+}

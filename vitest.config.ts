@@ -12,6 +12,8 @@ export default defineConfig({
   test: {
     globalSetup: ["test/harness/postgres.ts"],
     include: ["test/**/*.test.ts"],
+    // These need programs that npm does not bring: `npm run conformance`.
+    exclude: ["test/external/**"],
     pool: "forks",
     maxWorkers: testWorkersMax,
     testTimeout: testTimeoutMs,

@@ -4,8 +4,10 @@
 import { type DescField, type DescMessage, getOption, type Message } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { type Timestamp, TimestampSchema, timestampDate } from "@bufbuild/protobuf/wkt";
-import { json } from "#gen/runnel/options/v1/options_pb.js";
-import type { Plain } from "./surface.ts";
+import { event as eventOption, json, result as resultOption } from "#gen/runnel/options/v1/options_pb.js";
+import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+import { type StreamSessionResponse, StreamSessionResponseSchema } from "#gen/runnel/v1/session_service_pb.js";
+import type { Plain, Result, SessionEvent } from "./surface.ts";
 
 export function plain<T>(desc: DescMessage, message: Message): T {
   return plainMessage(reflect(desc, message)) as T;
@@ -16,6 +18,29 @@ export function plainJson<T>(text: string): T {
   return JSON.parse(text, (key, value) =>
     /(^created_at|_time)$/.test(key) && typeof value === "string" ? new Date(value).toISOString() : value,
   ) as T;
+}
+
+export function plainResult(result: RunResult): Result {
+  const field = memberField(RunResultSchema.fields, result.payload.case);
+  const { sequence, usage, ...rest } = plain<Result & Plain>(RunResultSchema, result);
+  return { sequence, usage, type: getOption(field, resultOption).name, payload: rest[field.name] as Plain };
+}
+
+/** None for a message that only keeps the stream alive. */
+export function plainEvents(message: StreamSessionResponse): SessionEvent[] {
+  if (message.event.case === undefined) {
+    return [];
+  }
+  const field = memberField(StreamSessionResponseSchema.fields, message.event.case);
+  return [{ id: message.id, type: getOption(field, eventOption), payload: plain(field.message, message.event.value) }];
+}
+
+function memberField(fields: readonly DescField[], name: string | undefined): DescField & { fieldKind: "message" } {
+  const field = fields.find((candidate) => candidate.localName === name);
+  if (field?.fieldKind !== "message") {
+    throw new Error(`no member ${name}`);
+  }
+  return field;
 }
 
 function plainMessage(message: ReflectMessage): Plain {

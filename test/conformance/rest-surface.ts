@@ -88,11 +88,11 @@ export function connectRest(url: string, headers: Readonly<Record<string, string
   };
 }
 
-function sessionPath(sessionId: string): string {
+export function sessionPath(sessionId: string): string {
   return `/v1/sessions/${encodeURIComponent(sessionId)}`;
 }
 
-function runPath(runId: string): string {
+export function runPath(runId: string): string {
   return `/v1/runs/${encodeURIComponent(runId)}`;
 }
 
@@ -105,7 +105,7 @@ function queryOf<S extends DescMessage>(schema: S, request: MessageInitShape<S>)
 }
 
 /** Over REST a result is one object; its type is the name of the event, or the one member that is not of every result. */
-function resultOf(json: Plain, event: string | undefined): Result {
+export function resultOf(json: Plain, event: string | undefined): Result {
   const { run_id, sequence, create_time, usage, ...member } = json;
   const [[name, payload] = ["", {}]] = Object.entries(member);
   return {
@@ -121,11 +121,11 @@ function dottedName(member: string): string {
   return member.replaceAll("_", ".");
 }
 
-async function refused(response: Response): Promise<Refused> {
+export async function refused(response: Response): Promise<Refused> {
   return refusal(await response.text(), response);
 }
 
-function refusal(body: string, response: Response | undefined): Refused {
+export function refusal(body: string, response: Response | undefined): Refused {
   const parsed: { error: string; reason?: string; details?: { violations?: Violation[] } } = JSON.parse(body);
   const retryAfter = response?.headers.get("retry-after");
   return new Refused(parsed.error, {

@@ -1,4 +1,5 @@
-// What a run does, case by case, over every surface: text, tools, usage, limits, and every way a provider fails.
+// What a run does, case by case, while readers of every surface follow it: text, tools, usage, limits, and every way a
+// provider fails.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,11 +7,12 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { answer, callTools, fail, type Script, type Wire } from "../fakes/provider.ts";
 import { until } from "../harness/wait.ts";
+import { everySurface } from "./every-surface.ts";
 import { readSession, setStage, startConversation, told } from "./stage.ts";
 import type { Plain, Surface } from "./surface.ts";
-import { surfaces } from "./surfaces.ts";
+import { withoutFeeds } from "./surfaces.ts";
 
-describe.each(surfaces)("a run over $name", (kind) => {
+describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (kind) => {
   test("streams text and ends with what it said", async () => {
     const { provider, api } = await setStage(kind);
     provider.respond((wire) => {

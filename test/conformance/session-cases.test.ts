@@ -14,11 +14,11 @@ import {
   told,
 } from "./stage.ts";
 import type { Surface } from "./surface.ts";
-import { surfaces } from "./surfaces.ts";
+import { surfaces, surfacesWithoutFeeds } from "./surfaces.ts";
 
 const unknownRunId = "01900000-0000-7000-8000-000000000000";
 
-describe.each(surfaces)("sessions over $name", (kind) => {
+describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (kind) => {
   test("live from creation over a run to deletion", async () => {
     const { provider, api } = await setStage(kind);
     provider.respond(answer("hello yourself"));

@@ -17,13 +17,14 @@ export interface Stage {
 export async function setStage(kind: SurfaceKind, flags: Partial<Config> = {}): Promise<Stage> {
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());
-  const service = await startService({
-    openaiKey: "test-key",
-    openaiBaseUrl: provider.baseUrl,
-    defaultModel: "gpt-4o-mini",
-    ...flags,
-  });
+  const { plainStreams = false } = kind;
+  const service = await startService({ ...modelFlags(provider), ...flags }, { plainStreams });
   return { provider, service, api: kind.connect(service) };
+}
+
+/** Makes the provider's the model of agents that name none. */
+export function modelFlags({ baseUrl }: FakeProvider): Partial<Config> {
+  return { openaiKey: "test-key", openaiBaseUrl: baseUrl, defaultModel: "gpt-4o-mini" };
 }
 
 /** A session whose first message has been sent. */
@@ -46,7 +47,7 @@ export function told(events: readonly SessionEvent[]): unknown[] {
   return events.map(({ type, payload: { duration_ms: _, ...payload } }) => [type, payload]);
 }
 
-/** What both surfaces say of one refusal, each in its own way. */
+/** What all surfaces say of one refusal, each in its own way. */
 export interface Refusal {
   readonly grpcCode: string;
   readonly httpStatus: number;

@@ -1,20 +1,32 @@
-// How streams live and end when it is not the run that ends them: deadlines, heartbeats, drains, readers that stop.
+// How streams live and end when it is not the run that ends them: deadlines, heartbeats, drains, readers that stop or
+// leave. Over every surface, as feeds and by their handlers.
 
+import { once } from "node:events";
 import { connect } from "node:net";
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { RunService, TailRunRequestSchema, type TailRunResponse } from "#gen/runnel/v1/run_service_pb.js";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
-import { startFakeProvider } from "../fakes/provider.ts";
+import { answer, startFakeProvider } from "../fakes/provider.ts";
+import { credentialsOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
+import { openBreakingLine } from "./breaking-line.ts";
+import { connectEventSource } from "./event-source-surface.ts";
 import { callRaw, frame } from "./grpc-frames.ts";
-import { setStage, startConversation } from "./stage.ts";
+import { modelFlags, readSession, setStage, startConversation } from "./stage.ts";
 import { Refused, type Surface } from "./surface.ts";
-import { type SurfaceKind, surfaces } from "./surfaces.ts";
+import { findSurface, type SurfaceKind, surfaces, withoutFeeds } from "./surfaces.ts";
+
+const grpc = findSurface("gRPC");
+/** Both services that there may be; calls that are no streams go over gRPC. */
+const modes: readonly SurfaceKind[] = [
+  { ...grpc, name: "as feeds" },
+  { ...withoutFeeds(grpc), name: "by their handlers" },
+];
 
 /** A run that has said some words and will not go on. */
 async function startEndlessRun(kind: SurfaceKind, words: readonly string[] = ["well"]) {
@@ -35,80 +47,79 @@ async function startEndlessRun(kind: SurfaceKind, words: readonly string[] = ["w
   return { ...stage, ...ids };
 }
 
-function modelFlags(baseUrl: string) {
-  return { openaiKey: "test-key", openaiBaseUrl: baseUrl, defaultModel: "gpt-4o-mini" };
-}
+type Ids = { readonly sessionId: string; readonly runId: string };
 
-const [grpc, rest] = ["gRPC", "REST"].map((name) => {
-  const kind = surfaces.find((each) => each.name === name);
-  if (kind === undefined) {
-    throw new Error(`no surface ${name}`);
-  }
-  return kind;
-}) as [SurfaceKind, SurfaceKind];
+/** What there is to follow. */
+const logs: Record<string, (api: Surface, ids: Ids) => AsyncGenerator<{ readonly type: string }>> = {
+  "a run's log": (api, { runId }) => api.followRun(runId),
+  "a session's events": (api, { sessionId }) => api.followSession(sessionId),
+};
+const readers = surfaces.flatMap(({ name, connect: open }) =>
+  Object.entries(logs).map(([what, follow]) => ({ who: `a reader of ${what} over ${name}`, open, follow })),
+);
 
-test("a reader's deadline ends its stream with DEADLINE_EXCEEDED, and the run goes on", async () => {
-  const { service, api, runId } = await startEndlessRun(grpc);
-  const request = toBinary(TailRunRequestSchema, create(TailRunRequestSchema, { runId }));
-  // No client library, which would keep the time itself.
-  const end = await callRaw(service.url, "/runnel.v1.RunService/TailRun", frame(request), { "grpc-timeout": "300m" });
-  expect(end.grpcStatus).toBe(status.DEADLINE_EXCEEDED);
+describe.each(modes)("streams $name", (mode) => {
+  describe("end with DEADLINE_EXCEEDED at their reader's deadline, and the run goes on", () => {
+    const tailPath = "/runnel.v1.RunService/TailRun";
 
-  const client = new Client(service.target, credentials.createInsecure());
-  onTestFinished(() => client.close());
-  const stream = client.makeServerStreamRequest(
-    "/runnel.v1.RunService/TailRun",
-    () => Buffer.from(request),
-    (bytes: Buffer) => bytes,
-    {},
-    new Metadata(),
-    { deadline: Date.now() + 300 },
-  );
-  stream.resume();
-  const error = await new Promise<ServiceError>((resolve) => stream.on("error", resolve));
-  expect(error.code).toBe(status.DEADLINE_EXCEEDED);
-  expect(await api.getRun(runId)).toMatchObject({ state: "running" });
-});
+    test("over gRPC", async () => {
+      const { service, api, runId } = await startEndlessRun(mode);
+      const request = toBinary(TailRunRequestSchema, create(TailRunRequestSchema, { runId }));
+      // No client library, which would keep the time itself.
+      const end = await callRaw(service.url, tailPath, frame(request), { "grpc-timeout": "300m" });
+      expect(end.grpcStatus).toBe(status.DEADLINE_EXCEEDED);
 
-describe("a stream that nothing happens on", () => {
-  /** Time that runs as always but for the heartbeat, which comes when the test says so. */
-  function createHeldClock(heldMs: number) {
-    const held = new Set<() => void>();
-    const clock: Clock = {
-      ...systemClock,
-      sleep: async (delayMs, signal) => {
-        if (delayMs !== heldMs) {
-          return await systemClock.sleep(delayMs, signal);
-        }
-        const { promise, resolve } = Promise.withResolvers<void>();
-        held.add(resolve);
-        signal?.addEventListener("abort", () => resolve(), { once: true });
-        if (signal?.aborted === true) {
-          resolve();
-        }
-        await promise;
-        held.delete(resolve);
+      const client = new Client(service.target, credentials.createInsecure());
+      onTestFinished(() => client.close());
+      const metadata = new Metadata();
+      metadata.set("authorization", credentialsOf().authorization ?? "");
+      const stream = client.makeServerStreamRequest(
+        tailPath,
+        () => Buffer.from(request),
+        (bytes: Buffer) => bytes,
+        {},
+        metadata,
+        { deadline: Date.now() + 300 },
+      );
+      stream.resume();
+      const error = await new Promise<ServiceError>((resolve) => stream.on("error", resolve));
+      expect(error.code).toBe(status.DEADLINE_EXCEEDED);
+      expect(await api.getRun(runId)).toMatchObject({ state: "running" });
+    });
+
+    const shapes = [
+      {
+        protocol: "Connect",
+        headers: { "content-type": "application/connect+json", "connect-timeout-ms": "300" },
+        end: /"code":"deadline_exceeded"/,
       },
-    };
-    return {
-      clock,
-      pass: () => {
-        for (const resolve of held) {
-          resolve();
-        }
+      {
+        protocol: "gRPC-Web",
+        headers: { "content-type": "application/grpc-web+json", "grpc-timeout": "300m" },
+        end: /grpc-status: 4\r\n/,
       },
-    };
-  }
+    ];
+    test.each(shapes)("over $protocol", async ({ headers, end }) => {
+      const { service, api, runId } = await startEndlessRun(mode);
+      const request = toJsonString(TailRunRequestSchema, create(TailRunRequestSchema, { runId }));
+      const response = await fetch(`${service.url}${tailPath}`, {
+        method: "POST",
+        headers: { ...credentialsOf(), ...headers },
+        body: frame(Buffer.from(request)),
+      });
+      expect(await response.text()).toMatch(end);
+      expect(await api.getRun(runId)).toMatchObject({ state: "running" });
+    });
+  });
 
-  const heartbeatMs = 15_000;
-
-  test("is kept alive by empty messages over gRPC and comments over SSE", async () => {
+  test("are kept alive by empty messages over gRPC and comments over SSE", async () => {
     const provider = await startFakeProvider();
     onTestFinished(() => provider.close());
     provider.respond((wire) => wire.hang());
     const { clock, pass } = createHeldClock(heartbeatMs);
-    const service = await startService(modelFlags(provider.baseUrl), { clock });
-    const { sessionId, runId } = await startConversation(grpc.connect(service));
+    const { plainStreams = false } = mode;
+    const service = await startService(modelFlags(provider), { clock, plainStreams });
+    const { sessionId, runId } = await startConversation(mode.connect(service));
     await provider.request(0);
     const stream = new GrpcClient(service.target).stream(RunService.method.tailRun, { runId, after: 1n });
     stream.on("error", () => {});
@@ -123,7 +134,7 @@ describe("a stream that nothing happens on", () => {
     onTestFinished(() => leaving.abort());
     const texts = await Promise.all(
       [`/v1/sessions/${sessionId}/stream`, `/v1/runs/${runId}/results:tail`].map(async (path) => {
-        const { body } = await fetch(`${service.url}${path}`, { signal: leaving.signal });
+        const { body } = await fetch(`${service.url}${path}`, { headers: credentialsOf(), signal: leaving.signal });
         const read = { text: "" };
         void (async () => {
           for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -138,55 +149,78 @@ describe("a stream that nothing happens on", () => {
       pass();
       await until(`heartbeat ${beats}`, () => empty > beats && texts.every(({ text }) => countBeats(text) >= beats));
     }
-    await grpc.connect(service).cancelRun(runId);
+    await mode.connect(service).cancelRun(runId);
   });
 
-  function countBeats(text: string): number {
-    return text.split(": heartbeat\n\n").length - 1;
-  }
-});
-
-describe("when the service stops", () => {
-  const readers = {
-    "a run's log": (api: Surface, { runId }: { runId: string }) => api.followRun(runId),
-    "a session's events": (api: Surface, { sessionId }: { sessionId: string }) => api.followSession(sessionId),
-  };
-  const cases = surfaces.flatMap((kind) => Object.entries(readers).map(([what, follow]) => ({ kind, what, follow })));
-
-  test.each(cases)("readers of $what over $kind.name are told to come again", async ({ kind, follow }) => {
-    const { service, api, ...ids } = await startEndlessRun(kind);
-    const seen: string[] = [];
-    const reading = (async () => {
-      for await (const { type } of follow(api, ids)) {
-        seen.push(type);
+  test("are followed again after any of their results, and tell exactly the rest", async () => {
+    const { provider, service, api } = await setStage(mode);
+    provider.respond(answer("well"));
+    const { sessionId, runId } = await startConversation(api, { tools: { builtin: ["list_dir"] } });
+    const events = await readSession(api, sessionId);
+    const results = await Array.fromAsync(api.followRun(runId));
+    expect(results.length).toBeGreaterThan(3);
+    for (const { name, connect: open } of surfaces) {
+      const reader = open(service);
+      for (const { sequence } of results) {
+        const rest = await Array.fromAsync(reader.followRun(runId, sequence));
+        expect(rest, `over ${name} after ${sequence}`).toEqual(results.slice(sequence));
+        const told = await readSession(reader, sessionId, `${runId}.${sequence}`);
+        expect(events.slice(events.length - told.length), `over ${name} after ${sequence}`).toEqual(told);
+        expect(told.length > 0, `over ${name} after ${sequence}`).toBe(sequence < results.length);
       }
-    })();
-    const end = reading.then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    await until("the reader to be there", () => seen.length > 0);
-    await service.close();
-    const error = await end;
-    if (!(error instanceof Refused)) {
-      throw new Error(`the stream ended with ${String(error)}`);
-    }
-    expect(seen).not.toContain("done");
-    if (error.grpcCode !== undefined) {
-      expect(error.grpcCode).toBe("UNAVAILABLE");
-    }
-    // The documented session stream just closes.
-    if (kind === grpc || seen.includes("turn.started")) {
-      expect(error.reason).toBe("RESUME");
-    } else {
-      expect(error.message).toBe("the stream broke off");
     }
   });
 
-  test("readers that do not read do not hold it up", async () => {
+  test("whose readers leave are forgotten while the run goes on", async () => {
+    const { service, api, ...ids } = await startEndlessRun(mode);
+    const leaveAll = await Promise.all(
+      readers.map(async ({ who, open, follow }) => {
+        const stream = follow(open(service), ids);
+        expect((await stream.next()).done, who).toBe(false);
+        return () => stream.return(undefined);
+      }),
+    );
+    await until("all readers", () => service.app.countReaders() === readers.length);
+    await Promise.all(leaveAll.map((leave) => leave()));
+    await until("no reader", () => service.app.countReaders() === 0);
+    expect(await api.getRun(ids.runId)).toMatchObject({ state: "running" });
+  });
+
+  test("tell their readers to come again when the service stops", async () => {
+    const { service, ...ids } = await startEndlessRun(mode);
+    const watches = readers.map(({ who, open, follow }) => {
+      const seen: string[] = [];
+      const read = async (): Promise<void> => {
+        for await (const { type } of follow(open(service), ids)) {
+          seen.push(type);
+        }
+      };
+      return { who, seen, end: read().catch((error: unknown) => error) };
+    });
+    await until("the readers to be there", () => watches.every(({ seen }) => seen.length > 0));
+    await service.close();
+    for (const { who, seen, end } of watches) {
+      const error = await end;
+      if (!(error instanceof Refused)) {
+        throw new Error(`${who} ended with ${String(error)}`);
+      }
+      expect(seen, who).not.toContain("done");
+      if (error.grpcCode !== undefined) {
+        expect(error.grpcCode, who).toBe("UNAVAILABLE");
+      }
+      // The documented session stream just closes.
+      if (error.grpcCode !== undefined || seen.includes("turn.started")) {
+        expect(error.reason, who).toBe("RESUME");
+      } else {
+        expect(error.message, who).toBe("the stream broke off");
+      }
+    }
+  });
+
+  test("that nobody reads do not hold up a stop", async () => {
     // More than all buffers on the way to a reader hold.
     const words = Array<string>(120).fill("x".repeat(100_000));
-    const { service, runId, sessionId } = await startEndlessRun(rest, words);
+    const { service, runId, sessionId } = await startEndlessRun(mode, words);
     const paused = new GrpcClient(service.target).stream(RunService.method.tailRun, { runId });
     paused.on("error", () => {});
     paused.pause();
@@ -196,28 +230,101 @@ describe("when the service stops", () => {
         socket.destroy();
       });
       socket.on("error", () => {});
-      socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+      const { authorization } = credentialsOf();
+      socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: ${authorization}\r\n\r\n`);
       // The head is there; nothing is read from now on.
-      await new Promise((resolve) => socket.once("readable", resolve));
+      await once(socket, "readable");
+      expect(String(socket.read(15))).toBe("HTTP/1.1 200 OK");
     }
     await service.close();
     paused.cancel();
   });
-
-  test("a run is handed on, so that its readers find it at the next start", async () => {
-    const { service, provider, runId } = await startEndlessRun(grpc);
-    await service.close();
-    provider.respond((wire) => {
-      wire.text("well, done");
-      wire.finish("stop");
-      wire.done();
-    });
-    const { databaseUrl } = service;
-    const next = await startService({ ...modelFlags(provider.baseUrl), databaseUrl });
-    const results = await Array.fromAsync(grpc.connect(next).followRun(runId, 2));
-    expect(results.map(({ sequence }) => sequence)).toEqual(results.map((_, index) => index + 3));
-    expect(results.some(({ type }) => type === "turn.restarted")).toBe(true);
-    expect(results.at(-1)).toMatchObject({ type: "run.completed", payload: { message: { text: "well, done" } } });
-    await next.close();
-  });
 });
+
+test("a run is handed on when the service stops, so that its readers find it at the next start", async () => {
+  const { service, provider, runId } = await startEndlessRun(grpc);
+  await service.close();
+  provider.respond(answer("well, done"));
+  const { databaseUrl } = service;
+  const next = await startService({ ...modelFlags(provider), databaseUrl });
+  const results = await Array.fromAsync(grpc.connect(next).followRun(runId, 2));
+  expect(results.map(({ sequence }) => sequence)).toEqual(results.map((_, index) => index + 3));
+  expect(results.some(({ type }) => type === "turn.restarted")).toBe(true);
+  expect(results.at(-1)).toMatchObject({ type: "run.completed", payload: { message: { text: "well, done" } } });
+  await next.close();
+});
+
+test("an EventSource that is cut off comes back by itself, and misses nothing", async () => {
+  const { service, api, provider } = await setStage(grpc);
+  const words = ["one", "two"].map((word) => ({ word, ...Promise.withResolvers<void>() }));
+  provider.respond(async (wire) => {
+    for (const { word, promise } of words) {
+      wire.text(word);
+      await promise;
+    }
+    wire.finish("stop");
+    wire.done();
+  });
+  const { sessionId, runId } = await startConversation(api);
+  const line = await openBreakingLine(service.url);
+  const far = connectEventSource(line.url, credentialsOf());
+  const events = collect(far.followSession(sessionId));
+  const results = collect(far.followRun(runId));
+  for (const { word, resolve } of words) {
+    await until(`the word ${word}`, () => [events, results].every((each) => JSON.stringify(each).includes(word)));
+    line.cut();
+    resolve();
+  }
+  const whole = await readSession(api, sessionId);
+  await until("the ends", () => events.at(-1)?.type === "done" && results.at(-1)?.type === "run.completed");
+  expect(events).toEqual(whole);
+  expect(results).toEqual(await Array.fromAsync(api.followRun(runId)));
+  // Each of the two was cut off after each word.
+  expect(line.connections).toBeGreaterThanOrEqual(6);
+});
+
+/** What has come so far. */
+function collect<T>(stream: AsyncGenerator<T>): readonly T[] {
+  const collected: T[] = [];
+  void (async () => {
+    for await (const each of stream) {
+      collected.push(each);
+    }
+  })().catch(() => {});
+  return collected;
+}
+
+const heartbeatMs = 15_000;
+
+/** Time that runs as always but for the heartbeat, which comes when the test says so. */
+function createHeldClock(heldMs: number) {
+  const held = new Set<() => void>();
+  const clock: Clock = {
+    ...systemClock,
+    sleep: async (delayMs, signal) => {
+      if (delayMs !== heldMs) {
+        return await systemClock.sleep(delayMs, signal);
+      }
+      const { promise, resolve } = Promise.withResolvers<void>();
+      held.add(resolve);
+      signal?.addEventListener("abort", () => resolve(), { once: true });
+      if (signal?.aborted === true) {
+        resolve();
+      }
+      await promise;
+      held.delete(resolve);
+    },
+  };
+  return {
+    clock,
+    pass: () => {
+      for (const resolve of held) {
+        resolve();
+      }
+    },
+  };
+}
+
+function countBeats(text: string): number {
+  return text.split(": heartbeat\n\n").length - 1;
+}

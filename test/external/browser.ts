@@ -1,0 +1,31 @@
+// Chromium without a window: the one of the system, or the one that CHROMIUM names.
+
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
+import { chromium, type Page } from "playwright-core";
+import { onTestFinished } from "vitest";
+import type { PageReading } from "./page-reader.ts";
+
+/** A page at the URL, whose scripts have run. Closed with the test. */
+export async function openPage(url: string): Promise<Page> {
+  const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+  await access(executablePath, constants.X_OK).catch((cause: unknown) => {
+    const fix = "run `apt-get install -y chromium`, or set CHROMIUM to the program";
+    throw new Error(`Chromium is not at ${executablePath}: ${fix}`, { cause });
+  });
+  const browser = await chromium.launch({ executablePath });
+  onTestFinished(() => browser.close());
+  // The certificates of tests are nobody's.
+  const page = await browser.newPage({ ignoreHTTPSErrors: true });
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  await page.goto(url);
+  if (!(await page.evaluate(() => "pageReader" in globalThis))) {
+    throw new Error(`the page's script did not run: ${complaints.join("; ")}`);
+  }
+  return page;
+}
+
+export async function readPage(page: Page, name: string): Promise<PageReading> {
+  return await page.evaluate((reader) => globalThis.pageReader.read(reader), name);
+}

@@ -1,0 +1,46 @@
+// curl, as people paste it.
+
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { credentialsOf } from "../harness/credentials.ts";
+import { type Running, runProgram, startProgram } from "./program.ts";
+
+export interface CurlAnswer {
+  readonly status: number;
+  /** "1.1" or "2". */
+  readonly httpVersion: string;
+  /** Status lines and headers in the order in which they came, trailers too. */
+  readonly head: string;
+  readonly body: Buffer;
+}
+
+/** What comes behind the body, so that both are in one output. */
+const writeOut = "\n%{http_code} %{http_version}";
+
+/** One call to its end. `input` is what `@-` stands for. */
+export async function curl(args: readonly string[], input?: Uint8Array | string): Promise<CurlAnswer> {
+  const folder = await mkdtemp(join(tmpdir(), "runnel-curl-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const headFile = join(folder, "head");
+  const options = ["--silent", "--show-error", "--dump-header", headFile, "--write-out", writeOut];
+  const { stdout } = await runProgram("curl", [...options, ...args], input === undefined ? {} : { input });
+  const bodyEnd = stdout.lastIndexOf("\n");
+  const [status = "", httpVersion = ""] = stdout
+    .subarray(bodyEnd + 1)
+    .toString()
+    .split(" ");
+  const head = await readFile(headFile, "utf8");
+  return { status: Number(status), httpVersion, head, body: stdout.subarray(0, bodyEnd) };
+}
+
+/** A stream, printed as it comes. */
+export function startCurl(args: readonly string[]): Running {
+  return startProgram("curl", ["--silent", "--show-error", "--no-buffer", ...args]);
+}
+
+/** Arguments that prove who calls. */
+export function asClient(clientId?: string): string[] {
+  return Object.entries(credentialsOf(clientId)).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
+}

@@ -1,0 +1,70 @@
+// An origin of its own with a page on it. Modules are served as they are installed, found by an import map: no bundler.
+
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { stripTypeScriptTypes } from "node:module";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+/** Where each package keeps its ES modules, and which of its entries the page's modules name. */
+const packages = {
+  "@bufbuild/protobuf": ["", "/codegenv2", "/wire", "/wkt"],
+  "@connectrpc/connect": ["", "/protocol", "/protocol-connect", "/protocol-grpc-web"],
+  "@connectrpc/connect-web": [""],
+} as const;
+
+const imports = {
+  "#gen/": "/gen/",
+  "@bufbuild/protovalidate/gen/": "/node_modules/@bufbuild/protovalidate/dist/esm/gen/",
+  ...Object.fromEntries(
+    Object.entries(packages).flatMap(([name, entries]) =>
+      entries.map((entry) => [`${name}${entry}`, `/node_modules/${name}/dist/esm${entry}/index.js`]),
+    ),
+  ),
+};
+
+const page = `<!doctype html>
+<meta charset="utf-8">
+<title>A reader of runs</title>
+<script type="importmap">${JSON.stringify({ imports })}</script>
+<script type="module" src="/page-reader.js"></script>
+`;
+
+/** Resolves with the origin. Closed with the test. */
+export async function startPageServer(): Promise<string> {
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? "", "http://localhost");
+    void load(pathname).then(
+      ({ contentType, content }) => response.setHeader("content-type", contentType).end(content),
+      (error: unknown) => response.writeHead(404).end(String(error)),
+    );
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+interface Loaded {
+  readonly contentType: string;
+  readonly content: string;
+}
+
+const root = new URL("../../", import.meta.url);
+
+async function load(path: string): Promise<Loaded> {
+  if (path === "/") {
+    return { contentType: "text/html", content: page };
+  }
+  const script = path === "/page-reader.js" ? "test/external/page-reader.ts" : path.slice(1);
+  if (!/^(?:gen|node_modules|test\/external)\/.*\.[jt]s$/.test(script)) {
+    throw new Error(`nothing is served at ${path}`);
+  }
+  const content = await readFile(fileURLToPath(new URL(script, root)), "utf8");
+  return { contentType: "text/javascript", content: script.endsWith(".ts") ? stripTypeScriptTypes(content) : content };
+}

@@ -1,0 +1,58 @@
+// Programs of the system. One that is not there fails its test with what to install; nothing is skipped.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { onTestFinished } from "vitest";
+
+export interface Finished {
+  readonly stdout: Buffer;
+  readonly stderr: string;
+  readonly exitCode: number | null;
+}
+
+export interface Running {
+  /** Everything that it has written to standard output so far. */
+  readonly stdout: () => string;
+  readonly finished: Promise<Finished>;
+}
+
+/** Which package of Debian has the program; other systems call it by the same name or a similar one. */
+const packages: Readonly<Record<string, string>> = { curl: "curl", openssl: "openssl", bash: "bash" };
+
+/** Killed with the test if it still runs then. */
+export function startProgram(
+  name: string,
+  args: readonly string[],
+  options: { readonly input?: Uint8Array | string; readonly environment?: Readonly<Record<string, string>> } = {},
+): Running {
+  const child = spawn(name, args, { env: { PATH: process.env.PATH, ...options.environment } });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
+  child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk));
+  // A program may end before it has read all its input.
+  child.stdin.on("error", () => {});
+  child.stdin.end(options.input);
+  const finish = async (): Promise<Finished> => {
+    await once(child, "close").catch((cause: unknown) => {
+      throw new Error(`${name} is not installed: run \`apt-get install -y ${packages[name] ?? name}\``, { cause });
+    });
+    return { stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString(), exitCode: child.exitCode };
+  };
+  const finished = finish();
+  // Whoever waits for it hears of it; a test that failed before does not.
+  finished.catch(() => {});
+  return { stdout: () => Buffer.concat(stdout).toString(), finished };
+}
+
+/** Rejects unless the program succeeds. */
+export async function runProgram(...call: Parameters<typeof startProgram>): Promise<Finished> {
+  const finished = await startProgram(...call).finished;
+  if (finished.exitCode !== 0) {
+    throw new Error(`${call[0]} ended with ${finished.exitCode}: ${finished.stderr}`);
+  }
+  return finished;
+}

@@ -1,0 +1,30 @@
+// The service with a certificate of its own making.
+
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Config } from "../../src/config/keys.ts";
+import { makeCertificates } from "../harness/certificates.ts";
+import { startService, type TestService } from "../harness/service.ts";
+
+export interface TlsService extends TestService {
+  /** The authority's certificate. */
+  readonly ca: string;
+  readonly caFile: string;
+}
+
+export async function startTlsService(flags: Partial<Config> = {}): Promise<TlsService> {
+  const { ca, server } = await makeCertificates();
+  const folder = await mkdtemp(join(tmpdir(), "runnel-tls-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const write = async (name: string, pem: string): Promise<string> => {
+    const path = join(folder, name);
+    await writeFile(path, pem);
+    return path;
+  };
+  const tlsCertFile = await write("cert.pem", server.cert);
+  const tlsKeyFile = await write("key.pem", server.key);
+  const service = await startService({ tlsCertFile, tlsKeyFile, ...flags });
+  return { ...service, url: `https://${service.target}`, ca, caFile: await write("ca.pem", ca) };
+}

@@ -1,0 +1,22 @@
+// The tests that need programs which npm does not bring: curl, openssl, Chromium. Not part of `npm test`.
+// `vitest run -c test/external/vitest.config.ts`
+
+import { defineConfig } from "vitest/config";
+
+/** A browser that starts on a busy machine takes many seconds; no healthy test comes near this. */
+const testTimeoutMs = 120_000;
+
+// biome-ignore lint/style/noDefaultExport: vitest wants one
+export default defineConfig({
+  test: {
+    globalSetup: ["test/harness/postgres.ts"],
+    include: ["test/external/**/*.test.ts"],
+    pool: "forks",
+    // Node's type stripping by call, which makes the page's script, still warns that it is new.
+    execArgv: ["--disable-warning=ExperimentalWarning"],
+    // A browser is several processes already.
+    maxWorkers: 1,
+    testTimeout: testTimeoutMs,
+    hookTimeout: testTimeoutMs,
+  },
+});

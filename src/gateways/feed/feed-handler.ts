@@ -44,12 +44,18 @@ function createFeedHandler(feed: Feed, handler: UniversalHandler, options: FeedH
       return await handler(request);
     }
     const { binary } = call;
-    const { input: schema } = feed.method;
-    const read = await readRequest(body, { schema, binary, bytesMax: readMaxBytes, jsonOptions });
+    const { method } = feed;
+    // Before the request is read: its deadline runs already.
+    const context = openContext(call, request, { method, ...(shutdownSignal && { shutdownSignal }) });
+    const shape = { schema: method.input, binary, bytesMax: readMaxBytes, jsonOptions };
+    const read = await readRequest(body, shape).catch((error: unknown) => {
+      context.abort(error);
+      throw error;
+    });
     if ("unread" in read) {
+      context.abort();
       return await handler({ ...request, body: read.unread });
     }
-    const context = openContext(call, request, { method: feed.method, ...(shutdownSignal && { shutdownSignal }) });
     const answer = new FeedBody(feed.open(read.message, context), {
       call,
       context,

@@ -71,8 +71,13 @@ async function* replay(
   chunks: readonly Uint8Array[],
   rest: AsyncIterator<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void> {
-  yield* chunks;
-  for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
-    yield next.value;
+  try {
+    yield* chunks;
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
+      yield next.value;
+    }
+  } finally {
+    // Whoever takes the rest off the wire has to know that nobody reads it any more.
+    await rest.return?.();
   }
 }

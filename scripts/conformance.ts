@@ -1,23 +1,31 @@
-// `npm run conformance`: the official Connect conformance suite against our port and our way of answering RPCs. With
-// `-- [--custom-stream] --run '<case>' --trace` only the cases named, with what went over the wire where one fails.
+// `npm run conformance`: the official Connect conformance suite against our port and our way of answering RPCs, and the
+// tests that need curl, openssl and Chromium. With `-- [--custom-stream] --run '<case>' --trace` only the cases named of the
+// suite, with what went over the wire where one fails.
 
 import { hasGo, prepareSuite, runSuite, type SuiteRun, suiteRuns, suiteVersion } from "./connect-conformance.ts";
+import { runCommand } from "./run-command.ts";
 
 const suiteArgs = process.argv.slice(2).filter((argument) => argument !== "--custom-stream");
 
-if (await hasGo()) {
-  await runConformance().catch((error: unknown) => {
-    console.error(error instanceof Error ? error.message : error);
-    process.exitCode = 1;
-  });
-} else {
-  const fix = "install it from https://go.dev/dl/ so that `go version` works, then run this again";
-  const isCi = (process.env.CI ?? "") !== "";
-  console.error(`${isCi ? "failed" : "left out"}: the Connect conformance suite ${suiteVersion} needs Go: ${fix}`);
-  process.exitCode = isCi ? 1 : 0;
+try {
+  if (process.argv.length === 2) {
+    await timed("curl and Chromium", runExternalTests);
+  }
+  await runSuites();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
 }
 
-async function runConformance(): Promise<void> {
+async function runExternalTests(): Promise<void> {
+  await runCommand("vitest", ["run", "--config", "test/external/vitest.config.ts"]);
+}
+
+async function runSuites(): Promise<void> {
+  if (!(await hasGo())) {
+    leaveOut();
+    return;
+  }
   await timed(`connectconformance ${suiteVersion} and its protos`, prepareSuite);
   let passed = 0;
   for (const run of chooseRuns()) {
@@ -25,6 +33,16 @@ async function runConformance(): Promise<void> {
   }
   // CI reads this line. Whatever failed has thrown.
   console.log(`${passed} passed, 0 failed`);
+}
+
+/** CI has Go; its absence there is a failure. */
+function leaveOut(): void {
+  const fix = "install it from https://go.dev/dl/ so that `go version` works, then run this again";
+  const why = `the Connect conformance suite ${suiteVersion} needs Go: ${fix}`;
+  if ((process.env.CI ?? "") !== "") {
+    throw new Error(why);
+  }
+  console.error(`left out: ${why}`);
 }
 
 /** Cases that are named are run once, in the one way or the other. */

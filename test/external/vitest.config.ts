@@ -6,7 +6,6 @@ import { defineConfig } from "vitest/config";
 /** A browser that starts on a busy machine takes many seconds; no healthy test comes near this. */
 const testTimeoutMs = 120_000;
 
-// biome-ignore lint/style/noDefaultExport: vitest wants one
 export default defineConfig({
   test: {
     globalSetup: ["test/harness/postgres.ts"],

@@ -55,7 +55,9 @@ export async function endLease(db: Db, id: string): Promise<void> {
 export async function addSession(db: Db, client = "shared/test"): Promise<string> {
   const id = newUuid(systemClock.nowMs());
   const agent = toBinary(AgentSchema, create(AgentSchema, { name: "test" }));
-  await db.transaction().execute((trx) => insertSession(trx, { id, client, name: id, agent, workDir: undefined, callback: undefined }));
+  await db
+    .transaction()
+    .execute((trx) => insertSession(trx, { id, client, name: id, agent, workDir: undefined, callback: undefined }));
   return id;
 }
 

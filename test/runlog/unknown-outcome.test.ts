@@ -11,8 +11,8 @@ import type { RunWriter } from "../../src/runlog/writer.ts";
 import { applyEffects } from "../../src/runs/effects.ts";
 import { type RunRow, requeueRun } from "../../src/storage/run.ts";
 import { readTranscript } from "../../src/storage/transcript.ts";
-import { until } from "../harness/wait.ts";
 import { type CuttingProxy, openCuttingProxy } from "../harness/cutting-proxy.ts";
+import { until } from "../harness/wait.ts";
 import { addReplica, addRun, connect, LocalWakeup, openStore, readLog, type Store, turn } from "./store.ts";
 
 interface Stage {

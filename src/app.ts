@@ -24,6 +24,7 @@ import { Dispatcher } from "./runs/dispatch.ts";
 import { Lease } from "./runs/lease.ts";
 import { Reaper } from "./runs/reap.ts";
 import { supervise } from "./runs/supervise.ts";
+import { listenForMetrics } from "./server/metrics-port.ts";
 import { listenOnePort, type OnePortHandler, type OnePortLimits, type OnePortServer } from "./server/one-port.ts";
 import { UnverifiedBodies } from "./server/request-body.ts";
 import { createRequestListener } from "./server/request-listener.ts";
@@ -38,6 +39,7 @@ import { loadSecret } from "./storage/secret.ts";
 import { countSessions } from "./storage/session.ts";
 import { createEvents, type Events } from "./telemetry/events.ts";
 import type { Logger } from "./telemetry/logger.ts";
+import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
 import { selectTools } from "./tools/builtin.ts";
 import { Authenticator } from "./trust/authenticate.ts";
 import { Cursors } from "./trust/cursor.ts";
@@ -49,6 +51,8 @@ export interface App {
   readonly port: number;
   /** The port of HTTP/2, where it has its own. */
   readonly h2Port: number | undefined;
+  /** Where Prometheus reads, if anywhere. */
+  readonly metricsPort: number | undefined;
   /** False while anybody may call without credentials. */
   readonly asksForCredentials: boolean;
   /** Where the embedded Postgres keeps its data; undefined when another database was named. */
@@ -262,6 +266,8 @@ async function openServer(
   const reportError = (error: unknown): void => events.requestFailed({ method: "REST", error });
   const rest = createRestGateway({ handlers, services, feeds, bodyBytesMax: config.serverMaxBodyBytes, reportError });
   const keyRing = new KeyRing(config);
+  const metrics = createMetrics({ version, countReaders: () => runlog.hub.watcherCount });
+  const metricsPort = await openMetricsPort(config, metrics, closers);
   const rate = { clock, requestsPerSecond: config.rateLimitRps, burst: config.rateLimitBurst };
   const handler = createRequestListener({
     handlers,
@@ -282,11 +288,25 @@ async function openServer(
     writeTimeoutMs: config.serverWriteTimeoutSec * 1_000,
     clock,
     events,
+    metrics,
   });
   const ports = await openPorts(config, { clock, handler, closers });
   // Streams end with RESUME before the ports wait for their calls to end.
   closers.defer(() => drain.abort());
-  return { ...ports, leave: () => leaving.abort() };
+  return { ...ports, metricsPort, leave: () => leaving.abort() };
+}
+
+async function openMetricsPort(
+  { metricsPort }: Config,
+  metrics: Metrics,
+  closers: AsyncDisposableStack,
+): Promise<number | undefined> {
+  if (metricsPort === undefined) {
+    return undefined;
+  }
+  const server = await listenForMetrics(metricsPort, metrics);
+  closers.defer(() => server.close());
+  return server.port;
 }
 
 interface Doors {
@@ -294,6 +314,8 @@ interface Doors {
   readonly port: number;
   /** The port of HTTP/2, where it has its own. */
   readonly h2Port: number | undefined;
+  /** Where Prometheus reads. */
+  readonly metricsPort: number | undefined;
   /** Tells whoever asks that this replica is about to go. */
   leave(): void;
 }
@@ -302,7 +324,7 @@ interface Doors {
 async function openPorts(
   config: Config,
   { clock, handler, closers }: { clock: Clock; handler: OnePortHandler; closers: AsyncDisposableStack },
-): Promise<Omit<Doors, "leave">> {
+): Promise<Pick<Doors, "host" | "port" | "h2Port">> {
   const tls = readTlsFiles(config);
   const limits = portLimits(config);
   const servers: OnePortServer[] = [];

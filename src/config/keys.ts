@@ -77,6 +77,16 @@ export const keys = {
     "Origins whose pages may call.",
   ),
   serverReflection: flag("RUNNEL_SERVER_REFLECTION", false, "Whether gRPC reflection answers."),
+  metricsPort: {
+    ...integer(
+      "RUNNEL_METRICS_PORT",
+      0,
+      0,
+      65_535,
+      "Port on loopback where Prometheus reads /metrics; 0 picks a free one.",
+    ),
+    fallback: undefined as number | undefined,
+  },
   tlsCertFile: documented(
     text("TLS_CERT_FILE", "", "PEM file with the server's certificate chain; with it the port speaks TLS."),
   ),

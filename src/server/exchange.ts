@@ -4,6 +4,7 @@
 import type { Clock } from "../base/clock.ts";
 import { newRequestId } from "../base/ids.ts";
 import type { Events } from "../telemetry/events.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import type { Admission } from "../trust/caller.ts";
 import { addressOf } from "./network.ts";
 import type { Request, Response } from "./rpc.ts";
@@ -13,14 +14,14 @@ const requestIdBytesMax = 256;
 
 export interface Exchange {
   readonly requestId: string;
-  /** Who called, or why they were refused. */
-  note(admission: Admission): void;
+  /** Who called what, or why they were refused. */
+  note(admission: Admission, rpc: string): void;
 }
 
 export function openExchange(
   request: Request,
   response: Response,
-  { clock, events }: { readonly clock: Clock; readonly events: Events },
+  { clock, events, metrics }: { readonly clock: Clock; readonly events: Events; readonly metrics: Metrics },
 ): Exchange {
   const startMs = clock.monotonicMs();
   const given = request.headers["x-request-id"];
@@ -31,20 +32,26 @@ export function openExchange(
   // The query may hold what nobody should read.
   const [path = ""] = (request.url ?? "").split("?", 1);
   const noted: { client?: string; reason?: string } = {};
+  let calledRpc = "";
+  metrics.requestStarted();
   response.once("close", () => {
+    const status = response.headersSent ? response.statusCode : 0;
+    const durationMs = clock.monotonicMs() - startMs;
+    metrics.requestFinished({ rpc: calledRpc, status, durationMs, reason: noted.reason });
     events.requestFinished({
       requestId,
       method: request.method ?? "",
       path,
-      status: response.headersSent ? response.statusCode : 0,
+      status,
       address,
-      durationMs: Math.round(clock.monotonicMs() - startMs),
+      durationMs: Math.round(durationMs),
       ...noted,
     });
   });
   return {
     requestId,
-    note: (admission) => {
+    note: (admission, rpc) => {
+      calledRpc = rpc;
       if ("fault" in admission) {
         noted.reason = admission.fault.reason;
       } else if ("client" in admission.caller) {

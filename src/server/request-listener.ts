@@ -11,6 +11,7 @@ import type { Clock } from "../base/clock.ts";
 import { Fault } from "../base/fault.ts";
 import { messageBytesMax } from "../config/limits.ts";
 import type { Events } from "../telemetry/events.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import { setAdmission } from "../trust/caller.ts";
 import { type AdmissionOptions, admit } from "./admission.ts";
 import { answerCors, isForeignPage } from "./cors.ts";
@@ -46,6 +47,7 @@ export interface RequestListenerOptions {
   readonly writeTimeoutMs: number;
   readonly clock: Clock;
   readonly events: Events;
+  readonly metrics: Metrics;
 }
 
 export function createRequestListener(options: RequestListenerOptions): (request: Request, response: Response) => void {
@@ -113,7 +115,7 @@ async function answerCall(request: Request, response: Response, visit: Visit): P
     },
     visit.admission,
   );
-  exchange.note(admission);
+  exchange.note(admission, method === undefined ? "" : `${method.parent.typeName}/${method.name}`);
   const contextValues = createContextValues();
   setAdmission(contextValues, admission);
   if (rpc !== undefined) {

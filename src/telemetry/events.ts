@@ -3,7 +3,12 @@
 import type { Logger } from "./logger.ts";
 
 export interface Events {
-  serverListening(fields: { host: string; port: number; h2Port: number | undefined }): void;
+  serverListening(fields: {
+    host: string;
+    port: number;
+    h2Port: number | undefined;
+    metricsPort: number | undefined;
+  }): void;
   databaseTroubled(fields: { part: string; error: unknown }): void;
   migrationsApplied(fields: { names: readonly string[] }): void;
   leaseAcquired(fields: { replicaId: string }): void;

@@ -98,6 +98,11 @@ export class Watch implements Disposable {
     return entries.length > 0 ? entries : undefined;
   }
 
+  /** Whether this process has heard of something beyond the cursor. */
+  isBehind(cursor: number): boolean {
+    return this.#channel.heard > cursor;
+  }
+
   /** Notes a sequence that a reader has found in the log, so that nothing up to there is fetched for it. */
   seen(sequence: number): void {
     if (sequence > this.#channel.heard) {
@@ -107,7 +112,7 @@ export class Watch implements Disposable {
 
   /** Resolves when there may be something beyond the cursor: at once, with the next results, or by `wake`. */
   beyond(cursor: number): Promise<void> {
-    if (this.#channel.heard > cursor) {
+    if (this.isBehind(cursor)) {
       return Promise.resolve();
     }
     return new Promise((resolve) => {

@@ -40,8 +40,17 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
   if (cursor > 0) {
     watch.seen(Math.min(cursor, await lastSequence(source.db, runId)));
   }
+  // Once nothing was found beyond the cursor, the hub tells what comes: asking the log again would cost a query for each
+  // reader and result.
+  let isAtEnd = false;
   while (!signal.aborted) {
-    const entries = watch.live(cursor) ?? (await readPage(source.db, runId, cursor));
+    let entries = watch.live(cursor) ?? [];
+    if (entries.length > 0) {
+      isAtEnd = true;
+    } else if (!isAtEnd || idle.isDue || watch.isBehind(cursor)) {
+      entries = await readPage(source.db, runId, cursor);
+      isAtEnd = entries.length === 0;
+    }
     const last = entries.at(-1);
     if (last === undefined) {
       if (idle.take() && (await hasEndedAt(source.db, runId, cursor))) {
@@ -69,6 +78,11 @@ class IdleTimer implements Disposable {
 
   constructor(clock: Clock, watch: Watch) {
     void this.#tick(clock, watch);
+  }
+
+  /** True since the last tick, until it is taken. */
+  get isDue(): boolean {
+    return this.#due;
   }
 
   get over(): AbortSignal {

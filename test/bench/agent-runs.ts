@@ -20,7 +20,7 @@ export const burstRuns: Bench = {
   name: "burst",
   title: `${concurrency} runs at a time, ${deltas} deltas each, as fast as possible (message first, then the stream)`,
   notMeasured:
-    "a network, TLS, authentication, tools, several replicas; deltas that wait for a write are merged, so results are fewer than deltas; runs/s shares the cores with client, provider and Postgres.",
+    "a network, TLS, signed requests, tools, several replicas; deltas that wait for a write are merged, so results are fewer than deltas; runs/s shares the cores with client, provider and Postgres.",
   run: (stage) => compareWays(stage, "burst", { deltas, gapMs: 0 }, stage.quick ? 128 : 960, 12_000),
 };
 
@@ -28,7 +28,7 @@ export const pacedRuns: Bench = {
   name: "paced",
   title: `${concurrency} runs at a time, ${deltas} deltas each, one per 5 ms`,
   notMeasured:
-    "a network, TLS, authentication, tools; the timers of 64 streams in one provider fire together, which real providers' do not.",
+    "a network, TLS, signed requests, tools; the timers of 64 streams in one provider fire together, which real providers' do not.",
   run: (stage) => compareWays(stage, "paced", { deltas, gapMs: 5 }, stage.quick ? 64 : 256, 10_000),
 };
 

@@ -15,7 +15,8 @@ const agent = { name: "bench", model: "gpt-4o-mini" };
 export const createSessions: Bench = {
   name: "create",
   title: `Create sessions, ${concurrency} at a time`,
-  notMeasured: "signed requests, idempotency keys, contention on one session id, a disk slower or faster than this one.",
+  notMeasured:
+    "signed requests, idempotency keys, contention on one session id, a disk slower or faster than this one.",
   run: async (stage) => [await measureGrpc(stage), await measureRest(stage)],
 };
 

@@ -1,7 +1,8 @@
 // Lets a request in or says why not: who sent it, and whether they call too often. Whoever fails to prove who they are is
 // counted by address, so that guessing is slow and costs nobody else.
 
-import { Fault } from "../base/fault.ts";
+import { Code } from "@connectrpc/connect";
+import { Fault, reasons } from "../base/fault.ts";
 import type { Authenticator } from "../trust/authenticate.ts";
 import type { Admission, Caller } from "../trust/caller.ts";
 import type { RateLimit } from "../trust/rate-limit.ts";
@@ -73,7 +74,9 @@ async function identify(
       readContents,
     });
   } catch (error) {
-    failureRate.charge(network);
+    if (error instanceof Fault && reasons[error.reason].code === Code.Unauthenticated) {
+      failureRate.charge(network);
+    }
     throw error;
   }
 }

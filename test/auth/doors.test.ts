@@ -6,9 +6,12 @@ import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Config } from "../../src/config/keys.ts";
 import { credentialsOf } from "../harness/credentials.ts";
+import { openCuttingProxy } from "../harness/cutting-proxy.ts";
+import { testDatabase } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { sendRaw } from "../harness/raw-http.ts";
 import { startService } from "../harness/service.ts";
+import { until } from "../harness/wait.ts";
 
 describe("a client that calls too often", () => {
   const flags: Partial<Config> = { rateLimitRps: 20, rateLimitBurst: 5 };
@@ -45,6 +48,23 @@ describe("a client that calls too often", () => {
     expect([await guess(), await guess(), await guess(), await guess(), await guess()]).toEqual(Array(5).fill(401));
     expect(await guess()).toBe(429);
   });
+});
+
+test("callers who could not be known for want of the database are not counted as guessing", async () => {
+  const proxy = await openCuttingProxy(await testDatabase());
+  const clock = { ...systemClock, monotonicMs: () => 0 };
+  const limits = { rateLimitRps: 20, rateLimitBurst: 5, databaseUrl: proxy.url };
+  const service = await startService(limits, { clock });
+  const url = `${service.url}/v1/sessions`;
+  const statusOf = async (token: string) =>
+    (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).status;
+  proxy.breakDown();
+  for (let count = 0; count < 8; count += 1) {
+    expect(await statusOf("rk_made-while-it-ran")).toBe(503);
+  }
+  proxy.mend();
+  await until("the database to be back", async () => (await statusOf("rk_made-while-it-ran")) === 401);
+  expect(await statusOf("rk_made-while-it-ran")).toBe(401);
 });
 
 describe("pages of other origins", () => {

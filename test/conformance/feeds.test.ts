@@ -417,7 +417,9 @@ test("readers that never read cost no memory, and lose nothing", { timeout: 120_
   await Promise.all(stuck.map(({ opened }) => opened));
   // Read to its end after the stuck ones were served all that they take.
   expect(await Array.fromAsync(api.followRun(runId))).toHaveLength(results.length);
-  expect(heldBytes() - bytesBefore).toBeLessThan((stuck.length * largeRunBytes) / 4);
+  // Buffers are given back in the background, some time after the collection that found them unused.
+  const grownBytesMax = (stuck.length * largeRunBytes) / 4;
+  await until("little to be held", () => heldBytes() - bytesBefore < grownBytesMax);
 
   for (const { shape, stream } of stuck) {
     const chunks: Buffer[] = await Array.fromAsync(stream);

@@ -268,7 +268,8 @@ async function openServer(
   const keyRing = new KeyRing(config);
   const metrics = createMetrics({ version, countReaders: () => runlog.hub.watcherCount });
   const metricsPort = await openMetricsPort(config, metrics, closers);
-  const rate = { clock, requestsPerSecond: config.rateLimitRps, burst: config.rateLimitBurst };
+  const rateOf = (requestsPerSecond: number): RateLimit =>
+    new RateLimit({ clock, requestsPerSecond, burst: config.rateLimitBurst });
   const handler = createRequestListener({
     handlers,
     rest,
@@ -279,8 +280,8 @@ async function openServer(
     admission: {
       authenticator: new Authenticator({ db, clock, keyRing, acceptV1: config.authHmacV1 }),
       bodies: new UnverifiedBodies(),
-      callerRate: new RateLimit(rate),
-      failureRate: new RateLimit(rate),
+      callerRate: rateOf(config.rateLimitRps),
+      failureRate: rateOf(config.rateLimitFailuresRps),
     },
     corsOrigins: config.serverCorsOrigins,
     isOpen: keyRing.isOpen,

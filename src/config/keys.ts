@@ -124,6 +124,13 @@ export const keys = {
     integer("RATELIMIT_RPS", 20, 0, 1_000_000, "Requests per second of one client; 0 means no limit."),
   ),
   rateLimitBurst: documented(integer("RATELIMIT_BURST", 40, 1, 1_000_000, "Requests of one client at once.")),
+  rateLimitFailuresRps: integer(
+    "RUNNEL_RATELIMIT_FAILURES_RPS",
+    20,
+    0,
+    1_000_000,
+    "Failed attempts per second of one network; 0 means no limit, for a service behind a proxy, which is one network.",
+  ),
   databaseUrl: {
     ...text("DATABASE_URL", "", "Postgres 15 or newer to use instead of the embedded one."),
     env: ["RUNNEL_DATABASE_URL", "DATABASE_URL"],

@@ -23,12 +23,12 @@ const exposedHeaders = [...cors.exposedHeaders, "Retry-After", "X-Request-Id"].j
 /** Sets the headers of an answer to a page; answers a preflight and returns true. */
 export function answerCors(request: Request, response: Response, origins: readonly string[]): boolean {
   const { origin } = request.headers;
-  if (origins.length === 0 || origin === undefined) {
+  if (origins.length === 0) {
     return false;
   }
-  // Caches must not give one origin's answer to another.
+  // Caches must not give one origin's answer to another, nor the answer to no page to a page.
   response.setHeader("vary", "Origin");
-  if (!isListed(origin, origins)) {
+  if (origin === undefined || !isListed(origin, origins)) {
     return false;
   }
   response.setHeader("access-control-allow-origin", origin);

@@ -3,7 +3,7 @@
 import { Fault } from "../base/fault.ts";
 import type { Request } from "./rpc.ts";
 
-/** Six of the largest bodies at a time; what is more waits at its sender. */
+/** Six of the largest bodies at a time; what is more is refused, and may come again. */
 const unverifiedBytesMax = 64 * 1_048_576;
 
 export class UnverifiedBodies {

@@ -14,7 +14,7 @@ import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 
 describe("a client that calls too often", () => {
-  const flags: Partial<Config> = { rateLimitRps: 20, rateLimitBurst: 5 };
+  const flags: Partial<Config> = { rateLimitRps: 20, rateLimitFailuresRps: 20, rateLimitBurst: 5 };
   /** Stands still for whoever asks how fast calls come; everything else goes on. */
   const stillClock = { ...systemClock, monotonicMs: () => 0 };
 
@@ -53,7 +53,7 @@ describe("a client that calls too often", () => {
 test("callers who could not be known for want of the database are not counted as guessing", async () => {
   const proxy = await openCuttingProxy(await testDatabase());
   const clock = { ...systemClock, monotonicMs: () => 0 };
-  const limits = { rateLimitRps: 20, rateLimitBurst: 5, databaseUrl: proxy.url };
+  const limits = { rateLimitFailuresRps: 20, rateLimitBurst: 5, databaseUrl: proxy.url };
   const service = await startService(limits, { clock });
   const url = `${service.url}/v1/sessions`;
   const statusOf = async (token: string) =>
@@ -88,6 +88,7 @@ describe("pages of other origins", () => {
     expect([answered.status, answered.headers.get("access-control-allow-origin")]).toEqual([200, page.origin]);
     expect(answered.headers.get("vary")).toContain("Origin");
     expect(answered.headers.get("access-control-expose-headers")?.toLowerCase()).toContain("grpc-status");
+    expect((await fetch(`${service.url}/version`)).headers.get("vary")).toBe("Origin");
     const refused = await fetch(`${service.url}/v1/sessions`, { headers: page });
     expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([401, page.origin]);
     const other = await fetch(rpc, { method: "OPTIONS", headers: { ...preflight, origin: "https://evil.example" } });

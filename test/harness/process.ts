@@ -31,6 +31,7 @@ export async function startProcess(environment: Readonly<Record<string, string>>
       HOME: process.env.HOME,
       ...authEnvironment,
       RUNNEL_RATELIMIT_RPS: "0",
+      RUNNEL_RATELIMIT_FAILURES_RPS: "0",
       RUNNEL_SERVER_HOST: "127.0.0.1",
       RUNNEL_SERVER_PORT: "0",
       RUNNEL_SERVER_DRAIN_SECONDS: "1",

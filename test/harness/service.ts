@@ -52,6 +52,7 @@ async function testConfig(flags: Partial<Config>): Promise<Config> {
     serverHost: "127.0.0.1",
     serverPort: 0,
     rateLimitRps: 0,
+    rateLimitFailuresRps: 0,
     authApiKeys: testKeys,
     serverDrainSeconds: 1,
     databasePoolSize: 4,

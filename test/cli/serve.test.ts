@@ -121,6 +121,31 @@ test("HTTP/2 may have a port of its own, and both ports speak TLS", async () => 
   expect(run.code).toBe(0);
 });
 
+test("with an authority of clients, only those that it vouches for are served", async () => {
+  const folder = await ownFolder();
+  const { ca, server, client, strangerClient } = await makeCertificates();
+  const files = { cert: server.cert, key: server.key, ca };
+  const paths = Object.fromEntries(Object.keys(files).map((name) => [name, join(folder, `${name}.pem`)]));
+  await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, `${name}.pem`), text)));
+  const serve = startCommand(["serve", "--port", "0"], {
+    environment: {
+      DATABASE_URL: await testDatabase(),
+      RUNNEL_TLS_CERT_FILE: paths.cert ?? "",
+      RUNNEL_TLS_KEY_FILE: paths.key ?? "",
+      RUNNEL_TLS_CLIENT_CA_FILE: paths.ca ?? "",
+    },
+  });
+  const baseUrl = await until("the port", () => /serves on (https:\/\/\S+)/.exec(serve.stderr())?.[1]);
+  const ask = (certificate: object) =>
+    createClient(
+      SystemService,
+      createConnectTransport({ httpVersion: "1.1", baseUrl, nodeOptions: { ca, ...certificate } }),
+    ).getVersion({});
+  expect((await ask(client)).version).toMatch(/^\d/);
+  await expect(ask({})).rejects.toThrow();
+  await expect(ask(strangerClient)).rejects.toThrow();
+});
+
 test.each([
   [{ RUNNEL_TLS_CERT_FILE: "/nowhere/cert.pem" }, "tls: both cert_file and key_file must be set, or neither"],
   [

@@ -35,6 +35,7 @@ const runColumns = [
   "run.end_time",
   "run.last_sequence",
   "run.terminal",
+  "run.trace_parent",
 ] as const;
 const age = sql<number>`(extract(epoch from clock_timestamp() - run.create_time) * 1000)::float8`.as("age_ms");
 const timeLeft = sql<number>`(extract(epoch from run.deadline - clock_timestamp()) * 1000)::float8`.as("time_left_ms");
@@ -55,6 +56,8 @@ export interface NewRun {
   readonly timeoutMs: number;
   /** The replica that works on it at once; undefined queues it. */
   readonly owner: string | undefined;
+  /** The caller's trace; undefined when it named none. */
+  readonly traceParent?: string | undefined;
 }
 
 /** Undefined when the session has an active run already. */
@@ -73,6 +76,7 @@ export async function insertRun(trx: Transaction, run: NewRun): Promise<RunRow |
         epoch: run.owner === undefined ? 0 : 1,
         wake_at: run.owner === undefined ? sql<Date>`now()` : null,
         start_time: run.owner === undefined ? null : sql<Date>`now()`,
+        trace_parent: run.traceParent ?? null,
         deadline: sql<Date>`now() + ${run.timeoutMs} * interval '1 millisecond'`,
       })
       .returning(runSelection)
@@ -320,4 +324,19 @@ export async function lockOverdueRuns(trx: Transaction, args: { marginMs: number
     .forUpdate()
     .skipLocked()
     .execute();
+}
+
+/**
+ * How long the run that waits longest has been due without an owner; 0 when none is. A run whose owner is gone counts from
+ * the end of the lease, and from its start once the lease is forgotten, which is when it should be queued again any moment.
+ */
+export async function oldestUnleasedMs(db: Db): Promise<number> {
+  const { rows } = await sql<{ age_ms: number | null }>`
+    select (extract(epoch from now() - min(since)) * 1000)::float8 as age_ms from (
+      select min(wake_at) as since from run where status = 'queued' and wake_at <= now()
+      union all
+      select min(coalesce(replica.lease_until, run.start_time)) from run left join replica on replica.id = run.owner
+      where run.status = 'running' and (replica.id is null or replica.lease_until < now())
+    ) as unleased`.execute(db);
+  return rows[0]?.age_ms ?? 0;
 }

@@ -17,6 +17,7 @@ export interface Schema {
   nonce: NonceTable;
   api_key: ApiKeyTable;
   stream_ticket: StreamTicketTable;
+  client_usage: ClientUsageTable;
 }
 
 type Time = ColumnType<Date, Date | undefined, Date>;
@@ -59,6 +60,7 @@ export interface RunTable {
   end_time: Date | null;
   last_sequence: Generated<number>;
   terminal: Uint8Array | null;
+  trace_parent: string | null;
 }
 
 export interface RunResultTable {
@@ -131,4 +133,11 @@ export interface StreamTicketTable {
   run: string | null;
   create_time: Generated<Date>;
   open_time: Date | null;
+}
+
+export interface ClientUsageTable {
+  client: string;
+  day: string;
+  tokens: Generated<number>;
+  cost_micro_usd: Generated<number>;
 }

@@ -80,6 +80,13 @@ export declare type Message = Message$1<"runnel.v1.Message"> & {
    * @generated from field: optional string provider_specific_fields = 8;
    */
   providerSpecificFields?: string | undefined;
+
+  /**
+   * True when the call that a `tool` message answers failed.
+   *
+   * @generated from field: optional bool is_error = 9;
+   */
+  isError?: boolean | undefined;
 };
 
 /**

@@ -48,6 +48,14 @@ export declare type RunResult = Message<"runnel.v1.RunResult"> & {
   usage?: Usage | undefined;
 
   /**
+   * SHA-256 of the entry as it first was, lower-case hex. Set when its session was purged: the type and the figures are as
+   * they were, every text is gone.
+   *
+   * @generated from field: string purged_sha256 = 5;
+   */
+  purgedSha256: string;
+
+  /**
    * What happened. An unknown member is a type newer than the reader: skip it, its sequence still counts.
    *
    * @generated from oneof runnel.v1.RunResult.payload

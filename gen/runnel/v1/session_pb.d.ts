@@ -211,6 +211,13 @@ export declare type Agent = Message<"runnel.v1.Agent"> & {
    * @generated from field: runnel.v1.AgentTools tools = 7;
    */
   tools?: AgentTools | undefined;
+
+  /**
+   * What a run may spend at most. Unset means only the service's own budgets.
+   *
+   * @generated from field: runnel.v1.Budget budget = 8;
+   */
+  budget?: Budget | undefined;
 };
 
 /**
@@ -218,6 +225,33 @@ export declare type Agent = Message<"runnel.v1.Agent"> & {
  * Use `create(AgentSchema)` to create a new message.
  */
 export declare const AgentSchema: GenMessage<Agent>;
+
+/**
+ * The most that one run may spend. The service's own budgets hold as well: the smaller figure counts.
+ *
+ * @generated from message runnel.v1.Budget
+ */
+export declare type Budget = Message<"runnel.v1.Budget"> & {
+  /**
+   * Tokens of all its model responses, input and output; 0 means no limit.
+   *
+   * @generated from field: int64 tokens = 1;
+   */
+  tokens: bigint;
+
+  /**
+   * Cost in millionths of a US dollar; 0 means no limit. Needs a model with a known price.
+   *
+   * @generated from field: int64 cost_micro_usd = 2;
+   */
+  costMicroUsd: bigint;
+};
+
+/**
+ * Describes the message runnel.v1.Budget.
+ * Use `create(BudgetSchema)` to create a new message.
+ */
+export declare const BudgetSchema: GenMessage<Budget>;
 
 /**
  * The tools of an agent.

@@ -221,6 +221,53 @@ export declare type DeleteSessionResponse = Message<"runnel.v1.DeleteSessionResp
 export declare const DeleteSessionResponseSchema: GenMessage<DeleteSessionResponse>;
 
 /**
+ * Request of PurgeSession.
+ *
+ * @generated from message runnel.v1.PurgeSessionRequest
+ */
+export declare type PurgeSessionRequest = Message<"runnel.v1.PurgeSessionRequest"> & {
+  /**
+   * Id of the session, which may be deleted.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+};
+
+/**
+ * Describes the message runnel.v1.PurgeSessionRequest.
+ * Use `create(PurgeSessionRequestSchema)` to create a new message.
+ */
+export declare const PurgeSessionRequestSchema: GenMessage<PurgeSessionRequest>;
+
+/**
+ * Response of PurgeSession.
+ *
+ * @generated from message runnel.v1.PurgeSessionResponse
+ */
+export declare type PurgeSessionResponse = Message<"runnel.v1.PurgeSessionResponse"> & {
+  /**
+   * How many runs there were to purge.
+   *
+   * @generated from field: int32 runs = 1;
+   */
+  runs: number;
+
+  /**
+   * How many log entries were erased now; 0 when all were before.
+   *
+   * @generated from field: int64 results = 2;
+   */
+  results: bigint;
+};
+
+/**
+ * Describes the message runnel.v1.PurgeSessionResponse.
+ * Use `create(PurgeSessionResponseSchema)` to create a new message.
+ */
+export declare const PurgeSessionResponseSchema: GenMessage<PurgeSessionResponse>;
+
+/**
  * Request of SendMessage.
  *
  * @generated from message runnel.v1.SendMessageRequest
@@ -592,6 +639,20 @@ export declare const SessionService: GenService<{
     methodKind: "unary";
     input: typeof DeleteSessionRequestSchema;
     output: typeof DeleteSessionResponseSchema;
+  },
+  /**
+   * Erases what a session and its runs said, for ever, and deletes the session if that was not done before.
+   *
+   * The logs keep sequence, type, figures and the SHA-256 of each entry, so that what was said can be proved by whoever
+   * kept it; every text, argument and file content is gone, also from the transcript. Covers every session that the client
+   * ever had under this id. FAILED_PRECONDITION (SESSION_BUSY) while a run is active: cancel it first. May be retried.
+   *
+   * @generated from rpc runnel.v1.SessionService.PurgeSession
+   */
+  purgeSession: {
+    methodKind: "unary";
+    input: typeof PurgeSessionRequestSchema;
+    output: typeof PurgeSessionResponseSchema;
   },
   /**
    * Sends a message and starts a run. Returns as soon as the run is durable; the run needs no reader.

@@ -133,6 +133,27 @@ export declare type GetLimitsResponse = Message<"runnel.v1.GetLimitsResponse"> &
    * @generated from field: int32 parallel_tool_calls_max = 8;
    */
   parallelToolCallsMax: number;
+
+  /**
+   * Most tokens of one run; 0 means no limit.
+   *
+   * @generated from field: int64 run_tokens_max = 9;
+   */
+  runTokensMax: bigint;
+
+  /**
+   * Most that one run may cost, in millionths of a US dollar; 0 means no limit.
+   *
+   * @generated from field: int64 run_cost_micro_usd_max = 10;
+   */
+  runCostMicroUsdMax: bigint;
+
+  /**
+   * Most messages of a session's past that a model is shown.
+   *
+   * @generated from field: int32 history_messages_max = 11;
+   */
+  historyMessagesMax: number;
 };
 
 /**
@@ -142,13 +163,75 @@ export declare type GetLimitsResponse = Message<"runnel.v1.GetLimitsResponse"> &
 export declare const GetLimitsResponseSchema: GenMessage<GetLimitsResponse>;
 
 /**
- * Tells what this service is and how far it goes. Needs no credentials.
+ * Request of GetUsage.
+ *
+ * @generated from message runnel.v1.GetUsageRequest
+ */
+export declare type GetUsageRequest = Message<"runnel.v1.GetUsageRequest"> & {
+};
+
+/**
+ * Describes the message runnel.v1.GetUsageRequest.
+ * Use `create(GetUsageRequestSchema)` to create a new message.
+ */
+export declare const GetUsageRequestSchema: GenMessage<GetUsageRequest>;
+
+/**
+ * Response of GetUsage.
+ *
+ * @generated from message runnel.v1.GetUsageResponse
+ */
+export declare type GetUsageResponse = Message<"runnel.v1.GetUsageResponse"> & {
+  /**
+   * Day that it is about, UTC, such as `2026-11-21`.
+   *
+   * @generated from field: string day = 1;
+   */
+  day: string;
+
+  /**
+   * Tokens used and set aside by runs at work. Counted only where a budget of tokens or cost is set for a client's day.
+   *
+   * @generated from field: int64 tokens = 2;
+   */
+  tokens: bigint;
+
+  /**
+   * Cost, in millionths of a US dollar.
+   *
+   * @generated from field: int64 cost_micro_usd = 3;
+   */
+  costMicroUsd: bigint;
+
+  /**
+   * Most tokens of a day; 0 means no limit.
+   *
+   * @generated from field: int64 tokens_max = 4;
+   */
+  tokensMax: bigint;
+
+  /**
+   * Most cost of a day, in millionths of a US dollar; 0 means no limit.
+   *
+   * @generated from field: int64 cost_micro_usd_max = 5;
+   */
+  costMicroUsdMax: bigint;
+};
+
+/**
+ * Describes the message runnel.v1.GetUsageResponse.
+ * Use `create(GetUsageResponseSchema)` to create a new message.
+ */
+export declare const GetUsageResponseSchema: GenMessage<GetUsageResponse>;
+
+/**
+ * Tells what this service is and how far it goes.
  *
  * @generated from service runnel.v1.SystemService
  */
 export declare const SystemService: GenService<{
   /**
-   * Returns what runs here. May be retried.
+   * Returns what runs here. Needs no credentials. May be retried.
    *
    * @generated from rpc runnel.v1.SystemService.GetVersion
    */
@@ -158,7 +241,7 @@ export declare const SystemService: GenService<{
     output: typeof GetVersionResponseSchema;
   },
   /**
-   * Returns the limits in force. May be retried.
+   * Returns the limits in force. Needs no credentials. May be retried.
    *
    * @generated from rpc runnel.v1.SystemService.GetLimits
    */
@@ -166,6 +249,16 @@ export declare const SystemService: GenService<{
     methodKind: "unary";
     input: typeof GetLimitsRequestSchema;
     output: typeof GetLimitsResponseSchema;
+  },
+  /**
+   * Returns what the caller's runs have used today (UTC), and the caller's budget of a day. May be retried.
+   *
+   * @generated from rpc runnel.v1.SystemService.GetUsage
+   */
+  getUsage: {
+    methodKind: "unary";
+    input: typeof GetUsageRequestSchema;
+    output: typeof GetUsageResponseSchema;
   },
 }>;
 

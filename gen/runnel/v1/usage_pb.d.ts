@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_runnel_v1_usage: GenFile;
 
 /**
- * Tokens that a model counted. An unset figure is unknown, which is not the same as 0.
+ * Tokens that models took and what they cost. An unset figure is unknown, which is not the same as 0.
  *
  * @generated from message runnel.v1.Usage
  */
@@ -50,6 +50,27 @@ export declare type Usage = Message<"runnel.v1.Usage"> & {
    * @generated from field: optional int64 reasoning_tokens = 5;
    */
   reasoningTokens?: bigint | undefined;
+
+  /**
+   * True when some of it is our estimate, because a response was stopped or cut before its provider had counted it.
+   *
+   * @generated from field: bool estimated = 6;
+   */
+  estimated: boolean;
+
+  /**
+   * Cost in millionths of a US dollar, by the price table of `price_table`; unset when a model has no known price.
+   *
+   * @generated from field: optional int64 cost_micro_usd = 7;
+   */
+  costMicroUsd?: bigint | undefined;
+
+  /**
+   * Version of the price table that the cost was reckoned with; unset without a cost.
+   *
+   * @generated from field: string price_table = 8;
+   */
+  priceTable: string;
 };
 
 /**

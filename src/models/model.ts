@@ -11,8 +11,21 @@ export interface ModelToolCall {
 /** A message of the conversation, oldest first. Every tool call of an assistant message is answered by a tool message. */
 export type ModelMessage =
   | { readonly role: "user"; readonly text: string }
-  | { readonly role: "assistant"; readonly text: string; readonly toolCalls: readonly ModelToolCall[] }
-  | { readonly role: "tool"; readonly toolCallId: string; readonly toolName: string; readonly text: string };
+  | {
+      readonly role: "assistant";
+      readonly text: string;
+      readonly toolCalls: readonly ModelToolCall[];
+      /** The `state` that the response finished with, for its provider alone; undefined when it had none. */
+      readonly state?: string | undefined;
+    }
+  | {
+      readonly role: "tool";
+      readonly toolCallId: string;
+      readonly toolName: string;
+      readonly text: string;
+      /** Undefined means false. */
+      readonly isError?: boolean | undefined;
+    };
 
 /** A tool as the model is told of it. `parameters` is a JSON Schema and is passed on as it is. */
 export interface ModelToolDefinition {
@@ -46,9 +59,23 @@ export interface ModelUsage {
 export type ModelPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "reasoning"; readonly text: string }
+  /** A piece of a call that is not whole yet: it tells only that the model goes on. */
+  | { readonly type: "call-piece"; readonly text: string }
   | { readonly type: "tool-call"; readonly call: ModelToolCall }
-  | { readonly type: "finish"; readonly reason: FinishReason; readonly usage: ModelUsage | undefined }
+  /** What the provider has counted of this response so far; each one replaces the one before. */
+  | { readonly type: "usage"; readonly usage: ModelUsage }
+  | ModelFinish
   | ModelFailure;
+
+export interface ModelFinish {
+  readonly type: "finish";
+  readonly reason: FinishReason;
+  /** For `content-filter`: what the provider or the model said about it. */
+  readonly detail?: string | undefined;
+  readonly usage: ModelUsage | undefined;
+  /** JSON that the provider wants to be given back with this response in later requests, such as signatures of thoughts. */
+  readonly state?: string | undefined;
+}
 
 export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" | "other";
 
@@ -56,13 +83,17 @@ export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" |
 export interface ModelFailure {
   readonly type: "failure";
   readonly message: string;
-  /** True for what may pass: 429, 5xx, network, a stream that was cut. */
+  /** For figures: the HTTP status, or one of few words such as `network`, `timeout`, `cut`. */
+  readonly code: string;
+  /** True for what may pass: 429, 5xx, network, a stream that was cut. Such failures speak against the provider. */
   readonly retryable: boolean;
   /** What the provider asked for (Retry-After). */
   readonly retryAfterMs: number | undefined;
 }
 
 export interface Model {
+  /** Whose it is, as in `provider:model`. */
+  readonly provider: string;
   /** As the provider calls it, without the routing prefix. */
   readonly name: string;
   /** Streams one response. Throws only for defects of ours; what a provider may do wrong arrives as a `failure` part. */

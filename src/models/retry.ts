@@ -1,7 +1,8 @@
-// Retries of a model's response. R1: only a retryable failure before the first part is retried; what was emitted is never
+// Retries of a model's response. R1: only a retryable failure before anything was said is retried; what was emitted is never
 // emitted twice. R2: a wait longer than `parkAfterMs` is not sat out here: the failure goes on with its retryAfterMs.
 
 import type { Clock } from "../base/clock.ts";
+import { circuitOpenCode } from "./breaker.ts";
 import type { Model, ModelFailure, ModelPart, ModelRequest } from "./model.ts";
 
 export interface RetryOptions {
@@ -23,7 +24,7 @@ export const delayMaxMs = 30_000;
 export const parkAfterMs = 5000;
 
 export function withRetry(model: Model, options: RetryOptions): Model {
-  return { name: model.name, stream: (request, signal) => streamWithRetries(model, options, request, signal) };
+  return { ...model, stream: (request, signal) => streamWithRetries(model, options, request, signal) };
 }
 
 async function* streamWithRetries(
@@ -40,7 +41,8 @@ async function* streamWithRetries(
       if (delayMs !== undefined) {
         break;
       }
-      emitted = true;
+      // Figures and halves of calls say nothing that could be said twice.
+      emitted ||= part.type !== "usage" && part.type !== "call-piece";
       yield part;
     }
     if (delayMs === undefined) {
@@ -56,7 +58,9 @@ async function* streamWithRetries(
 /** How long to wait before the next attempt; undefined when there is none. */
 function planRetry(failure: ModelFailure, attempt: number, options: RetryOptions): number | undefined {
   const askedMs = failure.retryAfterMs ?? 0;
-  if (!failure.retryable || attempt >= options.attemptsMax || askedMs > parkAfterMs) {
+  // A breaker that is open stays so for longer than any retry waits, and its callers want to know at once.
+  const isHopeless = !failure.retryable || failure.code === circuitOpenCode;
+  if (isHopeless || attempt >= options.attemptsMax || askedMs > parkAfterMs) {
     return undefined;
   }
   // ±20 %, so that runs that failed together do not come back together.

@@ -5,13 +5,16 @@ import type { Model } from "./model.ts";
 
 /** One account at one provider. */
 export interface ModelProvider {
+  /** Never fails: only the provider knows which models it has. */
   model(name: string): Model;
+  /** Ends the responses under way as failures and closes the pool. */
+  close(): void;
 }
 
 export type ProviderName = (typeof routes)[number]["provider"];
 
 export interface ModelRouterOptions {
-  /** The providers that have a key. */
+  /** The providers that have what they need. */
   readonly providers: Readonly<Partial<Record<ProviderName, ModelProvider>>>;
   readonly demo: Model;
 }
@@ -30,7 +33,7 @@ export function createModelRouter(options: ModelRouterOptions): ModelRouter {
       const { route, modelName } = findRoute(name);
       const provider = options.providers[route.provider];
       if (provider === undefined) {
-        throw unsupported(`${route.title} API key not configured for model ${name}`);
+        throw unsupported(`${route.title} ${route.missing} not configured for model ${name}`);
       }
       return provider.model(modelName);
     },
@@ -40,6 +43,8 @@ export function createModelRouter(options: ModelRouterOptions): ModelRouter {
 interface Route {
   readonly provider: string;
   readonly title: string;
+  /** What it lacks when it is not configured. */
+  readonly missing: string;
   readonly prefixes: readonly string[];
   readonly names: readonly string[];
 }
@@ -48,12 +53,17 @@ const routes = [
   {
     provider: "openai",
     title: "OpenAI",
+    missing: "API key",
     prefixes: ["gpt-", "o1-", "o3-", "o4-", "chatgpt-"],
     names: ["o1", "o3"],
   },
-  { provider: "gemini", title: "Gemini", prefixes: ["gemini-"], names: [] },
-  { provider: "anthropic", title: "Anthropic", prefixes: ["claude-"], names: [] },
+  { provider: "gemini", title: "Gemini", missing: "API key", prefixes: ["gemini-"], names: [] },
+  { provider: "anthropic", title: "Anthropic", missing: "API key", prefixes: ["claude-"], names: [] },
+  { provider: "compatible", title: "OpenAI-compatible", missing: "base URL", prefixes: [], names: [] },
 ] as const satisfies readonly Route[];
+
+/** In the order in which names are matched. */
+export const providerNames: readonly ProviderName[] = routes.map(({ provider }) => provider);
 
 function findRoute(name: string): { route: (typeof routes)[number]; modelName: string } {
   for (const route of routes) {

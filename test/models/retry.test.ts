@@ -8,12 +8,19 @@ import { createManualClock, type ManualClock } from "../harness/manual-clock.ts"
 const request: ModelRequest = { system: "", messages: [], tools: [], maxTokens: 1, temperature: undefined };
 const text: ModelPart = { type: "text", text: "hi" };
 const finish: ModelPart = { type: "finish", reason: "stop", usage: undefined };
-const passing: ModelFailure = { type: "failure", message: "busy", retryable: true, retryAfterMs: undefined };
+const passing: ModelFailure = {
+  type: "failure",
+  code: "503",
+  message: "busy",
+  retryable: true,
+  retryAfterMs: undefined,
+};
 const refused: ModelFailure = { ...passing, message: "refused", retryable: false };
 
 function playBack(...responses: readonly (readonly ModelPart[])[]): Model & { readonly attempts: number } {
   let attempts = 0;
   return {
+    provider: "tape",
     name: "tape",
     get attempts() {
       return attempts;

@@ -15,7 +15,10 @@ const empty = createModelRouter({ providers: {}, demo });
 
 /** Models whose name tells which provider made them. */
 function nameProvider(provider: string): ModelProvider {
-  return { model: (name): Model => ({ name: `${provider} has ${name}`, stream: demo.stream }) };
+  return {
+    model: (name): Model => ({ provider, name: `${provider} has ${name}`, stream: demo.stream }),
+    close: () => {},
+  };
 }
 
 test.each([

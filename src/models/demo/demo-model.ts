@@ -10,7 +10,11 @@ import { planCalls, readExchange } from "./plan.ts";
 export const demoModelName = "demo";
 
 export function createDemoModel(options: { readonly clock: Clock }): Model {
-  return { name: demoModelName, stream: (request, signal) => streamDemo(options.clock, request, signal) };
+  return {
+    provider: "demo",
+    name: demoModelName,
+    stream: (request, signal) => streamDemo(options.clock, request, signal),
+  };
 }
 
 // About as fast as a quick hosted model writes.

@@ -1,10 +1,17 @@
 // Where model families differ in the parameters they accept. Pure.
 
 /** Families that reason before they answer: they refuse `max_tokens` and `temperature`. Exact or followed by `-` or `.`. */
-const reasoningFamilies = ["o1", "o3", "o4", "gpt-5"] as const;
+const reasoningFamilies = ["o1", "o3", "o4", "gpt-5", "gpt-6"] as const;
+
+/** Members of these families that answer at once, as other models do. */
+const plainFamilies = ["gpt-5-chat"] as const;
 
 export function isReasoningModel(modelName: string): boolean {
-  return reasoningFamilies.some((family) => {
+  return isOf(reasoningFamilies, modelName) && !isOf(plainFamilies, modelName);
+}
+
+function isOf(families: readonly string[], modelName: string): boolean {
+  return families.some((family) => {
     const next = modelName.charAt(family.length);
     return modelName.startsWith(family) && (next === "" || next === "-" || next === ".");
   });

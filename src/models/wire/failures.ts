@@ -1,4 +1,4 @@
-// What may go wrong with a provider of the Chat Completions format, as the failures that the agent loop reads. Pure.
+// What may go wrong with a provider over HTTP, as the failures that the agent loop reads. Pure.
 // The texts may be shown to callers: they name the provider and the kind of failure, never an address or a key.
 
 import type { ModelFailure } from "../model.ts";
@@ -12,8 +12,11 @@ const refusalCodes: ReadonlySet<unknown> = new Set([
   "authentication_error",
   "permission_error",
   "not_found_error",
+  "billing_error",
+  "request_too_large",
   "insufficient_quota",
   "context_length_exceeded",
+  "invalid_prompt",
   "content_filter",
 ]);
 
@@ -39,7 +42,9 @@ export function findFailure(error: unknown): ModelFailure | undefined {
 }
 
 export function describeHttpError(status: number, body: string, retryAfterMs: number | undefined): ModelFailure {
-  return failed(`API error (status ${status}): ${boundText(body)}`, isPassingStatus(status), retryAfterMs);
+  const message = `API error (status ${status}): ${boundText(body)}`;
+  const failure = failed(String(status), message, isPassingStatus(status));
+  return { ...failure, retryAfterMs: retryAfterMs ?? findRetryDelay(body) };
 }
 
 /** An error object where a chunk was expected; providers disagree on its shape. */
@@ -48,31 +53,35 @@ export function describeStreamError(error: unknown): ModelFailure {
   const text = typeof fields.message === "string" ? fields.message : stringify(error);
   const status = Number(fields.code ?? fields.status);
   const refused = refusalCodes.has(fields.code) || refusalCodes.has(fields.type);
-  const passing = Number.isInteger(status) ? isPassingStatus(status) : !refused;
-  return failed(`API error in stream: ${boundText(text)}`, passing);
+  // Providers have numbers of their own as well, and empty codes.
+  const isStatus = Number.isInteger(status) && status >= 400 && status <= 599;
+  const passing = isStatus ? isPassingStatus(status) : !refused;
+  const code = isStatus ? String(status) : "stream_error";
+  const failure = failed(code, `API error in stream: ${boundText(text)}`, passing);
+  return { ...failure, retryAfterMs: findRetryDelay(stringify(error)) };
 }
 
 export function describeUnreachable(provider: string, error: unknown): ModelFailure {
-  return failed(`cannot reach provider ${provider}: ${describeCause(error)}`, true);
+  return failed("network", `cannot reach provider ${provider}: ${describeCause(error)}`, true);
 }
 
 /** The response stopped before its end; `error` is what the connection reported, if anything. */
 export function describeCut(provider: string, error?: unknown): ModelFailure {
   const cause = error === undefined ? "no finish reason was sent" : describeCause(error);
-  return failed(`the response of provider ${provider} was cut off: ${cause}`, true);
+  return failed("cut", `the response of provider ${provider} was cut off: ${cause}`, true);
 }
 
 export function describeHeadersTimeout(provider: string, limitMs: number): ModelFailure {
-  return failed(`provider ${provider} did not answer within ${limitMs / 1000} s`, true);
+  return failed("timeout", `provider ${provider} did not answer within ${limitMs / 1000} s`, true);
 }
 
 export function describeUnreadable(provider: string, why: string): ModelFailure {
-  return failed(`the response of provider ${provider} cannot be read: ${why}`, false);
+  return failed("unreadable", `the response of provider ${provider} cannot be read: ${why}`, false);
 }
 
 /** The model gave up for a reason that is no end of an answer. */
 export function describeBadFinish(provider: string, reason: string): ModelFailure {
-  return failed(`provider ${provider} ended the response with finish reason "${boundText(reason)}"`, true);
+  return failed("finish", `provider ${provider} ended the response with finish reason "${boundText(reason)}"`, true);
 }
 
 /** Retry-After as RFC 9110 has it: seconds or an HTTP date. Undefined when absent or unreadable; never negative. */
@@ -90,8 +99,14 @@ export function parseRetryAfter(value: string | undefined, nowMs: number): numbe
   return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
 }
 
-function failed(message: string, retryable: boolean, retryAfterMs?: number): ModelFailure {
-  return { type: "failure", message, retryable, retryAfterMs };
+/** google.rpc.RetryInfo among an error's details, found as text: what is read of a body may break off before its end. */
+function findRetryDelay(error: string): number | undefined {
+  const seconds = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(error)?.[1];
+  return seconds === undefined ? undefined : Math.ceil(Number(seconds) * 1000);
+}
+
+function failed(code: string, message: string, retryable: boolean): ModelFailure {
+  return { type: "failure", code, message, retryable, retryAfterMs: undefined };
 }
 
 function isPassingStatus(status: number): boolean {

@@ -1,6 +1,6 @@
 // The HTTP side of a provider: one keep-alive pool, a `fetch` over it for the AI SDK, and the limits on what comes back.
 // T1: an aborted signal closes the socket at once.
-// T2: whatever the provider does wrong before its stream begins is thrown as a ProviderFailure.
+// T2: whatever the provider does wrong is thrown as a ProviderFailure, by `fetch` or by the body.
 // T3: no response makes us hold more than a line of `lineBytesMax` or an error body of `errorBodyBytesMax`.
 
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
@@ -9,10 +9,12 @@ import { finished } from "node:stream";
 import { text } from "node:stream/consumers";
 import type { Clock } from "../../base/clock.ts";
 import {
+  describeCut,
   describeHeadersTimeout,
   describeHttpError,
   describeUnreachable,
   describeUnreadable,
+  findFailure,
   ProviderFailure,
   parseRetryAfter,
 } from "./failures.ts";
@@ -20,8 +22,6 @@ import {
 export interface TransportOptions {
   readonly provider: string;
   readonly baseUrl: URL;
-  /** Taken out of error bodies, which some providers fill with the key they refused. */
-  readonly apiKey: string;
   readonly clock: Clock;
 }
 
@@ -110,18 +110,17 @@ async function refuseErrors(options: TransportOptions, response: IncomingMessage
   const mediaType = response.headers["content-type"] ?? "";
   if (status < 200 || status > 299) {
     const retryAfterMs = parseRetryAfter(response.headers["retry-after"], options.clock.nowMs());
-    throw new ProviderFailure(describeHttpError(status, await readErrorBody(options, response), retryAfterMs));
+    throw new ProviderFailure(describeHttpError(status, await readErrorBody(response), retryAfterMs));
   }
   // A web page, or an answer in one piece: most likely the base URL lacks its `/v1` or names something else.
   if (/^(text\/html|application\/json)\b/i.test(mediaType)) {
-    const found = `expected an event stream, got ${mediaType}; check the base URL: ${await readErrorBody(options, response)}`;
+    const found = `expected an event stream, got ${mediaType}; check the base URL: ${await readErrorBody(response)}`;
     throw new ProviderFailure(describeUnreadable(options.provider, found));
   }
 }
 
-async function readErrorBody({ apiKey }: TransportOptions, response: IncomingMessage): Promise<string> {
-  const body = await text(takeBytes(response, errorBodyBytesMax));
-  return apiKey === "" ? body : body.replaceAll(apiKey, "[redacted]");
+async function readErrorBody(response: IncomingMessage): Promise<string> {
+  return await text(takeBytes(response, errorBodyBytesMax));
 }
 
 // A body that breaks off is worth as much as came: the status says the rest.
@@ -147,7 +146,7 @@ function toBoundedStream(provider: string, response: IncomingMessage): ReadableS
   const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
     finished(response, (error) => {
       if (isRead) {
-        error ? controller.error(error) : controller.close();
+        error ? controller.error(toFailure(provider, error)) : controller.close();
       }
     });
     response.on("data", (chunk: Uint8Array) => {
@@ -174,6 +173,10 @@ function toBoundedStream(provider: string, response: IncomingMessage): ReadableS
       response.destroy();
     },
   });
+}
+
+function toFailure(provider: string, error: Error): Error {
+  return findFailure(error) === undefined ? new ProviderFailure(describeCut(provider, error), error) : error;
 }
 
 /** The length of the line that a chunk leaves open, or of one that it ends, if that is too long. */

@@ -2,10 +2,16 @@
 
 import type { LanguageModelV4CallOptions, LanguageModelV4Message } from "@ai-sdk/provider";
 import type { ModelMessage, ModelRequest, ModelToolCall } from "../model.ts";
+import { readState } from "./replay.ts";
 
-export function toCallOptions(request: ModelRequest): LanguageModelV4CallOptions {
+export function toCallOptions(
+  request: ModelRequest,
+  provider: string,
+  stateKind: string | undefined,
+): LanguageModelV4CallOptions {
+  const messages = request.messages.map((message) => toPromptMessage(message, provider, stateKind));
   return {
-    prompt: [...toSystemMessages(request.system), ...request.messages.map(toPromptMessage)],
+    prompt: [...toSystemMessages(request.system), ...messages],
     maxOutputTokens: request.maxTokens,
     ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
     tools: request.tools.map((tool) => ({
@@ -21,14 +27,21 @@ function toSystemMessages(text: string): LanguageModelV4Message[] {
   return text === "" ? [] : [{ role: "system", content: text }];
 }
 
-function toPromptMessage(message: ModelMessage): LanguageModelV4Message {
+function toPromptMessage(
+  message: ModelMessage,
+  provider: string,
+  stateKind: string | undefined,
+): LanguageModelV4Message {
   switch (message.role) {
     case "user":
       return { role: "user", content: [{ type: "text", text: message.text }] };
     case "assistant":
       return {
         role: "assistant",
-        content: [{ type: "text" as const, text: message.text }, ...message.toolCalls.map(toPromptCall)],
+        content: readState(provider, stateKind, message.state) ?? [
+          { type: "text" as const, text: message.text },
+          ...message.toolCalls.map(toPromptCall),
+        ],
       };
     case "tool":
       return {
@@ -38,7 +51,7 @@ function toPromptMessage(message: ModelMessage): LanguageModelV4Message {
             type: "tool-result",
             toolCallId: message.toolCallId,
             toolName: message.toolName,
-            output: { type: "text", value: message.text },
+            output: { type: message.isError === true ? "error-text" : "text", value: message.text },
           },
         ],
       };

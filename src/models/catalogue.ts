@@ -1,0 +1,90 @@
+// What is known of models beforehand: how much they read at once and what they cost. One table, with a version that stands
+// beside every cost that was reckoned with it. Models that are not in it work as well; only their cost is unknown.
+
+import type { ModelUsage } from "./model.ts";
+
+/** List prices as of this month; whoever changes a row changes it. */
+export const priceTable = "2026-11";
+
+/** US dollars per million tokens, which is the same as millionths of a dollar per token. */
+export interface Price {
+  readonly input: number;
+  /** Of input that the provider read from its cache. */
+  readonly cached: number;
+  readonly output: number;
+}
+
+interface Family {
+  readonly provider: string;
+  /** The longest prefix that fits a name counts. */
+  readonly prefix: string;
+  readonly contextTokens: number;
+  readonly price: Price;
+}
+
+const families: readonly Family[] = [
+  ...openai(128_000, ["gpt-4o", 2.5, 1.25, 10], ["gpt-4o-mini", 0.15, 0.075, 0.6], ["chatgpt-4o", 5, 5, 15]),
+  ...openai(128_000, ["gpt-4-turbo", 10, 10, 30]),
+  ...openai(16_000, ["gpt-3.5-turbo", 0.5, 0.5, 1.5]),
+  ...openai(1_000_000, ["gpt-4.1", 2, 0.5, 8], ["gpt-4.1-mini", 0.4, 0.1, 1.6], ["gpt-4.1-nano", 0.1, 0.025, 0.4]),
+  ...openai(400_000, ["gpt-5", 1.25, 0.125, 10], ["gpt-5-mini", 0.25, 0.025, 2], ["gpt-5-nano", 0.05, 0.005, 0.4]),
+  ...openai(200_000, ["o1", 15, 7.5, 60], ["o1-mini", 1.1, 0.55, 4.4], ["o3", 2, 0.5, 8]),
+  ...openai(200_000, ["o3-mini", 1.1, 0.55, 4.4], ["o4-mini", 1.1, 0.275, 4.4]),
+  ...gemini(1_000_000, ["gemini-2.5-pro", 1.25, 0.31, 10], ["gemini-2.5-flash", 0.3, 0.075, 2.5]),
+  ...gemini(1_000_000, ["gemini-2.5-flash-lite", 0.1, 0.025, 0.4], ["gemini-2.0-flash", 0.1, 0.025, 0.4]),
+  ...gemini(2_000_000, ["gemini-1.5-pro", 1.25, 0.3125, 5]),
+  ...gemini(1_000_000, ["gemini-1.5-flash", 0.075, 0.01875, 0.3], ["gemini-3-pro", 2, 0.2, 12]),
+  ...anthropic(200_000, ["claude-opus-4", 15, 1.5, 75], ["claude-opus-4-5", 5, 0.5, 25]),
+  ...anthropic(200_000, ["claude-sonnet-4", 3, 0.3, 15], ["claude-haiku-4", 1, 0.1, 5]),
+  ...anthropic(200_000, ["claude-3-7-sonnet", 3, 0.3, 15], ["claude-3-5-sonnet", 3, 0.3, 15]),
+  ...anthropic(200_000, ["claude-3-5-haiku", 0.8, 0.08, 4], ["claude-3-haiku", 0.25, 0.03, 1.25]),
+];
+
+/** What is taken for the context of a model that is not in the table. */
+const contextTokensDefault = 128_000;
+
+/** Undefined when nobody knows what the model costs. The demo costs nothing. */
+export function priceOf(model: { readonly provider: string; readonly name: string }): Price | undefined {
+  return model.provider === "demo" ? free : findFamily(model)?.price;
+}
+
+export function contextTokensOf(model: { readonly provider: string; readonly name: string }): number {
+  return findFamily(model)?.contextTokens ?? contextTokensDefault;
+}
+
+/** In millionths of a dollar, rounded up. Tokens that nobody counted cost nothing. */
+export function costOf(price: Price, usage: ModelUsage): number {
+  const { promptTokens = 0, cachedTokens = 0, completionTokens = 0 } = usage;
+  const cached = Math.min(cachedTokens, promptTokens);
+  return Math.ceil((promptTokens - cached) * price.input + cached * price.cached + completionTokens * price.output);
+}
+
+/** Four bytes of text make about one token, in every script that models are trained on. */
+export function estimateTokens(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / 4);
+}
+
+const free: Price = { input: 0, cached: 0, output: 0 };
+
+function findFamily({ provider, name }: { readonly provider: string; readonly name: string }): Family | undefined {
+  const fitting = families.filter((family) => family.provider === provider && name.startsWith(family.prefix));
+  return fitting.toSorted((one, other) => other.prefix.length - one.prefix.length)[0];
+}
+
+type Row = readonly [prefix: string, input: number, cached: number, output: number];
+
+function openai(contextTokens: number, ...rows: readonly Row[]): Family[] {
+  return rows.map((row) => family("openai", contextTokens, row));
+}
+
+function gemini(contextTokens: number, ...rows: readonly Row[]): Family[] {
+  return rows.map((row) => family("gemini", contextTokens, row));
+}
+
+function anthropic(contextTokens: number, ...rows: readonly Row[]): Family[] {
+  return rows.map((row) => family("anthropic", contextTokens, row));
+}
+
+function family(provider: string, contextTokens: number, [prefix, input, cached, output]: Row): Family {
+  return { provider, prefix, contextTokens, price: { input, cached, output } };
+}

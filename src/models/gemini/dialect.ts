@@ -1,0 +1,168 @@
+// The frames of streamGenerateContent, each of which is a whole response so far as figures and ends are concerned. Calls
+// may come without ids and are then named after their response, so that each response is read by a dialect of its own.
+
+import type { FinishReason, ModelUsage } from "../model.ts";
+import { asCount, asRecord, type Dialect, type FrameFinish } from "../sdk/dialect.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function createContentDialect(): Dialect {
+  let responseId: unknown;
+  // Figures are of one request; a long answer may take several.
+  let earlier: ModelUsage | undefined;
+  let current: ModelUsage | undefined;
+  const count = (counts: Fields, candidate: Fields): ModelUsage | undefined => {
+    const newer = readUsage(counts);
+    current = newer ?? current;
+    const usage = newer && addUsage(earlier, newer);
+    if (isContinued(candidate)) {
+      earlier = addUsage(earlier, current);
+      current = undefined;
+    }
+    return usage;
+  };
+  return {
+    readFrame: (value) => {
+      // Errors may come as an array of one.
+      const fields = asRecord(Array.isArray(value) ? value[0] : value);
+      responseId = fields.responseId ?? responseId;
+      const candidate = asRecord(asArray(fields.candidates)[0]);
+      const parts = asArray(asRecord(candidate.content).parts);
+      return {
+        error: readError(fields.error) ?? (parts.some(isNamelessCall) ? namelessCall : undefined),
+        finish: readFinish(asRecord(fields.promptFeedback), candidate),
+        usage: count(asRecord(fields.usageMetadata), candidate),
+        hasContent: parts.length > 0,
+      };
+    },
+    callId: (given, index) => given || ["call", responseId, index].filter((part) => part !== undefined).join("_"),
+    signsPieces: true,
+  };
+}
+
+// The SDK passes over such a call, which would make a success of a response that lost it.
+const namelessCall = { message: "a function call has no name" };
+
+function isNamelessCall(part: unknown): boolean {
+  const { functionCall } = asRecord(part);
+  return functionCall !== undefined && typeof asRecord(functionCall).name !== "string";
+}
+
+// An error in the stream has the status of its HTTP twin as `code`, and the word of google.rpc.Code as `status`. Gateways
+// leave the number out or send the one of google.rpc.Code. A word that is not here is no refusal of the request.
+const httpStatuses: ReadonlyMap<unknown, number> = new Map([
+  ["INVALID_ARGUMENT", 400],
+  ["FAILED_PRECONDITION", 400],
+  ["OUT_OF_RANGE", 400],
+  ["UNAUTHENTICATED", 401],
+  ["PERMISSION_DENIED", 403],
+  ["NOT_FOUND", 404],
+  ["ALREADY_EXISTS", 409],
+  ["RESOURCE_EXHAUSTED", 429],
+  ["INTERNAL", 500],
+  ["UNIMPLEMENTED", 501],
+  ["UNAVAILABLE", 503],
+  ["DEADLINE_EXCEEDED", 504],
+]);
+
+function readError(error: unknown): unknown {
+  const fields = asRecord(error);
+  if (Number(fields.code) >= 400 || typeof fields.status !== "string") {
+    return error ?? undefined;
+  }
+  return { ...fields, code: httpStatuses.get(fields.status) };
+}
+
+const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
+  ["STOP", "stop"],
+  ["MAX_TOKENS", "length"],
+  ["CONTINUATION", "length"],
+  ["SAFETY", "content-filter"],
+  ["RECITATION", "content-filter"],
+  ["LANGUAGE", "content-filter"],
+  ["BLOCKLIST", "content-filter"],
+  ["PROHIBITED_CONTENT", "content-filter"],
+  ["SPII", "content-filter"],
+  ["IMAGE_SAFETY", "content-filter"],
+  ["IMAGE_RECITATION", "content-filter"],
+  ["IMAGE_PROHIBITED_CONTENT", "content-filter"],
+]);
+
+// Answers end with STOP or MAX_TOKENS. All other words, also those still to be made up, say that something went wrong.
+function readFinish(feedback: Fields, candidate: Fields): FrameFinish | undefined {
+  const { blockReason } = feedback;
+  if (isWord(blockReason)) {
+    return {
+      reason: "content-filter",
+      word: explain(blockReason, feedback.safetyRatings, feedback.blockReasonMessage),
+    };
+  }
+  const { finishReason } = candidate;
+  if (!isWord(finishReason) || isContinued(candidate)) {
+    return undefined;
+  }
+  const word = explain(finishReason, candidate.safetyRatings, candidate.finishMessage);
+  return { reason: finishReasons.get(finishReason) ?? "failed", word };
+}
+
+function isWord(reason: unknown): reason is string {
+  return typeof reason === "string" && reason !== "" && !reason.endsWith("_UNSPECIFIED");
+}
+
+// The SDK asks for the rest by itself and adds it to the same stream, which therefore has not ended.
+function isContinued({ finishReason, continuationToken }: Fields): boolean {
+  return finishReason === "CONTINUATION" && typeof continuationToken === "string";
+}
+
+// As in "SAFETY (HARM_CATEGORY_HARASSMENT): more words".
+function explain(word: string, ratings: unknown, message: unknown): string {
+  const categories = asArray(ratings)
+    .filter(isBlocking)
+    .map((rating) => asRecord(rating).category);
+  const where = categories.length === 0 ? "" : ` (${categories.join(", ")})`;
+  const why = typeof message === "string" && message !== "" ? `: ${message}` : "";
+  return (word + where + why).slice(0, explanationCharsMax);
+}
+
+/** A message may quote the call that the model got wrong, whole. */
+const explanationCharsMax = 1000;
+
+// Ratings of prompts do not say which of them was too bad; by default those from MEDIUM on are.
+function isBlocking(rating: unknown): boolean {
+  const { blocked, probability } = asRecord(rating);
+  return blocked === undefined ? probability === "HIGH" || probability === "MEDIUM" : blocked === true;
+}
+
+// What tools of the provider read counts as prompt, and what the model thought as completion: so they are charged.
+function readUsage(counts: Fields): ModelUsage | undefined {
+  const usage = {
+    promptTokens: sum(asCount(counts.promptTokenCount), asCount(counts.toolUsePromptTokenCount)),
+    completionTokens: sum(asCount(counts.candidatesTokenCount), asCount(counts.thoughtsTokenCount)),
+    totalTokens: asCount(counts.totalTokenCount),
+    cachedTokens: asCount(counts.cachedContentTokenCount),
+    reasoningTokens: asCount(counts.thoughtsTokenCount),
+  };
+  // Some frames tell only how the request was billed.
+  return Object.values(usage).every((tokens) => tokens === undefined) ? undefined : usage;
+}
+
+function addUsage(one: ModelUsage | undefined, other: ModelUsage | undefined): ModelUsage | undefined {
+  if (one === undefined || other === undefined) {
+    return one ?? other;
+  }
+  return {
+    promptTokens: sum(one.promptTokens, other.promptTokens),
+    completionTokens: sum(one.completionTokens, other.completionTokens),
+    totalTokens: sum(one.totalTokens, other.totalTokens),
+    cachedTokens: sum(one.cachedTokens, other.cachedTokens),
+    reasoningTokens: sum(one.reasoningTokens, other.reasoningTokens),
+  };
+}
+
+function sum(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : one + other;
+}
+
+function asArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,37 @@
+// OpenAI's models behind the Responses format. Stateless: nothing is stored there, and a reasoning model is given back its
+// own encrypted thoughts.
+
+import { createOpenAI as createSdkProvider } from "@ai-sdk/openai";
+import type { ModelProvider } from "../route.ts";
+import { createModels } from "../sdk/stream.ts";
+import { type Account, openAccount } from "../wire/account.ts";
+import { adaptCall } from "./call.ts";
+import { responsesDialect } from "./dialect.ts";
+
+/** Requests go to `<baseUrl>/responses`; the key, if any, is sent as a bearer token. */
+export function createOpenAiResponses(account: Account): ModelProvider {
+  const { name, apiKey } = account;
+  const { baseUrl, transport } = openAccount(account);
+  const sdkProvider = createSdkProvider({
+    baseURL: baseUrl,
+    apiKey,
+    fetch: apiKey === "" ? withoutKey(transport.fetch) : transport.fetch,
+  });
+  const model = createModels({
+    provider: name,
+    apiKey,
+    dialect: responsesDialect,
+    createModel: (modelName) => sdkProvider.responses(modelName),
+    adaptCall,
+  });
+  return { model, close: transport.close };
+}
+
+/** The SDK sends an empty key as well. */
+function withoutKey(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  return (input, init) => {
+    const headers = new Headers(init?.headers);
+    headers.delete("authorization");
+    return fetch(input, { ...init, headers });
+  };
+}

@@ -1,0 +1,119 @@
+// What a provider wants to be given back with its own words: the parts of a response in their order, with the signatures
+// and ids that came with them. Nothing outside reads it; a response without any such thing needs none.
+
+import type { LanguageModelV4Message, LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
+import { asRecord, type Dialect } from "./dialect.ts";
+
+export type AssistantContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"];
+type Piece = { type: "text" | "reasoning"; text: string; providerOptions?: SharedV4ProviderMetadata };
+
+/** Gathers the parts of one response. */
+export class Replay {
+  readonly #content: AssistantContent = [];
+  readonly #open = new Map<string, Piece>();
+  readonly #dialect: Dialect;
+  #isNeeded = false;
+  #keepsThoughts = false;
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect;
+  }
+
+  /** Thoughts that led to calls are given back with them, also when they came without a signature. */
+  keepThoughts(): void {
+    this.#keepsThoughts = true;
+  }
+
+  add(part: LanguageModelV4StreamPart): void {
+    switch (part.type) {
+      case "text-start":
+      case "reasoning-start":
+        this.#start(part.type === "text-start" ? "text" : "reasoning", part.id, part.providerMetadata);
+        break;
+      case "text-delta":
+      case "reasoning-delta":
+        this.#continue(part.type === "text-delta" ? "text" : "reasoning", part.id, part.delta, part.providerMetadata);
+        break;
+      case "text-end":
+      case "reasoning-end":
+        this.#note(
+          this.#open.get(keyOf(part.type === "text-end" ? "text" : "reasoning", part.id)),
+          part.providerMetadata,
+        );
+        break;
+      case "tool-call": {
+        const call = { type: "tool-call" as const, toolCallId: part.toolCallId, toolName: part.toolName };
+        // As text the arguments go out again byte for byte.
+        this.#content.push({ ...call, input: part.input, ...this.#options(part.providerMetadata) });
+        break;
+      }
+      default:
+    }
+  }
+
+  /** Undefined when the text and the calls alone say the same. */
+  state(provider: string): string | undefined {
+    const thoughtForCalls = this.#keepsThoughts && this.#content.some(({ type }) => type === "tool-call");
+    if (!this.#isNeeded && !thoughtForCalls) {
+      return undefined;
+    }
+    return JSON.stringify({ provider, kind: this.#dialect.stateKind, content: this.#content });
+  }
+
+  #start(type: Piece["type"], id: string, metadata: SharedV4ProviderMetadata | undefined): Piece {
+    const piece: Piece = { type, text: "" };
+    this.#open.set(keyOf(type, id), piece);
+    this.#content.push(piece);
+    // The signature of a piece comes once more, with the piece.
+    this.#note(piece, this.#dialect.signsPieces === true ? undefined : metadata);
+    return piece;
+  }
+
+  #continue(type: Piece["type"], id: string, delta: string, metadata: SharedV4ProviderMetadata | undefined): void {
+    if (this.#dialect.signsPieces === true && metadata !== undefined) {
+      this.#content.push({ type, text: delta, ...this.#options(metadata) });
+      this.#open.delete(keyOf(type, id));
+      return;
+    }
+    const piece = this.#open.get(keyOf(type, id)) ?? this.#start(type, id, undefined);
+    piece.text += delta;
+    this.#note(piece, metadata);
+  }
+
+  #note(piece: Piece | undefined, metadata: SharedV4ProviderMetadata | undefined): void {
+    if (piece !== undefined && metadata !== undefined) {
+      Object.assign(piece, this.#options({ ...piece.providerOptions, ...metadata }));
+    }
+  }
+
+  #options(metadata: SharedV4ProviderMetadata | undefined): { providerOptions?: SharedV4ProviderMetadata } {
+    if (metadata === undefined) {
+      return {};
+    }
+    this.#isNeeded ||= this.#dialect.isWorthKeeping?.(metadata) ?? true;
+    return { providerOptions: metadata };
+  }
+}
+
+/** What a response's `state` holds for this provider; undefined when it is another's, or not readable. */
+export function readState(
+  provider: string,
+  kind: string | undefined,
+  state: string | undefined,
+): AssistantContent | undefined {
+  if (state === undefined) {
+    return undefined;
+  }
+  try {
+    const { content, ...owner } = asRecord(JSON.parse(state));
+    return owner.provider === provider && owner.kind === kind && Array.isArray(content)
+      ? (content as AssistantContent)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function keyOf(type: Piece["type"], id: string): string {
+  return `${type} ${id}`;
+}

@@ -1,0 +1,76 @@
+// Anthropic Messages, for the cases of every provider.
+
+import { createAnthropic } from "../../src/models/anthropic/provider.ts";
+import { onMessages } from "../fakes/anthropic-provider.ts";
+import type { RecordedRequest } from "../fakes/wire-server.ts";
+import type { ProviderStage } from "./stage.ts";
+
+export const anthropicStage: ProviderStage = {
+  name: "anthropic",
+  modelName: "claude-sonnet-4-5",
+  open: ({ origin, ...options }) => createAnthropic({ name: "anthropic", baseUrl: `${origin}/v1`, ...options }),
+  say: (...pieces) =>
+    onMessages((wire) => {
+      wire.start();
+      wire.text(...pieces);
+      wire.stop("end_turn");
+      wire.done();
+    }),
+  call: (...calls) =>
+    onMessages((wire) => {
+      wire.start();
+      for (const { id, name, args } of calls) {
+        const text = JSON.stringify(args);
+        wire.toolUse(id, name, text.slice(0, 3), text.slice(3));
+      }
+      wire.stop("tool_use");
+      wire.done();
+    }),
+  think: (thought, text) =>
+    onMessages((wire) => {
+      wire.start();
+      wire.thinking("c2lnbmF0dXJl", thought);
+      wire.text(text);
+      wire.stop("end_turn");
+      wire.done();
+    }),
+  begin: (text, then) =>
+    onMessages((wire, request) => {
+      wire.start();
+      wire.open({ type: "text", text: "" });
+      wire.delta({ type: "text_delta", text });
+      return then(wire, request);
+    }),
+  goOn: (text) =>
+    onMessages((wire) => {
+      wire.delta({ type: "text_delta", text });
+      wire.close();
+      wire.stop("end_turn");
+      wire.done();
+    }),
+  beginCall: ({ id, name, args }, then) =>
+    onMessages((wire, request) => {
+      wire.start();
+      wire.toolUse(id, name, JSON.stringify(args));
+      return then(wire, request);
+    }),
+  errorInStream: {
+    passing: onMessages((wire) => wire.error("overloaded_error", "Overloaded")),
+    lasting: onMessages((wire) => wire.error("invalid_request_error", "no such thing")),
+  },
+  end: (text, reason) =>
+    onMessages((wire) => {
+      wire.start();
+      wire.text(text);
+      wire.stop(reason === "length" ? "max_tokens" : "refusal");
+      wire.done();
+    }),
+  refusalDetail: "refusal",
+  usage: { promptTokens: 11, completionTokens: 7 },
+  keyOf: ({ headers }) => {
+    const key = headers["x-api-key"];
+    return typeof key === "string" ? key : undefined;
+  },
+  schemasOf: ({ body }: RecordedRequest) =>
+    (body.tools as { input_schema: unknown }[]).map((tool) => tool.input_schema),
+};

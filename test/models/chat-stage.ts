@@ -1,0 +1,70 @@
+// Chat Completions, for the cases of every provider.
+
+import { createOpenAiCompatible } from "../../src/models/openai-compatible/provider.ts";
+import { onChat } from "../fakes/provider.ts";
+import type { RecordedRequest } from "../fakes/wire-server.ts";
+import type { ProviderStage } from "./stage.ts";
+
+const usage = { promptTokens: 11, completionTokens: 7 };
+const wireUsage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
+
+export const chatStage: ProviderStage = {
+  name: "openai",
+  modelName: "gpt-4o",
+  open: ({ origin, ...options }) => createOpenAiCompatible({ name: "openai", baseUrl: `${origin}/v1`, ...options }),
+  say: (...pieces) =>
+    onChat((wire) => {
+      for (const piece of pieces) {
+        wire.text(piece);
+      }
+      wire.finish("stop");
+      wire.usage(wireUsage);
+      wire.done();
+    }),
+  call: (...calls) =>
+    onChat((wire) => {
+      wire.toolCalls(
+        ...calls.map(({ id, name, args }, index) => ({ index, id, name, arguments: JSON.stringify(args) })),
+      );
+      wire.finish("tool_calls");
+      wire.done();
+    }),
+  think: (thought, text) =>
+    onChat((wire) => {
+      wire.reasoning(thought);
+      wire.text(text);
+      wire.finish("stop");
+      wire.done();
+    }),
+  begin: (text, then) =>
+    onChat((wire, request) => {
+      wire.text(text);
+      return then(wire, request);
+    }),
+  goOn: (text) =>
+    onChat((wire) => {
+      wire.text(text);
+      wire.finish("stop");
+      wire.done();
+    }),
+  beginCall: ({ id, name, args }, then) =>
+    onChat((wire, request) => {
+      wire.toolCalls({ index: 0, id, name, arguments: JSON.stringify(args) });
+      return then(wire, request);
+    }),
+  errorInStream: {
+    passing: (wire) => wire.frame({ error: { message: "overloaded", code: 503 } }),
+    lasting: (wire) => wire.frame({ error: { message: "no such thing", type: "invalid_request_error" } }),
+  },
+  end: (text, reason) =>
+    onChat((wire) => {
+      wire.text(text);
+      wire.finish(reason === "length" ? "length" : "content_filter");
+      wire.done();
+    }),
+  refusalDetail: "content_filter",
+  usage,
+  keyOf: ({ headers }) => headers.authorization?.replace(/^Bearer /, ""),
+  schemasOf: ({ body }: RecordedRequest) =>
+    (body.tools as { function: { parameters: unknown } }[]).map((tool) => tool.function.parameters),
+};

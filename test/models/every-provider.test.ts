@@ -1,0 +1,235 @@
+// What holds for every provider, whatever its wire format: text, reasoning, calls, figures, ends, and every way to fail.
+
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { ModelPart, ModelRequest } from "../../src/models/model.ts";
+import type { ModelProvider } from "../../src/models/route.ts";
+import { headersLimitMs } from "../../src/models/wire/transport.ts";
+import { fail, type Script, startWireServer, type WireServer } from "../fakes/wire-server.ts";
+import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
+import { request } from "./request.ts";
+import { stages } from "./stages.ts";
+
+const apiKey = "key-5f1c77aa-of-a-test";
+const search = { id: "call_a", name: "search", args: { query: "é", deep: { n: [1, 2.5, null] } } };
+const list = { id: "call_b", name: "list", args: {} };
+const schema = {
+  type: "object",
+  properties: {
+    query: { type: "string", minLength: 2, default: "x" },
+    limit: { anyOf: [{ type: "integer" }, { type: "null" }] },
+    mode: { enum: ["a", "b"] },
+  },
+  required: ["query"],
+  additionalProperties: false,
+};
+
+describe.each(stages)("a response of $name", (stage) => {
+  let clock: ManualClock;
+  let server: WireServer;
+  let provider: ModelProvider;
+
+  beforeEach(async () => {
+    clock = createManualClock({ nowMs: Date.parse("2026-01-01T00:00:00Z") });
+    server = await startWireServer();
+    provider = stage.open({ origin: server.origin, apiKey, clock });
+  });
+  afterEach(async () => {
+    provider.close();
+    await server.close();
+  });
+
+  const stream = (overrides: Partial<ModelRequest> = {}, signal = new AbortController().signal) =>
+    provider.model(stage.modelName).stream({ ...request, ...overrides }, signal);
+  const collect = async (...scripts: readonly Script[]): Promise<ModelPart[]> => {
+    server.respond(...scripts);
+    return await Array.fromAsync(stream());
+  };
+  const textOf = (parts: readonly ModelPart[]): string =>
+    parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+
+  test("is its text, piece by piece, and a finish with the tokens", async () => {
+    const parts = await collect(stage.say("Hel", "lo ", "<é\u2028>"));
+    expect(parts.filter((part) => part.type === "text").map(({ text }) => text)).toEqual(["Hel", "lo ", "<é\u2028>"]);
+    expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "stop", usage: stage.usage });
+    expect(parts.some((part) => part.type === "usage")).toBe(true);
+  });
+
+  test("was asked for with the key, and with nothing but the key of this provider", async () => {
+    await collect(stage.say("x"));
+    const sent = await server.request(0);
+    expect(stage.keyOf(sent)).toBe(apiKey);
+    expect(sent.method).toBe("POST");
+    expect(sent.path).not.toContain(apiKey);
+  });
+
+  test("gives tool calls whole and in order, with their arguments as they were", async () => {
+    const parts = await collect(stage.call(search, list));
+    const calls = parts.flatMap((part) => (part.type === "tool-call" ? [part.call] : []));
+    expect(calls.map(({ name, argumentsJson }) => [name, JSON.parse(argumentsJson)])).toEqual([
+      ["search", search.args],
+      ["list", list.args],
+    ]);
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(2);
+    expect(parts.at(-1)).toMatchObject({ type: "finish", reason: "tool-calls" });
+  });
+
+  test("tells reasoning from text", async () => {
+    const parts = await collect(stage.think("hm, let me see", "done"));
+    expect(parts.find((part) => part.type === "reasoning")).toEqual({ type: "reasoning", text: "hm, let me see" });
+    expect(textOf(parts)).toBe("done");
+  });
+
+  test("can be answered: a conversation with its calls and what they returned is accepted in its format", async () => {
+    const calls = (await collect(stage.call(search, list))).flatMap((part) =>
+      part.type === "tool-call" ? [part.call] : [],
+    );
+    const [first, second] = calls as [(typeof calls)[number], (typeof calls)[number]];
+    server.respond(stage.say("ok"));
+    const messages = [
+      ...request.messages,
+      { role: "assistant", text: "looking", toolCalls: [first, second] },
+      { role: "tool", toolCallId: first.id, toolName: first.name, text: "found it" },
+      { role: "tool", toolCallId: second.id, toolName: second.name, text: "Error: no", isError: true },
+    ] as const;
+    const parts = await Array.fromAsync(stream({ messages }));
+    expect(textOf(parts)).toBe("ok");
+    const body = JSON.stringify((await server.request(1)).body);
+    for (const said of ["hello", "looking", "search", "found it", "Error: no", "Be brief."]) {
+      expect(body).toContain(said);
+    }
+    expect(body.indexOf("found it")).toBeLessThan(body.indexOf("Error: no"));
+  });
+
+  test("offers tools in their order, with their schemas unharmed", async () => {
+    server.respond(stage.say("x"));
+    const tools = ["zeta", "alpha"].map((name) => ({ name, description: `does ${name}`, parameters: schema }));
+    await Array.fromAsync(stream({ tools }));
+    const sent = await server.request(0);
+    expect(stage.schemasOf(sent)).toEqual([schema, schema]);
+    const body = JSON.stringify(sent.body);
+    expect(body.indexOf("does zeta")).toBeLessThan(body.indexOf("does alpha"));
+  });
+
+  test("comes piece by piece, as it is sent", async () => {
+    const rest = Promise.withResolvers<void>();
+    server.respond(
+      stage.begin("first", async (wire, sent) => {
+        await rest.promise;
+        await stage.goOn("second")(wire, sent);
+      }),
+    );
+    const parts = stream()[Symbol.asyncIterator]();
+    let next = await parts.next();
+    while (next.value?.type !== "text") {
+      next = await parts.next();
+    }
+    expect(next.value).toEqual({ type: "text", text: "first" });
+    rest.resolve();
+    await parts.return?.();
+  });
+
+  test.each(["length", "refused"] as const)("says that it ended: %s", async (reason) => {
+    const parts = await collect(stage.end("so far", reason));
+    const expected =
+      reason === "length" ? { reason: "length" } : { reason: "content-filter", detail: stage.refusalDetail };
+    expect(parts.at(-1)).toMatchObject({ type: "finish", ...expected });
+    expect(textOf(parts)).toBe("so far");
+  });
+
+  test("that loses its socket is a passing failure after what had come", async () => {
+    const parts = await collect(stage.begin("half", (wire) => wire.cut()));
+    expect(textOf(parts)).toBe("half");
+    expect(parts.at(-1)).toMatchObject({ type: "failure", code: "cut", retryable: true });
+  });
+
+  test("that ends without saying so is a passing failure, and none of its calls count", async () => {
+    const parts = await collect(stage.beginCall(search, (wire) => wire.end()));
+    expect(parts.some((part) => part.type === "tool-call")).toBe(false);
+    expect(parts.at(-1)).toMatchObject({ type: "failure", code: "cut", retryable: true });
+  });
+
+  test.each([
+    [400, false],
+    [401, false],
+    [404, false],
+    [408, true],
+    [429, true],
+    [500, true],
+    [503, true],
+    [529, true],
+  ])("with status %i is a failure that passes: %s", async (status, retryable) => {
+    const body = JSON.stringify({ error: { message: `as ${apiKey} was told` } });
+    const [part, ...rest] = await collect(fail(status, body, { "retry-after": "7" }));
+    expect(rest).toEqual([]);
+    expect(part).toMatchObject({ type: "failure", code: String(status), retryable, retryAfterMs: 7_000 });
+    expect(part).toMatchObject({ message: expect.stringContaining(`API error (status ${status}): `) });
+    expect(JSON.stringify(part)).not.toContain(apiKey);
+  });
+
+  test.each(["passing", "lasting"] as const)("with a %s error in its stream is such a failure", async (kind) => {
+    const parts = await collect(stage.begin("half", stage.errorInStream[kind]));
+    expect(textOf(parts)).toBe("half");
+    expect(parts.at(-1)).toMatchObject({ type: "failure", retryable: kind === "passing" });
+  });
+
+  test("never shows its key, wherever the provider tells it", async () => {
+    const frame = { error: { type: "error", message: `key ${apiKey} is no good`, code: 401 }, type: "error" };
+    const [part] = (await collect(stage.begin("half", (wire) => wire.frame(frame, "error")))).slice(-1);
+    expect(part).toMatchObject({ type: "failure" });
+    expect(JSON.stringify(part)).not.toContain(apiKey);
+  });
+
+  test("goes on after a line that cannot be read", async () => {
+    const parts = await collect(
+      stage.begin("a", async (wire, sent) => {
+        wire.raw('data: {"not": json\n\n');
+        await stage.goOn("b")(wire, sent);
+      }),
+    );
+    expect(textOf(parts)).toBe("ab");
+    expect(parts.at(-1)).toMatchObject({ type: "finish" });
+  });
+
+  test("that is a web page names the base URL as the likely cause", async () => {
+    const parts = await collect(fail(200, "<html>hello</html>", { "content-type": "text/html" }));
+    expect(parts).toEqual([expect.objectContaining({ type: "failure", code: "unreadable", retryable: false })]);
+    expect(parts[0]).toMatchObject({ message: expect.stringContaining("base URL") });
+  });
+
+  test("that does not begin in time is a passing failure, and its socket is closed", async () => {
+    server.respond((wire) => wire.hang());
+    const parts = Array.fromAsync(stream());
+    const sent = await server.request(0);
+    await clock.advance(headersLimitMs);
+    expect(await parts).toEqual([expect.objectContaining({ type: "failure", code: "timeout", retryable: true })]);
+    expect(await sent.closed).toBe(false);
+  });
+
+  test("that nobody sends is a passing failure without the address in its text", async () => {
+    await server.close();
+    const [part] = await Array.fromAsync(stream());
+    expect(part).toMatchObject({ type: "failure", code: "network", retryable: true });
+    expect(JSON.stringify(part)).not.toContain("127.0.0.1");
+  });
+
+  test("that is aborted ends at once, without another part, and its socket is closed", async () => {
+    const stop = new AbortController();
+    server.respond(stage.begin("first", (wire) => wire.hang()));
+    const parts: ModelPart[] = [];
+    for await (const part of stream({}, stop.signal)) {
+      parts.push(part);
+      if (part.type === "text") {
+        stop.abort();
+      }
+    }
+    expect(parts.at(-1)).toEqual({ type: "text", text: "first" });
+    expect(await (await server.request(0)).closed).toBe(false);
+  });
+
+  test("is made on a socket that an earlier one left open", async () => {
+    await collect(stage.say("a"));
+    await collect(stage.say("b"));
+    await collect(stage.say("c"));
+    expect(server.connections).toBe(1);
+  });
+});

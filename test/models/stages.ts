@@ -1,0 +1,9 @@
+// Every provider that there is, for the cases that hold for all of them.
+
+import { anthropicStage } from "./anthropic-stage.ts";
+import { chatStage } from "./chat-stage.ts";
+import { geminiStage } from "./gemini-stage.ts";
+import { responsesStage } from "./openai-responses-stage.ts";
+import type { ProviderStage } from "./stage.ts";
+
+export const stages: readonly ProviderStage[] = [chatStage, responsesStage, anthropicStage, geminiStage];

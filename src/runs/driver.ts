@@ -5,6 +5,7 @@ import type { Message, ToolCall } from "#gen/runnel/v1/message_pb.js";
 import type { ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import type { ResultInit } from "../runlog/result.ts";
+import type { RunSpan } from "../telemetry/traces.ts";
 
 export interface Driver {
   /** Stored with each run. */
@@ -17,12 +18,17 @@ export interface Driver {
 /** What a driver works with. After a takeover or a wake it is called again with the newest of all this. */
 export interface RunContext {
   readonly runId: string;
+  /** Whose run it is. */
+  readonly client: string;
   readonly agent: Agent;
   /** Absolute path of the directory that tools may touch. */
   readonly workDir: string;
   /** What the run was started with. */
   readonly input: Message;
-  /** Messages of the session so far: the input of this run, and what it has committed, included. */
+  /**
+   * Messages of the session so far, the input of this run and what it has committed included. Of a long past only the
+   * first message and the newest ones.
+   */
   readonly transcript: readonly Message[];
   /** The last checkpoint of this run; undefined on the first start. */
   readonly checkpoint: { readonly turn: number; readonly state: Uint8Array } | undefined;
@@ -30,6 +36,8 @@ export interface RunContext {
   readonly openToolCalls: readonly OpenToolCall[];
   /** Aborts when the run shall stop: end soon; what is yielded until then still counts. */
   readonly signal: AbortSignal;
+  /** Where its trace goes on. */
+  readonly span: RunSpan;
 }
 
 export interface OpenToolCall {

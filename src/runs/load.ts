@@ -1,7 +1,7 @@
 // Gathers what a driver works with: from the database alone, so that any replica can go on with any run.
 
 import { fromBinary } from "@bufbuild/protobuf";
-import { MessageSchema, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
+import { type Message, MessageSchema, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
 import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
 import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
 import { type Checkpoint, readCheckpoint } from "../storage/checkpoint.ts";
@@ -10,21 +10,24 @@ import type { RunRow } from "../storage/run.ts";
 import { lastSequence } from "../storage/run-result.ts";
 import { findSessionById } from "../storage/session.ts";
 import { readOpenToolCalls } from "../storage/tool-call.ts";
-import { readTranscript } from "../storage/transcript.ts";
+import { readTranscript, type TranscriptWindow } from "../storage/transcript.ts";
 import type { OpenToolCall, RunContext } from "./driver.ts";
 
 export interface LoadedRun {
-  readonly context: Omit<RunContext, "signal" | "workDir">;
+  readonly context: Omit<RunContext, "signal" | "workDir" | "span">;
+  /** Messages of the session, those that were left out included. */
+  readonly transcriptLength: number;
   readonly workDir: string | undefined;
   readonly session: { readonly id: string; readonly name: string; readonly client: string };
   readonly checkpoint: Checkpoint | undefined;
   readonly lastSequence: number;
 }
 
-export async function loadRun(db: Db, run: RunRow): Promise<LoadedRun> {
+export async function loadRun(db: Db, run: RunRow, historyMessagesMax: number): Promise<LoadedRun> {
+  const newestMax = historyMessagesMax + run.turn * messagesPerTurn;
   const [session, transcript, progress] = await Promise.all([
     findSessionById(db, run.session),
-    readTranscript(db, run.session),
+    readTranscript(db, { session: run.session, newestMax }),
     run.epoch === firstEpoch ? untouched : readRunProgress(db, run.id),
   ]);
   if (session === undefined) {
@@ -33,17 +36,36 @@ export async function loadRun(db: Db, run: RunRow): Promise<LoadedRun> {
   return {
     context: {
       runId: run.id,
+      client: run.client,
       agent: fromBinary(AgentSchema, session.agent),
       input: fromBinary(MessageSchema, run.input),
-      transcript: transcript.map((bytes) => fromBinary(MessageSchema, bytes)),
+      transcript: readMessages(transcript),
       checkpoint: progress.checkpoint,
       openToolCalls: progress.openToolCalls,
     },
+    transcriptLength: transcript.length,
     workDir: session.work_dir ?? undefined,
     session: { id: session.id, name: session.name, client: session.client },
     checkpoint: progress.checkpoint,
     lastSequence: progress.lastSequence,
   };
+}
+
+/** A response and the answers to its calls: what a run adds in a turn, unless its model calls tools by the dozen. */
+const messagesPerTurn = 16;
+
+/** A window may begin in the middle of an exchange: what is left of that one makes no sense without its beginning. */
+function readMessages(window: TranscriptWindow): Message[] {
+  const messages = window.messages.map(({ message }) => fromBinary(MessageSchema, message));
+  const [first, second] = window.messages;
+  if (first === undefined || second === undefined || second.position === first.position + 1) {
+    return messages;
+  }
+  const [opening, ...others] = messages;
+  const user = others.findIndex(({ role }) => role === "user");
+  // A single run that fills the window has no other message of its user in it.
+  const begin = user === -1 ? others.findIndex(({ role }) => role === "assistant") : user;
+  return [...(opening === undefined ? [] : [opening]), ...(begin === -1 ? [] : others.slice(begin))];
 }
 
 /** What earlier owners of the run have left. */

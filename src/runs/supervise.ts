@@ -13,6 +13,7 @@ import type { RunWriter } from "../runlog/writer.ts";
 import type { Db } from "../storage/database.ts";
 import { parkRun, type RunRow, requeueRun } from "../storage/run.ts";
 import type { Events } from "../telemetry/events.ts";
+import type { RunSpan, RunSpanEnd, Traces } from "../telemetry/traces.ts";
 import { drive } from "./drive.ts";
 import type { CompletedEnd, Driver, DriverEnd, FailedEnd, ParkedEnd } from "./driver.ts";
 import { applyEffects, type EffectTarget } from "./effects.ts";
@@ -26,6 +27,9 @@ export interface SuperviseDeps {
   readonly wakeup: Wakeup;
   readonly clock: Clock;
   readonly events: Events;
+  readonly traces: Traces;
+  /** Most messages of a session's past that are loaded. */
+  readonly historyMessagesMax: number;
   readonly findDriver: (name: string) => Driver | undefined;
   /** The directory of a session that did not name one; made if need be. */
   readonly prepareWorkDir: (session: LoadedRun["session"]) => Promise<string>;
@@ -37,6 +41,7 @@ interface Task {
   readonly loaded: LoadedRun;
   readonly writer: RunWriter;
   readonly target: EffectTarget;
+  readonly span: RunSpan;
   readonly stop: Stop;
   readonly deps: SuperviseDeps;
 }
@@ -44,11 +49,14 @@ interface Task {
 /** Resolves when the run is over for this replica. Never rejects. */
 export async function supervise(run: RunRow, stop: Stop, deps: SuperviseDeps): Promise<void> {
   try {
-    const loaded = await loadRun(deps.db, run);
+    const loaded = await loadRun(deps.db, run, deps.historyMessagesMax);
     const writer = openWriter(run, loaded, stop, deps);
-    const transcriptLength = loaded.context.transcript.length;
+    const { transcriptLength } = loaded;
     const target = { runId: run.id, session: run.session, transcriptLength };
-    const task: Task = { run, loaded, writer, target, stop, deps };
+    const span = openSpan(run, loaded, deps);
+    const task: Task = { run, loaded, writer, target, span, stop, deps };
+    // Ends it however this ends: only the first end counts.
+    using _lost = { [Symbol.dispose]: () => span.end({ status: "lost" }) };
     const end = await withDeadline(run.time_left_ms, stop, deps.clock, () => work(task));
     await settle(end, task);
   } catch (error) {
@@ -91,7 +99,7 @@ async function withDeadline<T>(leftMs: number, stop: Stop, clock: Clock, job: ()
 }
 
 /** Runs the driver. A driver that throws has a defect; its caller learns only that. */
-async function work({ run, loaded, writer, target, stop, deps }: Task): Promise<DriverEnd | undefined> {
+async function work({ run, loaded, writer, target, span, stop, deps }: Task): Promise<DriverEnd | undefined> {
   const { signal } = stop;
   const driver = deps.findDriver(run.driver);
   if (driver === undefined) {
@@ -100,7 +108,7 @@ async function work({ run, loaded, writer, target, stop, deps }: Task): Promise<
   try {
     const workDir = loaded.workDir ?? (await deps.prepareWorkDir(loaded.session));
     await announceRestart(loaded, writer);
-    const steps = driver.run({ ...loaded.context, workDir, signal });
+    const steps = driver.run({ ...loaded.context, workDir, signal, span });
     return await drive({ steps, writer, target, signal, clock: deps.clock });
   } catch (error) {
     if (stop.reason !== undefined) {
@@ -109,6 +117,19 @@ async function work({ run, loaded, writer, target, stop, deps }: Task): Promise<
     deps.events.driverFailed({ runId: run.id, driver: run.driver, error });
     return failed("runner.exception", "the runner failed unexpectedly");
   }
+}
+
+function openSpan(run: RunRow, { context, session }: LoadedRun, { traces }: SuperviseDeps): RunSpan {
+  const { agent, client } = context;
+  return traces.startRun({
+    runId: run.id,
+    epoch: run.epoch,
+    sessionId: session.name,
+    client,
+    agentName: agent.name,
+    model: agent.model,
+    traceParent: run.trace_parent ?? undefined,
+  });
 }
 
 /** Tells readers that what a lost turn said is void. */
@@ -127,7 +148,7 @@ async function settle(driverEnd: DriverEnd | undefined, task: Task): Promise<voi
   if (reason === "lost") {
     return;
   }
-  const end = driverEnd?.kind === "completed" || reason === undefined ? driverEnd : endOfStop(reason);
+  const end = driverEnd?.kind === "completed" || reason === undefined ? driverEnd : endOfStop(reason, driverEnd);
   if (end === undefined) {
     return await handOn(task);
   }
@@ -137,12 +158,14 @@ async function settle(driverEnd: DriverEnd | undefined, task: Task): Promise<voi
   await finish(end, task);
 }
 
-function endOfStop(reason: Exclude<StopReason, "lost">): FailedEnd | undefined {
+/** The stop says why; what was used until then is for the driver to say. */
+function endOfStop(reason: Exclude<StopReason, "lost">, driverEnd: DriverEnd | undefined): FailedEnd | undefined {
+  const usage = driverEnd?.kind === "failed" ? { usage: driverEnd.usage } : {};
   switch (reason) {
     case "cancelled":
-      return cancelled;
+      return { ...cancelled, ...usage };
     case "timed-out":
-      return timedOut;
+      return { ...timedOut, ...usage };
     case "handed-on":
       return undefined;
     default:
@@ -150,7 +173,8 @@ function endOfStop(reason: Exclude<StopReason, "lost">): FailedEnd | undefined {
   }
 }
 
-async function finish(end: CompletedEnd | FailedEnd, { run, target, writer, deps }: Task): Promise<void> {
+async function finish(end: CompletedEnd | FailedEnd, task: Task): Promise<void> {
+  const { run, target, writer, span, deps } = task;
   const entries = await writer.transact(async (trx, locked) => {
     if (end.kind === "completed" && end.transcript !== undefined) {
       await applyEffects(trx, target, { transcript: end.transcript }, []);
@@ -158,9 +182,23 @@ async function finish(end: CompletedEnd | FailedEnd, { run, target, writer, deps
     return await endRun(trx, { run: locked, end, clock: deps.clock });
   });
   deps.log.announce(run.id, entries);
+  span.end(endOfSpan(end));
 }
 
-async function park(end: ParkedEnd, { run, target, writer, deps }: Task): Promise<void> {
+function endOfSpan(end: CompletedEnd | FailedEnd): RunSpanEnd {
+  const { promptTokens, completionTokens } = end.usage ?? {};
+  const usage = { promptTokens: asNumber(promptTokens), completionTokens: asNumber(completionTokens) };
+  if (end.kind === "completed") {
+    return { status: "completed", usage };
+  }
+  return { status: end.code === cancelled.code ? "cancelled" : "failed", code: end.code, usage };
+}
+
+function asNumber(count: bigint | undefined): number | undefined {
+  return count === undefined ? undefined : Number(count);
+}
+
+async function park(end: ParkedEnd, { run, target, writer, span, deps }: Task): Promise<void> {
   const { reason, wakeInMs, checkpoint } = end;
   const wakeTime = wakeInMs === undefined ? {} : { wakeTime: timestampFromMs(deps.clock.nowMs() + wakeInMs) };
   const result: ResultInit = { payload: { case: "runWaiting", value: { reason, ...wakeTime } } };
@@ -168,11 +206,13 @@ async function park(end: ParkedEnd, { run, target, writer, deps }: Task): Promis
     await applyEffects(trx, target, { checkpoint }, sequences);
     await parkRun(trx, { id: run.id, reason, wakeInMs });
   });
+  span.end({ status: "waiting" });
 }
 
-async function handOn({ run, writer, deps }: Task): Promise<void> {
+async function handOn({ run, writer, span, deps }: Task): Promise<void> {
   await writer.transact((trx) => requeueRun(trx, { id: run.id, takeover: false }));
   deps.wakeup.publish({ topic: "queue", key: "", value: 0 });
+  span.end({ status: "handed-on" });
 }
 
 function failed(code: string, error: string): FailedEnd {

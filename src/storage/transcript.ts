@@ -4,14 +4,38 @@
 import { sql } from "kysely";
 import type { Db, Transaction } from "./database.ts";
 
-export async function readTranscript(db: Db, session: string): Promise<Uint8Array[]> {
-  const rows = await db
-    .selectFrom("transcript")
-    .select("message")
-    .where("session", "=", session)
-    .orderBy("position")
-    .execute();
-  return rows.map((row) => row.message);
+export interface TranscriptMessage {
+  readonly position: number;
+  readonly runId: string;
+  readonly message: Uint8Array;
+}
+
+export interface TranscriptWindow {
+  /** In order: the session's first message, a gap unless all of it is here, and the newest ones. */
+  readonly messages: readonly TranscriptMessage[];
+  /** How many messages the session has; the next one's position. */
+  readonly length: number;
+}
+
+/**
+ * The newest messages of a session, and its very first one, which says what it is all about. Costs the same however long
+ * the session is. `newestMax` is 1 or more.
+ */
+export async function readTranscript(db: Db, args: { session: string; newestMax: number }): Promise<TranscriptWindow> {
+  const { session, newestMax } = args;
+  // By bounds and not by a limit: without statistics the planner would read and sort the whole session for that.
+  const { rows: messages } = await sql<TranscriptMessage>`
+    with bound as materialized (
+      select position - ${newestMax}::int8 as position from transcript
+      where session = ${session} order by transcript.position desc limit 1
+    )
+    (select position, run_id as "runId", message from transcript
+      where session = ${session} and position <= (select position from bound) order by position limit 1)
+    union all
+    (select position, run_id, message from transcript
+      where session = ${session} and position > (select position from bound))
+    order by position`.execute(db);
+  return { messages, length: (messages.at(-1)?.position ?? -1) + 1 };
 }
 
 /** Adds what a run is started with. The session's row is locked, so nobody else counts positions meanwhile. */
@@ -69,4 +93,15 @@ export async function appendTranscript(
     return;
   }
   throw new Error(`session ${args.session} has messages of another run at ${args.position}`);
+}
+
+/** Drops a session's messages, no more than `rowsMax` at a time. */
+export async function deleteTranscript(db: Db, args: { session: string; rowsMax: number }): Promise<void> {
+  let rows: number;
+  do {
+    const { numAffectedRows = 0n } = await sql`
+      delete from transcript where session = ${args.session} and position in (
+        select position from transcript where session = ${args.session} limit ${args.rowsMax})`.execute(db);
+    rows = Number(numAffectedRows);
+  } while (rows === args.rowsMax);
 }

@@ -12,11 +12,12 @@ import { startChild } from "./child.ts";
 import { createSessions } from "./create-sessions.ts";
 import { fanOut } from "./fan-out.ts";
 import { makeHome } from "./home.ts";
+import { longSession } from "./long-session.ts";
 import { startService } from "./service.ts";
 import { formatTable } from "./table.ts";
 import { timeToReady } from "./time-to-ready.ts";
 
-const benches: readonly Bench[] = [timeToReady, burstRuns, pacedRuns, createSessions, fanOut, appendPath];
+const benches: readonly Bench[] = [timeToReady, burstRuns, pacedRuns, createSessions, longSession, fanOut, appendPath];
 
 /** A full round takes half of it on two free cores. On a machine busier than that the figures would be worth little. */
 const roundTimeoutMs = 170_000;

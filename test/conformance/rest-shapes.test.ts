@@ -6,7 +6,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { answer, callTools, fail, type Script } from "../fakes/provider.ts";
+import { answer, callTools, type Script } from "../fakes/provider.ts";
+import { fail } from "../fakes/wire-server.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { readSession, setStage } from "./stage.ts";
 import { surfaces } from "./surfaces.ts";
@@ -98,7 +99,7 @@ test("a session shows its keys in the documented order, and leaves out what is e
   const [, , completed] = await ask(service.url, "GET", "/v1/sessions/s-1");
   expect(completed).toMatch(
     new RegExp(
-      String.raw`^\{"session_id":"s-1","name":"a","model":"","status":"completed","output":"done \\u0026 \\u003cdusted\\u003e","turns":1,"duration_ms":\d+,"created_at":${time},"latest_run_id":"[0-9a-f-]{36}"\}\n$`,
+      String.raw`^\{"session_id":"s-1","name":"a","model":"","status":"completed","output":"done \\u0026 \\u003cdusted\\u003e","turns":1,"duration_ms":\d+,"created_at":${time},"latest_run_id":"[0-9a-f-]{36}","usage":\{[^{}]+\}\}\n$`,
     ),
   );
 });
@@ -311,6 +312,7 @@ function example(text: string): string {
 /** Less the keys that Runnel adds behind the documented ones, and with the times of the examples. */
 function documented(text: string): string {
   return text
+    .replace(/,"usage":\{[^{}]+\}(?=\}\n$)/, "")
     .replace(/,"(?:latest_)?run_id":"[0-9a-f-]{36}"(?=\}\n$)/, "")
     .replace(/"duration_ms":[1-9]\d*/, '"duration_ms":12340')
     .replace(/"created_at":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z"/, '"created_at":"2026-02-26T12:00:00Z"');

@@ -85,6 +85,7 @@ export function connectRest(url: string, headers: Readonly<Record<string, string
     cancelRun: (runId) => call("POST", `${runPath(runId)}:cancel`),
     getVersion: () => call("GET", "/version"),
     getLimits: () => call("GET", "/v1/limits"),
+    getUsage: () => call("GET", "/v1/usage"),
   };
 }
 
@@ -106,7 +107,7 @@ function queryOf<S extends DescMessage>(schema: S, request: MessageInitShape<S>)
 
 /** Over REST a result is one object; its type is the name of the event, or the one member that is not of every result. */
 export function resultOf(json: Plain, event: string | undefined): Result {
-  const { run_id, sequence, create_time, usage, ...member } = json;
+  const { run_id, sequence, create_time, usage, purged_sha256, ...member } = json;
   const [[name, payload] = ["", {}]] = Object.entries(member);
   return {
     sequence: sequence as number,

@@ -52,5 +52,6 @@ export function rpcSurface(client: RpcClient): Surface {
     cancelRun: async (runId) => (await call<DescMethodUnary, { run: Plain }>(runs.cancelRun, { runId })).run,
     getVersion: () => call(system.getVersion, {}),
     getLimits: () => call(system.getLimits, {}),
+    getUsage: () => call(system.getUsage, {}),
   };
 }

@@ -5,7 +5,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { answer, callTools, fail, type Script, type Wire } from "../fakes/provider.ts";
+import { answer, type ChatWire, callTools, type Script } from "../fakes/provider.ts";
+import { fail } from "../fakes/wire-server.ts";
 import { until } from "../harness/wait.ts";
 import { everySurface } from "./every-surface.ts";
 import { readSession, setStage, startConversation, told } from "./stage.ts";
@@ -92,10 +93,12 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
       total_tokens: 38,
       cached_tokens: 8,
       reasoning_tokens: 0,
+      ...cost(4 + 6),
     };
     expect(results.filter(({ type }) => type === "message.completed").map(({ usage }) => usage)).toEqual([
-      { prompt_tokens: 10, completion_tokens: 3, total_tokens: 13 },
-      { prompt_tokens: 20, completion_tokens: 5, total_tokens: 25, cached_tokens: 8, reasoning_tokens: 0 },
+      // By the price of the model, rounded up.
+      { prompt_tokens: 10, completion_tokens: 3, total_tokens: 13, ...cost(4) },
+      { prompt_tokens: 20, completion_tokens: 5, total_tokens: 25, cached_tokens: 8, reasoning_tokens: 0, ...cost(6) },
     ]);
     expect(results.at(-1)?.usage).toEqual(sum);
     expect((await api.getSession(sessionId)).usage).toEqual(sum);
@@ -296,7 +299,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
 });
 
 /** The head of a response, and nothing of the answer. */
-function cutAfterGreeting(wire: Wire): Promise<void> {
+function cutAfterGreeting(wire: ChatWire): Promise<void> {
   wire.raw(": hi\n\n");
   return wire.cut();
 }
@@ -330,4 +333,8 @@ function textOf(events: readonly { type: string; payload: Plain }[]): string {
   return ofType(events, "text")
     .map(({ content }) => content)
     .join("");
+}
+
+function cost(microUsd: number): Plain {
+  return { cost_micro_usd: microUsd, price_table: expect.any(String) };
 }

@@ -27,6 +27,7 @@ export interface Surface {
   cancelRun(runId: string): Promise<Plain>;
   getVersion(): Promise<Plain>;
   getLimits(): Promise<Plain>;
+  getUsage(): Promise<Plain>;
 }
 
 export interface CreatedSession {

@@ -27,7 +27,7 @@ function transcriptOf(exchanges: readonly Exchange[]): Message[] {
     );
     return [
       create(MessageSchema, { role: "user", content: { case: "text", value: `ask ${index}` } }),
-      assistantMessage(said, toolCalls.flat()),
+      assistantMessage({ text: said, toolCalls: toolCalls.flat(), state: undefined }),
       ...ids.slice(0, answered).map((id) => answer(id)),
     ];
   });

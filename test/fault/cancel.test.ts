@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { callTools, fail, startFakeProvider } from "../fakes/provider.ts";
+import { callTools, startFakeProvider } from "../fakes/provider.ts";
+import { fail } from "../fakes/wire-server.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
@@ -153,7 +154,7 @@ test("a run that is cancelled while its tools hang has one result per call", asy
   await using provider = await startFakeProvider();
   const frozen = Promise.withResolvers<void>();
   const ids = ["a", "b", "c", "d", "e", "f", "g"];
-  const calls = ids.map((id) => ({ id, name: "list_dir", arguments: "{}" }));
+  const calls = ids.map((id) => ({ id, name: "list_dir", arguments: JSON.stringify({ path: ".", call: id }) }));
   provider.respond(async (wire, request) => {
     await frozen.promise;
     await callTools(...calls)(wire, request);

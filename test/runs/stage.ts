@@ -12,6 +12,7 @@ import { Lease } from "../../src/runs/lease.ts";
 import { Reaper } from "../../src/runs/reap.ts";
 import { supervise } from "../../src/runs/supervise.ts";
 import { findRun, type RunRow } from "../../src/storage/run.ts";
+import { noTraces } from "../../src/telemetry/traces.ts";
 import { until } from "../harness/wait.ts";
 import { hurriedClock, LocalWakeup, type Store, silentEvents } from "../runlog/store.ts";
 
@@ -52,6 +53,8 @@ export async function openReplica(store: Omit<Store, "url">, choice: ReplicaChoi
     wakeup,
     clock,
     events: silentEvents,
+    traces: noTraces,
+    historyMessagesMax: 200,
     findDriver: (name: string) => drivers.find((driver) => driver.name === name),
     prepareWorkDir: async () => tmpdir(),
   };

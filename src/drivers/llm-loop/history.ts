@@ -30,9 +30,16 @@ function modelMessage(message: Message): ModelMessage {
   const text = messageText(message);
   switch (message.role) {
     case "assistant":
-      return { role: "assistant", text, toolCalls: message.toolCalls.map(modelToolCall) };
-    case "tool":
-      return { role: "tool", toolCallId: message.toolCallId ?? "", toolName: message.name ?? "", text };
+      return {
+        role: "assistant",
+        text,
+        toolCalls: message.toolCalls.map(modelToolCall),
+        state: message.providerSpecificFields,
+      };
+    case "tool": {
+      const { toolCallId = "", name: toolName = "", isError } = message;
+      return { role: "tool", toolCallId, toolName, text, isError };
+    }
     default:
       return { role: "user", text };
   }
@@ -43,15 +50,23 @@ function modelToolCall({ id, name, arguments: argumentsJson }: ToolCall): ModelT
 }
 
 function answerMissing(call: ToolCall): ModelMessage {
-  return { role: "tool", toolCallId: call.id, toolName: call.name, text: unanswered };
+  return { role: "tool", toolCallId: call.id, toolName: call.name, text: unanswered, isError: true };
 }
 
-export function assistantMessage(text: string, toolCalls: readonly ToolCall[]): Message {
+export function assistantMessage({ text, toolCalls, state }: Spoken): Message {
   return create(MessageSchema, {
     role: "assistant",
     ...(text !== "" && { content: { case: "text", value: text } }),
     toolCalls: [...toolCalls],
+    ...(state !== undefined && { providerSpecificFields: state }),
   });
+}
+
+interface Spoken {
+  readonly text: string;
+  readonly toolCalls: readonly ToolCall[];
+  /** What the provider wants back with it. */
+  readonly state: string | undefined;
 }
 
 /** What the model is told of an outcome. */
@@ -61,6 +76,7 @@ export function toolMessage(outcome: ToolCallCompleted): Message {
     toolCallId: outcome.toolCallId,
     name: outcome.toolName,
     content: { case: "text", value: outcomeText(outcome) },
+    ...(outcome.error !== undefined && { isError: true }),
   });
 }
 

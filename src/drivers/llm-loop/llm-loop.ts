@@ -9,36 +9,49 @@ import type { Message } from "#gen/runnel/v1/message_pb.js";
 import type { ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
 import type { Clock } from "../../base/clock.ts";
 import { Fault } from "../../base/fault.ts";
+import { contextTokensOf } from "../../models/catalogue.ts";
 import type { Model, ModelRequest } from "../../models/model.ts";
 import { parkAfterMs } from "../../models/retry.ts";
+import type { Amount, DayBudget } from "../../runs/day-budget.ts";
 import type { Driver, DriverEnd, DriverStep, FailedEnd, OpenToolCall, RunContext } from "../../runs/driver.ts";
+import type { Events } from "../../telemetry/events.ts";
 import { selectTools } from "../../tools/builtin.ts";
 import type { Tool } from "../../tools/tool.ts";
+import { assertBudgetKnown, runBudgetOf } from "./budget.ts";
 import { assistantMessage, modelMessages, toolMessage } from "./history.ts";
-import { addUsage, checkpointOf, type Progress, readProgress, usageMessage } from "./progress.ts";
+import { checkpointOf, type Progress, readProgress } from "./progress.ts";
+import { countCalls, type Repetitions } from "./repetition.ts";
 import { type NoResponse, type Response, respond } from "./respond.ts";
 import { commitCalls, commitOutcomes, runToolBatch } from "./tool-batch.ts";
+import { addUsage, usageMessage } from "./usage.ts";
+import { fitMessages } from "./window.ts";
 
 export interface LlmLoopOptions {
   readonly resolveModel: (name: string) => Model;
   readonly clock: Clock;
-  readonly defaults: { readonly model: string; readonly maxTurns: number; readonly maxTokens: number };
+  readonly events: Events;
+  readonly dayBudget: DayBudget;
+  readonly defaults: {
+    readonly model: string;
+    readonly maxTurns: number;
+    readonly maxTokens: number;
+    /** Of every run; 0 means no limit. */
+    readonly runBudget: Amount;
+  };
 }
 
 export function createLlmLoop(options: LlmLoopOptions): Driver {
   return { name: "llm-loop", recovery: "resume", run: (context) => run(context, options) };
 }
 
-const start: Progress = { turns: 0, phase: "model", announced: false, usage: {} };
-
 /** What stays the same over the turns of a run, and the transcript that grows with them. */
-interface Loop {
+interface Loop extends Pick<LlmLoopOptions, "clock" | "events" | "dayBudget"> {
   readonly context: RunContext;
   readonly model: Model;
   readonly tools: readonly Tool[];
-  readonly clock: Clock;
   readonly maxTurns: number;
   readonly maxTokens: number;
+  readonly runMax: Amount;
   readonly transcript: Message[];
 }
 
@@ -53,7 +66,7 @@ async function* run(context: RunContext, options: LlmLoopOptions): AsyncGenerato
   if ("kind" in loop) {
     return loop;
   }
-  let next: Next = { progress: readProgress(context) ?? start, calls: context.openToolCalls };
+  let next: Next = { progress: readProgress(context), calls: context.openToolCalls };
   for (let resumed = true; ; resumed = false) {
     if (next.progress.phase === "model") {
       const turn = yield* takeTurn(loop, next.progress);
@@ -63,27 +76,33 @@ async function* run(context: RunContext, options: LlmLoopOptions): AsyncGenerato
       next = turn;
       resumed = false;
     }
-    const turn = next.progress.turns;
-    const { tools, clock } = loop;
-    const outcomes = yield* runToolBatch({ turn, calls: next.calls, resumed, tools, clock, context });
-    if (outcomes === undefined) {
-      return stopped;
+    const progress = yield* takeCalls(loop, next, resumed);
+    if (progress === undefined) {
+      return { ...stopped, usage: usageMessage(next.progress.usage) };
     }
-    next = { progress: yield* answerCalls(loop, next.progress, outcomes), calls: [] };
+    next = { progress, calls: [] };
   }
 }
 
 /** A session whose model or tools are not to be had fails its run clearly. */
-function prepare(context: RunContext, { resolveModel, clock, defaults }: LlmLoopOptions): Loop | FailedEnd {
+function prepare(context: RunContext, options: LlmLoopOptions): Loop | FailedEnd {
+  const { resolveModel, clock, events, dayBudget, defaults } = options;
   const { agent } = context;
   try {
+    const model = resolveModel(agent.model || defaults.model);
+    const runMax = runBudgetOf(agent, defaults.runBudget);
+    assertBudgetKnown(model, runMax, dayBudget.max);
     return {
       context,
       clock,
-      model: resolveModel(agent.model || defaults.model),
+      events,
+      dayBudget,
+      model,
+      runMax,
       tools: selectTools(agent.tools?.builtin ?? []),
-      maxTurns: agent.maxTurns > 0 ? agent.maxTurns : defaults.maxTurns,
-      maxTokens: agent.maxTokens > 0 ? agent.maxTokens : defaults.maxTokens,
+      // Without a limit of its own or of the service a run has one turn, as the Agent Runner document's service does it.
+      maxTurns: firstPositive(agent.maxTurns, defaults.maxTurns) ?? 1,
+      maxTokens: firstPositive(agent.maxTokens, defaults.maxTokens) ?? maxTokensDefault,
       transcript: [...context.transcript],
     };
   } catch (error) {
@@ -94,30 +113,61 @@ function prepare(context: RunContext, { resolveModel, clock, defaults }: LlmLoop
   }
 }
 
+const maxTokensDefault = 4_096;
+
+function firstPositive(...counts: readonly number[]): number | undefined {
+  return counts.find((count) => count > 0);
+}
+
 /** One response of the model: the end of the run, or calls to make. */
 async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverStep, Next | DriverEnd> {
-  const { context, maxTurns, model } = loop;
+  const { context, maxTurns, model, runMax, dayBudget } = loop;
   if (progress.turns >= maxTurns) {
-    return failed(`agent reached maximum turn limit (${maxTurns})`);
+    const end = failed(`agent reached maximum turn limit (${maxTurns})`);
+    return { ...end, usage: usageMessage(progress.usage) };
   }
   const turn = progress.turns + 1;
   if (!progress.announced) {
     yield { kind: "append", result: { payload: { case: "turnStarted", value: { turn } } } };
   }
-  const response = yield* respond(model, modelRequest(loop), turn, context.signal);
-  if ("failure" in response) {
-    return endOfFailure(response, progress);
+  const request = modelRequest(loop);
+  const response = yield* respond({ context, model, request, turn, before: progress.usage, runMax, dayBudget });
+  const usage = addUsage(progress.usage, response.usage);
+  if ("why" in response) {
+    return endOfFailure(loop, response, { ...progress, usage });
   }
-  const spent = { ...progress, turns: turn, usage: addUsage(progress.usage, response.usage) };
+  const spent = { ...progress, turns: turn, usage };
   if (response.toolCalls.length === 0) {
     return endOfTalk(response, spent);
   }
   const reached: Progress = { ...spent, phase: "tools" };
-  const message = assistantMessage(response.text, response.toolCalls);
+  const message = assistantMessage(response);
   loop.transcript.push(message);
   const effects = { transcript: [message], checkpoint: checkpointOf(reached) };
   yield commitCalls(turn, response.toolCalls, completedMessage(message, response), effects);
   return { progress: reached, calls: response.toolCalls.map((call) => ({ call, outcome: undefined })) };
+}
+
+/** The calls of a turn, answered; undefined when the run was stopped meanwhile. */
+async function* takeCalls(
+  loop: Loop,
+  { progress, calls }: Next,
+  resumed: boolean,
+): AsyncGenerator<DriverStep, Progress | undefined> {
+  const { tools, clock, context, events } = loop;
+  const turn = progress.turns;
+  const { counts, interventions } = noticeRepetition(loop, progress, calls);
+  const outcomes = yield* runToolBatch({ turn, calls, resumed, tools, interventions, clock, context, events });
+  return outcomes && (yield* answerCalls(loop, { ...progress, callCounts: counts }, outcomes));
+}
+
+function noticeRepetition({ context, events }: Loop, progress: Progress, calls: readonly OpenToolCall[]): Repetitions {
+  const made = calls.map(({ call }) => call);
+  const repetitions = countCalls(progress.callCounts, made);
+  for (const position of repetitions.interventions.keys()) {
+    events.loopDetected({ runId: context.runId, tool: made[position]?.name ?? "" });
+  }
+  return repetitions;
 }
 
 async function* answerCalls(
@@ -133,47 +183,55 @@ async function* answerCalls(
   return reached;
 }
 
-function modelRequest({ context, transcript, tools, maxTokens }: Loop): ModelRequest {
-  const { systemPrompt, temperature } = context.agent;
-  return { system: systemPrompt, messages: modelMessages(transcript), tools, maxTokens, temperature };
+/** Estimates of tokens are off by a quarter at times, and a request that is too long is refused as a whole. */
+const contextShare = 0.75;
+
+function modelRequest({ context, model, transcript, tools, maxTokens }: Loop): ModelRequest {
+  const { systemPrompt: system, temperature } = context.agent;
+  const messagesMax = contextTokensOf(model) * contextShare - maxTokens;
+  return { system, messages: fitMessages(modelMessages(transcript), messagesMax), tools, maxTokens, temperature };
 }
 
 function endOfTalk(response: Response, progress: Progress): DriverEnd {
+  const usage = usageMessage(progress.usage);
   if (response.finishReason === "content-filter") {
-    return failed("the provider withheld the response: content filter");
+    const why = response.detail ?? "content filter";
+    return { ...failed(`the provider withheld the response: ${why}`), turns: progress.turns, usage };
   }
-  const message = assistantMessage(response.text, []);
+  const message = assistantMessage(response);
   return {
     kind: "completed",
     finishReason: response.finishReason,
     message,
     turns: progress.turns,
-    usage: usageMessage(progress.usage),
+    usage,
     results: [completedMessage(message, response)],
     transcript: [message],
   };
 }
 
 function completedMessage(message: Message, { usage }: Response) {
-  return {
-    usage: usageMessage(addUsage({}, usage)),
-    payload: { case: "messageCompleted", value: { message } },
-  } as const;
+  return { usage: usageMessage(usage), payload: { case: "messageCompleted", value: { message } } } as const;
 }
 
-function endOfFailure({ failure, spoke }: NoResponse, progress: Progress): DriverEnd {
-  if (failure === "aborted") {
-    return stopped;
+function endOfFailure({ context, events }: Loop, { why, spoke }: NoResponse, progress: Progress): DriverEnd {
+  const usage = usageMessage(progress.usage);
+  if (why === "aborted") {
+    return { ...stopped, usage };
   }
-  const { retryAfterMs } = failure;
+  if ("budget" in why) {
+    events.budgetReached({ runId: context.runId, budget: why.budget });
+    return { ...failed(why.message), code: "runner.budget_exceeded", usage };
+  }
+  const { retryAfterMs } = why;
   // Nothing is held while a provider that asks for a long pause gets it.
   if (retryAfterMs !== undefined && retryAfterMs > parkAfterMs && !spoke) {
     const checkpoint = checkpointOf({ ...progress, announced: true });
-    return { kind: "parked", reason: failure.message, wakeInMs: retryAfterMs, checkpoint };
+    return { kind: "parked", reason: why.message, wakeInMs: retryAfterMs, checkpoint };
   }
   // The document's clients know a failure of the very first request by this prefix.
   const prefix = progress.turns === 0 ? "failed to send message: " : "";
-  return { ...failed(prefix + failure.message), retryable: failure.retryable, usage: usageMessage(progress.usage) };
+  return { ...failed(prefix + why.message), retryable: why.retryable, usage };
 }
 
 function failed(error: string): FailedEnd {

@@ -5,7 +5,8 @@ import type { ToolCall } from "#gen/runnel/v1/message_pb.js";
 import { type ToolCallCompleted, ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
 import type { Clock } from "../../base/clock.ts";
 import type { ResultInit } from "../../runlog/result.ts";
-import type { DriverStep, OpenToolCall, StepEffects } from "../../runs/driver.ts";
+import type { DriverStep, OpenToolCall, RunContext, StepEffects } from "../../runs/driver.ts";
+import type { Events } from "../../telemetry/events.ts";
 import { callTimeoutMs, runCall, unknownTool } from "../../tools/call.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../../tools/tool.ts";
 
@@ -19,8 +20,11 @@ export interface ToolBatch {
   /** True when another process began these calls and was lost. */
   readonly resumed: boolean;
   readonly tools: readonly Tool[];
-  readonly context: ToolContext;
+  /** What to say to calls of a model that repeats itself, by their place; then no tool runs. */
+  readonly interventions: ReadonlyMap<number, string>;
+  readonly context: ToolContext & Pick<RunContext, "span">;
   readonly clock: Clock;
+  readonly events: Events;
 }
 
 /** Returns the outcomes in call order, or undefined when the run was stopped: what was not known then stays open. */
@@ -88,10 +92,22 @@ async function runOne(batch: ToolBatch, position: number): Promise<{ position: n
   if (call === undefined) {
     throw new Error(`no call at position ${position}`);
   }
-  return { position, outcome: present(call, await outcomeOf(batch, call, position)) };
+  const startMs = batch.clock.monotonicMs();
+  const span = batch.context.span.startTool({ name: call.name, callId: call.id, arguments: () => call.arguments });
+  const outcome = await outcomeOf(batch, call, position);
+  const isOk = "content" in outcome;
+  span.end(isOk ? { result: () => outcome.content } : { error: outcome.error });
+  const durationMs = batch.clock.monotonicMs() - startMs;
+  batch.events.toolFinished({ tool: call.name, outcome: isOk ? "ok" : "error", durationMs });
+  return { position, outcome: present(call, outcome) };
 }
 
 async function outcomeOf(batch: ToolBatch, call: ToolCall, position: number): Promise<ToolOutcome> {
+  if (batch.interventions.size > 0) {
+    return {
+      error: batch.interventions.get(position) ?? "skipped: no tool of this turn was run, for one was repeated",
+    };
+  }
   const tool = batch.tools.find((each) => each.name === call.name);
   if (tool === undefined) {
     return unknownTool(call.name);

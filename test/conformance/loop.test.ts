@@ -1,0 +1,351 @@
+// The agent loop's limits, as a caller meets them: repetition, calls of a turn, turns, what is shown of a long past, what
+// may be spent, and what was used when a run was stopped.
+
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { answer, type ChatWire, callTools, type FakeProvider, type Script } from "../fakes/provider.ts";
+import { fail } from "../fakes/wire-server.ts";
+import { until } from "../harness/wait.ts";
+import { expectRefused, readSession, setStage, startConversation, told } from "./stage.ts";
+import type { Plain, SessionEvent, Surface } from "./surface.ts";
+import { findSurface } from "./surfaces.ts";
+
+const rest = findSurface("REST");
+
+const list = (id: string, args = "{}") => ({ id, name: "list_dir", arguments: args });
+const loopText = "LOOP DETECTED: Tool 'list_dir' called 3 times with same arguments. Try a different approach.";
+
+test("a call that comes for the third time is answered by the intervention, and no tool of that turn runs", async () => {
+  const { provider, api } = await setStage(rest);
+  const workDir = await folderWith({ "a.txt": "a" });
+  provider.respond(
+    callTools(list("1", '{"path":".","x":1}')),
+    callTools({ id: "r", name: "read_file", arguments: '{"file_path":"a.txt"}' }),
+    // Neither the order of the keys nor what was called between them matters.
+    callTools(list("2", '{"x":1, "path":"."}')),
+    callTools(
+      { id: "r2", name: "read_file", arguments: '{"file_path":"a.txt"}' },
+      list("3", '{ "path": ".", "x": 1 }'),
+    ),
+    callTools(list("4", '{"path":".","x":1}')),
+    answer("done"),
+  );
+  const events = await converse(api, { workDir, builtin: ["list_dir", "read_file"] });
+  const results = events.filter(({ type }) => type === "tool_result").map(({ payload }) => payload);
+  expect(results.map(({ success }) => success)).toEqual([true, true, true, false, false, true]);
+  expect(results[3]).toMatchObject({ tool: "read_file", error: expect.stringMatching(/^skipped: /) });
+  expect(results[4]).toEqual({ tool: "list_dir", success: false, content: "", error: loopText });
+  const told4 = (await provider.request(4)).body.messages.slice(-2);
+  expect(told4.map(({ role, content }) => [role, content])).toEqual([
+    ["tool", expect.stringMatching(/^Error: skipped: /)],
+    ["tool", `Error: ${loopText}`],
+  ]);
+});
+
+test("calls beyond the tenth of a turn are answered as skipped, in their place", async () => {
+  const { provider, api } = await setStage(rest);
+  const calls = Array.from({ length: 12 }, (_, index) => list(`c${index}`, `{"path":".","n":${index}}`));
+  provider.respond(callTools(...calls), answer("done"));
+  const events = await converse(api, { workDir: await folderWith({}), builtin: ["list_dir"] });
+  const results = events.filter(({ type }) => type === "tool_result").map(({ payload }) => payload);
+  expect(results.map(({ success }) => success)).toEqual([...Array<boolean>(10).fill(true), false, false]);
+  expect(results[10]).toMatchObject({ error: "skipped: at most 10 calls of a turn are run" });
+  const answers = (await provider.request(1)).body.messages.filter(({ role }) => role === "tool");
+  expect(answers.map(({ tool_call_id }) => tool_call_id)).toEqual(calls.map(({ id }) => id));
+});
+
+test("without any limit of turns a run has one", async () => {
+  const { provider, api } = await setStage(rest, { defaultMaxTurns: 0 });
+  provider.respond(callTools(list("1")));
+  const events = await converse(api, { workDir: await folderWith({}), builtin: ["list_dir"] });
+  expect(events.at(-2)?.payload).toEqual({ message: "agent reached maximum turn limit (1)" });
+});
+
+test("a model sees the first message and the newest ones of a long past, each exchange whole", async () => {
+  const { provider, api } = await setStage(rest, { sessionsHistoryMessages: 4 });
+  const { session_id: sessionId } = await api.createSession({ agent: { name: "chat" } });
+  for (const number of [1, 2, 3, 4, 5]) {
+    provider.respond(answer(`answer ${number}`));
+    await api.sendMessage({ sessionId, message: `ask ${number}` });
+    await readSession(api, sessionId);
+  }
+  const shown = (await provider.request(4)).body.messages.map(({ content }) => content);
+  // Four messages of the past: half an exchange of them makes no sense and is left out.
+  expect(shown).toEqual(["ask 1", "ask 4", "answer 4", "ask 5"]);
+});
+
+test("what does not fit into a model's context is left out, whole exchanges first", async () => {
+  const { provider, api } = await setStage(rest, { defaultModel: "openai:gpt-3.5-turbo", defaultMaxTokens: 100 });
+  const { session_id: sessionId } = await api.createSession({ agent: { name: "chat" } });
+  const long = "x".repeat(20_000);
+  for (const number of [1, 2, 3]) {
+    provider.respond(answer(`answer ${number} ${long}`));
+    await api.sendMessage({ sessionId, message: `ask ${number}` });
+    await readSession(api, sessionId);
+  }
+  provider.respond(answer("ok"));
+  await api.sendMessage({ sessionId, message: "ask 4" });
+  await readSession(api, sessionId);
+  const shown = (await provider.request(3)).body.messages.map(({ content }) => String(content).slice(0, 8));
+  expect(shown).toEqual(["ask 1", "ask 2", "answer 2", "ask 3", "answer 3", "ask 4"]);
+});
+
+test("a refusal of the provider fails the run with the provider's words", async () => {
+  const { provider, api } = await setStage(rest);
+  provider.respond((wire) => {
+    wire.text("Well, ");
+    wire.finish("content_filter");
+    wire.done();
+  });
+  const events = await converse(api, {});
+  expect(told(events).slice(-2)).toEqual([
+    ["error", { message: "the provider withheld the response: content_filter" }],
+    ["done", { status: "failed", output: "Well, ", turns: 1 }],
+  ]);
+});
+
+const usage = (prompt: number, completion: number) => ({
+  prompt_tokens: prompt,
+  completion_tokens: completion,
+  total_tokens: prompt + completion,
+});
+
+test("a cancelled run tells what it had used by then, its own count marked as an estimate", async () => {
+  const { provider, api } = await setStage(rest, { defaultModel: "gpt-4o" });
+  const workDir = await folderWith({});
+  provider.respond(
+    (wire) => {
+      wire.toolCalls({ index: 0, ...list("1") });
+      wire.finish("tool_calls");
+      wire.usage(usage(1_000, 10));
+      wire.done();
+    },
+    async (wire) => {
+      wire.text("four");
+      wire.text("more");
+      await wire.hang();
+    },
+  );
+  const runId = await begin(api, { workDir, builtin: ["list_dir"] });
+  await until("the run to speak", async () => (await provider.request(1)) && (await hasSaid(api, runId, "more")));
+  await api.cancelRun(runId);
+  const { usage: used, state } = await ended(api, runId);
+  expect(state).toBe("cancelled");
+  expect(used).toMatchObject({
+    completion_tokens: 12,
+    estimated: true,
+    price_table: expect.stringMatching(/^\d{4}-\d\d$/),
+  });
+  // 1,000 tokens of the first turn at 2.5, its 10 and the 2 of the second at 10, and what the second prompt came to.
+  const { prompt_tokens: prompt } = used as { prompt_tokens: number };
+  expect(prompt).toBeGreaterThan(1_000);
+  expect(used).toMatchObject({ cost_micro_usd: Math.ceil(prompt * 2.5 + 120) });
+});
+
+test("what a whole response cost is the provider's figures at the price of the table, cached tokens at theirs", async () => {
+  const { provider, api } = await setStage(rest);
+  provider.respond((wire) => {
+    wire.text("x");
+    wire.finish("stop");
+    wire.usage({ ...usage(1_000, 100), prompt_tokens_details: { cached_tokens: 400 } });
+    wire.done();
+  });
+  const runId = await begin(api, {});
+  const { usage: used } = await ended(api, runId);
+  expect(used).toMatchObject({ prompt_tokens: 1_000, cost_micro_usd: 600 * 0.15 + 400 * 0.075 + 100 * 0.6 });
+  expect(used).not.toHaveProperty("estimated");
+});
+
+test("a model without a known price has usage and no cost", async () => {
+  const { provider, api } = await setStage(rest, { defaultModel: "openai:my-own" });
+  provider.respond((wire) => say(wire, ["x"], usage(10, 1)));
+  const { usage: used } = await ended(api, await begin(api, {}));
+  expect(used).toEqual({ prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 });
+});
+
+test("a run is stopped in mid-stream at its budget of tokens, by the piece that reaches it", async () => {
+  const { provider, api } = await setStage(rest, { budgetRunTokens: 1_000 });
+  const closed = speakForEver(provider, 40);
+  const runId = await begin(api, {});
+  const run = await ended(api, runId);
+  expect(run).toMatchObject({ state: "failed", failure_code: "runner.budget_exceeded" });
+  expect(run.error).toMatch(/^budget exceeded: the run has used \d+ of 1000 tokens$/);
+  const { prompt_tokens: prompt, completion_tokens: said } = run.usage as Record<string, number>;
+  const total = Number(prompt) + Number(said);
+  expect(total).toBeGreaterThanOrEqual(1_000);
+  expect(total).toBeLessThan(1_000 + 40);
+  expect(await closed).toBe(false);
+});
+
+test("a call that never ends is stopped by the budget as well", async () => {
+  const { provider, api } = await setStage(rest, { budgetRunTokens: 1_000 });
+  provider.respond(async (wire, request) => {
+    let isOpen = true;
+    void request.closed.then(() => {
+      isOpen = false;
+    });
+    wire.toolCalls({ index: 0, id: "1", name: "list_dir", arguments: '{"path":"' });
+    while (isOpen) {
+      wire.toolCalls({ index: 0, arguments: "word".repeat(10) });
+      await new Promise((next) => setImmediate(next));
+    }
+  });
+  expect(await ended(api, await begin(api, {}))).toMatchObject({ failure_code: "runner.budget_exceeded" });
+});
+
+test("the smaller of the service's budget and the session's counts, and money is a budget too", async () => {
+  const { provider, api } = await setStage(rest, { budgetRunTokens: 1_000_000, defaultModel: "gpt-4o" });
+  void speakForEver(provider, 40);
+  const { session_id: sessionId } = await api.createSession({
+    agent: { name: "thrifty", budget: { costMicroUsd: 5_000n } },
+  });
+  const { run_id: runId } = await api.sendMessage({ sessionId, message: "go" });
+  const run = await ended(api, runId);
+  expect(run).toMatchObject({ state: "failed", failure_code: "runner.budget_exceeded" });
+  const { cost_micro_usd: cost } = run.usage as { cost_micro_usd: number };
+  expect(cost).toBeGreaterThanOrEqual(5_000);
+  expect(cost).toBeLessThan(5_000 + 40 * 10);
+});
+
+test("a budget that is used up already makes no request", async () => {
+  const { provider, api } = await setStage(rest, { budgetRunTokens: 20 });
+  const { session_id: sessionId } = await api.createSession({ agent: { name: "x", systemPrompt: "y".repeat(400) } });
+  const { run_id: runId } = await api.sendMessage({ sessionId, message: "go" });
+  expect(await ended(api, runId)).toMatchObject({ failure_code: "runner.budget_exceeded" });
+  expect(provider.requests).toHaveLength(0);
+});
+
+test("a budget of money is refused for a model whose price nobody knows", async () => {
+  const { api } = await setStage(rest, { budgetClientDayUsd: 1, defaultModel: "openai:my-own" });
+  const { session_id: sessionId } = await api.createSession({ agent: { name: "x" } });
+  await expectRefused(api.sendMessage({ sessionId, message: "go" }), {
+    grpcCode: "INVALID_ARGUMENT",
+    httpStatus: 400,
+    reason: "MODEL_UNSUPPORTED",
+    text: /^failed to create client: no price is known for model my-own: use a budget of tokens/,
+  });
+});
+
+test("the runs of a client share its day, however many go on side by side, and another client has its own", async () => {
+  const { provider, api, service } = await setStage(rest, { budgetClientDayTokens: 5_000, sessionsMaxConcurrent: 0 });
+  const pieceTokens = 25;
+  for (let index = 0; index < 6; index++) {
+    void speakForEver(provider, pieceTokens);
+  }
+  const runs = await Promise.all(Array.from({ length: 6 }, () => begin(api, {})));
+  const endings = await Promise.all(runs.map((runId) => ended(api, runId)));
+  expect(endings.map(({ failure_code }) => failure_code)).toEqual(Array(6).fill("runner.budget_exceeded"));
+  // One that found nothing left to set aside has used nothing.
+  const used = endings.flatMap((run) => (run.usage === undefined ? [] : [run.usage as Record<string, number>]));
+  const total = used.reduce((sum, each) => sum + Number(each.prompt_tokens) + Number(each.completion_tokens), 0);
+  expect(total).toBeGreaterThanOrEqual(5_000);
+  // Each run overshoots by a piece at most.
+  expect(total).toBeLessThanOrEqual(5_000 + 6 * pieceTokens);
+  // Nothing of what was set aside is left behind.
+  const day = await api.getUsage();
+  expect(day).toMatchObject({ tokens: total, tokens_max: 5_000 });
+  const late = await begin(api, {});
+  expect(await ended(api, late)).toMatchObject({
+    failure_code: "runner.budget_exceeded",
+    error: "budget exceeded: the client has used its 5000 tokens of today (UTC)",
+  });
+  const other = rest.connect(service, "stranger");
+  expect(await ended(other, await begin(other, { model: "demo" }))).toMatchObject({ state: "completed" });
+});
+
+test("what was not used goes back to the day", async () => {
+  const { provider, api } = await setStage(rest, { budgetClientDayTokens: 1_500 });
+  for (let index = 0; index < 3; index++) {
+    provider.respond((wire) => say(wire, ["x"], usage(10, 1)));
+    expect(await ended(api, await begin(api, {}))).toMatchObject({ state: "completed" });
+  }
+  expect(await api.getUsage()).toMatchObject({ tokens: 33, cost_micro_usd: 3 * Math.ceil(10 * 0.15 + 0.6) });
+});
+
+test("an open circuit refuses at once in the document's words, and closes when the provider is back", async () => {
+  const { provider, api } = await setStage(rest, { circuitMaxFailures: 2, circuitResetTimeoutSec: 1 });
+  provider.respond(fail(500, "down"), fail(500, "down"));
+  const first = await ended(api, await begin(api, {}));
+  expect(first).toMatchObject({ state: "failed", error: "failed to send message: circuit breaker is open" });
+  expect(provider.requests).toHaveLength(2);
+  const second = await ended(api, await begin(api, {}));
+  expect(second.error).toBe("failed to send message: circuit breaker is open");
+  expect(provider.requests).toHaveLength(2);
+  // A second later one request tries.
+  await until("the circuit to let a request through", async () => {
+    provider.respond(answer("back"));
+    return (await ended(api, await begin(api, {}))).state === "completed";
+  });
+});
+
+interface Choice {
+  readonly workDir?: string;
+  readonly builtin?: string[];
+  readonly model?: string;
+}
+
+async function begin(api: Surface, { workDir, builtin = [], model = "" }: Choice): Promise<string> {
+  const { session_id: sessionId } = await api.createSession({
+    ...(workDir !== undefined && { workDir }),
+    agent: { name: "tester", model, tools: { builtin } },
+  });
+  return (await api.sendMessage({ sessionId, message: "hello" })).run_id;
+}
+
+async function converse(api: Surface, choice: Choice): Promise<SessionEvent[]> {
+  const { workDir, builtin = [] } = choice;
+  if (workDir === undefined) {
+    return await readSession(api, (await startConversation(api, { tools: { builtin } })).sessionId);
+  }
+  const { session_id: sessionId } = await api.createSession({ workDir, agent: { name: "tester", tools: { builtin } } });
+  await api.sendMessage({ sessionId, message: "hello" });
+  return await readSession(api, sessionId);
+}
+
+/** The run once it is over. */
+async function ended(api: Surface, runId: string): Promise<Plain> {
+  await Array.fromAsync(api.followRun(runId));
+  return await api.getRun(runId);
+}
+
+async function hasSaid(api: Surface, runId: string, text: string): Promise<boolean> {
+  const { results } = await api.listResults({ runId, pageSize: 250 });
+  return JSON.stringify(results).includes(text);
+}
+
+/** Pieces of so many tokens until the client hangs up; resolves with whether the response came to its end. */
+function speakForEver(provider: FakeProvider, pieceTokens: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const piece = "word".repeat(pieceTokens);
+  const script: Script = async (wire, request) => {
+    let isOpen = true;
+    void request.closed.then((whole) => {
+      isOpen = false;
+      resolve(whole);
+    });
+    while (isOpen) {
+      wire.text(piece);
+      await new Promise((next) => setImmediate(next));
+    }
+  };
+  provider.respond(script);
+  return promise;
+}
+
+function say(wire: ChatWire, pieces: readonly string[], used: object): void {
+  for (const piece of pieces) {
+    wire.text(piece);
+  }
+  wire.finish("stop");
+  wire.usage(used);
+  wire.done();
+}
+
+async function folderWith(files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "runnel-loop-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, name), text)));
+  return folder;
+}

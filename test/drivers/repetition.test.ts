@@ -1,0 +1,77 @@
+// How the loop notices a model that repeats itself.
+
+import { create } from "@bufbuild/protobuf";
+import fc, { dictionary, jsonValue, property, string } from "fast-check";
+import { expect, test } from "vitest";
+import { type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
+import { type CallCounts, countCalls, interventionText } from "../../src/drivers/llm-loop/repetition.ts";
+
+function call(name: string, args: string): ToolCall {
+  return create(ToolCallSchema, { id: "x", name, arguments: args });
+}
+
+/** The turns one after the other, each with its interventions. */
+function play(...turns: readonly (readonly ToolCall[])[]): string[][] {
+  let counts: CallCounts = {};
+  return turns.map((calls) => {
+    const repetitions = countCalls(counts, calls);
+    // As it comes back out of a checkpoint.
+    counts = JSON.parse(JSON.stringify(repetitions.counts)) as CallCounts;
+    return Array.from(repetitions.interventions, ([position, text]) => `${position} ${text}`);
+  });
+}
+
+test("the third of the same calls is one too many, and the count starts again after it", () => {
+  const same = [call("glob", '{"a":1}')];
+  const text = `0 ${interventionText("glob")}`;
+  expect(play(same, same, same, same, same, same, same)).toEqual([[], [], [text], [], [], [text], []]);
+});
+
+test("calls of one turn count each for itself", () => {
+  const same = call("glob", "{}");
+  expect(play([same, call("grep", "{}"), same, same])).toEqual([[`3 ${interventionText("glob")}`]]);
+});
+
+test.each([
+  ["other arguments", call("glob", '{"a":2}')],
+  ["another tool", call("grep", '{"a":1}')],
+  ["arguments that are no JSON", call("glob", '{"a":1')],
+  ["an array of the same", call("glob", '["a",1]')],
+  ["text instead of a number", call("glob", '{"a":"1"}')],
+])("%s are another call", (_, other) => {
+  const same = call("glob", '{"a":1}');
+  expect(play([same], [same], [other])).toEqual([[], [], []]);
+});
+
+test("no arguments are the same as empty ones, and text that is no JSON is the same as itself", () => {
+  expect(play([call("a", "")], [call("a", "{}")], [call("a", " { } ")]).at(-1)).toHaveLength(1);
+  expect(play([call("a", "{")], [call("a", "{")], [call("a", "{")]).at(-1)).toHaveLength(1);
+});
+
+test("the order of keys does not matter, at any depth", () => {
+  fc.assert(
+    property(dictionary(string(), jsonValue({ maxDepth: 3 }), { minKeys: 1 }), (value) => {
+      const reversed = JSON.stringify(reverseKeys(value));
+      const turns = [
+        [call("t", JSON.stringify(value))],
+        [call("t", reversed)],
+        [call("t", JSON.stringify(value, null, 2))],
+      ];
+      expect(play(...turns).at(-1)).toHaveLength(1);
+    }),
+  );
+});
+
+function reverseKeys(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    return value.map(reverseKeys);
+  }
+  if (typeof value === "object" && value !== null) {
+    return Object.fromEntries(
+      Object.entries(value)
+        .reverse()
+        .map(([key, each]) => [key, reverseKeys(each)]),
+    );
+  }
+  return value;
+}

@@ -1,0 +1,37 @@
+// What clients set aside of a day, many at a time.
+
+import { expect, test } from "vitest";
+import { correctUsage, readUsageOfToday, reserveUsage } from "../../src/storage/client-usage.ts";
+import { openStore } from "../runlog/store.ts";
+
+const max = { tokens: 1_000, costMicroUsd: 0 };
+
+test("no two take the same tokens, and the last one gets what is left", async () => {
+  const { db } = await openStore();
+  const asked = { tokens: 30, costMicroUsd: 7 };
+  const granted = await Promise.all(Array.from({ length: 40 }, () => reserveUsage(db, { client: "a", asked, max })));
+  const tokens = granted.map((each) => each.tokens).toSorted((one, other) => other - one);
+  expect(tokens).toEqual([...Array<number>(33).fill(30), 10, ...Array<number>(6).fill(0)]);
+  // No limit of cost: all of it was granted.
+  expect(await readUsageOfToday(db, "a")).toMatchObject({ tokens: 1_000, costMicroUsd: 280 });
+  expect(await readUsageOfToday(db, "b")).toMatchObject({ tokens: 0, costMicroUsd: 0 });
+});
+
+test("what is given back can be taken again, and never more than there was", async () => {
+  const { db } = await openStore();
+  const { day } = await reserveUsage(db, { client: "a", asked: { tokens: 1_000, costMicroUsd: 5 }, max });
+  await correctUsage(db, { client: "a", day, tokens: -400, costMicroUsd: -9 });
+  expect(await readUsageOfToday(db, "a")).toEqual({ day, tokens: 600, costMicroUsd: 0 });
+  expect(await reserveUsage(db, { client: "a", asked: { tokens: 900, costMicroUsd: 0 }, max })).toMatchObject({
+    tokens: 400,
+  });
+});
+
+test("a day that was overdrawn grants nothing", async () => {
+  const { db } = await openStore();
+  const { day } = await reserveUsage(db, { client: "a", asked: { tokens: 1_000, costMicroUsd: 0 }, max });
+  await correctUsage(db, { client: "a", day, tokens: 50, costMicroUsd: 0 });
+  expect(await reserveUsage(db, { client: "a", asked: { tokens: 1, costMicroUsd: 0 }, max })).toMatchObject({
+    tokens: 0,
+  });
+});

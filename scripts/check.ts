@@ -3,6 +3,7 @@
 
 import { checkBreaking } from "./breaking.ts";
 import { runCommand } from "./run-command.ts";
+import { checkSettingsAreFresh } from "./settings.ts";
 import { checkGenIsFresh } from "./stale-gen.ts";
 import { fillThirdParty } from "./third-party.ts";
 
@@ -15,6 +16,7 @@ interface Step {
 const steps: readonly Step[] = [
   { name: "third-party protos", run: () => silent(fillThirdParty()) },
   { name: "gen/ is fresh", run: checkGenIsFresh },
+  { name: "settings are fresh", run: checkSettingsAreFresh },
   { name: "buf lint", run: () => silent(runCommand("buf", ["lint"])) },
   { name: "buf format", run: () => silent(runCommand("buf", ["format", "--diff", "--exit-code", "proto"])) },
   { name: "buf breaking", run: checkBreaking },

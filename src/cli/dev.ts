@@ -2,39 +2,53 @@
 
 import type { Command } from "commander";
 import type { App } from "../app.ts";
-import { type Config, isOpenAiConfigured, keys } from "../config/keys.ts";
-import { loadConfig } from "../config/load.ts";
+import { Fault } from "../base/fault.ts";
+import { type Config, isAuthConfigured, isProviderConfigured } from "../config/keys.ts";
+import { readConfig } from "../config/load.ts";
 import { createLogger } from "../telemetry/logger.ts";
-import { readPort } from "./arguments.ts";
-import { type ServeFlags, serverFlags, startServer } from "./serve.ts";
+import { addServerOptions, type ServerFlags, serverSources, startServer } from "./serve.ts";
+
+const loopback = "127.0.0.1";
+const loopbackHosts: ReadonlySet<string> = new Set([loopback, "::1", "localhost"]);
 
 export function addDev(program: Command): void {
-  program
-    .command("dev")
-    .description("run the service for development: quiet log, a line to paste")
-    .option("--port <number>", keys.serverPort.about, readPort)
-    .action(async (flags: ServeFlags) => {
-      const environment = {
-        RUNNEL_LOG_LEVEL: "warn",
-        RUNNEL_SERVER_DRAIN_SECONDS: "1",
-        RUNNEL_SERVER_REFLECTION: "true",
-        ...process.env,
-      };
-      const config = loadConfig(environment, { ...serverFlags(flags), serverHost: "127.0.0.1" });
-      await startServer({
-        config,
-        logger: createLogger(config.logLevel),
-        onProgress: (message) => console.error(message),
-        announce: (app) => console.error(banner(app, config)),
-      });
+  const command = program.command("dev").description("run the service for development: quiet log, a line to paste");
+  addServerOptions(command).action(async (flags: ServerFlags) => {
+    const config = readDevConfig(flags);
+    await startServer({
+      config,
+      logger: createLogger(config.logLevel),
+      onProgress: (message) => console.error(message),
+      announce: (app) => console.error(banner(app, config)),
     });
+  });
+}
+
+/** It listens on loopback, unless the command line itself says otherwise and callers have to prove who they are. */
+function readDevConfig(flags: ServerFlags): Config {
+  const sources = serverSources(flags);
+  const saysHost = flags.host !== undefined || flags.set?.some((each) => each.startsWith("server.host=")) === true;
+  const config = readConfig(
+    {
+      ...sources,
+      flags: { ...sources.flags, ...(!saysHost && { serverHost: loopback }) },
+      defaults: { logLevel: "warn", serverDrainSeconds: 1, serverReflection: true },
+    },
+    { onWarning: console.error },
+  );
+  if (!isAuthConfigured(config) && !loopbackHosts.has(config.serverHost)) {
+    const fix = "set RUNNEL_AUTH_API_KEYS or another credential, or leave it on 127.0.0.1";
+    throw new Fault(
+      "CONFIG_INVALID",
+      `anybody who reaches ${config.serverHost} could call without credentials: ${fix}`,
+    );
+  }
+  return config;
 }
 
 function banner(app: App, config: Config): string {
   const url = `http://${app.host}:${app.port}`;
-  const model = isOpenAiConfigured(config)
-    ? `OpenAI-compatible at ${config.openaiBaseUrl}`
-    : "demo (set RUNNEL_PROVIDERS_OPENAI_KEY for a real one)";
+  const hint = isProviderConfigured(config) ? "" : " (set RUNNEL_PROVIDERS_OPENAI_KEY or another key for a real one)";
   const session = {
     session_id: "try",
     work_dir: process.cwd(),
@@ -45,7 +59,7 @@ function banner(app: App, config: Config): string {
     `  who    ${app.asksForCredentials ? "callers with credentials" : "anyone on this machine may call, without credentials"}`,
     `  api    ${url}/openapi.json`,
     `  data   ${app.databaseDirectory ?? "the database of DATABASE_URL"}`,
-    `  model  ${model}`,
+    `  model  ${app.defaultModel}${hint}`,
     app.asksForCredentials ? "  try    (with credentials added)" : "  try    (paste it)",
     `    curl -s ${url}/v1/sessions -d ${quote(JSON.stringify(session))} ; \\`,
     `    curl -s ${url}/v1/sessions/try/messages -d '{"message":"list the files and read README.md"}' ; \\`,

@@ -1,58 +1,79 @@
-// `runnel serve`: the service in the foreground, set up by its environment.
+// `runnel serve`: the service in the foreground, set up by a file, its environment and its options.
 
+import { homedir } from "node:os";
 import type { Command } from "commander";
 import { type App, type AppOptions, openApp } from "../app.ts";
-import { Fault } from "../base/fault.ts";
-import { type Config, documentedWithoutEffect, isAuthConfigured, keys } from "../config/keys.ts";
-import { loadConfig } from "../config/load.ts";
+import { type Config, keys } from "../config/keys.ts";
+import { type ConfigSources, readServeConfig } from "../config/load.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { readPort } from "./arguments.ts";
+import { exitCodes } from "./exit-codes.ts";
 
-/** What a shell reports of a program that was interrupted. */
-const exitInterrupted = 130;
 /** Load balancers ask for readiness every few seconds. */
 const noticeMsMax = 5_000;
 
-export interface ServeFlags {
+export interface SettingsFlags {
+  /** False for `--no-config`. */
+  readonly config?: string | false;
+  readonly set?: readonly string[];
+}
+
+export interface ServerFlags extends SettingsFlags {
   readonly host?: string;
   readonly port?: number;
 }
 
 export function addServe(program: Command): void {
-  program
-    .command("serve")
-    .description("run the service, with settings from the environment")
-    .option("--host <address>", keys.serverHost.about)
-    .option("--port <number>", keys.serverPort.about, readPort)
-    .action(async (flags: ServeFlags) => {
-      const config = loadConfig(process.env, serverFlags(flags));
-      assertAuthConfigured(config);
-      for (const name of documentedWithoutEffect.filter((each) => (process.env[each] ?? "") !== "")) {
-        console.error(`${name} is set, but has no effect in this version`);
-      }
-      await startServer({
-        config,
-        logger: createLogger(config.logLevel),
-        onProgress: (message) => console.error(message),
-        announce: ({ host, port, h2Port }) => {
-          const scheme = config.tlsCertFile === "" ? "http" : "https";
-          const more = h2Port === undefined ? "" : ` and, for HTTP/2, ${scheme}://${host}:${h2Port}`;
-          console.error(`runnel serves on ${scheme}://${host}:${port}${more}`);
-        },
-      });
+  const command = program.command("serve").description("run the service, with settings from file and environment");
+  addServerOptions(command).action(async (flags: ServerFlags) => {
+    const config = readServeConfig(serverSources(flags), { onWarning: console.error });
+    await startServer({
+      config,
+      logger: createLogger(config.logLevel),
+      onProgress: (message) => console.error(message),
+      announce: ({ host, port, h2Port }) => {
+        const scheme = config.tlsCertFile === "" ? "http" : "https";
+        const more = h2Port === undefined ? "" : ` and, for HTTP/2, ${scheme}://${host}:${h2Port}`;
+        console.error(`runnel serves on ${scheme}://${host}:${port}${more}`);
+      },
     });
+  });
 }
 
-/** A service that anybody could call is only for one's own machine, which is what `dev` is for. */
-function assertAuthConfigured(config: Config): void {
-  if (!isAuthConfigured(config)) {
-    const fix = "set RUNNEL_AUTH_HMAC_SECRET, RUNNEL_AUTH_API_KEYS or RUNNEL_AUTH_ADMIN_TOKEN";
-    throw new Fault("CONFIG_INVALID", `missing required config: auth.hmac_secret: ${fix}, or use \`runnel dev\``);
+/** The options of every command that reads the settings; `settingsSources` tells what they say. */
+export function addSettingsOptions(command: Command): Command {
+  return command
+    .option("--config <file>", "YAML file of settings, instead of ./config.yaml")
+    .option("--no-config", "read no file of settings")
+    .option("--set <key=value>", "set any key of the file; may be repeated", collect);
+}
+
+export function settingsSources({ config, set }: SettingsFlags): ConfigSources {
+  return { environment: process.env, directory: process.cwd(), home: findHome(), file: config, settings: set };
+}
+
+/** A container may run as an account that the machine does not know, for which Node throws. */
+function findHome(): string {
+  try {
+    return homedir();
+  } catch {
+    return "";
   }
 }
 
-export function serverFlags({ host, port }: ServeFlags): Partial<Config> {
-  return { ...(host !== undefined && { serverHost: host }), ...(port !== undefined && { serverPort: port }) };
+export function addServerOptions(command: Command): Command {
+  return addSettingsOptions(command)
+    .option("--host <address>", keys.serverHost.about)
+    .option("--port <number>", "port to listen on; 0 picks a free one", readPort);
+}
+
+export function serverSources({ host, port, ...flags }: ServerFlags): ConfigSources {
+  const said = { ...(host !== undefined && { serverHost: host }), ...(port !== undefined && { serverPort: port }) };
+  return { ...settingsSources(flags), flags: said };
+}
+
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
 }
 
 export interface ServerCommand extends AppOptions {
@@ -80,7 +101,7 @@ function untilSignalled(): Promise<NodeJS.Signals> {
   let signalled = false;
   const onSignal = (signal: NodeJS.Signals): void => {
     if (signalled) {
-      process.exit(exitInterrupted);
+      process.exit(exitCodes.interrupted);
     }
     signalled = true;
     resolve(signal);

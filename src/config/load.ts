@@ -1,58 +1,46 @@
-// Reads the settings from the environment. Everything that is wrong is told at once, with what would be right.
+// The settings, ready to use, or one failure that tells everything that is wrong with them.
 
-import { readFileSync } from "node:fs";
-import { Fault, type FieldViolation } from "../base/fault.ts";
-import { type Config, Expected, type Key, keys } from "./keys.ts";
+import type { Config } from "./keys.ts";
+import { invalidConfig } from "./problem.ts";
+import { checkRequirements } from "./requirements.ts";
+import { type ConfigSources, type Resolution, resolveSettings } from "./resolve.ts";
+import type { Environment } from "./variables.ts";
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type { ConfigSources, Environment };
 
-/** Defaults, then the environment, then what the command line says. */
+export interface ReadOptions {
+  /** Told of what is no error and still worth a look. */
+  readonly onWarning?: (warning: string) => void;
+}
+
+/** Throws CONFIG_INVALID. */
+export function readConfig(sources: ConfigSources, { onWarning = () => {} }: ReadOptions = {}): Config {
+  const resolution = resolveSettings(sources);
+  if (resolution.problems.length > 0) {
+    throw invalidConfig(resolution.problems);
+  }
+  return warnAndTake(resolution, onWarning);
+}
+
+/** As `readConfig`, and what `serve` needs has to be there. */
+export function readServeConfig(sources: ConfigSources, { onWarning = () => {} }: ReadOptions = {}): Config {
+  const resolution = resolveSettings(sources);
+  const requirements = checkRequirements(resolution);
+  const problems = [...requirements.problems, ...resolution.problems];
+  if (problems.length > 0) {
+    throw invalidConfig(problems, requirements.hint);
+  }
+  return warnAndTake(resolution, onWarning);
+}
+
+/** From the environment and what is given, without any file. */
 export function loadConfig(environment: Environment, flags: Partial<Config> = {}): Config {
-  const violations: FieldViolation[] = [];
-  const values = Object.entries<Key<unknown>>(keys).map(([name, key]) => [name, read(key, environment, violations)]);
-  if (violations.length > 0) {
-    const list = violations.map((violation) => `${violation.field} ${violation.description}`).join("; ");
-    throw new Fault("CONFIG_INVALID", `invalid configuration: ${list}`, { violations });
-  }
-  return { ...Object.fromEntries(values), ...flags } as Config;
+  return readConfig({ environment, directory: ".", home: "", file: false, flags });
 }
 
-function read(key: Key<unknown>, environment: Environment, violations: FieldViolation[]): unknown {
-  const found = find(key, environment, violations);
-  if (found === undefined) {
-    return key.fallback;
+function warnAndTake({ config, warnings }: Resolution, onWarning: (warning: string) => void): Config {
+  for (const warning of warnings) {
+    onWarning(warning);
   }
-  const value = key.read(found.text);
-  if (!(value instanceof Expected)) {
-    return value;
-  }
-  const shown = key.secret === true ? "is not valid" : `is "${found.text}"`;
-  violations.push({ field: found.name, description: `${shown}: expected ${value.what}` });
-  return key.fallback;
-}
-
-interface Found {
-  readonly name: string;
-  readonly text: string;
-}
-
-/** The variable that counts, or for a secret the file that its `…_FILE` names. */
-function find(key: Key<unknown>, environment: Environment, violations: FieldViolation[]): Found | undefined {
-  const isSet = (name: string): boolean => (environment[name] ?? "") !== "";
-  const name = key.env.find(isSet);
-  if (name !== undefined) {
-    return { name, text: environment[name] ?? "" };
-  }
-  const fileName = key.secret === true ? key.env.map((each) => `${each}_FILE`).find(isSet) : undefined;
-  if (fileName === undefined) {
-    return undefined;
-  }
-  try {
-    const text = readFileSync(environment[fileName] ?? "", "utf8").trim();
-    return text === "" ? undefined : { name: fileName, text };
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    violations.push({ field: fileName, description: `names a file that cannot be read (${why})` });
-    return undefined;
-  }
+  return config;
 }

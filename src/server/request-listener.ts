@@ -9,9 +9,9 @@ import { Access } from "#gen/runnel/options/v1/options_pb.js";
 import { accessOf } from "../base/access.ts";
 import type { Clock } from "../base/clock.ts";
 import { Fault } from "../base/fault.ts";
+import { setTraceParent } from "../base/trace-parent.ts";
 import { messageBytesMax } from "../config/limits.ts";
 import type { Events } from "../telemetry/events.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
 import { setAdmission } from "../trust/caller.ts";
 import { type AdmissionOptions, admit } from "./admission.ts";
 import { answerCors, isForeignPage } from "./cors.ts";
@@ -44,10 +44,10 @@ export interface RequestListenerOptions {
   /** True when no credentials are asked for: then pages of other origins are kept out by other means. */
   readonly isOpen: boolean;
   readonly bodyBytesMax: number;
+  /** Of an answer that is no stream; 0 means no limit. */
   readonly writeTimeoutMs: number;
   readonly clock: Clock;
   readonly events: Events;
-  readonly metrics: Metrics;
 }
 
 export function createRequestListener(options: RequestListenerOptions): (request: Request, response: Response) => void {
@@ -118,6 +118,7 @@ async function answerCall(request: Request, response: Response, visit: Visit): P
   exchange.note(admission, method === undefined ? "" : `${method.parent.typeName}/${method.name}`);
   const contextValues = createContextValues();
   setAdmission(contextValues, admission);
+  setTraceParent(contextValues, request.headers.traceparent);
   if (rpc !== undefined) {
     if ("fault" in admission && !request.complete && !("stream" in response)) {
       // What is left of the request is not waited for.
@@ -141,7 +142,7 @@ function isPublic(method: DescMethod | undefined, path: string): boolean {
 
 /** An answer that is no stream must be out in time, however slowly its reader reads. */
 function boundAnswer(response: Response, method: DescMethod | undefined, { clock, writeTimeoutMs }: Visit): void {
-  if (method !== undefined && method.methodKind !== "unary") {
+  if (writeTimeoutMs === 0 || (method !== undefined && method.methodKind !== "unary")) {
     return;
   }
   const done = new AbortController();

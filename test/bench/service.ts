@@ -29,11 +29,10 @@ export async function startService({ home, providerUrl, profile }: ServiceOption
   const startedMs = performance.now();
   const child = await startChild({
     program: main,
-    args: ["serve"],
+    args: ["serve", "--no-config", "--port", "0"],
     nodeFlags: profile === undefined ? [] : profileFlags(profile),
     environment: {
       RUNNEL_SERVER_HOST: "127.0.0.1",
-      RUNNEL_SERVER_PORT: "0",
       RUNNEL_AUTH_API_KEYS: `bench=${benchKey}`,
       RUNNEL_RATELIMIT_RPS: "0",
       RUNNEL_LOG_LEVEL: "warn",
@@ -42,10 +41,9 @@ export async function startService({ home, providerUrl, profile }: ServiceOption
       // The limits are lifted: what is measured is the cost of work, not its refusal.
       RUNNEL_SESSIONS_MAX_CONCURRENT: "0",
       RUNNEL_RUNS_SLOTS: "256",
-      ...(providerUrl !== undefined && {
-        RUNNEL_PROVIDERS_OPENAI_KEY: "bench",
-        RUNNEL_PROVIDERS_OPENAI_BASE_URL: `${providerUrl}/v1`,
-      }),
+      ...(providerUrl === undefined
+        ? { RUNNEL_DEFAULTS_MODEL: "demo" }
+        : { RUNNEL_PROVIDERS_OPENAI_KEY: "bench", RUNNEL_PROVIDERS_OPENAI_BASE_URL: `${providerUrl}/v1` }),
     },
     announcement: /serves on (http:\/\/\S+)/,
   });

@@ -13,12 +13,15 @@ import { startProcess } from "../harness/process.ts";
 import { until } from "../harness/wait.ts";
 import { ownFolder, runCommand, runShell, startCommand } from "./command.ts";
 
+/** Without a provider `serve` starts only when it is told that the demo model is meant. */
+const demo = { RUNNEL_DEFAULTS_MODEL: "demo" };
+
 test("a port that is taken is told with the fix", async () => {
   const DATABASE_URL = await testDatabase();
   const { url } = await startProcess({ DATABASE_URL });
   const { port } = new URL(url);
   const { code, stdout, stderr } = await runCommand(["serve", "--port", port], {
-    environment: { DATABASE_URL, RUNNEL_LOG_LEVEL: "silent" },
+    environment: { ...demo, DATABASE_URL, RUNNEL_LOG_LEVEL: "silent" },
   });
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toMatch(new RegExp(`^runnel: port ${port} .*RUNNEL_SERVER_PORT.*\n$`));
@@ -64,11 +67,94 @@ test("after SIGTERM a service is not ready any more but answers for a while, so 
   expect((await serve.ended).code).toBe(0);
 });
 
-test("serve refuses to start when nobody could prove who calls, and says what to do", async () => {
-  const nothing = { RUNNEL_AUTH_API_KEYS: "", DATABASE_URL: "postgres://127.0.0.1:1/none" };
-  const { code, stderr } = await runCommand(["serve"], { environment: nothing });
-  expect(code).toBe(1);
-  expect(stderr).toMatch(/^runnel: missing required config: auth.hmac_secret: set RUNNEL_AUTH_HMAC_SECRET.*runnel dev/);
+test.each([
+  [{ RUNNEL_AUTH_API_KEYS: "" }, "missing required config: auth.hmac_secret, at least one provider key/url"],
+  [{ RUNNEL_AUTH_API_KEYS: "", ...demo }, "missing required config: auth.hmac_secret"],
+  [{}, "missing required config: at least one provider key/url"],
+  [{ ...demo, RUNNEL_SERVER_PORT: "0" }, "server.port must be between 1 and 65535, got 0"],
+  [{ ...demo, AGENT_RUNNER_DEFAULTS_TIMEOUT_SECS: "0" }, "defaults.timeout_secs must be positive, got 0"],
+  [{ ...demo, AGENT_RUNNER_CALLBACK_TIMEOUT_SEC: "-1" }, "callback.timeout_sec must not be negative, got -1"],
+  [{ ...demo, AGENT_RUNNER_SESSIONS_TTL_MINUTES: "0" }, "sessions.ttl_minutes must be positive, got 0"],
+])("serve with %j refuses to start, in the words of the document", async (environment, words) => {
+  const nothing = { DATABASE_URL: "postgres://127.0.0.1:1/none" };
+  const { code, stdout, stderr } = await runCommand(["serve", "--no-config"], {
+    environment: { ...nothing, ...(environment as Record<string, string>) },
+  });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr.split("\n")[0]).toBe(`runnel: Invalid config: ${words}`);
+  // What is missing comes with a hint below.
+  expect(stderr.includes("`runnel dev`")).toBe(words.startsWith("missing"));
+});
+
+test("a file, the environment and the command line set up a service, in this order", async () => {
+  const directory = await ownFolder();
+  const file = "auth: {hmac_secret: of the file}\ndefaults: {model: demo}\nserver: {port: 1, reflection: true}\n";
+  await writeFile(join(directory, "named.yaml"), file, { mode: 0o644 });
+  const environment = { DATABASE_URL: await testDatabase(), RUNNEL_AUTH_API_KEYS: "", RUNNEL_SERVER_PORT: "2" };
+  const words = [
+    "serve",
+    "--config",
+    "named.yaml",
+    "--port",
+    "0",
+    "--set",
+    "retention.days=3",
+    "--set",
+    "log.level=warn",
+  ];
+  const serve = startCommand(words, { environment, directory });
+  const url = await until("the service to serve", () => /serves on (http:\/\/\S+)/.exec(serve.stderr())?.[1]);
+  expect(serve.stderr()).toContain("named.yaml holds secrets and can be read by others");
+  // An empty variable does not take away what the file says.
+  const secret = { RUNNEL_API_KEY: "", RUNNEL_AUTH_HMAC_SECRET: "of the file" };
+  expect((await runCommand(["run", "hello pace=0", "--url", url], { environment: secret })).code).toBe(0);
+});
+
+test("an account without a home has no file there", async () => {
+  const directory = await ownFolder();
+  await mkdir(join(directory, ".config", "agent-runner"), { recursive: true });
+  await writeFile(join(directory, ".config", "agent-runner", "config.yaml"), "xyzzy: 1\n");
+  const refused = (home: string) => runCommand(["serve"], { environment: { HOME: home }, directory });
+  expect((await refused("")).stderr).not.toContain("xyzzy");
+  expect((await refused(directory)).stderr).toContain("unknown key xyzzy");
+});
+
+test("a file that is named and missing, and secrets among the arguments, keep every command from starting", async () => {
+  for (const command of ["serve", "dev", "migrate"]) {
+    const outcome = await runCommand([command, "--config", "nothing.yaml", "--set", "auth.hmac_secret=s3cret"]);
+    expect(outcome.code).toBe(1);
+    expect(outcome.stderr).toMatch(/Invalid config: .*config file \S+nothing\.yaml cannot be read \(ENOENT/);
+    expect(outcome.stderr).toContain("--set auth.hmac_secret: arguments are seen by everybody on this machine");
+    expect(outcome.stderr).not.toContain("s3cret");
+  }
+});
+
+test("dev listens on loopback whatever file and environment say, and elsewhere only if callers prove who they are", async () => {
+  const directory = await ownFolder();
+  await writeFile(join(directory, "config.yaml"), "server: {host: 0.0.0.0}\nlog: {level: silent}\n");
+  const environment = { DATABASE_URL: await testDatabase(), RUNNEL_SERVER_HOST: "0.0.0.0", RUNNEL_AUTH_API_KEYS: "" };
+  const lineOf = async (words: readonly string[], more: Record<string, string> = {}): Promise<string> => {
+    const place = { environment: { ...environment, ...more }, directory };
+    const dev = startCommand(["dev", "--port", "0", ...words], place);
+    await until("dev to print its lines", () => dev.stderr().includes("/stream\n"));
+    dev.child.kill("SIGINT");
+    await dev.ended;
+    return dev.stderr();
+  };
+  const usual = await lineOf([]);
+  expect(usual).toMatch(/^runnel http:\/\/127\.0\.0\.1:/);
+  expect(usual).toContain("anyone on this machine may call, without credentials");
+  for (const words of [
+    ["--host", "127.0.0.2"],
+    ["--set", "server.host=127.0.0.2"],
+  ]) {
+    const said = await lineOf(words, { RUNNEL_AUTH_HMAC_SECRET: "a secret of this test" });
+    expect(said).toMatch(/^runnel http:\/\/127\.0\.0\.2:/);
+    expect(said).toContain("callers with credentials");
+    const { code, stderr } = await runCommand(["dev", "--port", "0", ...words], { environment, directory });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/anybody who reaches 127\.0\.0\.2 could call without credentials: set RUNNEL_AUTH_API_KEYS/);
+  }
 });
 
 test("the names of the Agent Runner document work, and those that do nothing yet are told", async () => {
@@ -98,6 +184,7 @@ test("HTTP/2 may have a port of its own, and both ports speak TLS", async () => 
   await Promise.all([writeFile(certFile, server.cert), writeFile(keyFile, server.key), writeFile(caFile, ca)]);
   const serve = startCommand(["serve", "--port", "0"], {
     environment: {
+      ...demo,
       DATABASE_URL: await testDatabase(),
       RUNNEL_SERVER_H2_PORT: "0",
       AGENT_RUNNER_TLS_CERT_FILE: certFile,
@@ -129,6 +216,7 @@ test("with an authority of clients, only those that it vouches for are served", 
   await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, `${name}.pem`), text)));
   const serve = startCommand(["serve", "--port", "0"], {
     environment: {
+      ...demo,
       DATABASE_URL: await testDatabase(),
       RUNNEL_TLS_CERT_FILE: paths.cert ?? "",
       RUNNEL_TLS_KEY_FILE: paths.key ?? "",
@@ -156,9 +244,9 @@ test.each([
 ])("%j is told before anything is served", async (environment, problem) => {
   const DATABASE_URL = await testDatabase();
   const { code, stderr } = await runCommand(["serve", "--port", "0"], {
-    environment: { DATABASE_URL, RUNNEL_LOG_LEVEL: "silent", ...environment },
+    environment: { ...demo, DATABASE_URL, RUNNEL_LOG_LEVEL: "silent", ...environment },
   });
-  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`runnel: ${problem}`) });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`runnel: Invalid config: ${problem}`) });
 });
 
 test("the REST surface describes itself", async () => {
@@ -198,7 +286,7 @@ test("the lines that dev prints work as pasted, whatever the folder is called", 
 
 async function startServe(environment: Readonly<Record<string, string>>) {
   const serve = startCommand(["serve", "--port", "0"], {
-    environment: { DATABASE_URL: await testDatabase(), RUNNEL_DATABASE_POOL_SIZE: "4", ...environment },
+    environment: { ...demo, DATABASE_URL: await testDatabase(), RUNNEL_DATABASE_POOL_SIZE: "4", ...environment },
   });
   const url = await until("the service to serve", () => /serves on (http:\/\/\S+)/.exec(serve.stderr())?.[1]);
   return { ...serve, port: Number(new URL(url).port) };

@@ -25,14 +25,15 @@ test("without anything set every key has its default, and every default is one t
     expect(config[name as keyof Config]).toBe(key.fallback);
     const isNothing = key.fallback === undefined || String(key.fallback) === "";
     expect(isNothing || key.read(String(key.fallback)) === key.fallback, name).toBe(true);
+    expect(key.path, name).toMatch(/^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$/);
   }
 });
 
 test("no two keys share a variable, and all are ours or documented names", () => {
-  const names = Object.values<Key<unknown>>(keys).flatMap((key) => key.env);
+  const names = Object.values<Key<unknown>>(keys).flatMap((key) => key.variables);
   expect(new Set(names).size).toBe(names.length);
   for (const name of names) {
-    expect(name).toMatch(/^(RUNNEL|AGENT_RUNNER)_[A-Z0-9_]+$|^DATABASE_URL$/);
+    expect(name).toMatch(/^(RUNNEL|AGENT_RUNNER)_[A-Z0-9_]+$|^DATABASE_URL$|^OTEL_EXPORTER_OTLP_ENDPOINT$/);
   }
 });
 
@@ -52,12 +53,13 @@ test("a secret may come from a file, trimmed; the variable itself wins, and no o
   const folder = await mkdtemp(join(tmpdir(), "runnel-config-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = join(folder, "secret");
-  await writeFile(file, "  from a file\n");
-  expect(loadConfig({ RUNNEL_AUTH_HMAC_SECRET_FILE: file }).authHmacSecret).toBe("from a file");
-  expect(loadConfig({ AGENT_RUNNER_PROVIDERS_OPENAI_KEY_FILE: file }).openaiKey).toBe("from a file");
+  await writeFile(file, "  from-a-file\n");
+  expect(loadConfig({ RUNNEL_AUTH_HMAC_SECRET_FILE: file }).authHmacSecret).toBe("from-a-file");
+  expect(loadConfig({ AGENT_RUNNER_PROVIDERS_OPENAI_KEY_FILE: file }).openaiKey).toBe("from-a-file");
   const both = { RUNNEL_AUTH_HMAC_SECRET_FILE: file, AGENT_RUNNER_AUTH_HMAC_SECRET: "direct" };
   expect(loadConfig(both).authHmacSecret).toBe("direct");
-  expect(loadConfig({ RUNNEL_SERVER_HOST_FILE: file }).serverHost).toBe(keys.serverHost.fallback);
+  expect(loadConfig({ DATABASE_URL_FILE: file }).databaseUrl).toBe("from-a-file");
+  expect(refusal({ RUNNEL_SERVER_HOST_FILE: file }).message).toContain("unknown variable RUNNEL_SERVER_HOST_FILE");
   const missing = refusal({ RUNNEL_AUTH_HMAC_SECRET_FILE: join(folder, "nothing") });
   expect(missing.violations).toMatchObject([{ field: "RUNNEL_AUTH_HMAC_SECRET_FILE" }]);
   expect(missing.message).toContain("names a file that cannot be read");
@@ -94,14 +96,90 @@ test("an empty variable counts as unset", () => {
   });
 });
 
-test.each(["-1", "65536", "80.5", "8e3", "0x50", " 80", "eighty"])(
-  "a port of %j is refused, with what would do",
-  (port) => {
-    const fault = refusal({ RUNNEL_SERVER_PORT: port });
-    expect(fault.reason).toBe("CONFIG_INVALID");
-    expect(fault.message).toContain(`RUNNEL_SERVER_PORT is "${port}": expected a whole number from 0 to 65535`);
-  },
-);
+test.each(["80.5", "8e3", "0x50", " 80", "eighty"])("a port of %j is refused, with what would do", (port) => {
+  const fault = refusal({ RUNNEL_SERVER_PORT: port });
+  expect(fault.reason).toBe("CONFIG_INVALID");
+  expect(fault.message).toBe(
+    `Invalid config: RUNNEL_SERVER_PORT is "${port}": expected a whole number from 1 to 65535`,
+  );
+});
+
+test("a long value is told in part, on one line", () => {
+  const { message } = refusal({ RUNNEL_LOG_LEVEL: `a\n${"b".repeat(10_000)}` });
+  expect(message).toMatch(/RUNNEL_LOG_LEVEL is "a\\nb{78}…": expected one of/);
+});
+
+test("of very many mistakes the first ones are told, and how many more there are", () => {
+  const many = Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`RUNNEL_X${index}_OF_NO_USE`, "1"]));
+  const { message, violations } = refusal(many);
+  expect(message.match(/unknown variable/g)).toHaveLength(20);
+  expect(message).toMatch(/; and 5 more$/);
+  expect(violations).toHaveLength(25);
+});
+
+test.each([
+  ["RUNNEL_SERVER_PROT", "RUNNEL_SERVER_PORT"],
+  ["AGENT_RUNNER_SERVER_PROT", "AGENT_RUNNER_SERVER_PORT"],
+  ["RUNNEL_AUTH_HMAC_SECERT_FILE", "RUNNEL_AUTH_HMAC_SECRET_FILE"],
+  // Not of the document, so not by the document's prefix.
+  ["AGENT_RUNNER_DATABASE_URL", "RUNNEL_DATABASE_URL"],
+])("%s is unknown, and %s is offered", (name, meant) => {
+  const { message } = refusal({ [name]: "s3cret-v4lue" });
+  expect(message).toBe(`Invalid config: unknown variable ${name}: did you mean ${meant}?`);
+});
+
+test("a variable that resembles nothing is unknown all the same", () => {
+  const { message } = refusal({ RUNNEL_XYZZY: "1" });
+  expect(message).toBe("Invalid config: unknown variable RUNNEL_XYZZY: `runnel config explain` lists those there are");
+});
+
+test("what the commands call with, and what Kubernetes tells of a service called runnel, is no mistake", () => {
+  const links = {
+    RUNNEL_SERVICE_HOST: "10.0.0.1",
+    RUNNEL_SERVICE_PORT: "8090",
+    RUNNEL_SERVICE_PORT_HTTP: "8090",
+    RUNNEL_PORT: "tcp://10.0.0.1:8090",
+    RUNNEL_PORT_8090_TCP: "tcp://10.0.0.1:8090",
+    RUNNEL_PORT_8090_TCP_ADDR: "10.0.0.1",
+    AGENT_RUNNER_PORT: "tcp://10.0.0.1:8090",
+    // Of a service that is called runnel-server: it looks like ours.
+    RUNNEL_SERVER_PORT: "tcp://10.0.0.1:8090",
+  };
+  const commands = { RUNNEL_API_KEY: "a", RUNNEL_CLIENT_ID: "b", RUNNEL_ADMIN_TOKEN: "c" };
+  expect(loadConfig({ ...links, ...commands, RUNNEL_OF_NO_USE: "" })).toEqual(loadConfig({}));
+});
+
+test.each([
+  ["RUNNEL_PROVIDERS_OPENAI_BASE_URL", "localhost:1234"],
+  ["RUNNEL_PROVIDERS_OPENAI_BASE_URL", "ftp://example.com"],
+  ["RUNNEL_PROVIDERS_OPENAI_BASE_URL", "https://user@example.com"],
+  ["RUNNEL_PROVIDERS_OPENAI_BASE_URL", "https://:pass@example.com"],
+  ["RUNNEL_PROVIDERS_OPENAI_BASE_URL", "https://example.com/?key=a"],
+  ["RUNNEL_PROVIDERS_OPENAI_BASE_URL", `https://example.com/${"a".repeat(2_000)}`],
+  ["RUNNEL_BUDGETS_RUN_USD", "-1"],
+  ["RUNNEL_BUDGETS_RUN_USD", "1,50"],
+  ["RUNNEL_BUDGETS_RUN_USD", "1000000.01"],
+  ["RUNNEL_SESSIONS_HISTORY_MESSAGES", "1"],
+  ["RUNNEL_CB_MAX_FAILURES", "0"],
+  ["RUNNEL_SECURITY_ALLOW_PRIVATE_NETWORKS", "TRUE"],
+  ["RUNNEL_PROVIDERS_OPENAI_API", "completions"],
+  ["RUNNEL_DEFAULTS_MAX_TURNS", "2147483648"],
+  ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4317"],
+])("%s of %j is refused", (name, value) => {
+  expect(refusal({ [name]: value }).violations).toMatchObject([{ field: name }]);
+});
+
+test("decimals, numbers below zero where they mean something, and other programs' names are read", () => {
+  const environment = {
+    RUNNEL_BUDGETS_RUN_USD: "0.25",
+    RUNNEL_DEFAULTS_MAX_TURNS: "-1",
+    OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318",
+  };
+  const read = { budgetRunUsd: 0.25, defaultMaxTurns: -1, tracingEndpoint: "http://127.0.0.1:4318" };
+  expect(loadConfig(environment)).toMatchObject(read);
+  const both = { ...environment, RUNNEL_TRACING_ENDPOINT: "http://127.0.0.1:9" };
+  expect(loadConfig(both).tracingEndpoint).toBe("http://127.0.0.1:9");
+});
 
 test("everything that is wrong is named at once, and secrets are not", () => {
   const secret = "s3cret-v4lue";

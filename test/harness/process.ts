@@ -24,7 +24,9 @@ export interface ServiceProcess {
 
 /** Starts `runnel serve`, which knows the clients of the tests; killed with the test if it still runs then. */
 export async function startProcess(environment: Readonly<Record<string, string>>): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [main, "serve"], {
+  // A file of settings in some folder of this machine is none of the tests' business; a port of 0 is for the command line.
+  const freePort = environment.RUNNEL_SERVER_PORT === undefined ? ["--port", "0"] : [];
+  const child = spawn(process.execPath, [main, "serve", "--no-config", ...freePort], {
     stdio: ["ignore", "ignore", "pipe"],
     env: {
       PATH: process.env.PATH,
@@ -33,7 +35,6 @@ export async function startProcess(environment: Readonly<Record<string, string>>
       RUNNEL_RATELIMIT_RPS: "0",
       RUNNEL_RATELIMIT_FAILURES_RPS: "0",
       RUNNEL_SERVER_HOST: "127.0.0.1",
-      RUNNEL_SERVER_PORT: "0",
       RUNNEL_SERVER_DRAIN_SECONDS: "1",
       RUNNEL_DATABASE_POOL_SIZE: "4",
       RUNNEL_RUNS_LEASE_MS: "1000",

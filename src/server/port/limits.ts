@@ -1,6 +1,7 @@
 // What the port lets its peers do, and the numbers it starts from. Every limit of a connection, a session or a request on
 // the wire is here; what a request may ask for is the business of those who answer it.
 
+/** 0 means no limit for the time that a request, its head and an idle connection have. */
 export interface OnePortLimits {
   readonly connectionsMax: number;
   /** Of one peer address; an IPv4 address that comes by IPv6 is the same address. */
@@ -75,3 +76,8 @@ export const onePortLimits: OnePortLimits = {
   // As the preface: one exchange with a peer that is willing.
   h2LingerTimeoutMs: 10_000,
 };
+
+/** How long a limit lasts that may be switched off by 0. */
+export function orNever(timeoutMs: number): number {
+  return timeoutMs === 0 ? Number.POSITIVE_INFINITY : timeoutMs;
+}

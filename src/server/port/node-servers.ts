@@ -6,7 +6,7 @@ import http2 from "node:http2";
 import https from "node:https";
 import type { Socket } from "node:net";
 import type { TlsOptions } from "node:tls";
-import type { OnePortLimits } from "./limits.ts";
+import { type OnePortLimits, orNever } from "./limits.ts";
 
 /** What a server does with a socket that is given to it. */
 export type ServeSocket = (socket: Socket) => void;
@@ -61,14 +61,24 @@ function takeListener(server: http.Server | https.Server, event: "connection" | 
   };
 }
 
+/**
+ * The longest that a timer of Node takes, 24 days. A keep-alive timeout of 0 would leave an idle connection to the stall
+ * timeout, which is for responses.
+ */
+const timerMsMax = 2 ** 31 - 1;
+/** Node adds it to the keep-alive timeout. */
+const keepAliveBufferMs = 1_000;
+
 function h1Options(limits: OnePortLimits): http.ServerOptions {
+  const requestMs = orNever(limits.h1RequestTimeoutMs);
   return {
     connectionsCheckingInterval: limits.checkIntervalMs,
-    headersTimeout: limits.h1HeadersTimeoutMs,
+    // Node takes no head that may take longer than its request.
+    headersTimeout: Math.min(limits.h1HeadersTimeoutMs, requestMs),
     // TCP's own probes find a vanished h1 reader as soon as PING finds an h2 peer.
     keepAlive: true,
     keepAliveInitialDelay: limits.h2PingIntervalMs,
-    keepAliveTimeout: limits.h1KeepAliveTimeoutMs,
+    keepAliveTimeout: Math.min(orNever(limits.h1KeepAliveTimeoutMs), timerMsMax - keepAliveBufferMs),
     maxHeaderSize: limits.headerBytesMax,
     noDelay: true,
     requestTimeout: limits.h1RequestTimeoutMs,

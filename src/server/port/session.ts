@@ -1,7 +1,7 @@
 // One HTTP/2 session over time: whether its peer is there, has anything to do, and has stayed long enough.
 
 import type { ServerHttp2Session } from "node:http2";
-import type { OnePortLimits } from "./limits.ts";
+import { type OnePortLimits, orNever } from "./limits.ts";
 import { OpenStreams } from "./streams.ts";
 
 export interface H2ConnectionOptions {
@@ -30,7 +30,7 @@ export class H2Connection {
     this.#session = session;
     this.#limits = limits;
     this.#nowMs = nowMs;
-    this.#streams = new OpenStreams(limits.h2RequestTimeoutMs);
+    this.#streams = new OpenStreams(orNever(limits.h2RequestTimeoutMs));
     this.#sinceMs = nowMs();
     this.#ageMaxMs = spreadAge(limits.h2SessionAgeMs, ordinal);
     this.#quietSinceMs = this.#sinceMs;
@@ -82,7 +82,7 @@ export class H2Connection {
     if (this.#session.destroyed || (this.#session.closed && !hasStreams)) {
       return quietMs > limits.h2LingerTimeoutMs ? "destroy" : "keep";
     }
-    if (!this.#session.closed && (quietMs > limits.h2IdleTimeoutMs || ageMs > this.#ageMaxMs)) {
+    if (!this.#session.closed && (quietMs > orNever(limits.h2IdleTimeoutMs) || ageMs > this.#ageMaxMs)) {
       return "retire";
     }
     // A closed session that still has streams is pinged too: its peer may vanish like any other.

@@ -1,0 +1,110 @@
+// What is written of the settings from their table: the section of README.md between two markers, and the example of a
+// YAML file. A row of the table is the only place where a setting is described.
+
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Key, keys } from "../src/config/keys.ts";
+import { repositoryRoot } from "./run-command.ts";
+
+const readmePath = "README.md";
+const examplePath = "docs/config.example.yaml";
+const beginning = "<!-- settings: written by `npm run generate` -->";
+const end = "<!-- /settings -->";
+
+export async function writeSettings(): Promise<void> {
+  for (const [path, text] of await printFiles()) {
+    await writeFile(join(repositoryRoot, path), text);
+  }
+}
+
+/** Throws when a file is not what the table says. */
+export async function checkSettingsAreFresh(): Promise<string> {
+  const files = await printFiles();
+  const found = await Promise.all([...files.keys()].map(async (path) => [path, await readOrNothing(path)] as const));
+  const stale = found.filter(([path, text]) => text !== files.get(path)).map(([path]) => path);
+  if (stale.length > 0) {
+    throw new Error(
+      `${stale.join(" and ")}: not what src/config/keys says; run \`npm run generate\` and commit the result.`,
+    );
+  }
+  return `${Object.keys(keys).length} settings`;
+}
+
+async function printFiles(): Promise<ReadonlyMap<string, string>> {
+  const readme = await readFile(join(repositoryRoot, readmePath), "utf8");
+  return new Map([
+    [readmePath, fillMarkers(readme)],
+    [examplePath, printExample()],
+  ]);
+}
+
+async function readOrNothing(path: string): Promise<string | undefined> {
+  return await readFile(join(repositoryRoot, path), "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") {
+      return undefined;
+    }
+    throw error;
+  });
+}
+
+function fillMarkers(text: string): string {
+  const [start, stop] = [text.indexOf(beginning), text.indexOf(end)];
+  if (start === -1 || stop < start) {
+    throw new Error(`${readmePath} lacks the line ${beginning}, or the line ${end} below it`);
+  }
+  return `${text.slice(0, start)}${beginning}\n\n${printTables()}\n\n${text.slice(stop)}`;
+}
+
+const rows: readonly Key<unknown>[] = Object.values<Key<unknown>>(keys);
+
+/** The first word of a key. */
+function sectionOf(key: Key<unknown>): string {
+  return key.path.split(".")[0] ?? "";
+}
+
+function rowsBySection(): ReadonlyMap<string, readonly Key<unknown>[]> {
+  return Map.groupBy(rows, sectionOf);
+}
+
+function printTables(): string {
+  return [...rowsBySection()].map(([section, keysOfIt]) => printTable(section, keysOfIt)).join("\n\n");
+}
+
+function printTable(section: string, keysOfIt: readonly Key<unknown>[]): string {
+  const lines = keysOfIt.map((key) => {
+    const variables = key.variables.map((name) => `\`${name}\``).join("<br>");
+    const cells = [`\`${key.path}\`${key.secret === true ? " ª" : ""}`, variables, printDefault(key), key.about];
+    return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  });
+  return [`**${section}**`, "", "| key | variable | default | |", "|---|---|---|---|", ...lines].join("\n");
+}
+
+function printDefault({ fallback, fallbackAbout }: Key<unknown>): string {
+  const text = String(fallback ?? "");
+  return fallbackAbout ?? (text === "" ? "" : `\`${text}\``);
+}
+
+function printExample(): string {
+  const opening = [
+    "# Settings of Runnel. Copy it to config.yaml, or name it with --config; take the # from what you set.",
+    "# What is set by the environment or the command line counts more than this file. Written by `npm run generate`.",
+  ];
+  const sections = [...rowsBySection()].map(([section, keysOfIt]) => printSection(section, keysOfIt));
+  return `${[...opening, ...sections.map((lines) => `\n${lines}`)].join("\n")}\n`;
+}
+
+/** Keys of a section below it stand together, so that each section is named once. */
+function printSection(section: string, keysOfIt: readonly Key<unknown>[]): string {
+  const below = Map.groupBy(keysOfIt, ({ path }) => path.split(".").slice(1, -1).join("."));
+  const blocks = [...below].map(([name, those]) => {
+    const indent = name === "" ? "  " : "    ";
+    return [...(name === "" ? [] : [`  ${name}:`]), ...those.flatMap((key) => printSetting(key, indent))].join("\n");
+  });
+  return [`${section}:`, ...blocks].join("\n");
+}
+
+function printSetting(key: Key<unknown>, indent: string): string[] {
+  const name = key.path.split(".").at(-1);
+  const value = Array.isArray(key.fallback) ? "[]" : JSON.stringify(key.fallback ?? "");
+  return [`${indent}# ${key.about.replaceAll("`", "")}`, `${indent}# ${name}: ${value}`];
+}

@@ -1,0 +1,56 @@
+// Who may call: `auth`.
+
+import { Expected, type Key, makeKey, type Wrong } from "../key.ts";
+import { flag, secret, token } from "../kinds.ts";
+
+const documented = true;
+
+/** A client and a key that proves it: both the bearer token and the secret of its signatures. */
+export interface ClientKey {
+  readonly client: string;
+  readonly key: string;
+}
+
+/** Short keys can be guessed, and a line that is wrong must not quietly lock a client out. */
+const keyCharsMin = 16;
+
+export const authKeys = {
+  authHmacSecret: secret({
+    path: "auth.hmac_secret",
+    about: "Secret of request signatures that all callers share.",
+    documented,
+  }),
+  authHmacSecretPrevious: secret({
+    path: "auth.hmac_secret_previous",
+    about: "The secret before, still good while callers change over.",
+  }),
+  authHmacV1: flag({
+    path: "auth.hmac_v1",
+    fallback: true,
+    about:
+      "Whether signatures as the Agent Runner document has them are good, which bind neither method, path nor client.",
+  }),
+  authApiKeys: clientKeys(),
+  authAdminToken: token(
+    {
+      path: "auth.admin_token",
+      about: "Bearer token of administration and debug calls; without one they are refused.",
+    },
+    keyCharsMin,
+  ),
+} as const;
+
+function clientKeys(): Key<readonly ClientKey[]> {
+  const about =
+    "Keys of clients, `client=key`, one a line; several lines of one client overlap while a key is replaced.";
+  const row = { path: "auth.api_keys", fallback: [] as readonly ClientKey[], about };
+  return { ...makeKey(row, readClientKeys), separator: "\n", secret: true };
+}
+
+function readClientKeys(text: string): readonly ClientKey[] | Wrong {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
+  const keys = lines.map((line) => /^\s*([\x21-\x3c\x3e-\x7e]{1,128})=(\S+)\s*$/.exec(line));
+  const read = keys.flatMap((match) => (match === null ? [] : [{ client: match[1] ?? "", key: match[2] ?? "" }]));
+  const isRight = read.length === lines.length && read.every(({ key }) => key.length >= keyCharsMin);
+  return isRight ? read : new Expected(`lines of client=key, with keys of at least ${keyCharsMin} characters`);
+}

@@ -1,0 +1,127 @@
+// Models and what they may take: `providers`, `defaults`, `circuit_breaker`, `budgets`.
+
+import { baseUrl, choice, decimal, integer, text, token } from "../kinds.ts";
+
+const documented = true;
+/** What the contract's fields of this kind hold. */
+const int32Max = 2 ** 31 - 1;
+/** More than a year of any account. */
+const tokensMax = 1_000_000_000_000;
+const usdMax = 1_000_000;
+
+export const modelKeys = {
+  openaiKey: token({ path: "providers.openai_key", about: "API key of OpenAI.", documented }),
+  openaiBaseUrl: baseUrl({
+    path: "providers.openai_base_url",
+    fallback: "https://api.openai.com/v1",
+    about: "Base URL of OpenAI, or of a server that stands in for it, with or without a key.",
+  }),
+  openaiApi: choice({
+    path: "providers.openai_api",
+    words: ["chat", "responses"],
+    fallback: "chat",
+    about: "Which API of OpenAI is called: Chat Completions or Responses.",
+  }),
+  geminiKey: token({ path: "providers.gemini_key", about: "API key of Google Gemini.", documented }),
+  geminiBaseUrl: baseUrl({
+    path: "providers.gemini_base_url",
+    fallback: "https://generativelanguage.googleapis.com/v1beta",
+    about: "Base URL of Google Gemini.",
+  }),
+  anthropicKey: token({ path: "providers.anthropic_key", about: "API key of Anthropic.", documented }),
+  anthropicBaseUrl: baseUrl({
+    path: "providers.anthropic_base_url",
+    fallback: "https://api.anthropic.com/v1",
+    about: "Base URL of Anthropic; its `/v1` belongs to it.",
+  }),
+  compatibleKey: token({
+    path: "providers.compatible_key",
+    about: "API key of the server at `providers.compatible_base_url`, if it wants one.",
+  }),
+  compatibleBaseUrl: baseUrl({
+    path: "providers.compatible_base_url",
+    about: "Any server that speaks Chat Completions; its models are named `compatible:<name>`.",
+  }),
+  retryBaseMs: integer({
+    path: "providers.retry_base_ms",
+    fallback: 1_000,
+    min: 1,
+    max: 60_000,
+    about: "First delay before a model is tried again.",
+  }),
+  defaultModel: text({
+    path: "defaults.model",
+    fallbackAbout: "`gpt-4o-mini`, or a small model of the first provider there is; without one `demo`",
+    about: "Model of agents that name none; `demo` needs no provider.",
+    documented,
+  }),
+  defaultMaxTurns: integer({
+    path: "defaults.max_turns",
+    fallback: 30,
+    min: -int32Max,
+    max: int32Max,
+    about: "Most model responses of a run.",
+    documented,
+  }),
+  defaultMaxTokens: integer({
+    path: "defaults.max_tokens",
+    fallback: 4_096,
+    min: -int32Max,
+    max: int32Max,
+    about: "Most tokens of a model response.",
+    documented,
+  }),
+  defaultTimeoutSecs: integer({
+    path: "defaults.timeout_secs",
+    fallback: 300,
+    min: 1,
+    max: 86_400,
+    belowMin: "must be positive",
+    about: "Longest time of a run.",
+    documented,
+  }),
+  circuitMaxFailures: integer({
+    path: "circuit_breaker.max_failures",
+    variable: "CB_MAX_FAILURES",
+    fallback: 5,
+    min: 1,
+    max: 1_000,
+    about: "Failures of a provider in a row after which it is left alone.",
+    documented,
+  }),
+  circuitResetTimeoutSec: integer({
+    path: "circuit_breaker.reset_timeout_sec",
+    variable: "CB_RESET_TIMEOUT_SEC",
+    fallback: 30,
+    min: 1,
+    max: 3_600,
+    about: "How long a provider is left alone before one request tries it again.",
+    documented,
+  }),
+  budgetRunTokens: integer({
+    path: "budgets.run_tokens",
+    fallback: 0,
+    min: 0,
+    max: tokensMax,
+    about: "Most tokens of a run; 0 means no limit.",
+  }),
+  budgetRunUsd: decimal({
+    path: "budgets.run_usd",
+    fallback: 0,
+    max: usdMax,
+    about: "Most US dollars of a run; 0 means no limit.",
+  }),
+  budgetClientDayTokens: integer({
+    path: "budgets.client_day_tokens",
+    fallback: 0,
+    min: 0,
+    max: tokensMax,
+    about: "Most tokens of a client in a day; 0 means no limit.",
+  }),
+  budgetClientDayUsd: decimal({
+    path: "budgets.client_day_usd",
+    fallback: 0,
+    max: usdMax,
+    about: "Most US dollars of a client in a day; 0 means no limit.",
+  }),
+} as const;

@@ -1,0 +1,53 @@
+// Where the service keeps things and what it tells: `database`, `metrics`, `tracing`, `log`.
+
+import type { Key } from "../key.ts";
+import { baseUrl, choice, flag, integer, optional, secret, text } from "../kinds.ts";
+
+export const operationKeys = {
+  // It holds a password as a rule.
+  databaseUrl: secret({
+    path: "database.url",
+    also: ["DATABASE_URL"],
+    fallbackAbout: "the embedded Postgres",
+    about: "Postgres 15 or newer to use instead of the embedded one.",
+  }),
+  databaseDir: text({
+    path: "database.dir",
+    fallback: "./.runnel",
+    about: "Where the embedded Postgres keeps its data.",
+  }),
+  databasePoolSize: integer({
+    path: "database.pool_size",
+    fallback: 8,
+    min: 2,
+    max: 100,
+    about: "Connections for queries; eight more are used.",
+  }),
+  metricsPort: optional(
+    integer({
+      path: "metrics.port",
+      fallback: 0,
+      fallbackAbout: "none",
+      min: 0,
+      max: 65_535,
+      about: "Port on loopback where Prometheus reads `/metrics`; 0 picks a free one.",
+    }),
+  ),
+  tracingEndpoint: baseUrl({
+    path: "tracing.endpoint",
+    also: ["OTEL_EXPORTER_OTLP_ENDPOINT"],
+    fallbackAbout: "no traces",
+    about: "Base URL of OTLP over HTTP that traces are sent to, such as `http://127.0.0.1:4318`.",
+  }),
+  tracingContent: flag({
+    path: "tracing.content",
+    fallback: false,
+    about: "Whether traces carry what was said and what tools were given and answered.",
+  }),
+  logLevel: choice({
+    path: "log.level",
+    words: ["debug", "info", "warn", "error", "silent"],
+    fallback: "info",
+    about: "Least important line of the log, which is JSON on standard error.",
+  }),
+} as const satisfies Record<string, Key<unknown>>;

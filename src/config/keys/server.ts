@@ -1,0 +1,161 @@
+// The port and what comes in through it: `server`, `server.tls`, `rate_limit`.
+
+import { flag, integer, list, optional, text } from "../kinds.ts";
+
+const documented = true;
+const notNegative = "must not be negative";
+const portMax = 65_535;
+const portWords = `must be between 1 and ${portMax}`;
+/** A day is as good as no limit. */
+const timeoutSecMax = 86_400;
+
+export const serverKeys = {
+  serverHost: text({ path: "server.host", fallback: "0.0.0.0", about: "Address to listen on.", documented }),
+  serverPort: integer({
+    path: "server.port",
+    fallback: 8090,
+    min: 1,
+    max: portMax,
+    belowMin: portWords,
+    aboveMax: portWords,
+    about: "Port to listen on; `--port 0` picks a free one.",
+    documented,
+  }),
+  serverH2Port: optional(
+    integer({
+      path: "server.h2_port",
+      fallback: 0,
+      fallbackAbout: "the same port",
+      min: 0,
+      max: portMax,
+      about: "Port for HTTP/2 alone; the other one then speaks HTTP/1.1 alone. 0 picks a free one.",
+    }),
+  ),
+  serverDrainSeconds: integer({
+    path: "server.drain_seconds",
+    fallback: 25,
+    min: 0,
+    max: 3_600,
+    about:
+      "Longest a stop waits for open calls; after `SIGTERM` a fifth of it, at most 5 s, goes first with readiness off.",
+  }),
+  serverMaxBodyBytes: integer({
+    path: "server.max_body_bytes",
+    fallback: 10 * 1_048_576,
+    min: 1_024,
+    max: 64 * 1_048_576,
+    about: "Most bytes of a REST body; gRPC and Connect messages have 4 MiB.",
+    documented,
+  }),
+  serverReadHeaderTimeoutSec: integer({
+    path: "server.read_header_timeout_sec",
+    fallback: 5,
+    min: 0,
+    max: timeoutSecMax,
+    belowMin: notNegative,
+    about: "Longest time to receive the head of a request; 0 means no limit.",
+    documented,
+  }),
+  serverReadTimeoutSec: integer({
+    path: "server.read_timeout_sec",
+    fallback: 30,
+    min: 0,
+    max: timeoutSecMax,
+    belowMin: notNegative,
+    about: "Longest time to receive a request, body included; 0 means no limit.",
+    documented,
+  }),
+  serverWriteTimeoutSec: integer({
+    path: "server.write_timeout_sec",
+    fallback: 65,
+    min: 0,
+    max: timeoutSecMax,
+    belowMin: notNegative,
+    about: "Longest time to answer a request that is no stream; 0 means no limit.",
+    documented,
+  }),
+  serverIdleTimeoutSec: integer({
+    path: "server.idle_timeout_sec",
+    fallback: 120,
+    min: 0,
+    max: timeoutSecMax,
+    belowMin: notNegative,
+    about: "How long a connection without requests is kept; 0 means no limit.",
+    documented,
+  }),
+  serverConnectionsMax: integer({
+    path: "server.connections_max",
+    fallback: 10_000,
+    min: 1,
+    max: 1_000_000,
+    about: "Most open connections.",
+  }),
+  serverConnectionsPerAddressMax: integer({
+    path: "server.connections_per_address_max",
+    fallback: 2_500,
+    min: 1,
+    max: 1_000_000,
+    about: "Most open connections of one address; a proxy is one address.",
+  }),
+  serverStreamsPerConnectionMax: integer({
+    path: "server.streams_per_connection_max",
+    fallback: 100,
+    min: 1,
+    max: 10_000,
+    about: "Most streams of one HTTP/2 connection at a time; 250 suits a proxy.",
+  }),
+  serverCorsOrigins: list({
+    path: "server.cors_origins",
+    item: /^(?:\*|https?:\/\/[^\s/?#]+)$/,
+    expected: "origins such as https://app.example, separated by commas, or *",
+    about: "Origins whose pages may call, separated by commas, or `*`.",
+  }),
+  serverReflection: flag({
+    path: "server.reflection",
+    fallback: false,
+    about: "Whether gRPC reflection answers; `dev` has it on.",
+  }),
+  tlsCertFile: text({
+    path: "server.tls.cert_file",
+    variable: "TLS_CERT_FILE",
+    about: "PEM file with the server's certificate chain; with it the port speaks TLS.",
+    documented,
+  }),
+  tlsKeyFile: text({
+    path: "server.tls.key_file",
+    variable: "TLS_KEY_FILE",
+    about: "PEM file with the certificate's private key.",
+    documented,
+  }),
+  tlsClientCaFile: text({
+    path: "server.tls.client_ca_file",
+    variable: "TLS_CLIENT_CA_FILE",
+    about: "PEM file with the authorities of client certificates; with it every connection must present one.",
+  }),
+  rateLimitRps: integer({
+    path: "rate_limit.requests_per_second",
+    variable: "RATELIMIT_RPS",
+    fallback: 20,
+    min: 0,
+    max: 1_000_000,
+    about: "Requests per second of one client; 0 means no limit.",
+    documented,
+  }),
+  rateLimitBurst: integer({
+    path: "rate_limit.burst",
+    variable: "RATELIMIT_BURST",
+    fallback: 40,
+    min: 1,
+    max: 1_000_000,
+    about: "Requests of one client at once.",
+    documented,
+  }),
+  rateLimitFailuresRps: integer({
+    path: "rate_limit.failures_per_second",
+    variable: "RATELIMIT_FAILURES_RPS",
+    fallback: 20,
+    min: 0,
+    max: 1_000_000,
+    about: "Failed attempts per second of one network; 0 means no limit, for behind a proxy, which is one network.",
+  }),
+} as const;

@@ -1,0 +1,85 @@
+// Sessions, their runs, and whom they call: `sessions`, `runs`, `callback`, `security`, `retention`.
+
+import { baseUrl, flag, integer, text } from "../kinds.ts";
+
+const documented = true;
+const notNegative = "must not be negative";
+
+export const sessionKeys = {
+  sessionsMaxConcurrent: integer({
+    path: "sessions.max_concurrent",
+    fallback: 50,
+    min: 0,
+    max: 1_000_000,
+    belowMin: notNegative,
+    about: "Most active runs over all replicas; 0 means no limit.",
+    documented,
+  }),
+  sessionsTtlMinutes: integer({
+    path: "sessions.ttl_minutes",
+    fallback: 30,
+    min: 1,
+    max: 525_600,
+    belowMin: "must be positive",
+    about: "Minutes after which a session that does nothing is removed.",
+    documented,
+  }),
+  sessionsHistoryMessages: integer({
+    path: "sessions.history_messages",
+    fallback: 200,
+    min: 2,
+    max: 10_000,
+    about: "Most messages of a session's past that a model is shown.",
+  }),
+  sessionsSingleMessage: flag({
+    path: "sessions.single_message",
+    fallback: false,
+    about: "Whether a session takes one message only, as the Agent Runner document's own service does.",
+  }),
+  sessionsWorkRoot: text({
+    path: "sessions.work_root",
+    fallbackAbout: "`work` in `database.dir`",
+    about: "Where sessions that name no `work_dir` get one.",
+  }),
+  runsSlots: integer({
+    path: "runs.slots",
+    fallback: 256,
+    min: 1,
+    max: 10_000,
+    about: "Most runs that one replica works on at a time.",
+  }),
+  runsLeaseMs: integer({
+    path: "runs.lease_ms",
+    fallback: 5_000,
+    min: 300,
+    max: 60_000,
+    about: "After this silence a replica's runs are taken over.",
+  }),
+  callbackBaseUrl: baseUrl({
+    path: "callback.base_url",
+    about: "Where the tools and states of sessions are sent that name no callback of their own.",
+    documented,
+  }),
+  callbackTimeoutSec: integer({
+    path: "callback.timeout_sec",
+    fallback: 30,
+    min: 0,
+    max: 3_600,
+    belowMin: notNegative,
+    about: "Longest time of a callback.",
+    documented,
+  }),
+  securityAllowPrivateNetworks: flag({
+    path: "security.allow_private_networks",
+    fallback: false,
+    about: "Whether callers may name addresses of private networks to be called.",
+    documented,
+  }),
+  retentionDays: integer({
+    path: "retention.days",
+    fallback: 7,
+    min: 1,
+    max: 3_650,
+    about: "How long logs of runs are kept.",
+  }),
+} as const;

@@ -1,0 +1,69 @@
+// What `serve` needs before it opens: a way for callers to prove who they are, a model, certificates that can be read.
+
+import { type Config, isAuthConfigured, isProviderConfigured, type KeyName, keys } from "./keys.ts";
+import type { Problem } from "./problem.ts";
+import type { Resolution } from "./resolve.ts";
+import { findTlsProblems } from "./tls-files.ts";
+
+export interface Requirements {
+  readonly problems: readonly Problem[];
+  /** How to get what is missing. */
+  readonly hint: string | undefined;
+}
+
+export function checkRequirements(resolution: Resolution): Requirements {
+  const missing = resolution.isComplete ? requirements.filter((each) => isMissing(each, resolution)) : [];
+  const list = missing.map((each) => each.name).join(", ");
+  const problems = missing.length === 0 ? [] : [{ field: list, text: `missing required config: ${list}` }];
+  return {
+    problems: [...problems, ...findKeyWithoutServer(resolution), ...findTlsProblems(resolution.config)],
+    hint: missing.length === 0 ? undefined : [...missing.map((each) => each.fix), devNeedsNone].join("\n"),
+  };
+}
+
+interface Requirement {
+  /** What the Agent Runner document calls it. */
+  readonly name: string;
+  readonly isMet: (config: Config) => boolean;
+  /** One of these that is set, but wrong, is told by itself. */
+  readonly keys: readonly KeyName[];
+  readonly fix: string;
+}
+
+const demoModelName = "demo";
+const devNeedsNone = "`runnel dev` needs none of it.";
+
+const requirements: readonly Requirement[] = [
+  {
+    name: keys.authHmacSecret.path,
+    isMet: isAuthConfigured,
+    keys: ["authHmacSecret", "authApiKeys", "authAdminToken"],
+    fix: "Callers have to prove who they are: set RUNNEL_AUTH_HMAC_SECRET, …_API_KEYS or …_ADMIN_TOKEN.",
+  },
+  {
+    name: "at least one provider key/url",
+    isMet: (config) => isProviderConfigured(config) || config.defaultModel === demoModelName,
+    keys: [
+      "openaiKey",
+      "openaiBaseUrl",
+      "geminiKey",
+      "geminiBaseUrl",
+      "anthropicKey",
+      "anthropicBaseUrl",
+      "compatibleBaseUrl",
+    ],
+    fix:
+      "Runs need a model: set RUNNEL_PROVIDERS_OPENAI_KEY, …_GEMINI_KEY, …_ANTHROPIC_KEY or …_COMPATIBLE_BASE_URL, " +
+      "or RUNNEL_DEFAULTS_MODEL=demo.",
+  },
+];
+
+function isMissing(requirement: Requirement, { config, settings }: Resolution): boolean {
+  return !requirement.isMet(config) && requirement.keys.every((name) => settings[name].isValid);
+}
+
+function findKeyWithoutServer({ config, settings }: Resolution): Problem[] {
+  const isLost = config.compatibleKey !== "" && config.compatibleBaseUrl === "" && settings.compatibleBaseUrl.isValid;
+  const [key, url] = [keys.compatibleKey.path, keys.compatibleBaseUrl.path];
+  return isLost ? [{ field: key, text: `${key} has no server to go to: set ${url} too` }] : [];
+}

@@ -1,0 +1,91 @@
+// The variables of the environment: which one sets a key, and which ones nobody knows.
+
+import { resolve } from "node:path";
+import { readText } from "./file.ts";
+import { type Key, keys, variablesOfCommands } from "./keys.ts";
+import { findNearest } from "./nearest.ts";
+import { describeError, type Problem } from "./problem.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Variable {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Keys of very many clients. */
+const secretBytesMax = 1_048_576;
+
+/** The variable that counts for `key`. An empty one counts as unset. */
+export function findVariable(key: Key<unknown>, environment: Environment): Variable | undefined {
+  const name = key.variables.find((each) => isSet(each, environment));
+  return name === undefined ? undefined : { name, text: environment[name] ?? "" };
+}
+
+/** What the file holds that `…_FILE` names for a secret, trimmed. An empty file counts as unset. */
+export function findSecretFile(
+  key: Key<unknown>,
+  environment: Environment,
+  directory: string,
+): Variable | Problem | undefined {
+  const name = fileVariables(key).find((each) => isSet(each, environment));
+  if (name === undefined) {
+    return undefined;
+  }
+  try {
+    const text = readText(resolve(directory, environment[name] ?? ""), secretBytesMax).trim();
+    return text === "" ? undefined : { name, text };
+  } catch (error) {
+    return { field: name, text: `${name} names a file that cannot be read (${describeError(error)})` };
+  }
+}
+
+export function fileVariables(key: Key<unknown>): readonly string[] {
+  return key.secret === true ? key.variables.map((name) => `${name}_FILE`) : [];
+}
+
+const ourPrefix = /^(?:RUNNEL|AGENT_RUNNER)_/;
+
+/** A variable with our prefix that nobody reads is a setting that its owner believes to be set. */
+export function findUnknownVariables(environment: Environment): Problem[] {
+  const all = Object.values<Key<unknown>>(keys);
+  const known = [...all.flatMap((key) => [...key.variables, ...fileVariables(key)]), ...variablesOfCommands];
+  return Object.keys(environment)
+    .filter((name) => ourPrefix.test(name) && isSet(name, environment) && !isServiceLink(name) && !known.includes(name))
+    .sort()
+    .map((name) => {
+      const meant = findMeant(name, known);
+      const fix = meant === undefined ? "`runnel config explain` lists those there are" : `did you mean ${meant}?`;
+      return { field: name, text: `unknown variable ${name}: ${fix}` };
+    });
+}
+
+function findMeant(name: string, known: readonly string[]): string | undefined {
+  const [prefix = ""] = ourPrefix.exec(name) ?? [];
+  const other = prefix === "RUNNEL_" ? "AGENT_RUNNER_" : "RUNNEL_";
+  const word = name.slice(prefix.length);
+  const rests = (from: string) => known.filter((each) => each.startsWith(from)).map((each) => each.slice(from.length));
+  const sameName = rests(other).find((each) => each === word);
+  if (sameName !== undefined) {
+    return `${other}${sameName}`;
+  }
+  const nearest = findNearest(word, rests(prefix));
+  return nearest === undefined ? undefined : `${prefix}${nearest}`;
+}
+
+function isSet(name: string, environment: Environment): boolean {
+  const text = environment[name] ?? "";
+  return text !== "" && !(name.endsWith("_PORT") && serviceAddress.test(text));
+}
+
+/**
+ * Kubernetes tells every container of the services there are, by variables such as RUNNEL_PORT=tcp://10.0.0.1:8090 and
+ * RUNNEL_SERVICE_HOST for a service that is called runnel. Nobody meant those to be settings.
+ */
+const serviceAddress = /^(?:tcp|udp|sctp):\/\//;
+
+function isServiceLink(name: string): boolean {
+  return /_SERVICE_HOST$|_SERVICE_PORT(?:_[A-Z0-9_]+)?$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/.test(
+    name,
+  );
+}

@@ -1,0 +1,198 @@
+// The settings in a text of YAML, as texts by their keys. Pure; of values nothing is told, since any may be a secret
+// that stands in the wrong place.
+
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type Scalar,
+  type YAMLError,
+} from "yaml";
+import { type Key, keys } from "./keys.ts";
+import { findNearest } from "./nearest.ts";
+
+export interface YamlSetting {
+  readonly text: string;
+  readonly line: number;
+}
+
+export interface YamlProblem {
+  readonly line: number;
+  readonly column: number;
+  /** Undefined where the text is no YAML. */
+  readonly key: string | undefined;
+  readonly text: string;
+}
+
+export interface YamlSettings {
+  readonly settings: ReadonlyMap<string, YamlSetting>;
+  readonly problems: readonly YamlProblem[];
+}
+
+export function readYaml(text: string): YamlSettings {
+  return new YamlReader(text).read();
+}
+
+const table = new Map(Object.values<Key<unknown>>(keys).map((key) => [key.path, key]));
+const paths = [...table.keys()];
+const sections = [...new Set(paths.flatMap(sectionsOf))];
+
+/** `server` and `server.tls` of `server.tls.cert_file`. */
+function sectionsOf(path: string): string[] {
+  const words = path.split(".");
+  return words.slice(1).map((_, index) => words.slice(0, index + 1).join("."));
+}
+
+/** What the parser's codes mean to who wrote the file. Its own words may quote values. */
+const meanings: Readonly<Record<string, string>> = {
+  BAD_ALIAS: "a value that begins with * needs quotes",
+  BAD_DIRECTIVE: "a line that begins with % needs quotes",
+  BAD_INDENT: "the indentation does not fit what stands above, or a bracket is missing",
+  BLOCK_AS_IMPLICIT_KEY: "two keys on one line, or a value that holds a colon and needs quotes",
+  DUPLICATE_KEY: "this key stands above already: keep one of them",
+  MISSING_CHAR: "a colon, quote, bracket or space is missing",
+  MULTILINE_IMPLICIT_KEY: "a colon is missing after the key",
+  MULTIPLE_DOCS: "only one document fits into the file: remove the line with ---",
+  NON_STRING_KEY: "a key has to be a word",
+  RESOURCE_EXHAUSTION: "this is nested too deeply",
+  TAB_AS_INDENT: "a tab indents: use spaces",
+  TAG_RESOLVE_FAILED: "a value that begins with ! needs quotes",
+};
+
+class YamlReader {
+  readonly #document: Document.Parsed;
+  readonly #lines = new LineCounter();
+  readonly #settings = new Map<string, YamlSetting>();
+  readonly #problems: YamlProblem[] = [];
+
+  constructor(text: string) {
+    const options = { lineCounter: this.#lines, prettyErrors: false, stringKeys: true, resolveKnownTags: false };
+    this.#document = parseDocument(text, options);
+  }
+
+  read(): YamlSettings {
+    const { errors, warnings, contents } = this.#document;
+    for (const error of [...errors, ...warnings]) {
+      this.#reportError(error);
+    }
+    // What is half understood sets nothing.
+    if (this.#problems.length === 0 && contents !== null) {
+      this.#readSection("", contents);
+    }
+    return { settings: this.#settings, problems: this.#problems };
+  }
+
+  #readSection(section: string, node: Node): void {
+    const content = this.#resolve(node);
+    if (isScalar(content) && content.value === null) {
+      return;
+    }
+    if (!isMap<Scalar, Node | null>(content)) {
+      const below = paths.find((path) => path.startsWith(section === "" ? "" : `${section}.`)) ?? "";
+      const what = section === "" ? "a file of settings has" : `${section} has`;
+      this.#report(startOf(node), section, `${what} keys below it, such as ${below}, and no value`);
+      return;
+    }
+    for (const { key, value } of content.items) {
+      this.#readPair(section, key, value);
+    }
+  }
+
+  #readPair(section: string, key: Scalar, value: Node | null): void {
+    const name = String(key.value);
+    const path = section === "" ? name : `${section}.${name}`;
+    const known = name.includes(".") ? undefined : table.get(path);
+    if (known !== undefined) {
+      this.#readValue(known, key, value);
+    } else if (sections.includes(path) && !name.includes(".")) {
+      if (value !== null) {
+        this.#readSection(path, value);
+      }
+    } else {
+      this.#report(startOf(key), path, `unknown key ${printKey(path)}${suggest(path, name.includes("."))}`);
+    }
+  }
+
+  #readValue(known: Key<unknown>, key: Scalar, node: Node | null): void {
+    const content = node === null ? null : this.#resolve(node);
+    if (node !== null && content === undefined) {
+      this.#report(startOf(node), undefined, meanings.BAD_ALIAS ?? "");
+      return;
+    }
+    const { line } = this.#lines.linePos(startOf(key));
+    const items = isSeq<Node>(content) ? content.items.map((item) => this.#readScalar(item)) : undefined;
+    const text = items === undefined ? this.#readScalar(content) : joinItems(items, known.separator);
+    if (text === undefined) {
+      const what = known.separator === undefined ? "takes one value" : "takes a list of values";
+      this.#report(startOf(key), known.path, `${known.path} ${what}`);
+    } else if (text !== "") {
+      this.#settings.set(known.path, { text, line });
+    }
+  }
+
+  /** As it is written, so that `0123` stays what it is also where a text is meant. Nothing is an empty text. */
+  #readScalar(node: unknown): string | undefined {
+    const content = node === null ? null : this.#resolve(node as Node);
+    if (content === null || (isScalar(content) && content.value === null)) {
+      return "";
+    }
+    if (!isScalar(content)) {
+      return undefined;
+    }
+    return typeof content.value === "string" ? content.value : (content.source ?? String(content.value));
+  }
+
+  #resolve(node: Node): unknown {
+    return isAlias(node) ? node.resolve(this.#document) : node;
+  }
+
+  #reportError({ code, pos: [offset] }: YAMLError): void {
+    this.#report(offset, undefined, meanings[code] ?? "this is no YAML: a value with special characters needs quotes");
+  }
+
+  #report(offset: number, key: string | undefined, text: string): void {
+    const { line, col } = this.#lines.linePos(offset);
+    // One missing bracket makes a thousand errors.
+    if (!this.#problems.some((problem) => problem.line === line && problem.text === text)) {
+      this.#problems.push({ line, column: col, key, text });
+    }
+  }
+}
+
+function joinItems(items: readonly (string | undefined)[], separator: string | undefined): string | undefined {
+  return separator === undefined || items.includes(undefined) ? undefined : items.join(separator);
+}
+
+function startOf(node: Node): number {
+  return node.range?.[0] ?? 0;
+}
+
+function suggest(path: string, isDotted: boolean): string {
+  if (isDotted && table.has(path)) {
+    return `: a file has ${path.split(".").length} lines for it, one below the other, each indented more`;
+  }
+  const meant = findMeantKey(path);
+  return meant === undefined ? ": `runnel config explain` lists those there are" : `: did you mean ${meant}?`;
+}
+
+/** The key or section that `path` is nearly, or else the key that has its last word. */
+export function findMeantKey(path: string): string | undefined {
+  const near = findNearest(path, [...paths, ...sections]);
+  if (near !== undefined) {
+    return near;
+  }
+  const lastWord = path.split(".").at(-1);
+  return paths.find((each) => each.split(".").at(-1) === lastWord);
+}
+
+const keyCharsMax = 80;
+
+/** A key is told as it stands, unless it is something else that only looks like one. */
+function printKey(path: string): string {
+  return /^[\w.-]+$/.test(path) && path.length <= keyCharsMax ? path : "that is no name";
+}

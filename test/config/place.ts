@@ -1,0 +1,63 @@
+// A folder to start in and a home, both empty, and what is read there.
+
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+import { Fault } from "../../src/base/fault.ts";
+import type { Config } from "../../src/config/keys.ts";
+import { readConfig, readServeConfig } from "../../src/config/load.ts";
+import type { ConfigSources } from "../../src/config/resolve.ts";
+
+export interface Place {
+  readonly sources: ConfigSources;
+  /** Writes a file below the folder; gives its path. */
+  write(name: string, text: string | Buffer, mode?: number): Promise<string>;
+}
+
+export async function makePlace(environment: Readonly<Record<string, string>> = {}): Promise<Place> {
+  const root = await mkdtemp(join(tmpdir(), "runnel-config-"));
+  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  const directory = join(root, "here");
+  await mkdir(directory);
+  return {
+    sources: { environment, directory, home: join(root, "home") },
+    write: async (name, text, mode = 0o600) => {
+      const path = join(directory, name);
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, text, { mode });
+      return path;
+    },
+  };
+}
+
+/** The settings of a text of YAML, with nothing else said. */
+export async function readYamlConfig(text: string): Promise<Config> {
+  const place = await makePlace();
+  await place.write("config.yaml", text);
+  return readConfig(place.sources);
+}
+
+/** What is told of settings that are refused. */
+export function refusalOf(sources: ConfigSources, read: typeof readConfig = readConfig): string {
+  try {
+    read(sources);
+  } catch (error) {
+    if (error instanceof Fault && error.reason === "CONFIG_INVALID") {
+      return error.message;
+    }
+    throw error;
+  }
+  throw new Error("it was accepted");
+}
+
+/** What is told of a text of YAML, without the file's name. */
+export async function yamlRefusal(text: string): Promise<string> {
+  const place = await makePlace();
+  const path = await place.write("config.yaml", text);
+  return refusalOf(place.sources).replaceAll(`${path}:`, "");
+}
+
+export function serveRefusal(sources: ConfigSources): string {
+  return refusalOf(sources, readServeConfig);
+}

@@ -1,0 +1,145 @@
+// Where settings come from, and which source counts: defaults < file < environment < command line.
+
+import { chmod, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { explainConfig } from "../../src/config/explain.ts";
+import { readConfig } from "../../src/config/load.ts";
+import type { ConfigSources } from "../../src/config/resolve.ts";
+import { makePlace, refusalOf } from "./place.ts";
+
+test("each source counts more than the one before, and explain tells which it was", async () => {
+  const place = await makePlace();
+  const at = (more: Partial<ConfigSources>): [string | undefined, string | undefined] => {
+    const row = explainConfig({ ...place.sources, ...more }).find(({ key }) => key === "server.port");
+    const { serverPort } = readConfig({ ...place.sources, ...more });
+    expect(row?.value).toBe(String(serverPort));
+    return [row?.value, row?.origin];
+  };
+  expect(at({})).toEqual(["8090", "default"]);
+  const path = await place.write("config.yaml", "server: {port: 1}\n");
+  expect(at({})).toEqual(["1", `file ${path}`]);
+  const documented = { AGENT_RUNNER_SERVER_PORT: "2" };
+  expect(at({ environment: documented })).toEqual(["2", "environment AGENT_RUNNER_SERVER_PORT"]);
+  const environment = { ...documented, RUNNEL_SERVER_PORT: "3" };
+  expect(at({ environment })).toEqual(["3", "environment RUNNEL_SERVER_PORT"]);
+  expect(at({ environment: { RUNNEL_SERVER_PORT: "" } })).toEqual(["1", `file ${path}`]);
+  const settings = ["server.port=5", "server.port=4"];
+  expect(at({ environment, settings })).toEqual(["4", "flag"]);
+  expect(at({ environment, settings, flags: { serverPort: 0 } })).toEqual(["0", "flag"]);
+  // The way back to the default.
+  expect(at({ environment, settings: ["server.port="] })).toEqual(["8090", "flag"]);
+  expect(at({ defaults: { serverPort: 9 } })).toEqual(["1", `file ${path}`]);
+  expect(at({ defaults: { serverPort: 9 }, file: false })).toEqual(["9", "default"]);
+});
+
+test("a secret comes from the file, the file of a variable or the variable, and the last of them counts", async () => {
+  const place = await makePlace();
+  const secretFile = await place.write("secret", " of the variable's file \n");
+  const originOf = (environment: Record<string, string>): [string, string | undefined] => {
+    const sources = { ...place.sources, environment };
+    const row = explainConfig(sources).find(({ key }) => key === "auth.hmac_secret");
+    return [readConfig(sources).authHmacSecret, row?.origin];
+  };
+  const path = await place.write("config.yaml", "auth: {hmac_secret: of the config}\n");
+  expect(originOf({})).toEqual(["of the config", `file ${path}`]);
+  // A relative name is one in the folder that the command was started in.
+  for (const name of [secretFile, "secret"]) {
+    const environment = { AGENT_RUNNER_AUTH_HMAC_SECRET_FILE: name };
+    const origin = "file of AGENT_RUNNER_AUTH_HMAC_SECRET_FILE";
+    expect(originOf(environment)).toEqual(["of the variable's file", origin]);
+    const both = { ...environment, RUNNEL_AUTH_HMAC_SECRET: "direct" };
+    expect(originOf(both)).toEqual(["direct", "environment RUNNEL_AUTH_HMAC_SECRET"]);
+  }
+});
+
+test("the file is the one that is named, else ./config.yaml, else the one in the home, else none", async () => {
+  const { sources, write } = await makePlace();
+  const modelOf = (more: Partial<ConfigSources> = {}): string => readConfig({ ...sources, ...more }).defaultModel;
+  expect(modelOf()).toBe("");
+  await write("../home/.config/agent-runner/config.yaml", "defaults: {model: home}\n");
+  expect(modelOf()).toBe("home");
+  const here = await write("config.yaml", "defaults: {model: here}\n");
+  expect(modelOf()).toBe("here");
+  await write("other/named.yaml", "defaults: {model: named}\n");
+  expect(modelOf({ file: "other/named.yaml" })).toBe("named");
+  expect(modelOf({ file: join(sources.directory, "other/named.yaml") })).toBe("named");
+  expect(modelOf({ file: false })).toBe("");
+  await rm(here);
+  expect(modelOf()).toBe("home");
+  // Not even a folder, and none that could be looked into.
+  expect(modelOf({ home: `/${"a".repeat(1_000)}` })).toBe("");
+  expect(modelOf({ home: join(sources.directory, "other/named.yaml") })).toBe("");
+});
+
+test("a file that is named and missing, or that is no file, is told", async () => {
+  const { sources } = await makePlace();
+  const missing = join(sources.directory, "nothing.yaml");
+  expect(refusalOf({ ...sources, file: "nothing.yaml" })).toContain(`config file ${missing} cannot be read (ENOENT`);
+  expect(refusalOf({ ...sources, file: "nothing.yaml" })).toContain("name another one with --config");
+  expect(refusalOf({ ...sources, file: "." })).toContain(`config file ${sources.directory} cannot be read (EISDIR`);
+});
+
+test("mistakes of every source are told at once", async () => {
+  const place = await makePlace({ RUNNEL_SERVER_PROT: "1", RUNNEL_RUNS_SLOTS: "0" });
+  const path = await place.write("config.yaml", "log: {level: loud}\nlgo: {}\n");
+  const settings = ["retention.days=never", "retention.dasy=1"];
+  expect(refusalOf({ ...place.sources, settings })).toBe(
+    `Invalid config: ${[
+      'RUNNEL_RUNS_SLOTS is "0": expected a whole number from 1 to 10000',
+      '--set retention.days is "never": expected a whole number from 1 to 3650',
+      `${path}:1: log.level is "loud": expected one of debug, info, warn, error, silent`,
+      `${path}:2:1: unknown key lgo: did you mean log?`,
+      "--set: unknown key retention.dasy: did you mean retention.days?",
+      "unknown variable RUNNEL_SERVER_PROT: did you mean RUNNEL_SERVER_PORT?",
+    ].join("; ")}`,
+  );
+});
+
+test.each([
+  ["server.port", "--set takes key=value, such as server.port=8090"],
+  ["=8090", "--set takes key=value, such as server.port=8090"],
+  ["s3cret==", "--set takes key=value, such as server.port=8090"],
+  ["server.prot=s3cret", "--set: unknown key server.prot: did you mean server.port?"],
+  [
+    "auth.hmac_secret=s3cret",
+    "seen by everybody on this machine: set RUNNEL_AUTH_HMAC_SECRET or RUNNEL_AUTH_HMAC_SECRET_FILE",
+  ],
+  ["database.url=postgres://a:s3cret@b/c", "set RUNNEL_DATABASE_URL or RUNNEL_DATABASE_URL_FILE instead"],
+])("--set %s is refused, and its value is not told", async (setting, told) => {
+  const { sources } = await makePlace();
+  const message = refusalOf({ ...sources, settings: [setting] });
+  expect(message).toContain(told);
+  expect(message).not.toContain("s3cret");
+});
+
+test("whoever else can read a file with secrets is worth a warning, and nothing more", async () => {
+  const place = await makePlace();
+  const warnings = (): string[] => {
+    const told: string[] = [];
+    expect(readConfig(place.sources, { onWarning: (warning) => told.push(warning) }).authHmacSecret).toBe("a");
+    return told;
+  };
+  const path = await place.write("config.yaml", "auth: {hmac_secret: a}\n");
+  expect(warnings()).toEqual([]);
+  for (const mode of [0o640, 0o604, 0o644]) {
+    await chmod(path, mode);
+    expect(warnings()).toEqual([
+      expect.stringMatching(/config\.yaml holds secrets and can be read by others: chmod 600/),
+    ]);
+  }
+  const open = await makePlace({ RUNNEL_AUTH_HMAC_SECRET: "a" });
+  await open.write("config.yaml", "server: {port: 80}\nauth: {hmac_secret: ''}\n", 0o644);
+  readConfig(open.sources, { onWarning: (warning) => expect.fail(warning) });
+});
+
+test("settings of the document that do nothing yet are told by the name that was used", async () => {
+  const place = await makePlace({ AGENT_RUNNER_CALLBACK_TIMEOUT_SEC: "1" });
+  await place.write("config.yaml", "callback: {base_url: https://app.example}\n");
+  const told: string[] = [];
+  readConfig(place.sources, { onWarning: (warning) => told.push(warning) });
+  expect(told).toEqual([
+    "callback.base_url is set, but has no effect in this version",
+    "AGENT_RUNNER_CALLBACK_TIMEOUT_SEC is set, but has no effect in this version",
+  ]);
+});

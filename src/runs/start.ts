@@ -33,6 +33,8 @@ export interface StartRequest {
   readonly session: string;
   readonly driver: string;
   readonly input: Uint8Array;
+  /** Of the call that starts it; undefined when it named no trace. */
+  readonly traceParent?: string | undefined;
 }
 
 /**

@@ -12,6 +12,7 @@ const allowedHeaders = [
   ...cors.allowedHeaders,
   "Authorization",
   "Last-Event-ID",
+  "Traceparent",
   "X-Client-ID",
   "X-Nonce",
   "X-Request-ID",

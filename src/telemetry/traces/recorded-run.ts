@@ -1,0 +1,155 @@
+// The spans of one run at work: one for the run, and below it one for each response of a model and each call of a tool.
+
+import {
+  type Attributes,
+  type Context,
+  type HrTime,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
+import type { Clock } from "../../base/clock.ts";
+import type {
+  ChatSpan,
+  ChatSpanEnd,
+  ChatSpanFields,
+  RunSpan,
+  RunSpanEnd,
+  SpanUsage,
+  ToolSpan,
+  ToolSpanEnd,
+  ToolSpanFields,
+} from "../traces.ts";
+import { nameProvider, names, operations, toolType } from "./names.ts";
+import { contentBytesMax, cutName, cutText, failureOfCode, failureOfText, type SpanFailure, spanName } from "./text.ts";
+
+export interface Recording {
+  readonly tracer: Tracer;
+  /** The time, as it stands in spans. */
+  readonly now: () => HrTime;
+  readonly clock: Clock;
+  readonly recordsContent: boolean;
+  /** Of the run's own span. */
+  readonly traceParent: string;
+}
+
+export class RecordedRun implements RunSpan {
+  readonly traceParent: string;
+  readonly #span: Span;
+  readonly #context: Context;
+  readonly #recording: Recording;
+  /** What a driver leaves open when it is stopped ends with the run. */
+  readonly #open = new Set<Span>();
+
+  constructor(span: Span, recording: Recording) {
+    this.traceParent = recording.traceParent;
+    this.#span = span;
+    this.#context = trace.setSpan(ROOT_CONTEXT, span);
+    this.#recording = recording;
+  }
+
+  startChat({ provider, model, maxTokens, temperature, turn, input }: ChatSpanFields): ChatSpan {
+    const { clock } = this.#recording;
+    const startMs = clock.monotonicMs();
+    const span = this.#start(spanName(operations.chat, model), SpanKind.CLIENT, {
+      [names.operation]: operations.chat,
+      [names.provider]: cutName(nameProvider(provider)),
+      [names.model]: cutName(model),
+      [names.maxTokens]: maxTokens,
+      [names.temperature]: temperature,
+      [names.turn]: turn,
+      [names.inputMessages]: this.#content(input),
+    });
+    let hasPart = false;
+    return {
+      firstPart: () => {
+        if (!hasPart && this.#open.has(span)) {
+          hasPart = true;
+          span.setAttribute(names.firstPart, (clock.monotonicMs() - startMs) / 1_000);
+        }
+      },
+      end: ({ finishReason, failureCode, usage, output }: ChatSpanEnd) => {
+        const reason = cutName(finishReason ?? "");
+        const failure = failureCode === undefined ? undefined : failureOfCode(failureCode);
+        this.#end(span, failure, () => ({
+          ...usageOf(usage),
+          [names.finishReasons]: reason && [reason],
+          [names.outputMessages]: this.#content(output),
+        }));
+      },
+    };
+  }
+
+  startTool({ name, callId, arguments: input }: ToolSpanFields): ToolSpan {
+    const span = this.#start(spanName(operations.tool, name), SpanKind.INTERNAL, {
+      [names.operation]: operations.tool,
+      [names.tool]: cutName(name),
+      [names.toolType]: toolType,
+      [names.toolCall]: cutName(callId),
+      [names.toolArguments]: this.#content(input),
+    });
+    return {
+      end: ({ error, result }: ToolSpanEnd) => {
+        const failure = error === undefined ? undefined : failureOfText(error);
+        this.#end(span, failure, () => ({ [names.toolResult]: this.#content(result) }));
+      },
+    };
+  }
+
+  end({ status, code, usage }: RunSpanEnd): void {
+    for (const span of this.#open) {
+      this.#end(span, { errorType: status }, () => ({}));
+    }
+    if (!this.#span.isRecording()) {
+      return;
+    }
+    this.#span.setAttributes({ [names.runStatus]: status, ...usageOf(usage) });
+    if (status === "failed" || status === "lost") {
+      this.#fail(this.#span, failureOfCode(code ?? status));
+    }
+    this.#span.end(this.#recording.now());
+  }
+
+  #start(name: string, kind: SpanKind, attributes: Attributes): Span {
+    const { tracer, now } = this.#recording;
+    const span = tracer.startSpan(name, { kind, attributes, startTime: now() }, this.#context);
+    this.#open.add(span);
+    return span;
+  }
+
+  #end(span: Span, failure: SpanFailure | undefined, attributes: () => Attributes): void {
+    if (!this.#open.delete(span)) {
+      return;
+    }
+    span.setAttributes(attributes());
+    if (failure !== undefined) {
+      this.#fail(span, failure);
+    }
+    span.end(this.#recording.now());
+  }
+
+  #fail(span: Span, { errorType, text }: SpanFailure): void {
+    span.setAttribute(names.errorType, errorType);
+    const message = text === undefined ? undefined : this.#content(() => text);
+    span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) });
+  }
+
+  /** Undefined unless content is recorded. A text that cannot be made is no reason for a run to fail. */
+  #content(text: (() => string) | undefined): string | undefined {
+    if (text === undefined || !this.#recording.recordsContent) {
+      return undefined;
+    }
+    try {
+      return cutText(text(), contentBytesMax);
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+function usageOf({ promptTokens, completionTokens }: SpanUsage = {}): Attributes {
+  return { [names.inputTokens]: promptTokens, [names.outputTokens]: completionTokens };
+}

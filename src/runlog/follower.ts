@@ -19,8 +19,8 @@ export class Follower {
   readonly #closing = new AbortController();
   readonly #stops: (() => void)[];
   readonly #polling: Promise<void>;
-  /** Runs to look at with the next statement. */
-  readonly #dirty = new Set<string>();
+  /** Runs to look at with the next statement, and when this process first heard that it should. */
+  readonly #dirty = new Map<string, number>();
   #fetching: Promise<void> = Promise.resolve();
   #isFetching = false;
 
@@ -62,8 +62,9 @@ export class Follower {
   }
 
   #fetch(runIds: readonly string[]): void {
+    const nowMs = this.#clock.monotonicMs();
     for (const runId of runIds) {
-      this.#dirty.add(runId);
+      this.#dirty.set(runId, this.#dirty.get(runId) ?? nowMs);
     }
     if (this.#dirty.size > 0 && !this.#isFetching) {
       this.#fetching = this.#fetchDirty();
@@ -74,10 +75,11 @@ export class Follower {
     this.#isFetching = true;
     try {
       while (this.#dirty.size > 0 && !this.#closing.signal.aborted) {
-        const cursors = this.#hub.cursors().filter((cursor) => this.#dirty.has(cursor.runId));
+        const heardAtMs = new Map(this.#dirty);
         this.#dirty.clear();
+        const cursors = this.#hub.cursors().filter((cursor) => heardAtMs.has(cursor.runId));
         if (cursors.length > 0) {
-          this.#publish(await this.#read(cursors));
+          this.#publish(await this.#read(cursors), heardAtMs);
         }
       }
     } catch (error) {
@@ -91,12 +93,15 @@ export class Follower {
     return Map.groupBy(await readResultsOfRuns(this.#db, { cursors, limitPerRun: rowsPerRunMax }), (row) => row.runId);
   }
 
-  #publish(byRun: ReadonlyMap<string, { sequence: number; payload: Uint8Array }[]>): void {
+  #publish(
+    byRun: ReadonlyMap<string, { sequence: number; payload: Uint8Array }[]>,
+    heardAtMs: ReadonlyMap<string, number>,
+  ): void {
     for (const [runId, rows] of byRun) {
       const entries: LogEntry[] = storedEntries(rows);
-      this.#hub.publish(runId, entries);
+      this.#hub.publish(runId, entries, heardAtMs.get(runId));
       if (rows.length === rowsPerRunMax) {
-        this.#dirty.add(runId);
+        this.#dirty.set(runId, this.#clock.monotonicMs());
       }
     }
   }

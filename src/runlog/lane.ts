@@ -25,6 +25,8 @@ export interface LaneOptions {
   readonly clock: Clock;
   /** Entries of a run became durable. */
   readonly onDurable: (runId: string, entries: readonly LogEntry[]) => void;
+  /** A batch was committed. */
+  readonly onWritten?: (batch: { readonly results: number; readonly durationMs: number }) => void;
   /** The replica's lease is gone. */
   readonly onLeaseLost: (replicaId: string) => void;
   readonly onError: (error: unknown) => void;
@@ -146,7 +148,13 @@ export class Lane {
       return;
     }
     this.#client ??= await this.#connect();
-    if (await insertResultsFenced(this.#client, { replicaId, rows: parts.flatMap(rowsOf) })) {
+    const rows = parts.flatMap(rowsOf);
+    const startedMs = this.#options.clock.monotonicMs();
+    if (await insertResultsFenced(this.#client, { replicaId, rows })) {
+      this.#options.onWritten?.({
+        results: rows.length,
+        durationMs: this.#options.clock.monotonicMs() - startedMs,
+      });
       for (const part of parts) {
         this.#settle(part);
       }

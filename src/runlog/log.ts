@@ -4,9 +4,12 @@
 import type { Clock } from "../base/clock.ts";
 import type { Fault } from "../base/fault.ts";
 import type { Connections } from "../storage/database.ts";
+import type { Events } from "../telemetry/events.ts";
+import { AppendCount } from "./append-count.ts";
 import type { Hub } from "./hub.ts";
 import { Lane } from "./lane.ts";
 import type { LogEntry } from "./result.ts";
+import { describeRunEnd } from "./run-end.ts";
 import { RunQueue } from "./run-queue.ts";
 import type { Wakeup } from "./wakeup.ts";
 import { RunWriter } from "./writer.ts";
@@ -21,6 +24,7 @@ export interface ResultLogOptions {
   readonly wakeup: Wakeup;
   readonly onLeaseLost: (replicaId: string) => void;
   readonly onError: (error: unknown) => void;
+  readonly events?: Pick<Events, "batchWritten" | "runFinished">;
 }
 
 export interface OpenRun {
@@ -34,6 +38,7 @@ export interface OpenRun {
 export class ResultLog {
   readonly #options: ResultLogOptions;
   readonly #lanes: readonly Lane[];
+  readonly #appended = new AppendCount();
 
   constructor(options: ResultLogOptions) {
     this.#options = options;
@@ -45,6 +50,7 @@ export class ResultLog {
           connections: options.connections,
           clock: options.clock,
           onDurable: (runId, entries) => this.announce(runId, entries),
+          onWritten: (batch) => options.events?.batchWritten(batch),
           onLeaseLost: options.onLeaseLost,
           onError: options.onError,
         }),
@@ -65,7 +71,12 @@ export class ResultLog {
     });
   }
 
-  /** Offers durable entries to readers everywhere. Call it after the commit, never before. */
+  /** Results that became durable by this process, by type. */
+  countAppended(): Iterable<readonly [type: string, count: number]> {
+    return this.#appended.byType();
+  }
+
+  /** Offers durable entries to readers everywhere. Call it after the commit, never before, and once for each entry. */
   announce(runId: string, entries: readonly LogEntry[]): void {
     const newest = entries.at(-1);
     if (newest === undefined) {
@@ -73,6 +84,10 @@ export class ResultLog {
     }
     this.#options.hub.publish(runId, entries);
     this.#options.wakeup.publish({ topic: "result", key: runId, value: newest.sequence });
+    this.#appended.add(entries);
+    if (newest.terminal) {
+      this.#options.events?.runFinished({ runId, ...describeRunEnd(newest.result) });
+    }
   }
 
   async close(): Promise<void> {

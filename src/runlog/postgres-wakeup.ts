@@ -28,12 +28,18 @@ export class PostgresWakeup implements Wakeup {
   #sender: Connection | undefined;
   #sending: Promise<void> | undefined;
   #heardAtMs = 0;
+  #isListening = false;
 
   constructor(options: { connections: Connections; clock: Clock; onError: (error: unknown) => void }) {
     this.#connections = options.connections;
     this.#clock = options.clock;
     this.#onError = options.onError;
     this.#receiving = this.#receive();
+  }
+
+  /** False while only polls find what others did. */
+  get isListening(): boolean {
+    return this.#isListening;
   }
 
   publish({ topic, key, value }: WakeupMessage): void {
@@ -100,6 +106,7 @@ export class PostgresWakeup implements Wakeup {
           topics.map((topic) => channelPrefix + topic),
           (notification) => this.#hear(notification),
         );
+        this.#isListening = true;
         for (const listener of this.#gapListeners) {
           listener();
         }
@@ -109,6 +116,7 @@ export class PostgresWakeup implements Wakeup {
           this.#onError(error);
         }
       } finally {
+        this.#isListening = false;
         await client?.end().catch(() => {});
       }
       await this.#clock.sleep(reconnectDelayMs, signal);

@@ -36,6 +36,11 @@ const catalogue = new Map(
     .map((field) => [field.localName, getOption(field, resultOption)] as const),
 );
 
+/** The dotted name of a payload's type, such as `message.delta`; `unknown` for one of a later version. */
+export function resultTypeOf(payloadCase: RunResult["payload"]["case"]): string {
+  return (payloadCase !== undefined && catalogue.get(payloadCase)?.name) || "unknown";
+}
+
 export function isTerminal(payload: ResultInit["payload"] | RunResult["payload"]): boolean {
   return payload?.case !== undefined && catalogue.get(payload.case)?.terminal === true;
 }

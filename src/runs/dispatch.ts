@@ -133,6 +133,12 @@ export class Dispatcher {
     });
     const active = { runId: run.id, replicaId: run.owner, stop, over };
     this.#active.add(active);
+    const isFirstStart = run.epoch === 1;
+    this.#options.events.runStarted({
+      runId: run.id,
+      epoch: run.epoch,
+      queueWaitMs: isFirstStart ? run.age_ms : undefined,
+    });
   }
 
   async #claimForEver(): Promise<void> {

@@ -2,9 +2,10 @@
 // line in the log when it is over.
 
 import type { Clock } from "../base/clock.ts";
+import { type Fault, reasons } from "../base/fault.ts";
 import { newRequestId } from "../base/ids.ts";
+import { callCodeName } from "../telemetry/call-code.ts";
 import type { Events } from "../telemetry/events.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
 import type { Admission } from "../trust/caller.ts";
 import { addressOf } from "./network.ts";
 import type { Request, Response } from "./rpc.ts";
@@ -14,14 +15,14 @@ const requestIdBytesMax = 256;
 
 export interface Exchange {
   readonly requestId: string;
-  /** Who called what, or why they were refused. */
+  /** Who called what, `<service>/<method>`, or why they were refused. */
   note(admission: Admission, rpc: string): void;
 }
 
 export function openExchange(
   request: Request,
   response: Response,
-  { clock, events, metrics }: { readonly clock: Clock; readonly events: Events; readonly metrics: Metrics },
+  { clock, events }: { readonly clock: Clock; readonly events: Events },
 ): Exchange {
   const startMs = clock.monotonicMs();
   const given = request.headers["x-request-id"];
@@ -33,18 +34,18 @@ export function openExchange(
   const [path = ""] = (request.url ?? "").split("?", 1);
   const noted: { client?: string; reason?: string } = {};
   let calledRpc = "";
-  metrics.requestStarted();
+  events.requestStarted({});
   response.once("close", () => {
     const status = response.headersSent ? response.statusCode : 0;
     const durationMs = clock.monotonicMs() - startMs;
-    metrics.requestFinished({ rpc: calledRpc, status, durationMs, reason: noted.reason });
     events.requestFinished({
       requestId,
       method: request.method ?? "",
+      rpc: calledRpc,
       path,
       status,
       address,
-      durationMs: Math.round(durationMs),
+      durationMs,
       ...noted,
     });
   });
@@ -54,11 +55,20 @@ export function openExchange(
       calledRpc = rpc;
       if ("fault" in admission) {
         noted.reason = admission.fault.reason;
+        countRefusal(events, rpc, admission.fault);
       } else if ("client" in admission.caller) {
         noted.client = admission.caller.client;
       }
     },
   };
+}
+
+/** A call that is refused at the door reaches no handler, which would count it. */
+function countRefusal(events: Events, rpc: string, { reason }: Fault): void {
+  const [service = "", method] = rpc.split("/", 2);
+  if (method !== undefined) {
+    events.callRefused({ service, method, code: callCodeName(reasons[reason].code) });
+  }
 }
 
 function cutBytes(text: string): string {

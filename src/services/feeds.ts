@@ -16,19 +16,20 @@ import type { Events } from "../telemetry/events.ts";
 import { assertAccess, isAdmitted } from "../trust/caller.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { toConnectError } from "./faults.ts";
+import { type MeasureDeps, MeasuredCall, transportOfProtocol } from "./measure.ts";
 import { followRun } from "./run-service.ts";
 import { followSession } from "./session-service.ts";
 import { assertValid } from "./validation.ts";
 
 export function createFeeds(deps: ServiceDeps & { readonly events: Events }): readonly Feed[] {
   return [
-    guard(deps.events, {
+    guard(deps, {
       method: RunService.method.tailRun,
       isMergeable: true,
       follow: (request, context) => followRun(deps, request, context),
       toItem: createItems(responseOfEntry),
     }),
-    guard(deps.events, {
+    guard(deps, {
       method: SessionService.method.streamSession,
       isMergeable: false,
       follow: (request, context) => followSession(deps, request, context),
@@ -46,22 +47,31 @@ interface Source<Method extends Feed["method"], T extends object> extends Pick<F
   readonly toItem: (each: T) => FeedItem;
 }
 
-function guard<Method extends Feed["method"], T extends object>(events: Events, source: Source<Method, T>): Feed {
+function guard<Method extends Feed["method"], T extends object>(deps: MeasureDeps, source: Source<Method, T>): Feed {
   const { method, isMergeable, follow, toItem } = source;
   return {
     method,
     isMergeable,
     admits: (values) => isAdmitted(values, method),
     open: async function* (request, context) {
+      const call = new MeasuredCall(deps, method, transportOfProtocol(context.protocolName));
       try {
         assertAccess(context.values, method);
         assertValid(method.input, request);
         for await (const batch of follow(request as MessageShape<Method["input"]>, context)) {
+          call.read();
           yield batch.map(toItem);
         }
+        call.end();
       } catch (error) {
         const { signal } = context;
-        throw signal.aborted ? ConnectError.from(signal.reason) : toConnectError(error, method.name, events);
+        const failure = signal.aborted
+          ? ConnectError.from(signal.reason)
+          : toConnectError(error, method.name, deps.events);
+        call.end(failure);
+        throw failure;
+      } finally {
+        call.leave();
       }
     },
   };

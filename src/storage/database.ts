@@ -3,6 +3,7 @@
 
 import { type Kysely as Database, Kysely, type Transaction as KyselyTransaction, PostgresDialect } from "kysely";
 import pg from "pg";
+import type { PoolFigures } from "../telemetry/metrics/sources.ts";
 import type { Schema } from "./schema.ts";
 
 export type Db = Database<Schema>;
@@ -27,6 +28,7 @@ export interface Connections {
   readonly control: Db;
   /** A connection of its own; the caller ends it. `statementTimeoutMs` 0 means none, for LISTEN. */
   connect(name: string, statementTimeoutMs?: number): Promise<Connection>;
+  readPools(): readonly PoolFigures[];
   close(): Promise<void>;
 }
 
@@ -44,14 +46,21 @@ export interface ConnectionOptions {
   readonly poolSize: number;
   /** Hears of connections that break while idle; without a listener Node would end the process. */
   readonly onConnectionError: (error: Error) => void;
+  /** A statement of the pools has been answered, or has failed. */
+  readonly onStatement?: (durationMs: number) => void;
 }
 
 export function openConnections(address: DatabaseAddress, options: ConnectionOptions): Connections {
-  const db = openPool(address, "runnel", options.poolSize, options);
-  const control = openPool(address, "runnel control", controlPoolSize, options);
+  const main = openPool(address, { name: "main", applicationName: "runnel", size: options.poolSize }, options);
+  const control = openPool(
+    address,
+    { name: "control", applicationName: "runnel control", size: controlPoolSize },
+    options,
+  );
   return {
-    db,
-    control,
+    db: main.db,
+    control: control.db,
+    readPools: () => [main.read(), control.read()],
     connect: async (name, timeoutMs = statementTimeoutMs) => {
       const client = new pg.Client(clientConfig(address, `runnel ${name}`, timeoutMs));
       client.on("error", options.onConnectionError);
@@ -59,14 +68,23 @@ export function openConnections(address: DatabaseAddress, options: ConnectionOpt
       return client;
     },
     close: async () => {
-      await Promise.all([db.destroy(), control.destroy()]);
+      await Promise.all([main.db.destroy(), control.db.destroy()]);
     },
   };
 }
 
-function openPool(address: DatabaseAddress, name: string, size: number, { onConnectionError }: ConnectionOptions): Db {
+interface Pool {
+  readonly db: Db;
+  readonly read: () => PoolFigures;
+}
+
+function openPool(
+  address: DatabaseAddress,
+  { name, applicationName, size }: { readonly name: string; readonly applicationName: string; readonly size: number },
+  { onConnectionError, onStatement }: ConnectionOptions,
+): Pool {
   const pool = new pg.Pool({
-    ...clientConfig(address, name, statementTimeoutMs),
+    ...clientConfig(address, applicationName, statementTimeoutMs),
     max: size,
     idleTimeoutMillis: 30_000,
   });
@@ -74,7 +92,19 @@ function openPool(address: DatabaseAddress, name: string, size: number, { onConn
   pool.on("connect", prepareStatements);
   // The pool listens to idle clients alone. One that breaks at work fails its statement; unheard it would end the process.
   pool.on("connect", (client) => client.on("error", () => {}));
-  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  const db = new Kysely<Schema>({
+    dialect: new PostgresDialect({ pool }),
+    // What was asked, and with which values, goes nowhere.
+    ...(onStatement && { log: ({ queryDurationMillis }) => onStatement(queryDurationMillis) }),
+  });
+  const read = (): PoolFigures => ({
+    name,
+    size,
+    inUse: pool.totalCount - pool.idleCount,
+    // Everybody queues for a moment, also for a connection that is free or may be opened.
+    waiting: Math.max(0, pool.waitingCount - pool.idleCount - (size - pool.totalCount)),
+  });
+  return { db, read };
 }
 
 type Query = (text: unknown, values?: unknown, ...rest: unknown[]) => unknown;

@@ -1,33 +1,28 @@
-// What is worth a log line, one function per event, so that names and fields are stable and nothing secret slips in.
+// What is worth telling the people who run the service: one catalogue of events. A component says what happened; a row
+// here decides how important it is. Every event has a function of its own, so names and fields are stable.
 
+import { isMessage } from "@bufbuild/protobuf";
+import { describeError } from "./error-fields.ts";
 import type { Logger } from "./logger.ts";
+import { redactMessage } from "./redact.ts";
 
-export interface Events {
-  serverListening(fields: {
-    host: string;
-    port: number;
-    h2Port: number | undefined;
-    metricsPort: number | undefined;
-  }): void;
-  databaseTroubled(fields: { part: string; error: unknown }): void;
-  migrationsApplied(fields: { names: readonly string[] }): void;
-  leaseAcquired(fields: { replicaId: string }): void;
-  leaseLost(fields: { replicaId: string; why: string }): void;
-  replicaReaped(fields: { replicaId: string }): void;
-  runTakenOver(fields: { runId: string; takeovers: number }): void;
-  runLost(fields: { runId: string; code: string }): void;
-  runDisowned(fields: { runId: string }): void;
-  runAbandoned(fields: { runId: string; error: unknown }): void;
-  driverFailed(fields: { runId: string; driver: string; error: unknown }): void;
-  maintenanceFailed(fields: { part: string; error: unknown }): void;
-  partitionMissed(fields: { rows: number }): void;
-  requestFinished(fields: RequestFields): void;
-  requestFailed(fields: { method: string; error: unknown }): void;
+/** `none`: counted but never a line, because it comes too often or says too little by itself. */
+export type EventLevel = "debug" | "info" | "warn" | "error" | "none";
+
+export interface EventRow<Fields> {
+  readonly name: string;
+  readonly level: EventLevel;
+  /** One sentence for people who read the log. */
+  readonly about: string;
+  /** Carries the type of the fields; never there. */
+  readonly fields?: Fields;
 }
 
 export interface RequestFields {
   readonly requestId: string;
   readonly method: string;
+  /** `<service>/<method>`, whatever the surface; empty for what is no RPC. */
+  readonly rpc: string;
   /** Without the query. */
   readonly path: string;
   /** HTTP status; 0 when the caller left before there was one. gRPC tells its own in the trailers. */
@@ -39,38 +34,237 @@ export interface RequestFields {
   readonly reason?: string;
 }
 
-export function createEvents(logger: Logger): Events {
-  return {
-    serverListening: (fields) => logger.info(fields, "server.listening"),
-    databaseTroubled: ({ part, error }) => logger.warn({ part, ...describe(error) }, "database.troubled"),
-    migrationsApplied: (fields) => logger.info(fields, "migrations.applied"),
-    leaseAcquired: (fields) => logger.info(fields, "lease.acquired"),
-    leaseLost: (fields) => logger.warn(fields, "lease.lost"),
-    replicaReaped: (fields) => logger.warn(fields, "replica.reaped"),
-    runTakenOver: (fields) => logger.warn(fields, "run.taken_over"),
-    runLost: (fields) => logger.warn(fields, "run.lost"),
-    runDisowned: (fields) => logger.warn(fields, "run.disowned"),
-    runAbandoned: ({ runId, error }) => logger.error({ runId, ...describe(error) }, "run.abandoned"),
-    driverFailed: ({ runId, driver, error }) => logger.error({ runId, driver, ...describe(error) }, "driver.failed"),
-    maintenanceFailed: ({ part, error }) => logger.warn({ part, ...describe(error) }, "maintenance.failed"),
-    partitionMissed: (fields) => logger.error(fields, "partition.missed"),
-    requestFinished: (fields) => logger.info(fields, "request.finished"),
-    requestFailed: ({ method, error }) => logger.error({ method, ...describe(error) }, "request.failed"),
+export interface ModelFields {
+  readonly provider: string;
+  readonly model: string;
+  /** `ok`, or the code of the failure. */
+  readonly code: string;
+  readonly durationMs: number;
+  /** Until the first part of the answer. */
+  readonly firstPartMs?: number | undefined;
+  readonly promptTokens?: number | undefined;
+  readonly completionTokens?: number | undefined;
+}
+
+interface CallFields {
+  readonly service: string;
+  readonly method: string;
+}
+
+type OnRun<Fields> = { readonly runId: string } & Fields;
+type Trouble = { readonly part: string; readonly error: unknown };
+
+export const catalogue = {
+  serverListening: row<{
+    host: string;
+    port: number;
+    h2Port: number | undefined;
+    metricsPort: number | undefined;
+  }>("server.listening", "info", "The service answers at these ports."),
+  databaseTroubled: row<Trouble>("database.troubled", "warn", "A part could not use the database and will try again."),
+  migrationsApplied: row<{ names: readonly string[] }>(
+    "migrations.applied",
+    "info",
+    "The schema was brought up to date.",
+  ),
+  leaseAcquired: row<{ replicaId: string }>("lease.acquired", "info", "This replica may own runs, under a new id."),
+  leaseLost: row<{ replicaId: string; why: string }>(
+    "lease.lost",
+    "warn",
+    "This replica lost the right to write; its runs go on elsewhere and it takes a new id.",
+  ),
+  replicaReaped: row<{ replicaId: string }>(
+    "replica.reaped",
+    "warn",
+    "Another replica fell silent; its runs are free to take.",
+  ),
+  /** How long a run waited is known of its first start alone. */
+  runStarted: row<OnRun<{ epoch: number; queueWaitMs?: number | undefined }>>(
+    "run.started",
+    "info",
+    "A replica took up a run: a new one, or one that was parked or handed on.",
+  ),
+  runFinished: row<OnRun<{ status: string; code: string; durationMs: number; turns: number }>>(
+    "run.finished",
+    "info",
+    "A run got its terminal result; the code says why it failed, or with what reason it completed.",
+  ),
+  runTakenOver: row<OnRun<{ takeovers: number }>>(
+    "run.taken_over",
+    "warn",
+    "A run whose replica was lost goes back to the queue.",
+  ),
+  runLost: row<OnRun<{ code: string }>>(
+    "run.lost",
+    "warn",
+    "A run whose replica was lost cannot go on and has failed.",
+  ),
+  runDisowned: row<OnRun<unknown>>(
+    "run.disowned",
+    "warn",
+    "A run that this replica owned without working on it goes back to the queue.",
+  ),
+  runAbandoned: row<OnRun<{ error: unknown }>>(
+    "run.abandoned",
+    "error",
+    "A run could not be settled; the lease or the deadline ends it.",
+  ),
+  driverFailed: row<OnRun<{ driver: string; error: unknown }>>(
+    "driver.failed",
+    "error",
+    "A driver threw: a defect; its run has failed.",
+  ),
+  loopDetected: row<OnRun<{ tool: string }>>(
+    "loop.detected",
+    "warn",
+    "A model repeated the same tool call and was told to do something else.",
+  ),
+  budgetReached: row<OnRun<{ budget: string }>>(
+    "budget.reached",
+    "warn",
+    "A run was stopped by a limit on what it uses.",
+  ),
+  modelResponded: row<ModelFields>("model.responded", "debug", "A model's answer is over, or failed with this code."),
+  circuitOpened: row<{ provider: string; failures: number; retryInMs: number }>(
+    "circuit.opened",
+    "warn",
+    "A provider failed so often that it is not asked for a while.",
+  ),
+  circuitHalfOpened: row<{ provider: string }>(
+    "circuit.half_opened",
+    "info",
+    "One call tries whether a provider is back.",
+  ),
+  circuitClosed: row<{ provider: string }>("circuit.closed", "info", "A provider answers again."),
+  toolFinished: row<{ tool: string; outcome: string; durationMs: number }>(
+    "tool.finished",
+    "debug",
+    "A tool call is over.",
+  ),
+  sessionsExpired: row<{ sessions: number }>("sessions.expired", "info", "Sessions reached the end of their time."),
+  sessionsErased: row<{ sessions: number; runs: number }>(
+    "sessions.erased",
+    "info",
+    "Sessions that were deleted or had expired were removed with their runs.",
+  ),
+  sessionPurged: row<{ runs: number; results: number }>(
+    "session.purged",
+    "info",
+    "The texts of a session's results were erased on request.",
+  ),
+  partitionsDropped: row<{ names: readonly string[] }>(
+    "partitions.dropped",
+    "info",
+    "Logs older than the retention were removed.",
+  ),
+  tracesTroubled: row<{ error: unknown }>(
+    "traces.troubled",
+    "warn",
+    "Spans do not reach the collector; runs are not affected.",
+  ),
+  maintenanceFailed: row<Trouble>("maintenance.failed", "warn", "A part of the store's upkeep failed; it comes again."),
+  partitionMissed: row<{ rows: number }>(
+    "partition.missed",
+    "error",
+    "Results lie outside every daily partition, where retention does not find them.",
+  ),
+  requestStarted: row<object>("request.started", "none", "A request has come."),
+  requestFinished: row<RequestFields>("request.finished", "info", "A request is over."),
+  requestFailed: row<{ method: string; error: unknown }>(
+    "request.failed",
+    "error",
+    "A request met an error that nobody foresaw; its caller learns only that.",
+  ),
+  callStarted: row<CallFields>("call.started", "none", "A call of the contract begins, on whatever surface."),
+  callFinished: row<CallFields & { code: string; durationMs: number }>(
+    "call.finished",
+    "none",
+    "A call is over, with this gRPC code.",
+  ),
+  callRefused: row<CallFields & { code: string }>("call.refused", "none", "A call was refused before it began."),
+  readerJoined: row<{ transport: string }>("reader.joined", "none", "Somebody follows a run or a session."),
+  readerLeft: row<{ transport: string }>("reader.left", "none", "A reader is gone, for whatever reason."),
+  readerDropped: row<{ reason: string }>(
+    "reader.dropped",
+    "none",
+    "The service ended a stream that was not at its end.",
+  ),
+  signatureTimed: row<{ skewSeconds: number }>(
+    "signature.timed",
+    "none",
+    "A signed request said when it was made: this far from our clock.",
+  ),
+  batchWritten: row<{ results: number; durationMs: number }>(
+    "batch.written",
+    "none",
+    "A lane of the log committed a batch of results.",
+  ),
+  resultsShown: row<{ lagMs: number }>(
+    "results.shown",
+    "none",
+    "A reader that waited got results this long after they were known to be committed.",
+  ),
+  statementFinished: row<{ durationMs: number }>("statement.finished", "none", "The database answered a statement."),
+} as const;
+
+export type EventName = keyof typeof catalogue;
+/** The fields of an event. */
+export type EventFields<Name extends EventName> = NonNullable<(typeof catalogue)[Name]["fields"]>;
+/** One function per event. None of them throws or waits. */
+export type Events = { readonly [Name in EventName]: (fields: EventFields<Name>) => void };
+/** What else is done with events, such as counting them. */
+export type EventListeners = { readonly [Name in EventName]?: ((fields: EventFields<Name>) => void) | undefined };
+
+/** Nothing that an event carries reaches the log as it is: see `presentFields`. */
+export function createEvents(logger: Logger, listeners: EventListeners = {}): Events {
+  const entries = Object.entries(catalogue).map(([key, { name, level }]) => {
+    const listen = listeners[key as EventName] as ((fields: object) => void) | undefined;
+    return [key, level === "none" ? (listen ?? ignore) : createTeller(logger, { name, level, listen })] as const;
+  });
+  return Object.fromEntries(entries) as unknown as Events;
+}
+
+interface Telling {
+  readonly name: string;
+  readonly level: Exclude<EventLevel, "none">;
+  readonly listen: ((fields: object) => void) | undefined;
+}
+
+function createTeller(logger: Logger, { name, level, listen }: Telling): (fields: object) => void {
+  return (fields) => {
+    listen?.(fields);
+    // Most lines of level debug are never made.
+    if (logger.isLevelEnabled(level)) {
+      logger[level](presentFields(fields), name);
+    }
   };
 }
 
-/** An error as fields: message, chain of causes and stack, which stay in the log. */
-function describe(error: unknown): { error: string; causes?: string[]; stack?: string } {
-  if (!(error instanceof Error)) {
-    return { error: String(error) };
+function ignore(): void {}
+
+/** Errors become what can be read of them, messages lose what the contract calls secret, times become whole. */
+function presentFields(fields: object): object {
+  const shown: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(fields)) {
+    if (key === "error") {
+      Object.assign(shown, describeError(value));
+    } else {
+      shown[key] = presentField(key, value);
+    }
   }
-  const causes: string[] = [];
-  for (let cause = error.cause; cause instanceof Error && causes.length < 5; cause = cause.cause) {
-    causes.push(cause.message);
+  return shown;
+}
+
+function presentField(key: string, value: unknown): unknown {
+  if (isMessage(value)) {
+    return redactMessage(value);
   }
-  return {
-    error: error.message,
-    ...(causes.length > 0 && { causes }),
-    ...(error.stack !== undefined && { stack: error.stack }),
-  };
+  if (Array.isArray(value)) {
+    return value.map((each) => presentField(key, each));
+  }
+  return typeof value === "number" && key.endsWith("Ms") ? Math.round(value) : value;
+}
+
+function row<Fields>(name: string, level: EventLevel, about: string): EventRow<Fields> {
+  return { name, level, about };
 }

@@ -9,10 +9,11 @@ import type { Clock } from "../base/clock.ts";
 import { Fault } from "../base/fault.ts";
 import { type Db, isOutage } from "../storage/database.ts";
 import { useNonce } from "../storage/nonce.ts";
+import type { Events } from "../telemetry/events.ts";
 import { findClientIdOfKey } from "./api-keys.ts";
 import { type Caller, keyedClient, sharedClient } from "./caller.ts";
 import type { KeyRing } from "./key-ring.ts";
-import { invalidSignature, isSignedBy, readSignature } from "./signature.ts";
+import { invalidSignature, isSignedBy, readSignature, type Signature } from "./signature.ts";
 import { isTicket, openTicket } from "./tickets.ts";
 
 /** What of a request matters for who sent it. */
@@ -38,6 +39,7 @@ export interface AuthenticatorOptions {
   readonly clock: Clock;
   readonly keyRing: KeyRing;
   readonly acceptV1: boolean;
+  readonly events: Pick<Events, "signatureTimed">;
 }
 
 export class Authenticator {
@@ -92,9 +94,26 @@ export class Authenticator {
     return { kind: "client", client: keyedClient(id) };
   }
 
+  /** Whoever's clock is wrong is counted too: that is what the figure is for. */
+  #readHeaders(request: CredentialedRequest): Signature {
+    const { clock, events } = this.#options;
+    const nowMs = clock.nowMs();
+    try {
+      const signature = readSignature(request, nowMs);
+      events.signatureTimed({ skewSeconds: Number(signature.timestamp) - nowMs / 1_000 });
+      return signature;
+    } catch (error) {
+      const skewSeconds = skewOf(error);
+      if (skewSeconds !== undefined) {
+        events.signatureTimed({ skewSeconds });
+      }
+      throw error;
+    }
+  }
+
   async #readSignature(request: CredentialedRequest): Promise<Caller> {
-    const { db, clock, keyRing, acceptV1 } = this.#options;
-    const signature = readSignature(request, clock.nowMs());
+    const { db, keyRing, acceptV1 } = this.#options;
+    const signature = this.#readHeaders(request);
     const { client, nonceScope, secrets } = keyRing.findSigner(request.clientId, request.address);
     const { httpMethod, target, clientId = "" } = request;
     const signed = { httpMethod, target, clientId, contents: await request.readContents() };
@@ -106,6 +125,12 @@ export class Authenticator {
     }
     return { kind: "client", client };
   }
+}
+
+/** The seconds between a request's time and ours, when it was refused for them. */
+function skewOf(error: unknown): number | undefined {
+  const skew = error instanceof Fault ? error.metadata.skew_seconds : undefined;
+  return skew === undefined ? undefined : Number(skew);
 }
 
 /** Who calls when everybody may and nobody says who it is. */

@@ -35,10 +35,23 @@ test("every request leaves one line with its id, its client or why it was refuse
   await fetch(`${service.url}/v1/sessions`, { headers: { authorization: "Bearer canary-admin-token-001" } });
   await fetch(`${service.url}/v1/auth/keys`, { headers: { authorization: "Bearer canary-admin-token-000" } });
 
+  // A secret in the wrong place is in the path, and the path is in the log.
+  for (const misplaced of [keyOf(), ...Object.values(secrets)]) {
+    await fetch(`${service.url}/misplaced/${encodeURIComponent(misplaced)}`);
+  }
+
+  await until("the misplaced", () => linesOf("/misplaced/[redacted]").length === 3);
   await until("all lines", () => linesOf(streamPath).length === 1 && linesOf("/v1/auth/keys").length === 1);
   const common = { requestId: expect.stringMatching(/^[0-9a-f]{32}$/), address: "127.0.0.1" };
   expect(linesOf("/runnel.v1.SessionService/CreateSession")).toMatchObject([
-    { ...common, method: "POST", status: 200, client: "key/local", durationMs: expect.any(Number) },
+    {
+      ...common,
+      method: "POST",
+      rpc: "runnel.v1.SessionService/CreateSession",
+      status: 200,
+      client: "key/local",
+      durationMs: expect.any(Number),
+    },
   ]);
   expect(linesOf(streamPath)).toMatchObject([{ ...common, method: "GET", status: 200, client: "key/local" }]);
   expect(linesOf("/v1/sessions")).toMatchObject([

@@ -1,0 +1,27 @@
+// Figures of the way to Postgres: its pools, and how long it takes to answer.
+
+import type { EventListeners } from "../events.ts";
+import { durationBuckets, type Figures } from "./figures.ts";
+import type { FigureSources, PoolFigures } from "./sources.ts";
+
+export function countStatements(figures: Figures, sources: Partial<FigureSources>): EventListeners {
+  const gaugePools = (name: string, help: string, read: (pool: PoolFigures) => number): void => {
+    figures.gauge(name, help, {
+      labelNames: ["pool"],
+      collect: (gauge) => {
+        for (const pool of sources.readPools?.() ?? []) {
+          gauge.set({ pool: pool.name }, read(pool));
+        }
+      },
+    });
+  };
+  gaugePools("db_pool_in_use", "Connections that somebody works with.", ({ inUse }) => inUse);
+  gaugePools("db_pool_waiting", "Callers that wait for a connection.", ({ waiting }) => waiting);
+  gaugePools("db_pool_size", "Most connections that the pool opens.", ({ size }) => size);
+  const durations = figures.histogram(
+    "db_query_duration_seconds",
+    "How long a statement of the pools takes, failed ones included; the lanes of the log count as append_duration_seconds.",
+    { buckets: durationBuckets },
+  );
+  return { statementFinished: ({ durationMs }) => durations.observe(durationMs / 1_000) };
+}

@@ -1,0 +1,102 @@
+// Figures of what runs use: models of providers, and tools.
+
+import type { EventListeners } from "../events.ts";
+import { createLabel, type Figures, longDurationBuckets, otherValue } from "./figures.ts";
+
+const firstPartBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120];
+const toolBuckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 30, 60, 120];
+const circuitStates = { closed: 0, halfOpen: 1, open: 2 } as const;
+
+export function countModels(
+  figures: Figures,
+  { toolNames }: { readonly toolNames: readonly string[] },
+): EventListeners {
+  const circuits = countCircuits(figures);
+  return { ...circuits, ...countResponses(figures, circuits.learnProvider), ...countTools(figures, toolNames) };
+}
+
+function countResponses(
+  figures: Figures,
+  learnProvider: (provider: string) => void,
+): Pick<EventListeners, "modelResponded"> {
+  const requests = figures.counter("llm_requests_total", "Requests to models, by how they ended.", [
+    "provider",
+    "code",
+  ]);
+  const tokens = figures.counter(
+    "llm_tokens_total",
+    "Tokens as providers count them: input is what was sent, output what was answered.",
+    ["provider", "direction"],
+  );
+  const firstParts = figures.histogram("llm_time_to_first_part_seconds", "Until the first part of a model's answer.", {
+    buckets: firstPartBuckets,
+    labelNames: ["provider"],
+  });
+  const durations = figures.histogram("llm_request_duration_seconds", "Until the end of a model's answer or failure.", {
+    buckets: longDurationBuckets,
+    labelNames: ["provider"],
+  });
+  const codeLabel = createLabel();
+  return {
+    modelResponded: ({ provider, code, durationMs, firstPartMs, promptTokens = 0, completionTokens = 0 }) => {
+      learnProvider(provider);
+      requests.inc({ provider, code: codeLabel(code) });
+      tokens.inc({ provider, direction: "input" }, promptTokens);
+      tokens.inc({ provider, direction: "output" }, completionTokens);
+      durations.observe({ provider }, durationMs / 1_000);
+      if (firstPartMs !== undefined) {
+        firstParts.observe({ provider }, firstPartMs / 1_000);
+      }
+    },
+  };
+}
+
+interface Circuits extends Pick<EventListeners, "circuitOpened" | "circuitHalfOpened" | "circuitClosed"> {
+  /** A provider that was asked and is known of nothing else is not shut off. */
+  readonly learnProvider: (provider: string) => void;
+}
+
+function countCircuits(figures: Figures): Circuits {
+  const states = figures.gauge(
+    "circuit_state",
+    "Whether a provider is asked: 0 closed (it is), 1 half open (one call tries), 2 open (it is not).",
+    { labelNames: ["provider"] },
+  );
+  const known = new Set<string>();
+  const set = (provider: string, state: number): void => {
+    known.add(provider);
+    states.set({ provider }, state);
+  };
+  return {
+    learnProvider: (provider) => {
+      if (!known.has(provider)) {
+        set(provider, circuitStates.closed);
+      }
+    },
+    circuitOpened: ({ provider }) => set(provider, circuitStates.open),
+    circuitHalfOpened: ({ provider }) => set(provider, circuitStates.halfOpen),
+    circuitClosed: ({ provider }) => set(provider, circuitStates.closed),
+  };
+}
+
+function countTools(figures: Figures, toolNames: readonly string[]): Pick<EventListeners, "toolFinished"> {
+  const calls = figures.counter(
+    "tool_calls_total",
+    "Tool calls that are over; `other` are tools that do not come with the service.",
+    ["tool", "outcome"],
+  );
+  const durations = figures.histogram("tool_duration_seconds", "How long a tool call takes.", {
+    buckets: toolBuckets,
+    labelNames: ["tool"],
+  });
+  // A model may call whatever it dreams of.
+  const known = new Set(toolNames);
+  const outcomeLabel = createLabel();
+  return {
+    toolFinished: ({ tool, outcome, durationMs }) => {
+      const label = known.has(tool) ? tool : otherValue;
+      calls.inc({ tool: label, outcome: outcomeLabel(outcome) });
+      durations.observe({ tool: label }, durationMs / 1_000);
+    },
+  };
+}

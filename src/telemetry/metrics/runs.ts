@@ -1,0 +1,109 @@
+// Figures of runs: how many, how they end, how long they wait and last, and what happens to those that lose their replica.
+
+import type { Clock } from "../../base/clock.ts";
+import type { EventListeners } from "../events.ts";
+import { createLabel, durationBuckets, type Figures, longDurationBuckets } from "./figures.ts";
+import type { FigureSources } from "./sources.ts";
+
+/** Whoever reads the figures waits no longer than this for the one that the database knows. */
+const oldestTimeoutMs = 1_000;
+
+export interface RunSources {
+  readonly sources: Partial<FigureSources>;
+  readonly clock: Clock;
+}
+
+export function countRuns(figures: Figures, { sources, clock }: RunSources): EventListeners {
+  figures.gauge("runs_active", "Runs that this replica works on.", {
+    collect: (gauge) => {
+      if (sources.countActiveRuns !== undefined) {
+        gauge.set(sources.countActiveRuns());
+      }
+    },
+  });
+  const readOldest = createOldest(sources, clock);
+  figures.gauge(
+    "run_oldest_unleased_seconds",
+    "Age of the run that has waited longest for an owner, over all replicas; one whose owner is gone counts from when it " +
+      "was started. No value when the database did not say.",
+    {
+      collect: async (gauge) => {
+        const oldestMs = await readOldest();
+        if (oldestMs === undefined) {
+          gauge.remove();
+        } else {
+          gauge.set(oldestMs / 1_000);
+        }
+      },
+    },
+  );
+  return { ...countLives(figures), ...countMishaps(figures), ...countStops(figures) };
+}
+
+/** Never rejects and never asks twice at a time: a database that is slow is not asked more often for it. */
+function createOldest(sources: Partial<FigureSources>, clock: Clock): () => Promise<number | undefined> {
+  let asking: Promise<number | undefined> | undefined;
+  return async () => {
+    asking ??= sources
+      .oldestUnleasedMs?.()
+      .catch(() => undefined)
+      .finally(() => {
+        asking = undefined;
+      });
+    const done = new AbortController();
+    try {
+      return await Promise.race([asking, clock.sleep(oldestTimeoutMs, done.signal).then(() => undefined)]);
+    } finally {
+      done.abort();
+    }
+  };
+}
+
+function countLives(figures: Figures): Pick<EventListeners, "runStarted" | "runFinished"> {
+  const started = figures.counter("runs_started_total", "Runs that this replica took up, those of others included.");
+  const waits = figures.histogram("run_queue_wait_seconds", "From a run's creation to its first start.", {
+    buckets: durationBuckets,
+  });
+  const finished = figures.counter(
+    "runs_finished_total",
+    "Runs that this replica ended, by status and by code or finish reason.",
+    ["status", "reason"],
+  );
+  const durations = figures.histogram("run_duration_seconds", "From a run's creation to its terminal result.", {
+    buckets: longDurationBuckets,
+  });
+  const reasonLabel = createLabel();
+  return {
+    runStarted: ({ queueWaitMs }) => {
+      started.inc();
+      if (queueWaitMs !== undefined) {
+        waits.observe(queueWaitMs / 1_000);
+      }
+    },
+    runFinished: ({ status, code, durationMs }) => {
+      finished.inc({ status, reason: reasonLabel(code) });
+      durations.observe(durationMs / 1_000);
+    },
+  };
+}
+
+function countMishaps(figures: Figures): Pick<EventListeners, "runTakenOver" | "leaseLost"> {
+  const takeovers = figures.counter(
+    "run_takeovers_total",
+    "Runs of a lost replica that this one put back to the queue.",
+  );
+  const lost = figures.counter("lease_lost_total", "Times that this replica lost the right to write.");
+  return { runTakenOver: () => takeovers.inc(), leaseLost: () => lost.inc() };
+}
+
+function countStops(figures: Figures): Pick<EventListeners, "budgetReached" | "loopDetected"> {
+  const budgets = figures.counter("budget_stops_total", "Runs that were stopped by a limit on what they use.", [
+    "budget",
+  ]);
+  const loops = figures.counter("loop_interventions_total", "Times that a model was told to stop repeating itself.");
+  const budgetLabel = createLabel();
+  return {
+    budgetReached: ({ budget }) => budgets.inc({ budget: budgetLabel(budget) }),
+    loopDetected: () => loops.inc(),
+  };
+}

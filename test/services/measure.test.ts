@@ -1,0 +1,201 @@
+// Calls as figures: each counts once, by the code that its caller got, whichever way and surface it came by; what is open
+// counts as open.
+
+import { Code, ConnectError, createContextValues, type Interceptor, type StreamRequest } from "@connectrpc/connect";
+import { status } from "@grpc/grpc-js";
+import { expect, onTestFinished, test } from "vitest";
+import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { Fault } from "../../src/base/fault.ts";
+import { toConnectError } from "../../src/services/faults.ts";
+import { createMeasureInterceptor, MeasuredCall } from "../../src/services/measure.ts";
+import { answer, startFakeProvider } from "../fakes/provider.ts";
+import { credentialsOf } from "../harness/credentials.ts";
+import { GrpcClient } from "../harness/grpc.ts";
+import { createManualClock } from "../harness/manual-clock.ts";
+import { startService, type TestService } from "../harness/service.ts";
+import { readSse } from "../harness/sse.ts";
+import { until } from "../harness/wait.ts";
+import { silentEvents } from "../runlog/store.ts";
+import { readMetrics } from "../telemetry/read-metrics.ts";
+
+const unknownRun = "0190b7c2-7b7f-7000-8000-000000000000";
+
+/** Streams by feed, and the same by their handlers. */
+const ways = [
+  ["by feed", false],
+  ["by handler", true],
+] as const;
+
+test("a unary call counts by the code that its caller gets, over gRPC and REST alike", async () => {
+  const service = await startService({ metricsPort: 0 });
+  const client = new GrpcClient(service.target);
+  const { listSessions, getSession } = SessionService.method;
+  await client.call(listSessions, {});
+  await fetch(`${service.url}/v1/sessions`, { headers: credentialsOf() });
+  await expect(client.call(getSession, { sessionId: "none" })).rejects.toMatchObject({ code: status.NOT_FOUND });
+  await fetch(`${service.url}/v1/sessions/none`, { headers: credentialsOf() });
+  await expect(client.call(RunService.method.getRun, { runId: "no uuid" })).rejects.toMatchObject({
+    code: status.INVALID_ARGUMENT,
+  });
+  await expectCalls(service, "SessionService", "ListSessions", { OK: 2 });
+  await expectCalls(service, "SessionService", "GetSession", { NOT_FOUND: 2 });
+  await expectCalls(service, "RunService", "GetRun", { INVALID_ARGUMENT: 1 });
+});
+
+test("a call that is refused at the door, or at the gate, counts once by its code", async () => {
+  const service = await startService({ metricsPort: 0 });
+  const nobody = new GrpcClient(service.target, {});
+  await expect(nobody.call(SessionService.method.listSessions, {})).rejects.toMatchObject({
+    code: status.UNAUTHENTICATED,
+  });
+  expect((await fetch(`${service.url}/v1/sessions`)).status).toBe(401);
+  await expectCalls(service, "SessionService", "ListSessions", { UNAUTHENTICATED: 2 });
+  const client = new GrpcClient(service.target);
+  const listing = client.call(AuthService.method.listApiKeys, { clientId: "local" });
+  await expect(listing).rejects.toMatchObject({ code: status.PERMISSION_DENIED });
+  expect((await fetch(`${service.url}/v1/auth/keys`, { headers: credentialsOf() })).status).toBe(403);
+  await expectCalls(service, "AuthService", "ListApiKeys", { PERMISSION_DENIED: 2 });
+  // A stream's gate is another one.
+  await expect(Array.fromAsync(nobody.stream(RunService.method.tailRun, { runId: unknownRun }))).rejects.toMatchObject({
+    code: status.UNAUTHENTICATED,
+  });
+  await expectCalls(service, "RunService", "TailRun", { UNAUTHENTICATED: 1 });
+});
+
+test.each(ways)("a stream %s counts when it is over, by how it ended", async (_way, plainStreams) => {
+  const service = await startService({ metricsPort: 0 }, { plainStreams });
+  const client = new GrpcClient(service.target);
+  const { sessionId, runId } = await startRun(client, "words=2");
+  await Array.fromAsync(client.stream(RunService.method.tailRun, { runId }));
+  await expect(Array.fromAsync(client.stream(RunService.method.tailRun, { runId: unknownRun }))).rejects.toMatchObject({
+    code: status.NOT_FOUND,
+  });
+  await Array.fromAsync(readSse(`${service.url}/v1/sessions/${sessionId}/stream`));
+  await expect(Array.fromAsync(readSse(`${service.url}/v1/sessions/none/stream`))).rejects.toThrow("404");
+  await expectCalls(service, "RunService", "TailRun", { OK: 1, NOT_FOUND: 1 });
+  await expectCalls(service, "SessionService", "StreamSession", { OK: 1, NOT_FOUND: 1 });
+  const { text } = await readMetrics(service);
+  expect(text).not.toMatch(/^runnel_reader_dropped_total\{/m);
+});
+
+test.each(ways)(
+  "an open stream %s is one reader by its transport until its reader leaves",
+  async (_way, plainStreams) => {
+    const service = await startService({ metricsPort: 0 }, { plainStreams });
+    const client = new GrpcClient(service.target);
+    const { sessionId, runId } = await startRun(client, "words=2000 pace=20");
+    const stream = client.stream(RunService.method.tailRun, { runId });
+    const ended = Array.fromAsync(stream);
+    const events = readSse(`${service.url}/v1/sessions/${sessionId}/stream`);
+    await events.next();
+    await expectValues(service, {
+      'runnel_readers{transport="grpc"}': 1,
+      'runnel_readers{transport="sse"}': 1,
+      'runnel_rpc_server_in_flight{service="runnel.v1.RunService",method="TailRun"}': 1,
+    });
+    stream.cancel();
+    await expect(ended).rejects.toMatchObject({ code: status.CANCELLED });
+    await events.return(undefined);
+    await expectValues(service, { 'runnel_readers{transport="grpc"}': 0, 'runnel_readers{transport="sse"}': 0 });
+    await expectCalls(service, "RunService", "TailRun", { CANCELLED: 1 });
+    await expectCalls(service, "SessionService", "StreamSession", { CANCELLED: 1 });
+    // Whoever leaves was not dropped.
+    expect((await readMetrics(service)).text).not.toMatch(/^runnel_reader_dropped_total\{/m);
+  },
+);
+
+test.each(ways)("a reader %s that leaves while it does not read is over like any other", async (_way, plainStreams) => {
+  const provider = await startFakeProvider();
+  onTestFinished(() => provider.close());
+  const flags = { metricsPort: 0, openaiKey: "test-key", openaiBaseUrl: provider.baseUrl, defaultModel: "gpt-4o-mini" };
+  const service = await startService(flags, { plainStreams });
+  const client = new GrpcClient(service.target);
+  // More than a window of HTTP/2 holds.
+  provider.respond(answer("x".repeat(1_000_000)));
+  const { runId } = await startRun(client, "hello");
+  await Array.fromAsync(client.stream(RunService.method.tailRun, { runId }));
+  const stream = client.stream(RunService.method.tailRun, { runId });
+  stream.on("error", () => {});
+  await expectValues(service, { 'runnel_readers{transport="grpc"}': 1 });
+  stream.cancel();
+  await expectCalls(service, "RunService", "TailRun", { OK: 1, CANCELLED: 1 });
+  await expectValues(service, { 'runnel_readers{transport="grpc"}': 0 });
+});
+
+test("a stream that nobody begins to read is over when its caller leaves", async () => {
+  const finished: string[] = [];
+  const clock = createManualClock();
+  const events = { ...silentEvents, callFinished: ({ code }: { code: string }) => void finished.push(code) };
+  const leaving = new AbortController();
+  const stream = async function* () {};
+  const request = { method: RunService.method.tailRun, header: new Headers(), signal: leaving.signal };
+  const contextValues = createContextValues();
+  const response = { stream: true, message: stream() };
+  const next = (async () => response) as unknown as Parameters<Interceptor>[0];
+  await createMeasureInterceptor({ clock, events })(next)({ ...request, contextValues } as unknown as StreamRequest);
+  expect(finished).toEqual([]);
+  leaving.abort(new ConnectError("left", Code.Canceled));
+  expect(finished).toEqual(["CANCELLED"]);
+});
+
+test("a stream that the service ends before its end counts as dropped, with the reason; one that was not let in does not", () => {
+  const dropped: string[] = [];
+  const deps = { clock: createManualClock(), events: { ...silentEvents, readerDropped: dropReason } };
+  function dropReason({ reason }: { reason: string }): void {
+    dropped.push(reason);
+  }
+  const resume = toConnectError(new Fault("RESUME", "come again"), "TailRun", silentEvents);
+  const { tailRun } = RunService.method;
+  const open = new MeasuredCall(deps, tailRun, "grpc");
+  open.read();
+  open.end(resume);
+  // It is over: nothing of what comes counts.
+  open.end(resume);
+  open.leave();
+  expect(dropped).toEqual(["RESUME"]);
+  new MeasuredCall(deps, tailRun, "grpc").end(resume);
+  const left = new MeasuredCall(deps, tailRun, "grpc");
+  left.read();
+  left.leave();
+  const done = new MeasuredCall(deps, tailRun, "grpc");
+  done.read();
+  done.end();
+  expect(dropped).toEqual(["RESUME"]);
+});
+
+async function startRun(client: GrpcClient, message: string): Promise<{ sessionId: string; runId: string }> {
+  const { sessionId } = await client.call(SessionService.method.createSession, { agent: { name: "tester" } });
+  const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message });
+  return { sessionId, runId };
+}
+
+/** All calls of the method that are over, by code; each is timed, and none is left open. */
+async function expectCalls(
+  service: TestService,
+  name: string,
+  method: string,
+  codes: Readonly<Record<string, number>>,
+): Promise<void> {
+  const labels = `service="runnel.v1.${name}",method="${method}"`;
+  const counted = async (): Promise<Record<string, number>> => {
+    const { text } = await readMetrics(service);
+    const series = new RegExp(`^runnel_rpc_server_requests_total\\{${labels},code="([A-Z_]+)"\\} (\\d+)$`, "gm");
+    return Object.fromEntries(Array.from(text.matchAll(series), ([, code = "", count]) => [code, Number(count)]));
+  };
+  const sum = Object.values(codes).reduce((total, count) => total + count, 0);
+  await until(`${method} to be counted`, async () => {
+    return Object.values(await counted()).reduce((total, count) => total + count, 0) >= sum;
+  });
+  expect(await counted()).toEqual(codes);
+  const open = (await readMetrics(service)).value(`runnel_rpc_server_in_flight{${labels}}`);
+  expect(open ?? 0).toBe(0);
+}
+
+async function expectValues(service: TestService, values: Readonly<Record<string, number>>): Promise<void> {
+  await until(JSON.stringify(values), async () => {
+    const figures = await readMetrics(service);
+    return Object.entries(values).every(([series, value]) => figures.value(series) === value);
+  });
+}

@@ -1,0 +1,20 @@
+// Which commit runs: what the builder left beside package.json, and nothing that only looks like it.
+
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { readBuildCommit } from "../../src/telemetry/build-commit.ts";
+
+test("the file names the commit; without one, or with something else in it, the commit is unknown", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "runnel-commit-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, "COMMIT");
+  const read = (): string => readBuildCommit(pathToFileURL(file));
+  expect(read()).toBe("unknown");
+  await writeFile(file, "0123456789abcdef0123456789abcdef01234567\n");
+  expect(read()).toBe("0123456789abcdef0123456789abcdef01234567");
+  await writeFile(file, 'main"} 1\nrunnel_fake 1');
+  expect(read()).toBe("unknown");
+});

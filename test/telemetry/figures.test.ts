@@ -1,0 +1,141 @@
+// The figures by themselves: what events make of them, and that no word of a stranger becomes a label for ever.
+
+import { expect, test } from "vitest";
+import { createEvents, type Events } from "../../src/telemetry/events.ts";
+import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
+import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
+import { type MetricsText, parseMetrics } from "./read-metrics.ts";
+import { openTestLog } from "./test-log.ts";
+
+interface Stage {
+  readonly events: Events;
+  readonly metrics: Metrics;
+  readonly clock: ManualClock;
+  readonly read: () => Promise<MetricsText>;
+}
+
+function setStage(): Stage {
+  const clock = createManualClock();
+  const metrics = createMetrics({ version: "1.2.3", commit: "0123abc", toolNames: ["read_file"], clock });
+  const events = createEvents(openTestLog("silent").logger, metrics.listeners);
+  return { events, metrics, clock, read: async () => parseMetrics(await metrics.print()) };
+}
+
+test("a model's answer counts by provider and code, with its tokens and times", async () => {
+  const { events, read } = setStage();
+  const answer = { provider: "openai", model: "gpt-4o-mini", code: "ok", durationMs: 1_500, firstPartMs: 300 };
+  events.modelResponded({ ...answer, promptTokens: 10, completionTokens: 4 });
+  events.modelResponded({ ...answer, code: "model.rate_limited", firstPartMs: undefined });
+  const { text, value } = await read();
+  expect(value('runnel_llm_requests_total{provider="openai",code="ok"}')).toBe(1);
+  expect(value('runnel_llm_requests_total{provider="openai",code="model.rate_limited"}')).toBe(1);
+  expect(value('runnel_llm_tokens_total{provider="openai",direction="input"}')).toBe(10);
+  expect(value('runnel_llm_tokens_total{provider="openai",direction="output"}')).toBe(4);
+  expect(value('runnel_llm_request_duration_seconds_sum{provider="openai"}')).toBe(3);
+  expect(value('runnel_llm_time_to_first_part_seconds_count{provider="openai"}')).toBe(1);
+  // Names of models are the callers' words.
+  expect(text).not.toContain("gpt-4o-mini");
+});
+
+test("a provider that was asked is not shut off, and afterwards what its circuit says", async () => {
+  const { events, read } = setStage();
+  const state = async () => (await read()).value('runnel_circuit_state{provider="openai"}');
+  const answer = { provider: "openai", model: "m", code: "ok", durationMs: 1 };
+  expect(await state()).toBeUndefined();
+  events.modelResponded(answer);
+  expect(await state()).toBe(0);
+  events.circuitOpened({ provider: "openai", failures: 5, retryInMs: 60_000 });
+  expect(await state()).toBe(2);
+  events.modelResponded(answer);
+  expect(await state()).toBe(2);
+  events.circuitHalfOpened({ provider: "openai" });
+  expect(await state()).toBe(1);
+  events.circuitClosed({ provider: "openai" });
+  expect(await state()).toBe(0);
+});
+
+test("tools that do not come with the service share one label", async () => {
+  const { events, read } = setStage();
+  events.toolFinished({ tool: "read_file", outcome: "ok", durationMs: 20 });
+  events.toolFinished({ tool: "of-a-tenant", outcome: "ok", durationMs: 20 });
+  events.toolFinished({ tool: "dreamt_of", outcome: "failed", durationMs: 20 });
+  const { text, value } = await read();
+  expect(value('runnel_tool_calls_total{tool="read_file",outcome="ok"}')).toBe(1);
+  expect(value('runnel_tool_calls_total{tool="other",outcome="ok"}')).toBe(1);
+  expect(value('runnel_tool_calls_total{tool="other",outcome="failed"}')).toBe(1);
+  expect(value('runnel_tool_duration_seconds_count{tool="other"}')).toBe(2);
+  expect(text).not.toMatch(/of-a-tenant|dreamt_of/);
+});
+
+test("budgets, loops, takeovers and lost leases count", async () => {
+  const { events, read } = setStage();
+  events.budgetReached({ runId: "r", budget: "run_tokens" });
+  events.loopDetected({ runId: "r", tool: "read_file" });
+  events.runTakenOver({ runId: "r", takeovers: 1 });
+  events.leaseLost({ replicaId: "r", why: "silence" });
+  const { value } = await read();
+  expect(value('runnel_budget_stops_total{budget="run_tokens"}')).toBe(1);
+  expect(value("runnel_loop_interventions_total")).toBe(1);
+  expect(value("runnel_run_takeovers_total")).toBe(1);
+  expect(value("runnel_lease_lost_total")).toBe(1);
+});
+
+test("only a first start tells how long a run waited", async () => {
+  const { events, read } = setStage();
+  events.runStarted({ runId: "r", epoch: 1, queueWaitMs: 250 });
+  events.runStarted({ runId: "r", epoch: 2 });
+  const { value } = await read();
+  expect(value("runnel_runs_started_total")).toBe(2);
+  expect(value("runnel_run_queue_wait_seconds_sum")).toBe(0.25);
+  expect(value("runnel_run_queue_wait_seconds_count")).toBe(1);
+});
+
+test("codes are labels while they are few", async () => {
+  const { events, read } = setStage();
+  for (let index = 0; index < 200; index++) {
+    events.runFinished({ runId: "r", status: "failed", code: `code.${index}`, durationMs: 1, turns: 1 });
+  }
+  const { text, value } = await read();
+  expect(text.match(/^runnel_runs_finished_total\{/gm)).toHaveLength(51);
+  expect(value('runnel_runs_finished_total{status="failed",reason="code.0"}')).toBe(1);
+  expect(value('runnel_runs_finished_total{status="failed",reason="other"}')).toBe(150);
+});
+
+test("a clock that is absurdly wrong counts as an hour", async () => {
+  const { events, read } = setStage();
+  events.signatureTimed({ skewSeconds: -9e15 });
+  events.signatureTimed({ skewSeconds: 2 });
+  const { value } = await read();
+  expect(value("runnel_clock_skew_seconds_sum")).toBe(3_602);
+});
+
+test("the run that waits longest is asked for once at a time, and waited for a second", async () => {
+  const { metrics, clock, read } = setStage();
+  const oldest = "runnel_run_oldest_unleased_seconds";
+  const asked: PromiseWithResolvers<number>[] = [];
+  metrics.attach({
+    oldestUnleasedMs: () => {
+      const answer = Promise.withResolvers<number>();
+      asked.push(answer);
+      return answer.promise;
+    },
+  });
+  const late = read();
+  await clock.slept(1);
+  clock.advance(1_000);
+  expect((await late).value(oldest)).toBeUndefined();
+  const again = read();
+  await clock.slept(2);
+  expect(asked).toHaveLength(1);
+  asked[0]?.resolve(31_000);
+  expect((await again).value(oldest)).toBe(31);
+  const failing = read();
+  await clock.slept(3);
+  asked[1]?.reject(new Error("no database"));
+  expect((await failing).value(oldest)).toBeUndefined();
+});
+
+test("what runs here is told by version and commit", async () => {
+  const { read } = setStage();
+  expect((await read()).value('runnel_build_info{version="1.2.3",commit="0123abc"}')).toBe(1);
+});

@@ -1,0 +1,66 @@
+// How long the run that waits longest has had no owner, as the database tells it.
+
+import { expect, test } from "vitest";
+import type { Db } from "../../src/storage/database.ts";
+import { finishRun, oldestUnleasedMs } from "../../src/storage/run.ts";
+import { addReplica, addRun, openStore } from "../runlog/store.ts";
+
+const minuteMs = 60_000;
+
+test("a queued run counts from when it was due, and no such run counts as nothing", async () => {
+  const { db } = await openStore();
+  expect(await oldestUnleasedMs(db)).toBe(0);
+  await setRun(db, await addQueued(db), { wake_at: minutesAgo(-1) });
+  expect(await oldestUnleasedMs(db)).toBe(0);
+  await setRun(db, await addQueued(db), { wake_at: minutesAgo(2) });
+  await setRun(db, await addQueued(db), { wake_at: minutesAgo(5) });
+  expectMinutes(await oldestUnleasedMs(db), 5);
+});
+
+test("a run whose replica fell silent counts from the end of the lease, and from its start when nobody knows the replica", async () => {
+  const { db } = await openStore();
+  const owner = await addReplica(db);
+  const { id } = await addRun(db, { owner });
+  await setRun(db, id, { start_time: minutesAgo(9) });
+  expect(await oldestUnleasedMs(db)).toBe(0);
+  await db
+    .updateTable("replica")
+    .set({ lease_until: minutesAgo(3) })
+    .where("id", "=", owner)
+    .execute();
+  expectMinutes(await oldestUnleasedMs(db), 3);
+  await db.deleteFrom("replica").where("id", "=", owner).execute();
+  expectMinutes(await oldestUnleasedMs(db), 9);
+});
+
+test("runs that wait to be woken and runs that are over do not count", async () => {
+  const { db } = await openStore();
+  await setRun(db, await addQueued(db), { status: "waiting", wake_at: minutesAgo(5) });
+  const over = await addQueued(db);
+  const terminal = new Uint8Array();
+  await db
+    .transaction()
+    .execute((trx) => finishRun(trx, { id: over, status: "failed", turn: 1, sequence: 1, terminal }));
+  expect(await oldestUnleasedMs(db)).toBe(0);
+});
+
+async function addQueued(db: Db): Promise<string> {
+  return (await addRun(db)).id;
+}
+
+async function setRun(
+  db: Db,
+  id: string,
+  values: { readonly wake_at?: Date; readonly start_time?: Date; readonly status?: "waiting" },
+): Promise<void> {
+  await db.updateTable("run").set(values).where("id", "=", id).execute();
+}
+
+function minutesAgo(minutes: number): Date {
+  return new Date(Date.now() - minutes * minuteMs);
+}
+
+function expectMinutes(ageMs: number, minutes: number): void {
+  expect(ageMs).toBeGreaterThan(minutes * minuteMs - 1_000);
+  expect(ageMs).toBeLessThan((minutes + 1) * minuteMs);
+}

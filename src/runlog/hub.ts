@@ -5,22 +5,40 @@
 // H1  Only runs that somebody watches are kept.
 // H2  A ring is contiguous. A gap (entries this process did not hear of) empties it.
 // H3  `heard` is a sequence that is in the log: a reader below it finds something there.
+// H4  A run that was forgotten has no ring again while it is watched: its readers go to the log.
 
+import type { Clock } from "../base/clock.ts";
 import type { LogEntry } from "./result.ts";
+import type { Wakeup } from "./wakeup.ts";
 
 /** Enough for readers in step; a reader further behind gains by the larger pages of the log. */
 const ringLengthMax = 256;
+/** How soon readers get results is looked at this often, for all who wait then: looking costs each of them a little. */
+const lagIntervalMs = 100;
 
 interface Channel {
   readonly runId: string;
   readonly ring: LogEntry[];
   /** Sequence up to which this process knows of results. */
   heard: number;
+  isForgotten: boolean;
   readonly watches: Set<Watch>;
+}
+
+export interface LagGauge {
+  readonly clock: Clock;
+  /** A reader that waited has got its results this long after they were offered. */
+  readonly onShown: (lagMs: number) => void;
 }
 
 export class Hub {
   readonly #channels = new Map<string, Channel>();
+  readonly #lag: LagGauge | undefined;
+  #lagTakenAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(lag?: LagGauge) {
+    this.#lag = lag;
+  }
 
   /** How many readers there are; 0 after the last one left. */
   get watcherCount(): number {
@@ -35,16 +53,19 @@ export class Hub {
   watch(runId: string): Watch {
     let channel = this.#channels.get(runId);
     if (channel === undefined) {
-      channel = { runId, ring: [], heard: 0, watches: new Set() };
+      channel = { runId, ring: [], heard: 0, isForgotten: false, watches: new Set() };
       this.#channels.set(runId, channel);
     }
-    const watch = new Watch(channel, () => this.#leave(channel, watch));
+    const watch = new Watch(channel, { leave: () => this.#leave(channel, watch), lag: this.#lag });
     channel.watches.add(watch);
     return watch;
   }
 
-  /** Offers entries that are durable, in order. Known ones are dropped. */
-  publish(runId: string, entries: readonly LogEntry[]): void {
+  /**
+   * Offers entries that are durable, in order. Known ones are dropped. `sinceMs` is when this process first knew of them,
+   * if it was not now.
+   */
+  publish(runId: string, entries: readonly LogEntry[], sinceMs?: number): void {
     const channel = this.#channels.get(runId);
     if (channel === undefined) {
       return;
@@ -52,8 +73,35 @@ export class Hub {
     for (const entry of entries) {
       push(channel, entry);
     }
+    const shownSinceMs = this.#takeLag(sinceMs);
     for (const watch of channel.watches) {
-      watch.wake();
+      watch.show(shownSinceMs);
+    }
+  }
+
+  /** The time from which readers are to be clocked; undefined for most publications. */
+  #takeLag(sinceMs: number | undefined): number | undefined {
+    const nowMs = this.#lag?.clock.monotonicMs();
+    if (nowMs === undefined || nowMs - this.#lagTakenAtMs < lagIntervalMs) {
+      return undefined;
+    }
+    this.#lagTakenAtMs = nowMs;
+    return sinceMs ?? nowMs;
+  }
+
+  /** Keeps nothing of a run any more, because its log was rewritten. Only runs that have ended are. */
+  forget(runId: string): void {
+    const channel = this.#channels.get(runId);
+    if (channel !== undefined) {
+      channel.isForgotten = true;
+      channel.ring.length = 0;
+    }
+  }
+
+  /** Lets readers go to the log for what is in the rings: some of it may have been rewritten unheard. */
+  emptyRings(): void {
+    for (const channel of this.#channels.values()) {
+      channel.ring.length = 0;
     }
   }
 
@@ -76,15 +124,28 @@ export class Hub {
   }
 }
 
+/** Forgets the runs that another replica has purged. Such a run is told of as one with results up to 0. */
+export function followPurges(hub: Hub, wakeup: Wakeup): void {
+  wakeup.subscribe("result", ({ key, value }) => {
+    if (value === 0) {
+      hub.forget(key);
+    }
+  });
+  wakeup.onGap(() => hub.emptyRings());
+}
+
 /** One reader's registration; disposing it ends it. */
 export class Watch implements Disposable {
   readonly #channel: Channel;
   readonly #leave: () => void;
+  readonly #lag: LagGauge | undefined;
   #resolve: (() => void) | undefined;
+  #shownSinceMs: number | undefined;
 
-  constructor(channel: Channel, leave: () => void) {
+  constructor(channel: Channel, { leave, lag }: { readonly leave: () => void; readonly lag?: LagGauge | undefined }) {
     this.#channel = channel;
     this.#leave = leave;
+    this.#lag = lag;
   }
 
   /** The entries that follow the cursor, when the ring holds the next one. */
@@ -95,7 +156,13 @@ export class Watch implements Disposable {
       return undefined;
     }
     const entries = ring.slice(cursor + 1 - first.sequence);
-    return entries.length > 0 ? entries : undefined;
+    if (entries.length === 0) {
+      return undefined;
+    }
+    if (this.#shownSinceMs !== undefined) {
+      this.#tellLag(this.#shownSinceMs);
+    }
+    return entries;
   }
 
   /** Whether this process has heard of something beyond the cursor. */
@@ -126,6 +193,19 @@ export class Watch implements Disposable {
     this.#resolve = undefined;
   }
 
+  /** Ends a wait for results. A reader that does not wait is slow by its own fault and not clocked. */
+  show(sinceMs: number | undefined): void {
+    if (this.#resolve !== undefined) {
+      this.#shownSinceMs = sinceMs;
+      this.wake();
+    }
+  }
+
+  #tellLag(sinceMs: number): void {
+    this.#shownSinceMs = undefined;
+    this.#lag?.onShown(this.#lag.clock.monotonicMs() - sinceMs);
+  }
+
   [Symbol.dispose](): void {
     this.#leave();
   }
@@ -140,7 +220,9 @@ function push(channel: Channel, entry: LogEntry): void {
   if (newest !== undefined && entry.sequence > newest + 1) {
     ring.length = 0;
   }
-  ring.push(entry);
+  if (!channel.isForgotten) {
+    ring.push(entry);
+  }
   if (ring.length > ringLengthMax) {
     ring.shift();
   }

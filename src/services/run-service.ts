@@ -10,6 +10,7 @@ import {
 } from "#gen/runnel/v1/run_service_pb.js";
 import { Fault } from "../base/fault.ts";
 import { decodeResult, type LogEntry } from "../runlog/result.ts";
+import { assertResultsKept } from "../runlog/results-kept.ts";
 import { beyondEnd, tail } from "../runlog/tail.ts";
 import { cancelRun } from "../runs/cancel.ts";
 import { presentRun } from "../runs/present.ts";
@@ -48,6 +49,9 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
       const after = Number(deps.cursors.decode(scope, request.pageToken) ?? 0);
       const rowsMax = pageSize(request.pageSize);
       const rows = await readResultPage(deps.db, { runId: run.id, after, rowsMax, bytesMax: responseBytesMax });
+      if (rows.length === 0 && !isActive(run.status) && after < run.last_sequence) {
+        await assertResultsKept(deps.db, run.id);
+      }
       const reached = rows.at(-1)?.sequence ?? after;
       const hasMore = (await lastSequence(deps.db, run.id)) > reached;
       return {
@@ -87,6 +91,7 @@ export async function* followRun(
     if (after === run.last_sequence) {
       return;
     }
+    await assertResultsKept(deps.db, run.id);
   }
   yield* live<readonly LogEntry[]>({
     open: (followed) => tail(deps, { runId: run.id, after, signal: followed }),

@@ -1,9 +1,10 @@
 // The directory that a session's tools work in.
 
 import { createHash } from "node:crypto";
-import { mkdir, stat } from "node:fs/promises";
-import { isAbsolute, join } from "node:path";
+import { mkdir, rm, stat } from "node:fs/promises";
+import { isAbsolute, join, resolve } from "node:path";
 import { invalidField } from "../base/fault.ts";
+import type { Config } from "../config/keys.ts";
 
 /** Refuses a directory that the tools could not use, in the words of the Agent Runner document. */
 export async function checkWorkDir(path: string): Promise<void> {
@@ -21,12 +22,32 @@ export async function checkWorkDir(path: string): Promise<void> {
   }
 }
 
-/** Makes the directory of a session that named none. Two sessions never share one, whatever their ids look like. */
-export async function makeWorkDir(root: string, session: { id: string; client: string }): Promise<string> {
-  const client = createHash("sha256").update(session.client).digest("hex").slice(0, 16);
-  const path = join(root, client, session.id);
+/** Below which sessions that name no directory have theirs. */
+export function workRootOf({ sessionsWorkRoot, databaseDir }: Config): string {
+  return resolve(sessionsWorkRoot || join(databaseDir, "work"));
+}
+
+/** Makes the directory of a session that named none. */
+export async function makeWorkDir(root: string, session: OwnedSession): Promise<string> {
+  const path = workDirOf(root, session);
   await mkdir(path, { recursive: true, mode: 0o700 });
   return path;
+}
+
+/** Removes that directory with all that is in it; nothing happens when there is none. */
+export async function removeWorkDir(root: string, session: OwnedSession): Promise<void> {
+  await rm(workDirOf(root, session), { recursive: true, force: true });
+}
+
+interface OwnedSession {
+  readonly id: string;
+  readonly client: string;
+}
+
+/** Two sessions never share one, whatever their ids look like. */
+function workDirOf(root: string, session: OwnedSession): string {
+  const client = createHash("sha256").update(session.client).digest("hex").slice(0, 16);
+  return join(root, client, session.id);
 }
 
 function describe(error: unknown): string {

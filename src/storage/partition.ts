@@ -36,6 +36,18 @@ export async function dropPartitionsBefore(db: Db, beforeMs: number): Promise<st
   return dropped;
 }
 
+/**
+ * Deletes rows of the default partition whose runs were created before the given time, no more than a limit; returns how
+ * many. What was meant for a day's partition must not outlive it.
+ */
+export async function deleteUnpartitionedBefore(db: Db, args: { beforeMs: number; limit: number }): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from run_result_default where (run_id, sequence) in (
+      select run_id, sequence from run_result_default where run_id < ${lowestUuid(Math.max(0, args.beforeMs))}
+      limit ${args.limit})`.execute(db);
+  return Number(numAffectedRows);
+}
+
 /** How many rows lie in the default partition: any means that a pass of maintenance was missed. */
 export async function countUnpartitionedResults(db: Db): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as count from run_result_default`.execute(db);

@@ -2,6 +2,7 @@
 // messages of the contract (ToolCall, ToolCallCompleted) as bytes, which hold any text; a text column refuses NUL.
 
 import { type Selectable, sql } from "kysely";
+import { uuidArray } from "./binary-array.ts";
 import type { Db, Transaction } from "./database.ts";
 import type { ToolCallTable } from "./schema.ts";
 
@@ -72,4 +73,32 @@ export async function markToolCallsLogged(
       .where("position", "=", position)
       .execute();
   }
+}
+
+/** Drops all that belong to the runs, no more than `rowsMax` at a time. */
+export async function deleteToolCalls(db: Db, args: { runs: readonly string[]; rowsMax: number }): Promise<void> {
+  const runs = uuidArray(args.runs);
+  let rows: number;
+  do {
+    const { numAffectedRows = 0n } = await sql`
+      delete from tool_call where (run_id, turn, position) in (
+        select run_id, turn, position from tool_call where run_id = any(${runs}::uuid[]) limit ${args.rowsMax})`.execute(
+      db,
+    );
+    rows = Number(numAffectedRows);
+  } while (rows === args.rowsMax);
+}
+
+/** Drops those of runs that ended a while ago, the oldest runs first; returns how many. */
+export async function deleteIdleToolCalls(
+  db: Db,
+  args: { endedMs: number; createdBefore: string; limit: number },
+): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from tool_call where (run_id, turn, position) in (
+      select tool_call.run_id, tool_call.turn, tool_call.position from tool_call join run on run.id = tool_call.run_id
+      where tool_call.run_id < ${args.createdBefore}
+        and run.end_time < now() - ${args.endedMs} * interval '1 millisecond'
+      order by tool_call.run_id limit ${args.limit})`.execute(db);
+  return Number(numAffectedRows);
 }

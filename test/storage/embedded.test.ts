@@ -254,7 +254,7 @@ describe("a failure names the way out", () => {
     mkdirSync(dataFolder, { recursive: true });
     writeFileSync(join(dataFolder, "PG_VERSION"), "17\n");
     const message = await failureOf({ directory: join(root, "data") });
-    expect(message).toMatch(/holds data of Postgres 17, .* brings Postgres 18.*dump .*restore/s);
+    expect(message).toMatch(/holds data of Postgres 17, .* brings Postgres 18.*dump .*Restore/s);
     expect(message).toContain("DATABASE_URL");
     expect(readdirSync(join(root, "data"))).toEqual(["postgres"]);
     expect(readdirSync(dataFolder)).toEqual(["PG_VERSION"]);

@@ -54,3 +54,17 @@ test("two processes that migrate at once do so once between them", async () => {
   expect(new Set(applied.flat()).size).toBe(applied.flat().length);
   expect(await migrate((both[0] as (typeof both)[0]).db)).toEqual([]);
 });
+
+test("what a newer version has applied keeps this one from nothing, and is not touched", async () => {
+  const url = await testDatabase();
+  const { db, close } = openConnections({ connectionString: url }, { poolSize: 2, onConnectionError: () => {} });
+  onTestFinished(close);
+  const applied = "select name from kysely_migration order by name";
+  const before = await query(url, applied);
+  await query(url, "insert into kysely_migration values ('9998_newer', now()::text), ('9999_newest', now()::text)");
+  expect(await migrate(db)).toEqual([]);
+  await query(url, "insert into kysely_migration values ('0002_between', now()::text)");
+  await expect(migrate(db)).rejects.toThrow(/migration failed .*0002_between is missing/);
+  await query(url, "delete from kysely_migration where name = '0002_between'");
+  expect(await query(url, applied)).toEqual([...before, { name: "9998_newer" }, { name: "9999_newest" }]);
+});

@@ -68,7 +68,7 @@ export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<Em
 }
 
 /** For root a folder of the system, as the Linux file hierarchy puts the state of services. */
-const defaultSystemFolder = "/var/lib/runnel";
+export const defaultSystemFolder = "/var/lib/runnel";
 
 async function openCluster(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { directory, signal, onProgress = () => {}, systemFolder = defaultSystemFolder } = options;
@@ -120,8 +120,14 @@ function refuseOtherMajorVersion(home: string, source: PostgresPackage): void {
     return;
   }
   throw embeddedFailure(
-    `${dataFolder} holds data of Postgres ${found}, and ${source.name} brings Postgres ${source.majorVersion}. Nothing was ` +
-      `changed. To move: dump the data with Postgres ${found} (pg_dumpall), start Runnel with a new directory, restore there.`,
+    [
+      `${dataFolder} holds data of Postgres ${found}, and ${source.name} ${source.version} brings Postgres ` +
+        `${source.majorVersion}, which cannot read it. Nothing was changed. To move the data:`,
+      "  1. Start the version of Runnel that wrote it, and dump the database with pg_dump.",
+      `  2. Stop it, move ${home} away, and start this version, which makes a new directory.`,
+      "  3. Restore the dump there, or into a Postgres of your own that DATABASE_URL names.",
+      "docs/operations/backup.md has each command.",
+    ].join("\n"),
   );
 }
 

@@ -1,0 +1,139 @@
+// What can be learned about the database without changing anything: what the server says of itself, and whether the
+// embedded one is installed, has data, and runs. Nothing is started, created, migrated or stopped.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { sql } from "kysely";
+import type { Clock } from "../base/clock.ts";
+import { type DatabaseAddress, type Db, openConnections } from "./database.ts";
+import { findPackage } from "./embedded/binaries.ts";
+import { databaseName, userName } from "./embedded/login.ts";
+import { defaultSystemFolder } from "./embedded/open.ts";
+import { choosePlace, dataFolderOf, hasCluster } from "./embedded/place.ts";
+import { isServing, readPostmaster } from "./embedded/postmaster.ts";
+import { listMigrations } from "./migrate.ts";
+
+export interface ServerFacts {
+  /** As Postgres calls itself, such as `18.4`. */
+  readonly version: string;
+  /** Such as 180004. */
+  readonly versionNumber: number;
+  readonly fsync: string;
+  readonly fullPageWrites: string;
+  readonly synchronousCommit: string;
+  /** True for one that follows another and takes no writes. */
+  readonly isStandby: boolean;
+  /** Connections that the server has for users like ours. */
+  readonly connectionsMax: number;
+  /** Connections of others, in use now. */
+  readonly foreignConnections: number;
+}
+
+export interface SchemaFacts {
+  /** What this version brings and the database has not. */
+  readonly pending: readonly string[];
+  /** What the database has and this version does not know. */
+  readonly unknown: readonly string[];
+}
+
+export interface DatabaseFacts {
+  readonly server: ServerFacts;
+  readonly schema: SchemaFacts;
+  /** How far the database's clock is ahead of this machine's. */
+  readonly skewMs: number;
+  /** How far that may be off, since asking took time. */
+  readonly skewErrorMs: number;
+}
+
+/** Throws what the way to the database throws. */
+export async function probeDatabase(address: DatabaseAddress, clock: Clock): Promise<DatabaseFacts> {
+  const connections = openConnections(address, { poolSize: 1, onConnectionError: () => {} });
+  try {
+    const { db } = connections;
+    return { server: await readServer(db), schema: await readSchema(db), ...(await readSkew(db, clock)) };
+  } finally {
+    await connections.close();
+  }
+}
+
+export interface EmbeddedFacts {
+  readonly version: string;
+  readonly home: string;
+  /** Major version of the data; undefined while there is none. */
+  readonly dataVersion: string | undefined;
+  /** Where it is; undefined while it does not run. */
+  readonly address: DatabaseAddress | undefined;
+}
+
+/** Throws a Fault where the programs are not installed, or the data cannot be reached. */
+export function probeEmbedded(directory: string): EmbeddedFacts {
+  const { version } = findPackage();
+  const { home } = choosePlace(directory, defaultSystemFolder);
+  if (!hasCluster(home)) {
+    return { version, home, dataVersion: undefined, address: undefined };
+  }
+  const dataFolder = dataFolderOf(home);
+  const dataVersion = readFileSync(join(dataFolder, "PG_VERSION"), "utf8").trim();
+  const postmaster = readPostmaster(dataFolder);
+  if (postmaster?.address === undefined || !isServing(postmaster.pid, dataFolder)) {
+    return { version, home, dataVersion, address: undefined };
+  }
+  const password = readFileSync(join(home, "password"), "utf8").trim();
+  const address = { ...postmaster.address, user: userName, password, database: databaseName };
+  return { version, home, dataVersion, address };
+}
+
+async function readServer(db: Db): Promise<ServerFacts> {
+  const { rows } = await sql<ServerFacts>`
+    select
+      current_setting('server_version') as version,
+      current_setting('server_version_num')::int as "versionNumber",
+      current_setting('fsync') as fsync,
+      current_setting('full_page_writes') as "fullPageWrites",
+      current_setting('synchronous_commit') as "synchronousCommit",
+      pg_is_in_recovery() as "isStandby",
+      current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+        - coalesce(current_setting('reserved_connections', true), '0')::int as "connectionsMax",
+      (
+        select count(*)::int from pg_stat_activity
+        where backend_type = 'client backend' and application_name not like 'runnel%'
+      ) as "foreignConnections"
+  `.execute(db);
+  const [facts] = rows;
+  if (facts === undefined) {
+    throw new Error("the database answered without a row");
+  }
+  return facts;
+}
+
+async function readSchema(db: Db): Promise<SchemaFacts> {
+  const brought = await listMigrations();
+  const applied = await readApplied(db);
+  return {
+    pending: brought.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !brought.includes(name)),
+  };
+}
+
+/** The migrator's own table, which a new database does not have. */
+async function readApplied(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ exists: boolean }>`select to_regclass('kysely_migration') is not null as exists`.execute(
+    db,
+  );
+  if (rows[0]?.exists !== true) {
+    return [];
+  }
+  const applied = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
+  return applied.rows.map(({ name }) => name);
+}
+
+/** The database read its clock at some time between the question and the answer; the middle is the best guess. */
+async function readSkew(db: Db, clock: Clock): Promise<{ skewMs: number; skewErrorMs: number }> {
+  const askedMs = clock.nowMs();
+  const { rows } = await sql<{ nowMs: number }>`
+    select (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs"
+  `.execute(db);
+  const answeredMs = clock.nowMs();
+  const middleMs = (askedMs + answeredMs) / 2;
+  return { skewMs: (rows[0]?.nowMs ?? middleMs) - middleMs, skewErrorMs: (answeredMs - askedMs) / 2 };
+}

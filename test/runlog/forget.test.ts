@@ -1,0 +1,58 @@
+// What the hub does about logs that were rewritten: readers get nothing from memory that the log does not hold any more.
+
+import { expect, test } from "vitest";
+import { followPurges, Hub } from "../../src/runlog/hub.ts";
+import { LogEntry } from "../../src/runlog/result.ts";
+import { LocalWakeup } from "./store.ts";
+
+function entry(sequence: number): LogEntry {
+  return new LogEntry({ sequence, terminal: false }, new Uint8Array());
+}
+
+test("a forgotten run has no ring again, and its readers are still told what there is", () => {
+  const hub = new Hub();
+  using watch = hub.watch("run");
+  hub.publish("run", [entry(1), entry(2)]);
+  expect(watch.live(0)).toHaveLength(2);
+  hub.forget("run");
+  expect(watch.live(0)).toBeUndefined();
+  // What was read of the log before it was rewritten, and comes late.
+  hub.publish("run", [entry(3)]);
+  expect(watch.live(2)).toBeUndefined();
+  expect(watch.isBehind(2)).toBe(true);
+  expect(hub.heard("run")).toBe(3);
+});
+
+test("a run that nobody watches is forgotten anyway", () => {
+  const hub = new Hub();
+  hub.forget("run");
+  using watch = hub.watch("run");
+  hub.publish("run", [entry(1)]);
+  expect(watch.live(0)).toHaveLength(1);
+});
+
+test("a purge elsewhere is heard of as results up to 0; other news forget nothing", () => {
+  const hub = new Hub();
+  const wakeup = new LocalWakeup();
+  followPurges(hub, wakeup);
+  using purged = hub.watch("purged");
+  using other = hub.watch("other");
+  hub.publish("purged", [entry(1)]);
+  hub.publish("other", [entry(1)]);
+  wakeup.publish({ topic: "result", key: "other", value: 1 });
+  wakeup.publish({ topic: "result", key: "purged", value: 0 });
+  expect(purged.live(0)).toBeUndefined();
+  expect(other.live(0)).toHaveLength(1);
+});
+
+test("when news may have been lost, nothing that is in memory counts, and what comes then does", () => {
+  const hub = new Hub();
+  const wakeup = new LocalWakeup();
+  followPurges(hub, wakeup);
+  using watch = hub.watch("run");
+  hub.publish("run", [entry(1)]);
+  wakeup.gap();
+  expect(watch.live(0)).toBeUndefined();
+  hub.publish("run", [entry(2)]);
+  expect(watch.live(1)).toHaveLength(1);
+});

@@ -1,0 +1,47 @@
+// Messages and the upkeep at the same sessions, again and again: no session is deleted that a message has just started.
+
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { newUuid } from "../../src/base/ids.ts";
+import { expireSessions } from "../../src/storage/expire.ts";
+import { insertRun } from "../../src/storage/run.ts";
+import { lockSession, setLatestRun } from "../../src/storage/session.ts";
+import { addSession, connect, input, openStore } from "../runlog/store.ts";
+
+const client = "shared/test";
+const sessionCount = 60;
+
+test("a session that took a message is not deleted, whichever came first", async () => {
+  const { db, url } = await openStore({ poolSize: 4 });
+  const upkeep = connect(url, { poolSize: 2 });
+  const sessions: string[] = [];
+  for (let count = 0; count < sessionCount; count++) {
+    sessions.push(await addSession(db));
+  }
+  await sql`update session set create_time = now() - interval '1 day'`.execute(db);
+  const send = (session: string): Promise<boolean> =>
+    db.transaction().execute(async (trx) => {
+      if ((await lockSession(trx, { client, name: session })) === undefined) {
+        return false;
+      }
+      const id = newUuid(Date.now());
+      await insertRun(trx, { id, client, session, driver: "test", input, timeoutMs: 1_000, owner: undefined });
+      await setLatestRun(trx, { session, runId: id });
+      return true;
+    });
+  const expire = async (): Promise<string[]> => {
+    const gone: string[] = [];
+    for (let pass = 0; pass < sessionCount; pass++) {
+      gone.push(...(await upkeep.db.transaction().execute((trx) => expireSessions(trx, { ageMs: 1_000, limit: 1 }))));
+    }
+    return gone;
+  };
+  // From both ends, so that they meet.
+  const [gone, started] = await Promise.all([
+    expire(),
+    Promise.all(sessions.toReversed().map(async (session) => ((await send(session)) ? session : undefined))),
+  ]);
+  const kept = started.filter((session) => session !== undefined);
+  expect([...gone, ...kept].toSorted()).toEqual(sessions.toSorted());
+  expect(new Set([...gone, ...kept]).size).toBe(sessionCount);
+});

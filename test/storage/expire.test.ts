@@ -1,0 +1,93 @@
+// Sessions at the end of their time, and the moment in which somebody still comes.
+
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import type { Db } from "../../src/storage/database.ts";
+import { expireSessions } from "../../src/storage/expire.ts";
+import { findSession, lockSession, setLatestRun } from "../../src/storage/session.ts";
+import { addRun, addSession, openStore } from "../runlog/store.ts";
+
+const client = "shared/test";
+const ageMs = 60_000;
+
+async function expire(db: Db, limit = 100): Promise<string[]> {
+  return await db.transaction().execute((trx) => expireSessions(trx, { ageMs, limit }));
+}
+
+/** As if the session had been created two minutes ago. */
+async function age(db: Db, session: string): Promise<void> {
+  await sql`update session set create_time = now() - interval '2 minutes' where id = ${session}`.execute(db);
+}
+
+/** A session whose latest run is in the state, and ended so long ago. */
+async function addRunOf(db: Db, status: string, endedSecondsAgo: number | null): Promise<string> {
+  const { id, session } = await addRun(db);
+  await db.transaction().execute((trx) => setLatestRun(trx, { session, runId: id }));
+  await sql`update run set status = ${status}, end_time = now() - ${endedSecondsAgo} * interval '1 second'
+    where id = ${id}`.execute(db);
+  return session;
+}
+
+test("sessions go that were never started, or whose latest run ended, longer ago than they are kept", async () => {
+  const { db } = await openStore();
+  const [idle, done, failed] = [
+    await addSession(db),
+    await addRunOf(db, "completed", 61),
+    await addRunOf(db, "failed", 900),
+  ];
+  const [recent, waiting, queued] = [
+    await addRunOf(db, "cancelled", 50),
+    await addRunOf(db, "waiting", null),
+    await addRunOf(db, "queued", null),
+  ];
+  for (const session of [idle, done, failed, recent, waiting, queued]) {
+    await age(db, session);
+  }
+  const fresh = await addSession(db);
+  expect((await expire(db)).toSorted()).toEqual([idle, done, failed].toSorted());
+  for (const name of [recent, waiting, queued, fresh]) {
+    expect(await findSession(db, { client, name })).toBeDefined();
+  }
+  for (const name of [idle, done, failed]) {
+    expect(await findSession(db, { client, name })).toBeUndefined();
+  }
+  expect(await expire(db)).toEqual([]);
+});
+
+test("no more go at a time than asked for, the oldest first", async () => {
+  const { db } = await openStore();
+  const [old, oldest] = [await addSession(db), await addSession(db)];
+  await age(db, old);
+  await sql`update session set create_time = now() - interval '1 hour' where id = ${oldest}`.execute(db);
+  expect(await expire(db, 1)).toEqual([oldest]);
+  expect(await expire(db, 1)).toEqual([old]);
+});
+
+// A message has locked the session and not committed yet. The pass neither waits for it nor deletes the session under it.
+test("a session that is being sent a message stays, and nobody is waited for", async () => {
+  const { db } = await openStore();
+  const session = await addSession(db);
+  await age(db, session);
+  const other = await addSession(db);
+  await age(db, other);
+  await db.transaction().execute(async (message) => {
+    expect(await lockSession(message, { client, name: session })).toBeDefined();
+    expect(await expire(db)).toEqual([other]);
+    await setLatestRun(message, { session, runId: (await addRun(db)).id });
+  });
+  expect(await expire(db)).toEqual([]);
+  expect(await findSession(db, { client, name: session })).toBeDefined();
+});
+
+// The other order: the pass has deleted the session and not committed yet. The message waits, and then finds no session.
+test("a message that comes while its session goes finds no session", async () => {
+  const { db } = await openStore();
+  const session = await addSession(db);
+  await age(db, session);
+  let message: Promise<unknown> | undefined;
+  await db.transaction().execute(async (pass) => {
+    expect(await expireSessions(pass, { ageMs, limit: 1 })).toEqual([session]);
+    message = db.transaction().execute((trx) => lockSession(trx, { client, name: session }));
+  });
+  expect(await message).toBeUndefined();
+});

@@ -1,6 +1,7 @@
 // What commands take, checked where it is typed.
 
 import { InvalidArgumentError } from "commander";
+import { systemClock } from "../base/clock.ts";
 
 export function readPort(text: string): number {
   const port = /^\d+$/.test(text) ? Number(text) : Number.NaN;
@@ -23,4 +24,37 @@ export function readSequence(text: string): bigint {
     return BigInt(text);
   }
   throw new InvalidArgumentError("expected a sequence: 0, 1, 2 …");
+}
+
+const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** The last year that the contract's times can hold. */
+const latestMs = Date.UTC(9999, 11, 31);
+
+/** How long from now, or until when. */
+export function readExpiry(text: string): Date {
+  const nowMs = systemClock.nowMs();
+  const timeMs = readDuration(text, nowMs) ?? readDate(text);
+  if (timeMs === undefined) {
+    throw new InvalidArgumentError("expected a duration such as 12h, 30d or 4w, or a date such as 2031-12-31");
+  }
+  if (timeMs > nowMs && timeMs <= latestMs) {
+    return new Date(timeMs);
+  }
+  throw new InvalidArgumentError("expected a time from now to the year 9999");
+}
+
+function readDuration(text: string, nowMs: number): number | undefined {
+  const [, count = "", unit = ""] = /^(\d{1,9})([mhdw])$/.exec(text) ?? [];
+  const ms = unitMs[unit];
+  return ms === undefined ? undefined : nowMs + Number(count) * ms;
+}
+
+/** Only what cannot be read in two ways: a day, which starts in UTC, or a time with its zone. */
+function readDate(text: string): number | undefined {
+  if (!/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/.test(text)) {
+    return undefined;
+  }
+  const timeMs = Date.parse(text);
+  return Number.isNaN(timeMs) ? undefined : timeMs;
 }

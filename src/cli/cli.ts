@@ -1,50 +1,92 @@
-// The commands, and how every one of them fails: one line on standard error, and exit code 1 (2 for wrong words).
+// The commands, and how every one of them fails: in words on standard error, or as one JSON object with `--json`.
 
-import { ConnectError } from "@connectrpc/connect";
 import { Command, CommanderError } from "commander";
-import { Fault } from "../base/fault.ts";
 import { version } from "../base/version.ts";
+import { addCompletion } from "./completion.ts";
 import { addDemo } from "./demo.ts";
-import { addDev } from "./dev.ts";
-import { addMigrate } from "./migrate.ts";
+import { exitCodesHelp } from "./exit-codes.ts";
+import { exitCodeOf, explain, showFailure } from "./failure.ts";
+import { addKeys } from "./keys.ts";
+import { addGlobalFlags, paintErrors, wantsJson } from "./output.ts";
+import { addProviders } from "./providers.ts";
+import { addPurge } from "./purge.ts";
 import { addRun, addTail } from "./run.ts";
-import { addServe } from "./serve.ts";
+import { addUsage } from "./usage.ts";
 
 export async function runCli(argv: readonly string[]): Promise<void> {
-  const program = new Command("runnel")
-    .description("Runs agents for other programs: one contract, one durable log, streams that resume.")
-    .version(`runnel ${version}`)
-    .exitOverride()
-    .showHelpAfterError();
-  addServe(program);
-  addDev(program);
-  addMigrate(program);
-  addRun(program);
-  addTail(program);
-  addDemo(program);
+  const program = createProgram();
+  if (!callsOnly(argv)) {
+    await addGroundCommands(program);
+  }
+  addCallers(program);
+  addCompletion(program);
   try {
     await program.parseAsync(argv);
   } catch (error) {
-    process.exitCode = reportFailure(error);
+    process.exitCode = exitCodeOf(error);
+    reportFailure(error, program);
   }
 }
 
-function reportFailure(error: unknown): number {
-  // commander has told the user already.
-  if (error instanceof CommanderError) {
-    return error.exitCode === 0 ? 0 : 2;
-  }
-  console.error(`runnel: ${describe(error)}`);
-  return 1;
+function createProgram(): Command {
+  const program = new Command("runnel");
+  // Before the commands, which inherit it.
+  program
+    .exitOverride()
+    .showHelpAfterError()
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      // Machines get one object, of which commander knows nothing.
+      writeErr: (text) => void (wantsJson(program) || process.stderr.write(text)),
+    });
+  return addGlobalFlags(program)
+    .description("Runs agents for other programs: one contract, one durable log, streams that resume.")
+    .version(`runnel ${version}`)
+    .addHelpText("after", `\n${exitCodesHelp}`);
 }
 
-/** Failures that somebody explained are told as they are; of a defect the stack is what helps. */
-function describe(error: unknown): string {
-  if (error instanceof Fault) {
-    return error.message;
+/** The commands that call a service, or start one in a process of its own. */
+function addCallers(program: Command): void {
+  addRun(program);
+  addTail(program);
+  addPurge(program);
+  addUsage(program);
+  addKeys(program);
+  addProviders(program);
+  addDemo(program);
+}
+
+/** The commands that start the server or look at its ground. To load the server takes longer than most calls do. */
+async function addGroundCommands(program: Command): Promise<void> {
+  const [serve, dev, migrate, doctor, config] = await Promise.all([
+    import("./serve.ts"),
+    import("./dev.ts"),
+    import("./migrate.ts"),
+    import("./doctor.ts"),
+    import("./config.ts"),
+  ]);
+  serve.addServe(program);
+  dev.addDev(program);
+  migrate.addMigrate(program);
+  doctor.addDoctor(program);
+  config.addConfig(program);
+}
+
+/** True when the first word is a command that calls: the others are then neither run nor listed. */
+function callsOnly(argv: readonly string[]): boolean {
+  const callers = new Command();
+  addCallers(callers);
+  const first = argv.slice(2).find((word) => !word.startsWith("-"));
+  return callers.commands.some((command) => command.name() === first);
+}
+
+function reportFailure(error: unknown, program: Command): void {
+  if (wantsJson(program)) {
+    if (!(error instanceof CommanderError && error.exitCode === 0)) {
+      console.error(JSON.stringify(explain(error)));
+    }
+  } else if (!(error instanceof CommanderError)) {
+    // What commander throws it has told already.
+    console.error(showFailure(explain(error), paintErrors(program)));
   }
-  if (error instanceof ConnectError) {
-    return error.rawMessage;
-  }
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -2,23 +2,43 @@
 
 import { Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
+import type { Command } from "commander";
 import { ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
+import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
+import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { createCredentials } from "./credentials.ts";
+import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
+import { readUrl } from "./arguments.ts";
+import { CommandError } from "./command-error.ts";
+import { createAdminCredentials, createCredentials } from "./credentials.ts";
 
-export type SessionClient = ReturnType<typeof connectTo>["sessions"];
-export type RunClient = ReturnType<typeof connectTo>["runs"];
+export type Service = ReturnType<typeof connectTo>;
+export type SessionClient = Service["sessions"];
+export type RunClient = Service["runs"];
 
 export function connectTo(url: string, credentials?: Interceptor) {
   const transport = createGrpcTransport({ baseUrl: url, interceptors: credentials === undefined ? [] : [credentials] });
-  return { sessions: createClient(SessionService, transport), runs: createClient(RunService, transport) };
+  return {
+    sessions: createClient(SessionService, transport),
+    runs: createClient(RunService, transport),
+    auth: createClient(AuthService, transport),
+    providers: createClient(ProviderService, transport),
+    system: createClient(SystemService, transport),
+  };
+}
+
+/** Every command that calls a service takes its address. */
+export function addUrlFlag(command: Command): Command {
+  return command.option("--url <url>", "where the service is", readUrl, defaultUrl(process.env));
 }
 
 /** Where the service is when nobody says: where `serve` and `dev` listen by default. */
 export function defaultUrl(environment: Readonly<Record<string, string | undefined>>): string {
-  const host = environment.RUNNEL_SERVER_HOST || "127.0.0.1";
-  return `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${environment.RUNNEL_SERVER_PORT || "8090"}`;
+  const find = (name: string, otherwise: string): string =>
+    environment[`RUNNEL_${name}`] || environment[`AGENT_RUNNER_${name}`] || otherwise;
+  const host = find("SERVER_HOST", "127.0.0.1");
+  return `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${find("SERVER_PORT", "8090")}`;
 }
 
 /** True for what a Runnel service says; without a reason the way to it is in trouble, or something else is there. */
@@ -27,17 +47,32 @@ export function isExplained(error: ConnectError): boolean {
 }
 
 /** Does what needs the service at `url`; when nothing of ours answers there, the failure says so and what to do. */
-export async function withService<T>(
-  url: string,
-  work: (service: ReturnType<typeof connectTo>) => Promise<T>,
-): Promise<T> {
+export function withService<T>(url: string, work: (service: Service) => Promise<T>): Promise<T> {
+  return explainAbsence(url, () => work(connectTo(url, createCredentials(process.env))));
+}
+
+/** The same with the admin token. */
+export function withAdministration<T>(url: string, work: (service: Service) => Promise<T>): Promise<T> {
+  const credentials = createAdminCredentials(process.env);
+  return explainAbsence(url, () => work(connectTo(url, credentials)));
+}
+
+async function explainAbsence<T>(url: string, work: () => Promise<T>): Promise<T> {
   try {
-    return await work(connectTo(url, createCredentials(process.env)));
+    return await work();
   } catch (error) {
     if (!(error instanceof ConnectError) || isExplained(error)) {
       throw error;
     }
+    if (error.code === Code.Unimplemented) {
+      const fix = "update the service, or say with --url where a newer one is";
+      throw new CommandError(`what answers at ${url} does not offer this (${error.rawMessage})`, {
+        reason: "UNIMPLEMENTED",
+        fix,
+        cause: error,
+      });
+    }
     const fix = "start one with `runnel serve` or `runnel dev`, or say with --url where it is";
-    throw new ConnectError(`no service at ${url} (${error.rawMessage}): ${fix}`, Code.Unavailable);
+    throw new CommandError(`no service at ${url} (${error.rawMessage})`, { reason: "UNAVAILABLE", fix, cause: error });
   }
 }

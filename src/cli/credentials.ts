@@ -6,18 +6,35 @@ import { type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobu
 import type { Interceptor, StreamRequest, UnaryRequest } from "@connectrpc/connect";
 import { systemClock } from "../base/clock.ts";
 import { newRequestId } from "../base/ids.ts";
+import { CommandError } from "./command-error.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Undefined when there is nothing to prove oneself with, as against `runnel dev`. */
-export function createCredentials(environment: Readonly<Record<string, string | undefined>>): Interceptor | undefined {
+export function createCredentials(environment: Environment): Interceptor | undefined {
   const { RUNNEL_API_KEY: apiKey = "", RUNNEL_CLIENT_ID: clientId = "" } = environment;
   if (apiKey !== "") {
-    return (next) => (request) => {
-      request.header.set("authorization", `Bearer ${apiKey}`);
-      return next(request);
-    };
+    return bear(apiKey);
   }
   const secret = environment.RUNNEL_AUTH_HMAC_SECRET || environment.AGENT_RUNNER_AUTH_HMAC_SECRET || "";
   return secret === "" ? undefined : signRequests({ secret, clientId: clientId || defaultClientId });
+}
+
+/** For administration. Throws when there is no token, which no service does without. */
+export function createAdminCredentials(environment: Environment): Interceptor {
+  const token = environment.RUNNEL_ADMIN_TOKEN || environment.RUNNEL_AUTH_ADMIN_TOKEN || "";
+  if (token === "") {
+    const fix = "set RUNNEL_ADMIN_TOKEN to what the service has as RUNNEL_AUTH_ADMIN_TOKEN";
+    throw new CommandError("there is no admin token to call with", { reason: "CREDENTIALS_MISSING", fix });
+  }
+  return bear(token);
+}
+
+function bear(token: string): Interceptor {
+  return (next) => (request) => {
+    request.header.set("authorization", `Bearer ${token}`);
+    return next(request);
+  };
 }
 
 const defaultClientId = "cli";

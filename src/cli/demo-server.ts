@@ -19,6 +19,8 @@ export interface DemoServer {
 }
 
 export interface DemoServerOptions {
+  /** Where it runs: nothing that lies about in the caller's folders sets it up. */
+  readonly home: string;
   readonly directory: string;
   readonly port: number;
   /** Hears what the service says while it starts: what takes a while, and where things are put. */
@@ -31,12 +33,11 @@ export async function startDemoServer(options: DemoServerOptions): Promise<DemoS
     stdio: ["ignore", "ignore", "pipe"],
     // Ctrl-C goes to all processes of the terminal's group; this one is stopped by the demo, in order.
     detached: true,
+    cwd: options.home,
     env: {
-      ...withoutCredentials(process.env),
-      RUNNEL_DATABASE_URL: "",
-      DATABASE_URL: "",
+      ...withoutSettings(process.env),
+      HOME: options.home,
       RUNNEL_DATABASE_DIR: options.directory,
-      RUNNEL_PROVIDERS_OPENAI_KEY: "",
       RUNNEL_DEFAULTS_MODEL: "demo",
       RUNNEL_RUNS_LEASE_MS: "1500",
       RUNNEL_SERVER_DRAIN_SECONDS: "2",
@@ -62,10 +63,10 @@ export async function startDemoServer(options: DemoServerOptions): Promise<DemoS
   };
 }
 
-/** The demo is a service for this machine alone; what proves callers elsewhere has no part in it. */
-function withoutCredentials(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+/** The demo is a service for this machine alone, the same for everybody: no database, key or credential of the user's. */
+function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
-    Object.entries(environment).filter(([name]) => !/^(?:RUNNEL|AGENT_RUNNER)_AUTH_/.test(name)),
+    Object.entries(environment).filter(([name]) => !/^(?:(?:RUNNEL|AGENT_RUNNER)_|DATABASE_URL$)/.test(name)),
   );
 }
 

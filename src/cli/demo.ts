@@ -4,12 +4,15 @@
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import type { RunResult } from "#gen/runnel/v1/result_pb.js";
+import { CommandError } from "./command-error.ts";
 import { connectTo } from "./connect.ts";
-import { type ReaderNews, readOverGrpc, readOverSse, type SseEvent } from "./demo-reader.ts";
-import { startDemoServer } from "./demo-server.ts";
+import { type ReaderNews, readOverGrpc, readOverSse } from "./demo-reader.ts";
+import { type DemoServer, startDemoServer } from "./demo-server.ts";
+import { findFaults } from "./demo-verdict.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { type Output, outputOf } from "./output.ts";
 
 /** Results that both readers have seen before the service is killed. */
 const killAfterItems = 40;
@@ -20,17 +23,16 @@ export function addDemo(program: Command): void {
     .command("demo")
     .description("see a run survive kill -9: needs no key and no database, leaves nothing behind")
     .option("--keep <directory>", "keep the database there")
-    .action(async ({ keep }: { keep?: string }) => {
+    .action(async ({ keep }: { keep?: string }, command: Command) => {
+      const output = outputOf(command);
       const home = await mkdtemp(join(tmpdir(), "runnel-demo-"));
       // Postgres of root runs under another account, which has to pass through to its data.
       await chmod(home, 0o711);
       const interrupted = untilInterrupted();
       try {
-        const findings = await runDemo({ home, directory: keep ?? join(home, "database"), interrupted });
-        process.exitCode = findings.length === 0 ? 0 : 1;
-        for (const finding of findings) {
-          console.error(`✗ ${finding}`);
-        }
+        const directory = keep === undefined ? join(home, "database") : resolve(keep);
+        const outcome = await runDemo({ home, directory, interrupted, output });
+        process.exitCode = await conclude(outcome, output);
       } finally {
         await rm(home, { recursive: true, force: true });
       }
@@ -52,45 +54,60 @@ interface DemoPlace {
   readonly home: string;
   readonly directory: string;
   readonly interrupted: Promise<"interrupted">;
+  readonly output: Output;
 }
 
-/** Returns what was wrong. */
-async function runDemo({ home, directory, interrupted }: DemoPlace): Promise<string[]> {
-  const workDir = await prepareWorkDir(home);
+interface DemoOutcome {
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly results: number;
+  readonly events: number;
+  /** What was lost, doubled or different. */
+  readonly faults: readonly string[];
+}
+
+async function runDemo(place: DemoPlace): Promise<DemoOutcome | "interrupted"> {
+  const { home, interrupted, output } = place;
+  const say = storyteller(output);
+  await writeFile(join(home, "story.txt"), "A run was told once and for all.\nWhoever reads it reads the same.\n");
   const port = await pickPort();
   say("starting Postgres and the service (nothing is installed, no key is needed) …");
-  const onProgress = (line: string): void => say(`  ${line}`);
-  let server = await startDemoServer({ directory, port, onProgress });
+  let server = await startServer(place, port);
   try {
     say(`ready on ${server.url}, process ${server.pid}`);
     const { sessions } = connectTo(server.url);
     const agent = { name: "demo", model: "demo", tools: { builtin: ["list_dir", "read_file"] } };
-    const { sessionId } = await sessions.createSession({ workDir, agent });
+    const { sessionId } = await sessions.createSession({ workDir: home, agent });
     const { runId } = await sessions.sendMessage({ sessionId, message });
     say(`session ${sessionId}`);
     say(`run     ${runId}\n`);
     const half = Promise.withResolvers<void>();
-    const news = report(() => half.resolve());
+    const news = report(say, () => half.resolve());
     const reading = Promise.all([readOverGrpc(server.url, runId, news), readOverSse(server.url, sessionId, news)]);
     // Whoever fails while the service starts again is heard below.
     reading.catch(() => {});
     if ((await Promise.race([half.promise, reading, interrupted])) === "interrupted") {
-      return ["interrupted"];
+      return "interrupted";
     }
     say(`\n── kill -9 ${server.pid}: the service is gone in the middle of a sentence`);
     await server.kill();
-    server = await startDemoServer({ directory, port, onProgress });
+    server = await startServer(place, port);
     say(`── a new one is up, process ${server.pid}; it takes the run over when the lease of the old one ends\n`);
     const got = await Promise.race([reading, interrupted]);
-    return got === "interrupted" ? [got] : conclude(...got);
+    if (got === "interrupted") {
+      return got;
+    }
+    const [results, events] = got;
+    const faults = findFaults(results, events);
+    return { sessionId, runId, results: results.length, events: events.length, faults };
   } finally {
     await server.stop();
   }
 }
 
-async function prepareWorkDir(home: string): Promise<string> {
-  await writeFile(join(home, "story.txt"), "A run was told once and for all.\nWhoever reads it reads the same.\n");
-  return home;
+async function startServer({ home, directory, output }: DemoPlace, port: number): Promise<DemoServer> {
+  using progress = output.openProgress();
+  return await startDemoServer({ home, directory, port, onProgress: (line) => progress.say(line) });
 }
 
 async function pickPort(): Promise<number> {
@@ -104,8 +121,19 @@ async function pickPort(): Promise<number> {
   return address.port;
 }
 
+type Say = (text: string) => void;
+
+/** The story is for people; machines get its end. */
+function storyteller({ asJson }: Output): Say {
+  return (text) => {
+    if (!asJson) {
+      console.log(text);
+    }
+  };
+}
+
 /** Prints what comes side by side, and tells when both readers are in the middle. */
-function report(onHalf: () => void): ReaderNews {
+function report(say: Say, onHalf: () => void): ReaderNews {
   const counts = { gRPC: 0, SSE: 0 };
   const indent = { gRPC: "", SSE: " ".repeat(44) };
   return {
@@ -124,43 +152,20 @@ function report(onHalf: () => void): ReaderNews {
   };
 }
 
-function conclude(results: readonly RunResult[], events: readonly SseEvent[]): string[] {
-  const findings: string[] = [];
-  results.forEach((result, index) => {
-    if (result.sequence !== BigInt(index + 1)) {
-      findings.push(`gRPC: place ${index + 1} holds ${result.sequence}`);
-    }
+/** Tells how it ended, and with which exit code. */
+async function conclude(outcome: DemoOutcome | "interrupted", output: Output): Promise<number> {
+  if (outcome === "interrupted") {
+    output.note("✗ interrupted", { note: "interrupted" });
+    return exitCodes.interrupted;
+  }
+  const { results, events, faults } = outcome;
+  await output.answer(outcome, () => {
+    const counted = `\n${results} results over gRPC, 1 to ${results} without a gap; ${events} events over SSE.`;
+    const kept = "Nothing was lost, nothing came twice, and both readers have the same text.";
+    return faults.length === 0 ? `${counted}\n${kept}` : `\n${results} results over gRPC, ${events} events over SSE.`;
   });
-  const ids = events.map((event) => event.id).filter((id) => id !== undefined);
-  if (new Set(ids).size !== ids.length) {
-    findings.push("SSE: an event came twice");
+  if (faults.length > 0) {
+    throw new CommandError(`the readers did not get the same: ${faults.join("; ")}`, { reason: "PROMISE_BROKEN" });
   }
-  if (results.at(-1)?.payload.case !== "runCompleted") {
-    findings.push("gRPC: the run did not complete");
-  }
-  if (events.at(-1)?.event !== "done") {
-    findings.push("SSE: there was no done");
-  }
-  if (spoken(results) !== heard(events)) {
-    findings.push("the two readers got different text");
-  }
-  say(`\n${results.length} results over gRPC, 1 to ${results.length} without a gap; ${events.length} events over SSE.`);
-  if (findings.length === 0) {
-    say("Nothing was lost, nothing came twice, and both readers have the same text.");
-  }
-  return findings;
-}
-
-function spoken(results: readonly RunResult[]): string {
-  return results
-    .map(({ payload }) => (payload.case === "messageDelta" ? (payload.value.chunk?.content ?? "") : ""))
-    .join("");
-}
-
-function heard(events: readonly SseEvent[]): string {
-  return events.map(({ event, data }) => (event === "text" ? JSON.parse(data).content : "")).join("");
-}
-
-function say(text: string): void {
-  console.log(text);
+  return exitCodes.done;
 }

@@ -1,70 +1,61 @@
 // `runnel run` and `runnel tail`: send a message and follow the run; follow a run that is known.
 
-import { once } from "node:events";
 import { resolve } from "node:path";
+import { toJson } from "@bufbuild/protobuf";
 import type { Command } from "commander";
-import type { RunResult } from "#gen/runnel/v1/result_pb.js";
-import { readSequence, readUrl } from "./arguments.ts";
-import { defaultUrl, type RunClient, type SessionClient, withService } from "./connect.ts";
+import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+import { readSequence } from "./arguments.ts";
+import { addUrlFlag, type RunClient, type SessionClient, withService } from "./connect.ts";
+import { exitCodes } from "./exit-codes.ts";
 import { followRun } from "./follow.ts";
-import { showJson, showResult } from "./show.ts";
+import { type Output, outputOf } from "./output.ts";
+import { showResult } from "./show.ts";
 
 /** How long a follower waits for a service that is away. */
 const patienceMs = 60_000;
-/** A run that failed; 1 is for commands that could not do their work. */
-const exitRunFailed = 3;
 
-interface ClientFlags {
+interface RunFlags {
   readonly url: string;
-  readonly json?: true;
-}
-
-interface RunFlags extends ClientFlags {
   readonly model: string;
   readonly workDir: string;
   readonly tools: string;
   readonly session?: string;
 }
 
-interface TailFlags extends ClientFlags {
+interface TailFlags {
+  readonly url: string;
   readonly after?: bigint;
 }
 
 export function addRun(program: Command): void {
-  clientCommand(program, "run <message>")
+  addUrlFlag(program.command("run <message>"))
     .description("send a message in a new session, or another one in a session, and follow the run")
     .option("--model <name>", "model; unset means the service's default", "")
     .option("--work-dir <path>", "directory that the tools may touch", ".")
     .option("--tools <names>", "built-in tools, joined by commas", "list_dir,read_file")
     .option("--session <id>", "a session that exists")
-    .action((message: string, flags: RunFlags) =>
+    .action((message: string, flags: RunFlags, command: Command) =>
       withService(flags.url, async ({ sessions, runs }) => {
+        const output = outputOf(command);
         const sessionId = flags.session ?? (await createSession(sessions, flags));
         const { runId } = await sessions.sendMessage({ sessionId, message });
-        console.error(`session ${sessionId}  run ${runId}`);
-        await follow(runs, { runId, after: 0n, json: flags.json });
+        output.note(`session ${sessionId}  run ${runId}`, { note: "started", sessionId, runId });
+        await follow(runs, { runId, after: 0n, output });
       }),
     );
 }
 
 export function addTail(program: Command): void {
-  clientCommand(program, "tail <run>")
+  addUrlFlag(program.command("tail <run>"))
     .description("follow a run's log from any point to its end")
     .option("--after <sequence>", "sequence of the last result that you have; unset means from the start", readSequence)
-    .action((runId: string, { url, json, after = 0n }: TailFlags) =>
+    .action((runId: string, { url, after = 0n }: TailFlags, command: Command) =>
       withService(url, async ({ runs }) => {
         // Patience is for a service that was there: one that is not is told at once.
         await runs.getRun({ runId });
-        await follow(runs, { runId, after, json });
+        await follow(runs, { runId, after, output: outputOf(command) });
       }),
     );
-}
-
-function clientCommand(program: Command, usage: string): Command {
-  return program
-    .command(usage)
-    .option("--url <url>", "where the service is", readUrl, defaultUrl(process.env))
-    .option("--json", "one JSON object a line on standard output");
 }
 
 async function createSession(sessions: SessionClient, flags: RunFlags): Promise<string> {
@@ -82,33 +73,28 @@ async function createSession(sessions: SessionClient, flags: RunFlags): Promise<
 interface Following {
   readonly runId: string;
   readonly after: bigint;
-  readonly json: true | undefined;
+  readonly output: Output;
 }
 
-async function follow(runs: RunClient, { runId, after, json }: Following): Promise<void> {
-  const onReconnect = (at: bigint, why: string): void => console.error(`(${why}: going on after ${at})`);
-  process.stdout.on("error", leaveQuietly);
+async function follow(runs: RunClient, { runId, after, output }: Following): Promise<void> {
+  let seen = after;
   let last: RunResult | undefined;
+  process.once("SIGINT", () => {
+    const text = `\ninterrupted; the run goes on: runnel tail ${runId} --after ${seen}`;
+    output.note(text, { note: "interrupted", runId, after: String(seen) });
+    process.exit(exitCodes.interrupted);
+  });
+  const onReconnect = (at: bigint, why: string): void =>
+    output.note(`(${why}: going on after ${at})`, { note: "reconnecting", after: String(at), why });
   for await (const result of followRun({ runs, runId, after, patienceMs, onReconnect })) {
-    await print(json === true ? `${showJson(result)}\n` : showResult(result));
+    await output.stream(
+      () => toJson(RunResultSchema, result),
+      () => showResult(result),
+    );
+    seen = result.sequence;
     last = result;
   }
   if (last?.payload.case === "runFailed") {
-    process.exitCode = exitRunFailed;
+    process.exitCode = exitCodes.runFailed;
   }
-}
-
-/** Waits while the reader of standard output is slow. */
-async function print(text: string): Promise<void> {
-  if (!process.stdout.write(text)) {
-    await once(process.stdout, "drain");
-  }
-}
-
-/** Whoever closed the pipe, such as `| head -1`, has what it wanted; the run goes on without us. */
-function leaveQuietly(error: NodeJS.ErrnoException): never {
-  if (error.code === "EPIPE") {
-    process.exit(0);
-  }
-  throw error;
 }

@@ -1,14 +1,8 @@
-// Results as lines for people, or as JSON for machines.
+// Results as people read them.
 
-import { toJson } from "@bufbuild/protobuf";
-import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 
 const shownCharsMax = 160;
-
-/** One line of JSON a result: the contract's own JSON, with enough to resume. */
-export function showJson(result: RunResult): string {
-  return JSON.stringify(toJson(RunResultSchema, result));
-}
 
 /** Text for people. Text of the model comes as it is; everything else on lines of its own. */
 export function showResult({ payload }: RunResult): string {

@@ -28,6 +28,8 @@ export interface RunningCommand {
 export interface CommandPlace {
   readonly environment?: Readonly<Record<string, string>>;
   readonly directory?: string;
+  /** What is typed; unset means that nobody types. */
+  readonly input?: string;
 }
 
 /** Starts `runnel` with these words; killed with the test if it still runs then. */
@@ -45,12 +47,21 @@ export function runShell(script: string, place: CommandPlace = {}): Promise<Outc
   return startProgram("bash", ["-c", script], { ...place, environment }).ended;
 }
 
+/** On a terminal, of which `stdout` holds everything that it was sent. */
+export function runInTerminal(words: readonly string[], place: CommandPlace = {}): Promise<Outcome> {
+  const line = [process.execPath, main, ...words].map((word) => `'${word}'`).join(" ");
+  const environment = { TERM: "xterm", ...place.environment };
+  return startProgram("script", ["-qec", line, "/dev/null"], { ...place, environment }).ended;
+}
+
 function startProgram(program: string, words: readonly string[], place: CommandPlace): RunningCommand {
   const child = spawn(program, words, {
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"],
     env: { ...baseEnvironment(), ...place.environment },
     ...(place.directory !== undefined && { cwd: place.directory }),
   });
+  // Who does not read it has ended, which is told in its own way.
+  child.stdin.on("error", () => {}).end(place.input ?? "");
   const texts = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     texts.stdout += text;

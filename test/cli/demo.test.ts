@@ -1,6 +1,7 @@
 // `demo`: the promise of the README's first command, and that it leaves nothing behind, also when it is interrupted.
 
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { until } from "../harness/wait.ts";
 import { ownFolder, startCommand } from "./command.ts";
@@ -13,7 +14,8 @@ test("demo shows both readers through kill -9, exits with 0 and leaves nothing b
 }, async () => {
   const home = await ownFolder();
   const { code, stdout, stderr } = await startCommand(["demo"], { environment: { TMPDIR: home } }).ended;
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^Creating the database in \S+\n$/);
   expect(stdout).toMatch(/^gRPC #\d+ runCompleted$/m);
   expect(stdout).toMatch(/^ +SSE #\d+ done$/m);
   expect(stdout).toMatch(/kill -9 \d+/);
@@ -23,12 +25,27 @@ test("demo shows both readers through kill -9, exits with 0 and leaves nothing b
   await expectNothingIn(home);
 });
 
+test("demo --json tells the end alone, and nothing of the user's own settings changes it", {
+  timeout: demoTimeoutMs,
+}, async () => {
+  const home = await ownFolder();
+  const directory = await ownFolder();
+  await writeFile(join(directory, "config.yaml"), "server:\n  port: not a port\n");
+  const environment = { TMPDIR: home, DATABASE_URL: "postgres://127.0.0.1:1/none", RUNNEL_AUTH_ADMIN_TOKEN: "short" };
+  const { code, stdout, stderr } = await startCommand(["demo", "--json"], { environment, directory }).ended;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const outcome = JSON.parse(stdout);
+  expect(outcome).toMatchObject({ sessionId: expect.any(String), runId: expect.any(String), faults: [] });
+  expect(Math.min(outcome.results, outcome.events)).toBeGreaterThan(80);
+  await expectNothingIn(home);
+});
+
 test("an interrupted demo cleans up as well", { timeout: demoTimeoutMs }, async () => {
   const home = await ownFolder();
   const demo = startCommand(["demo"], { environment: { TMPDIR: home } });
   await until("both readers to read", () => /gRPC #.*SSE #/s.test(demo.stdout()), demoTimeoutMs);
   demo.child.kill("SIGINT");
-  expect(await demo.ended).toMatchObject({ code: 1, stderr: "✗ interrupted\n" });
+  expect(await demo.ended).toMatchObject({ code: 130, stderr: expect.stringMatching(/✗ interrupted\n$/) });
   await expectNothingIn(home);
 });
 

@@ -1,7 +1,8 @@
 // `run` and `tail` against a service in a process of its own: what they print, how they end, and what they survive.
 
 import { expect, test } from "vitest";
-import { fail, startFakeProvider } from "../fakes/provider.ts";
+import { startFakeProvider } from "../fakes/provider.ts";
+import { fail } from "../fakes/wire-server.ts";
 import { testDatabase } from "../harness/database.ts";
 import { type ServiceProcess, startProcess } from "../harness/process.ts";
 import { until } from "../harness/wait.ts";
@@ -24,7 +25,9 @@ test("run --json prints one result a line, numbered from 1; tail --after goes on
   const sequences = readSequences(stdout);
   expect(sequences.length).toBeGreaterThan(3);
   expect(sequences).toEqual(sequences.map((_, index) => index + 1));
-  const tail = await runCommand(["tail", runIdOf(stderr), "--after", "2", "--json", "--url", url]);
+  const started = JSON.parse(stderr);
+  expect(started).toEqual({ note: "started", sessionId: expect.any(String), runId: runIdOf(stderr) });
+  const tail = await runCommand(["tail", started.runId, "--after", "2", "--json", "--url", url]);
   expect({ code: tail.code, stderr: tail.stderr }).toEqual({ code: 0, stderr: "" });
   expect(readSequences(tail.stdout)).toEqual(sequences.slice(2));
 });
@@ -46,7 +49,7 @@ test("a run that fails makes run and tail exit with 3", async () => {
   expect(tail).toEqual({ code: 3, stdout: run.stdout, stderr: "" });
 });
 
-test("what the service refuses is told in one line, with exit code 1", async () => {
+test("what the service refuses is told with the id of the call, and exit code 1", async () => {
   const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
   const refused: [words: string[], told: RegExp][] = [
     [["run", "hi", "--model", "gpt-4o"], /gpt-4o/],
@@ -59,9 +62,31 @@ test("what the service refuses is told in one line, with exit code 1", async () 
   for (const [words, told] of refused) {
     const { code, stdout, stderr } = await runCommand([...words, "--url", url]);
     expect({ words, code, stdout }).toEqual({ words, code: 1, stdout: "" });
-    expect(stderr).toMatch(/^runnel: [^\n]+\n$/);
+    expect(stderr).toMatch(/^runnel: [^\n]+\n( {2}fix {6}[^\n]+\n)? {2}request {2}[0-9a-f]{32}\n$/);
     expect(stderr).toMatch(told);
+    const json = await runCommand([...words, "--url", url, "--json"]);
+    expect({ words, code: json.code, stdout: json.stdout }).toEqual({ words, code: 1, stdout: "" });
+    const failure = JSON.parse(json.stderr);
+    expect(failure).toMatchObject({ error: expect.stringMatching(told), requestId: expect.any(String) });
+    expect(failure.reason).toMatch(/^[A-Z_]+$/);
   }
+});
+
+test("Ctrl-C ends run with 130 and tells how to go on, and the run goes on", async () => {
+  const service = await startProcess({ DATABASE_URL: await testDatabase() });
+  const { run, runId } = await startLongRun(service);
+  await until("the run to be in the middle", () => run.stdout().split("\n").length > 10);
+  run.child.kill("SIGINT");
+  const { code, stdout, stderr } = await run.ended;
+  const seen = readSequences(stdout);
+  const [, note = ""] = stderr.trimEnd().split("\n");
+  expect({ code, note: JSON.parse(note) }).toEqual({
+    code: 130,
+    note: { note: "interrupted", runId, after: String(seen.length) },
+  });
+  const tail = await runCommand(["tail", runId, "--after", String(seen.length), "--json", "--url", service.url]);
+  expect(tail.code).toBe(0);
+  expect(readSequences(tail.stdout)[0]).toBe(seen.length + 1);
 });
 
 test("a reader that closes the pipe early ends run without a word", async () => {
@@ -70,7 +95,7 @@ test("a reader that closes the pipe early ends run without a word", async () => 
   const { code, stdout, stderr } = await runShell(script);
   expect(code).toBe(0);
   expect(readSequences(stdout)).toEqual([1]);
-  expect(stderr).toMatch(/^session \S+ {2}run \S+\n$/);
+  expect(JSON.parse(stderr)).toMatchObject({ note: "started" });
 });
 
 // The story: a tail is in the middle of a run. The service dies without a word and comes back on the same port and database,
@@ -85,7 +110,14 @@ test("tail survives kill -9 and restart of the service", async () => {
   await until("the tail to notice", () => tail.stderr() !== "");
   await startProcess({ ...environment, RUNNEL_SERVER_PORT: new URL(first.url).port });
   const { code, stdout, stderr } = await tail.ended;
-  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^(\([^\n]+: going on after \d+\)\n)+$/) });
+  expect(code).toBe(0);
+  for (const line of stderr.trimEnd().split("\n")) {
+    expect(JSON.parse(line)).toEqual({
+      note: "reconnecting",
+      after: expect.stringMatching(/^\d+$/),
+      why: expect.any(String),
+    });
+  }
   const sequences = readSequences(stdout);
   expect(sequences).toEqual(sequences.map((_, index) => index + 1));
   expect(JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "")).toHaveProperty("runCompleted");
@@ -99,7 +131,7 @@ async function startLongRun({ url }: ServiceProcess): Promise<{ run: RunningComm
 }
 
 function runIdOf(stderr: string): string {
-  return /run (\S+)/.exec(stderr)?.[1] ?? "";
+  return /\brun(?:Id":")? ?([0-9a-f-]{36})/.exec(stderr)?.[1] ?? "";
 }
 
 function readSequences(lines: string): number[] {

@@ -1,6 +1,9 @@
 // Words that commands understand or refuse, and the failures that need no service: what is told, where, and the exit code.
 
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { createServer, type ServerHttp2Session } from "node:http2";
+import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { databaseUrl } from "../harness/database.ts";
 import { type Outcome, runCommand } from "./command.ts";
@@ -8,15 +11,25 @@ import { type Outcome, runCommand } from "./command.ts";
 /** Nothing listens there: ports below 1024 are not handed out, and this one has no service. */
 const nobody = "http://127.0.0.1:1";
 
-test.each([["--help"], ["serve", "--help"], ["help", "tail"]])("%s %s helps on standard output", async (...words) => {
-  const { code, stdout, stderr } = await runCommand(words.filter((word) => word !== undefined));
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(stdout).toMatch(/^Usage: runnel/);
-});
+test.each([["--help"], ["serve", "--help"], ["help", "tail"], ["keys", "--help"]])(
+  "%s %s helps on standard output",
+  async (...words) => {
+    const { code, stdout, stderr } = await runCommand(words.filter((word) => word !== undefined));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^Usage: runnel/);
+  },
+);
 
 test("--version tells the version of the package", async () => {
   const { version } = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8"));
   expect(await runCommand(["--version"])).toEqual({ code: 0, stdout: `runnel ${version}\n`, stderr: "" });
+});
+
+test("help tells the exit codes, and what every command takes besides its own", async () => {
+  expect((await runCommand(["--help"])).stdout).toMatch(
+    /^ {2}0 +done\n {2}1 +failed\n {2}2 +.*\n {2}3 +.*\n {2}130 +/m,
+  );
+  expect((await runCommand(["tail", "--help"])).stdout).toMatch(/^Global Options:\n {2}--json .*\n {2}--no-color /m);
 });
 
 test.each([
@@ -34,41 +47,109 @@ test.each([
   expect(stderr).toMatch(/^Usage: runnel/m);
 });
 
+test.each([
+  [["rnu"], "unknown command 'rnu'"],
+  [["serve", "--prot", "1"], "unknown option '--prot'"],
+  [["keys", "create", "--client", "a", "--expires", "soon"], "expected a duration such as 12h, 30d or 4w"],
+  [["keys", "create", "--client", "a", "--expires", "2001-02-03"], "expected a time from now to the year 9999"],
+  [["keys", "create"], "required option '--client <id>' not specified"],
+  [[], "no command was given"],
+])("%j --json is refused with one JSON object on standard error and exit code 2", async (words, told) => {
+  const { code, stdout, stderr } = await runCommand([...words, "--json"]);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toMatch(/^[^\n]+\n$/);
+  const failure = JSON.parse(stderr);
+  expect(failure).toEqual({ error: expect.any(String), reason: "USAGE", fix: expect.stringContaining("--help") });
+  expect(failure.error).toContain(told);
+});
+
 test("settings that are wrong are all told at once, and secrets are not shown", async () => {
-  const outcome = await runCommand(["serve"], {
-    environment: {
-      RUNNEL_SERVER_PORT: "http",
-      RUNNEL_RUNS_SLOTS: "0",
-      RUNNEL_LOG_LEVEL: "loud",
-      RUNNEL_PROVIDERS_OPENAI_KEY: "sk-secret",
-      DATABASE_URL: "postgres://user:secret@127.0.0.1:1/runnel",
-    },
-  });
+  const environment = {
+    RUNNEL_SERVER_PORT: "http",
+    RUNNEL_RUNS_SLOTS: "0",
+    RUNNEL_LOG_LEVEL: "loud",
+    RUNNEL_PROVIDERS_OPENAI_KEY: "sk-secret",
+    DATABASE_URL: "postgres://user:secret@127.0.0.1:1/runnel",
+  };
+  const outcome = await runCommand(["serve"], { environment });
   expectOneLine(outcome);
-  expect(outcome.stderr).toContain('RUNNEL_SERVER_PORT is "http": expected a whole number from 0 to 65535');
+  expect(outcome.stderr).toContain('RUNNEL_SERVER_PORT is "http": expected');
   expect(outcome.stderr).toContain('RUNNEL_RUNS_SLOTS is "0": expected a whole number from 1 to 10000');
   expect(outcome.stderr).toContain('RUNNEL_LOG_LEVEL is "loud": expected one of');
   expect(outcome.stderr).not.toContain("secret");
+  const json = await runCommand(["serve", "--json"], { environment });
+  expect({ code: json.code, stdout: json.stdout }).toEqual({ code: 1, stdout: "" });
+  expect(JSON.parse(json.stderr)).toMatchObject({
+    reason: "CONFIG_INVALID",
+    violations: expect.arrayContaining([{ field: "RUNNEL_RUNS_SLOTS", description: expect.any(String) }]),
+  });
+  expect(json.stderr).not.toContain("secret");
 });
 
 test.each(["serve", "dev", "migrate"])("%s names DATABASE_URL when the database cannot be reached", async (command) => {
   const url = databaseUrl("postgres://user:secret@127.0.0.1:1/", "runnel");
-  const outcome = await runCommand([command], { environment: { DATABASE_URL: url } });
+  const environment = { DATABASE_URL: url, RUNNEL_DEFAULTS_MODEL: "demo" };
+  const outcome = await runCommand([command], { environment });
   expectOneLine(outcome);
   expect(outcome.stderr).toMatch(/ECONNREFUSED 127\.0\.0\.1:1.*check DATABASE_URL/);
   expect(outcome.stderr).not.toContain("secret");
 });
 
-test.each([[["run", "hi"]], [["tail", "01890000-0000-7000-8000-000000000000"]]])(
-  "%j tells where no service is and how to start one",
-  async (words) => {
-    const outcome = await runCommand([...words, "--url", nobody]);
-    expectOneLine(outcome);
-    expect(outcome.stderr).toMatch(/no service at http:\/\/127\.0\.0\.1:1 .*start one with `runnel serve`/);
-  },
-);
+const calls = [
+  ["run", "hi"],
+  ["tail", "01890000-0000-7000-8000-000000000000"],
+  ["purge", "some-session", "--yes"],
+  ["keys", "list"],
+  ["providers"],
+  ["usage"],
+];
+
+test.each(calls.map((words) => [words]))("%j tells where no service is and how to start one", async (words) => {
+  const environment = { RUNNEL_ADMIN_TOKEN: "a token that nobody sees" };
+  const { code, stdout, stderr } = await runCommand([...words, "--url", nobody], { environment });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toMatch(
+    /^runnel: no service at http:\/\/127\.0\.0\.1:1 \([^\n]+\)\n {2}fix {6}start one with `runnel serve`/,
+  );
+  const json = await runCommand([...words, "--url", nobody, "--json"], { environment });
+  expect({ code: json.code, stdout: json.stdout }).toEqual({ code: 1, stdout: "" });
+  expect(JSON.parse(json.stderr)).toEqual({
+    error: expect.stringContaining("no service at"),
+    reason: "UNAVAILABLE",
+    fix: expect.stringContaining("runnel serve"),
+  });
+});
+
+test("what is no Runnel is not taken for one", async () => {
+  await using server = await startPlainServer();
+  const { code, stderr } = await runCommand(["usage", "--url", server.url]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^runnel: (no service at|what answers at) \S+ [^\n]+\n {2}fix {6}[^\n]+--url[^\n]+\n$/);
+});
 
 function expectOneLine({ code, stdout, stderr }: Outcome): void {
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toMatch(/^runnel: [^\n]+\n$/);
+}
+
+/** Speaks HTTP/2 and knows nothing. */
+async function startPlainServer(): Promise<AsyncDisposable & { url: string }> {
+  const server = createServer().on("stream", (stream) => {
+    stream.respond({ ":status": 404 });
+    stream.end();
+  });
+  const sessions = new Set<ServerHttp2Session>();
+  server.on("session", (session) => sessions.add(session));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: async () => {
+      for (const session of sessions) {
+        session.destroy();
+      }
+      server.close();
+      await once(server, "close");
+    },
+  };
 }

@@ -27,8 +27,15 @@ export const layers: readonly (readonly string[])[] = [
 const contractOnly: readonly string[] = ["gateways", "cli"];
 const contractLayers: readonly string[] = ["gen", "base"];
 
-/** The commands that start the server instead of calling one. */
-const serverStarters: readonly string[] = ["cli/serve.ts", "cli/dev.ts", "cli/migrate.ts"];
+/** The commands that start the server instead of calling one, and those that look at the ground that it stands on. */
+const serverStarters: readonly string[] = [
+  "cli/serve.ts",
+  "cli/dev.ts",
+  "cli/migrate.ts",
+  "cli/config.ts",
+  "cli/doctor.ts",
+  "cli/doctor/",
+];
 
 /** The layer of a file in src/: its first folder, or the name of a file that lies in src/ itself. */
 export function layerOf(path: string): string {
@@ -57,7 +64,8 @@ export function refuseImport(path: string, target: string): string | undefined {
   if (source === target) {
     return undefined;
   }
-  if (contractOnly.includes(source) && !serverStarters.includes(path) && !contractLayers.includes(target)) {
+  const mayStart = serverStarters.some((each) => path === each || (each.endsWith("/") && path.startsWith(each)));
+  if (contractOnly.includes(source) && !mayStart && !contractLayers.includes(target)) {
     return `${source} may import ${contractLayers.join(" and ")} only, not ${target}`;
   }
   if (heightOf(target) >= heightOf(source)) {

@@ -1,0 +1,25 @@
+// `runnel completion`: what a shell needs to complete the words of this program, made from the program itself.
+
+import { Argument, type Command } from "commander";
+import { writeBash } from "./completion/bash.ts";
+import { writeFish } from "./completion/fish.ts";
+import { type CompletionPlace, listPlaces } from "./completion/words.ts";
+import { writeZsh } from "./completion/zsh.ts";
+import { outputOf } from "./output.ts";
+
+const writers: Readonly<Record<string, (places: readonly CompletionPlace[]) => string>> = {
+  bash: writeBash,
+  zsh: writeZsh,
+  fish: writeFish,
+};
+
+export function addCompletion(program: Command): void {
+  program
+    .command("completion")
+    .description("print a completion script: source <(runnel completion bash)")
+    .addArgument(new Argument("<shell>", "the shell that will read it").choices(Object.keys(writers)))
+    .action(async (shell: string, _flags: object, command: Command) => {
+      const script = writers[shell]?.(listPlaces(program)) ?? "";
+      await outputOf(command).answer({ shell, script }, () => script);
+    });
+}

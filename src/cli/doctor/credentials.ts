@@ -1,0 +1,16 @@
+// What callers could prove themselves with: whether it is there, and never what it is.
+
+import { type Finding, type Ground, ok } from "./check.ts";
+
+export function checkCredentials({ config }: Ground): Finding[] {
+  const { authHmacSecret, authHmacSecretPrevious, authApiKeys, authAdminToken } = config;
+  const clients = new Set(authApiKeys.map(({ client }) => client)).size;
+  const present = [
+    ...(authHmacSecret === "" ? [] : ["the shared secret of signatures"]),
+    ...(authHmacSecretPrevious === "" ? [] : ["the secret before"]),
+    ...(clients === 0 ? [] : [`keys of ${clients} client${clients === 1 ? "" : "s"}`]),
+    ...(authAdminToken === "" ? [] : ["the admin token"]),
+  ];
+  const found = present.length === 0 ? "none: anybody may call, as `dev` has it" : `set: ${present.join(", ")}`;
+  return [ok("credentials", found)];
+}

@@ -1,0 +1,128 @@
+// The database: whether it is there, new enough and safe, whether its schema fits this version, and whether its clock and
+// its connections fit this machine.
+
+import { type DatabaseFacts, probeDatabase, probeEmbedded, type ServerFacts } from "../../storage/probe.ts";
+import { type Finding, fail, type Ground, ok, warn, why } from "./check.ts";
+
+const oldestMajor = 15;
+/** Lane, LISTEN and what looks after runs, beside the pool; `config explain databasePoolSize` says the same. */
+const connectionsBesidePool = 8;
+/** Signatures are good for 120 s, of which the way takes its share. */
+const skewMsMax = 60_000;
+/** Clocks that are kept in step differ by milliseconds. */
+const skewMsUsual = 2_000;
+
+export async function checkDatabase(ground: Ground): Promise<Finding[]> {
+  const { config } = ground;
+  if (config.databaseUrl !== "") {
+    return await probe(ground, { connectionString: config.databaseUrl }, "the database of DATABASE_URL");
+  }
+  let embedded: ReturnType<typeof probeEmbedded>;
+  try {
+    embedded = probeEmbedded(config.databaseDir);
+  } catch (error) {
+    return [
+      fail("database", why(error), "`npm ci` with optional packages, or set DATABASE_URL to a Postgres of your own"),
+    ];
+  }
+  const { version, home, dataVersion, address } = embedded;
+  const major = version.split(".")[0];
+  if (dataVersion !== undefined && dataVersion !== major) {
+    const fix = `dump the data with Postgres ${dataVersion} and restore it into a new directory`;
+    return [fail("database", `${home} holds data of Postgres ${dataVersion}, and Postgres ${major} is installed`, fix)];
+  }
+  if (address !== undefined) {
+    return await probe(ground, address, `the embedded Postgres in ${home}`);
+  }
+  const state = dataVersion === undefined ? "which the first start makes" : "which does not run now";
+  return [ok("database", `embedded Postgres ${version} is installed, with data in ${home}, ${state}`)];
+}
+
+async function probe(
+  { config, clock }: Ground,
+  address: Parameters<typeof probeDatabase>[0],
+  what: string,
+): Promise<Finding[]> {
+  let facts: DatabaseFacts;
+  try {
+    facts = await probeDatabase(address, clock);
+  } catch (error) {
+    const fix = "start it, or check DATABASE_URL; leave that empty to use the embedded Postgres";
+    return [fail("database", `${what} cannot be used (${why(error)})`, fix)];
+  }
+  return [
+    judgeServer(facts.server, what),
+    judgeDurability(facts.server),
+    judgeSchema(facts.schema),
+    judgeClock(facts),
+    judgeConnections(facts.server, config.databasePoolSize + connectionsBesidePool),
+  ];
+}
+
+export function judgeServer({ version, versionNumber, isStandby }: ServerFacts, what: string): Finding {
+  const found = `${what} is Postgres ${version}`;
+  if (versionNumber < oldestMajor * 10_000) {
+    return fail("database", found, `use Postgres ${oldestMajor} or newer`);
+  }
+  if (isStandby) {
+    return fail("database", `${found}, a standby that takes no writes`, "point DATABASE_URL at the primary");
+  }
+  return ok("database", found);
+}
+
+type Durability = Pick<ServerFacts, "fsync" | "fullPageWrites" | "synchronousCommit">;
+
+/** Without these an acknowledged result can be lost when the machine stops. */
+export function judgeDurability({ fsync, fullPageWrites, synchronousCommit }: Durability): Finding {
+  const found = `fsync ${fsync}, synchronous_commit ${synchronousCommit}, full_page_writes ${fullPageWrites}`;
+  const off = Object.entries({ fsync, synchronous_commit: synchronousCommit, full_page_writes: fullPageWrites })
+    .filter(([, value]) => value === "off")
+    .map(([name]) => name);
+  if (off.length === 0) {
+    return ok("durability", found);
+  }
+  const fix = `switch on ${off.join(" and ")} of the server, or of its user or in DATABASE_URL where it was set there`;
+  return fail("durability", found, fix);
+}
+
+export function judgeSchema({ pending, unknown }: DatabaseFacts["schema"]): Finding {
+  if (unknown.length > 0) {
+    const fix = "start the newer version of Runnel that made it, or use another database";
+    return fail("schema", `newer than this version, which does not know ${unknown.join(", ")}`, fix);
+  }
+  if (pending.length > 0) {
+    return warn(
+      "schema",
+      `not applied yet: ${pending.join(", ")}`,
+      "`runnel migrate`; `serve` does it at its start too",
+    );
+  }
+  return ok("schema", "up to date");
+}
+
+/** Only what is beyond the error of the measurement counts. */
+export function judgeClock({ skewMs, skewErrorMs }: Pick<DatabaseFacts, "skewMs" | "skewErrorMs">): Finding {
+  const sureMs = Math.max(0, Math.abs(skewMs) - skewErrorMs);
+  const found = `the database's clock is ${showSeconds(skewMs)} ${skewMs < 0 ? "behind" : "ahead of"} this machine's`;
+  const fix = "keep both clocks in step with NTP: signatures are good for 120 s";
+  if (sureMs > skewMsMax) {
+    return fail("clock", found, fix);
+  }
+  return sureMs > skewMsUsual
+    ? warn("clock", found, fix)
+    : ok("clock", `within ${showSeconds(skewMsUsual)} of the database's`);
+}
+
+function showSeconds(ms: number): string {
+  return `${(Math.abs(ms) / 1_000).toFixed(1)} s`;
+}
+
+export function judgeConnections({ connectionsMax, foreignConnections }: ServerFacts, needed: number): Finding {
+  const free = connectionsMax - foreignConnections;
+  const found = `${connectionsMax} for users, ${foreignConnections} taken by other programs; a replica needs up to ${needed}`;
+  if (free >= needed) {
+    return ok("connections", `${found}: room for ${Math.floor(free / needed)}`);
+  }
+  const fix = "raise max_connections of the server, or lower RUNNEL_DATABASE_POOL_SIZE";
+  return fail("connections", found, fix);
+}

@@ -1,0 +1,73 @@
+// Goes through all checks. One that breaks is a finding itself, and the others go on. No secret of the settings leaves
+// here, whatever a check or an error says.
+
+import { keys } from "../../config/keys.ts";
+import { type Check, type Finding, fail, type Ground, why } from "./check.ts";
+import { checkCredentials } from "./credentials.ts";
+import { checkDatabase } from "./database.ts";
+import { checkDisk, checkJail, checkNode, checkOpenFiles, checkWorkRoot } from "./machine.ts";
+import { checkPorts } from "./ports.ts";
+import { checkProviders } from "./providers.ts";
+import { checkSettings } from "./settings.ts";
+import { checkTls } from "./tls.ts";
+
+const checks: readonly Check[] = [
+  { name: "node", about: "Node", look: checkNode },
+  { name: "settings", about: "settings", look: checkSettings },
+  { name: "disk", about: "free disk", look: checkDisk },
+  { name: "work-root", about: "the work root", look: checkWorkRoot },
+  { name: "open-files", about: "limits of this process", look: checkOpenFiles },
+  { name: "jail", about: "what commands could be confined with", look: checkJail },
+  { name: "database", about: "the database", look: checkDatabase },
+  { name: "ports", about: "ports", look: checkPorts },
+  { name: "tls", about: "TLS files", look: checkTls },
+  { name: "credentials", about: "credentials", look: checkCredentials },
+  { name: "providers", about: "model providers", look: checkProviders },
+];
+
+export async function examine(ground: Ground, onCheck: (about: string) => void = () => {}): Promise<Finding[]> {
+  const conceal = concealer(ground);
+  const findings: Finding[] = [];
+  for (const { name, about, look } of checks) {
+    onCheck(`looking at ${about} …`);
+    try {
+      findings.push(...(await look(ground)));
+    } catch (error) {
+      findings.push(fail(name, `could not be looked at (${why(error)})`, "see what the message says"));
+    }
+  }
+  return findings.map(({ found, fix, ...rest }) => ({
+    ...rest,
+    found: conceal(found),
+    ...(fix !== undefined && { fix: conceal(fix) }),
+  }));
+}
+
+/** Shorter texts are words rather than secrets, and would be cut out of other words. */
+const secretCharsMin = 4;
+
+function concealer({ config }: Ground): (text: string) => string {
+  const isSecret = (name: string): boolean => "secret" in keys[name as keyof typeof keys];
+  const secrets = Object.entries(config)
+    .filter(([name]) => name in keys && isSecret(name))
+    .flatMap(([, value]) => textsIn(value))
+    .filter((text) => text.length >= secretCharsMin);
+  return (text) => secrets.reduce((shown, secret) => shown.replaceAll(secret, "[secret]"), text);
+}
+
+/** A secret may be a text, a list of keys, or the password of a URL, as written and as meant. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") {
+    const password = URL.parse(value)?.password ?? "";
+    return [value, password, decodeLoosely(password)];
+  }
+  return Array.isArray(value) ? value.flatMap(({ key }: { key: string }) => [key]) : [];
+}
+
+function decodeLoosely(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,157 @@
+// The ports: free, taken by a Runnel that lives, or taken by somebody else. A free one is held for the blink that it takes
+// to know.
+
+import { once } from "node:events";
+import { get } from "node:http";
+import { connect as connectH2 } from "node:http2";
+import { get as getTls } from "node:https";
+import { createServer } from "node:net";
+import type { Config } from "../../config/keys.ts";
+import { type Finding, fail, type Ground, ok, warn, why } from "./check.ts";
+
+const answerTimeoutMs = 2_000;
+const answerBytesMax = 65_536;
+const loopback = "127.0.0.1";
+
+interface Port {
+  readonly name: string;
+  readonly variable: string;
+  readonly host: string;
+  readonly port: number;
+  /** Then it does not talk to the doctor, which has none. */
+  readonly wantsCertificate: boolean;
+  /** What answers there when it is ours. */
+  readonly ask: () => Promise<string>;
+  readonly isOurs: (answer: string) => boolean;
+}
+
+export async function checkPorts({ config }: Ground): Promise<Finding[]> {
+  return await Promise.all(listPorts(config).map(checkPort));
+}
+
+function listPorts(config: Config): Port[] {
+  const { serverHost: host, serverPort, serverH2Port, metricsPort, tlsCertFile, tlsClientCaFile } = config;
+  const origin = (port: number): string => `${tlsCertFile === "" ? "http" : "https"}://${reachable(host)}:${port}`;
+  const server = {
+    host,
+    wantsCertificate: tlsClientCaFile !== "",
+    isOurs: (answer: string) => answer.replaceAll(/\s/g, "") === '{"status":"ok"}',
+  };
+  const ports: (Port | undefined)[] = [
+    {
+      ...server,
+      name: "port",
+      variable: "RUNNEL_SERVER_PORT",
+      port: serverPort,
+      ask: () => askH1(`${origin(serverPort)}/livez`),
+    },
+    serverH2Port === undefined
+      ? undefined
+      : {
+          ...server,
+          name: "h2-port",
+          variable: "RUNNEL_SERVER_H2_PORT",
+          port: serverH2Port,
+          ask: () => askH2(origin(serverH2Port), "/livez"),
+        },
+    metricsPort === undefined
+      ? undefined
+      : {
+          name: "metrics-port",
+          variable: "RUNNEL_METRICS_PORT",
+          host: loopback,
+          port: metricsPort,
+          wantsCertificate: false,
+          ask: () => askH1(`http://${loopback}:${metricsPort}/metrics`),
+          isOurs: (answer) => answer.includes("runnel_"),
+        },
+  ];
+  return ports.filter((port) => port !== undefined);
+}
+
+async function checkPort(port: Port): Promise<Finding> {
+  const { name, variable } = port;
+  const place = `${port.host}:${port.port}`;
+  if (port.port === 0) {
+    return ok(name, "a free one is picked at the start");
+  }
+  const trouble = await tryListen(port);
+  if (trouble === undefined) {
+    return ok(name, `${place} is free`);
+  }
+  if (trouble.code !== "EADDRINUSE") {
+    return fail(
+      name,
+      `${place} cannot be listened on (${why(trouble)})`,
+      `set ${variable} or RUNNEL_SERVER_HOST to another`,
+    );
+  }
+  const answer = await port.ask().catch(() => "");
+  if (port.isOurs(answer)) {
+    return ok(name, `${place} is taken by a Runnel that runs`);
+  }
+  if (port.wantsCertificate && answer === "") {
+    const fix = `if that is no Runnel, stop it or set ${variable} to another port`;
+    return warn(name, `${place} is taken; with client certificates nobody else can be asked who it is`, fix);
+  }
+  const fix = `stop what listens there, or set ${variable} to another port`;
+  return fail(name, `${place} is taken by something that does not answer as Runnel does`, fix);
+}
+
+async function tryListen({ host, port }: Port): Promise<NodeJS.ErrnoException | undefined> {
+  const server = createServer();
+  try {
+    server.listen({ host, port, exclusive: true });
+    await once(server, "listening");
+    server.close();
+    await once(server, "close");
+    return undefined;
+  } catch (error) {
+    return error as NodeJS.ErrnoException;
+  }
+}
+
+/** All addresses of the machine are no place to call. */
+function reachable(host: string): string {
+  if (host === "0.0.0.0" || host === "::") {
+    return loopback;
+  }
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+/** Nothing secret is sent and nothing is believed, so the certificate may be anybody's. */
+function askH1(url: string): Promise<string> {
+  const open = url.startsWith("https:") ? getTls : get;
+  return new Promise((resolve, reject) => {
+    const request = open(url, { rejectUnauthorized: false, agent: false, timeout: answerTimeoutMs }, (response) => {
+      collect(response).then(resolve, reject);
+    });
+    request.once("timeout", () => request.destroy(new Error("no answer")));
+    request.once("error", reject);
+  });
+}
+
+async function askH2(origin: string, path: string): Promise<string> {
+  const session = connectH2(origin, { rejectUnauthorized: false });
+  try {
+    const failed = once(session, "error").then(([error]) => Promise.reject(error));
+    session.setTimeout(answerTimeoutMs, () => session.destroy(new Error("no answer")));
+    const stream = session.request({ ":path": path });
+    return await Promise.race([collect(stream), failed]);
+  } finally {
+    session.destroy();
+  }
+}
+
+async function collect(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > answerBytesMax) {
+      break;
+    }
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,165 @@
+// The places that the settings name outside: each configured model provider, and where callbacks and traces go. Looked at
+// by TCP and TLS alone; with `deep` providers are asked for their models, with their keys.
+
+import { connect as connectTcp, isIP } from "node:net";
+import { connect as connectTls } from "node:tls";
+import {
+  type Config,
+  isAnthropicConfigured,
+  isCompatibleConfigured,
+  isGeminiConfigured,
+  isOpenAiConfigured,
+} from "../../config/keys.ts";
+import { type Finding, fail, type Ground, ok, warn, why } from "./check.ts";
+
+const reachTimeoutMs = 5_000;
+const listTimeoutMs = 10_000;
+
+interface Provider {
+  readonly name: string;
+  /** How the settings' variables call it. */
+  readonly variable: string;
+  readonly isConfigured: boolean;
+  readonly baseUrl: string;
+  readonly key: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export async function checkProviders({ config, deep }: Ground): Promise<Finding[]> {
+  const configured = listProviders(config).filter(({ isConfigured }) => isConfigured);
+  const none = [ok("providers", "none is configured: the `demo` model answers")];
+  const findings = await Promise.all(configured.map((provider) => checkProvider(provider, deep)));
+  const places = [
+    { name: "callback", variable: "RUNNEL_CALLBACK_BASE_URL", url: config.callbackBaseUrl },
+    { name: "tracing", variable: "RUNNEL_TRACING_ENDPOINT", url: config.tracingEndpoint },
+  ].filter(({ url }) => url !== "");
+  const others = await Promise.all(places.map(checkPlace));
+  return [...(configured.length === 0 ? none : findings), ...others];
+}
+
+function listProviders(config: Config): readonly Provider[] {
+  const { openaiKey, geminiKey, anthropicKey, compatibleKey } = config;
+  return [
+    {
+      name: "openai",
+      variable: "OPENAI",
+      isConfigured: isOpenAiConfigured(config),
+      baseUrl: config.openaiBaseUrl,
+      key: openaiKey,
+      headers: bearer(openaiKey),
+    },
+    {
+      name: "gemini",
+      variable: "GEMINI",
+      isConfigured: isGeminiConfigured(config),
+      baseUrl: config.geminiBaseUrl,
+      key: geminiKey,
+      headers: { "x-goog-api-key": geminiKey },
+    },
+    {
+      name: "anthropic",
+      variable: "ANTHROPIC",
+      isConfigured: isAnthropicConfigured(config),
+      baseUrl: config.anthropicBaseUrl,
+      key: anthropicKey,
+      headers: { "x-api-key": anthropicKey, "anthropic-version": "2023-06-01" },
+    },
+    {
+      name: "compatible",
+      variable: "COMPATIBLE",
+      isConfigured: isCompatibleConfigured(config),
+      baseUrl: config.compatibleBaseUrl,
+      key: compatibleKey,
+      headers: bearer(compatibleKey),
+    },
+  ];
+}
+
+function bearer(key: string): Readonly<Record<string, string>> {
+  return key === "" ? {} : { authorization: `Bearer ${key}` };
+}
+
+async function checkProvider(provider: Provider, deep: boolean): Promise<Finding> {
+  const { name, variable, baseUrl, key } = provider;
+  const check = `provider-${name}`;
+  const { host } = new URL(baseUrl);
+  try {
+    await reach(baseUrl);
+  } catch (error) {
+    const fix = `check the way out of this machine, and RUNNEL_PROVIDERS_${variable}_BASE_URL`;
+    return fail(check, `${host} cannot be reached (${why(error)})`, fix);
+  }
+  const found = `${host} answers, ${key === "" ? "no key" : "a key"} is set`;
+  return deep ? await askForModels(check, provider, found) : ok(check, found);
+}
+
+/** What it answers is not shown: some quote the key that they refuse. */
+async function askForModels(check: string, { variable, baseUrl, headers }: Provider, found: string): Promise<Finding> {
+  let status: number;
+  try {
+    const response = await fetch(`${baseUrl.replace(/\/+$/, "")}/models`, {
+      headers,
+      // A key goes where the settings say and nowhere else.
+      redirect: "manual",
+      signal: AbortSignal.timeout(listTimeoutMs),
+    });
+    status = response.status;
+    await response.body?.cancel();
+  } catch (error) {
+    return fail(
+      check,
+      `${found}; asked for its models it did not answer (${why(error)})`,
+      "try again, or ask its owner",
+    );
+  }
+  if (status >= 200 && status < 300) {
+    return ok(check, `${found}; it accepts the key and lists its models`);
+  }
+  // Gemini answers 400 to a key that it does not know.
+  if ([400, 401, 403].includes(status)) {
+    const fix = `check RUNNEL_PROVIDERS_${variable}_KEY`;
+    return fail(check, `${found}; it refuses the key (HTTP ${status})`, fix);
+  }
+  const fix = `check RUNNEL_PROVIDERS_${variable}_BASE_URL; a server without a list of models may be in order`;
+  return warn(check, `${found}; asked for its models it says HTTP ${status}`, fix);
+}
+
+interface Place {
+  readonly name: string;
+  readonly variable: string;
+  readonly url: string;
+}
+
+/** The service does its work without these. */
+async function checkPlace({ name, variable, url }: Place): Promise<Finding> {
+  const { host } = new URL(url);
+  try {
+    await reach(url);
+    return ok(name, `${host} answers`);
+  } catch (error) {
+    return warn(
+      name,
+      `${host} cannot be reached (${why(error)})`,
+      `check the way out of this machine, and ${variable}`,
+    );
+  }
+}
+
+/** Connects as far as a call would get before it says anything. */
+async function reach(url: string): Promise<void> {
+  const { protocol, hostname, port } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, "");
+  const isTls = protocol === "https:";
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const target = { host, port: Number(port) || (isTls ? 443 : 80) };
+  const socket = isTls ? connectTls({ ...target, ...(isIP(host) === 0 && { servername: host }) }) : connectTcp(target);
+  socket.once(isTls ? "secureConnect" : "connect", () => resolve());
+  socket.once("error", reject);
+  const timer = setTimeout(() => reject(new Error(`no connection within ${reachTimeoutMs / 1_000} s`)), reachTimeoutMs);
+  try {
+    await promise;
+  } finally {
+    clearTimeout(timer);
+    socket.destroy();
+  }
+}

@@ -1,0 +1,65 @@
+// The TLS files: readable, belonging together, and good for a while.
+
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readTlsFiles, type TlsFiles } from "../../config/tls-files.ts";
+import { type Finding, fail, type Ground, ok, warn, why } from "./check.ts";
+
+const dayMs = 86_400_000;
+/** Long enough for somebody to act before callers are refused. */
+const expiryNoticeDays = 14;
+
+export function checkTls({ config, clock }: Ground): Finding[] {
+  let files: TlsFiles | undefined;
+  try {
+    files = readTlsFiles(config);
+  } catch (error) {
+    return [fail("tls", why(error), "check RUNNEL_TLS_CERT_FILE, RUNNEL_TLS_KEY_FILE and RUNNEL_TLS_CLIENT_CA_FILE")];
+  }
+  if (files === undefined) {
+    return [ok("tls", "off: clear text, for loopback or behind a proxy")];
+  }
+  const nowMs = clock.nowMs();
+  return [
+    judgePair(files) ?? judgeExpiry("tls", "the certificate", files.cert, nowMs),
+    ...(files.clientCa === undefined
+      ? []
+      : [judgeExpiry("tls-client-ca", "an authority of client certificates", files.clientCa, nowMs)]),
+  ];
+}
+
+/** Undefined when the key is the certificate's. */
+function judgePair({ cert, key }: TlsFiles): Finding | undefined {
+  const fix = "RUNNEL_TLS_KEY_FILE has to hold the private key of the first certificate in RUNNEL_TLS_CERT_FILE";
+  try {
+    const isPair = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+    return isPair ? undefined : fail("tls", "the key is not the certificate's", fix);
+  } catch (error) {
+    return fail("tls", `the files are no certificate and key in PEM (${why(error)})`, fix);
+  }
+}
+
+/** The first of a chain to expire counts. */
+function judgeExpiry(name: string, what: string, pem: string, nowMs: number): Finding {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  const fix = "renew it, and start the service again: files are read at the start";
+  if (blocks.length === 0) {
+    return fail(name, `${what}: the file holds none in PEM`, "point it at a PEM file with certificates");
+  }
+  const certificates = blocks.map((block) => new X509Certificate(block));
+  const endMs = Math.min(...certificates.map(({ validToDate }) => validToDate.getTime()));
+  const startMs = Math.max(...certificates.map(({ validFromDate }) => validFromDate.getTime()));
+  const end = new Date(endMs).toISOString().slice(0, 10);
+  if (startMs > nowMs) {
+    return fail(
+      name,
+      `${what} is good from ${new Date(startMs).toISOString()} on only`,
+      "check the clock of this machine",
+    );
+  }
+  if (endMs <= nowMs) {
+    return fail(name, `${what} expired on ${end}`, fix);
+  }
+  const days = Math.floor((endMs - nowMs) / dayMs);
+  const found = `${what} is good until ${end}, ${days} days`;
+  return days < expiryNoticeDays ? warn(name, found, fix) : ok(name, found);
+}

@@ -1,0 +1,105 @@
+// How a command fails: what, why and what to do, in words for people, or as one JSON object for machines.
+
+import { Code, ConnectError } from "@connectrpc/connect";
+import { CommanderError } from "commander";
+import { BadRequestSchema, ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
+import { Fault, type FieldViolation, type ReasonName } from "../base/fault.ts";
+import { CommandError } from "./command-error.ts";
+import { exitCodes } from "./exit-codes.ts";
+import type { Paint } from "./output.ts";
+
+/** What the words of a command line could not be understood is called. */
+const usageReason = "USAGE";
+const requestIdHeader = "x-request-id";
+
+export interface Failure {
+  readonly error: string;
+  /** Stable, for programs: the contract's reason where the service gave one. */
+  readonly reason: string;
+  readonly fix?: string;
+  /** Finds the call in the service's log. */
+  readonly requestId?: string;
+  readonly violations?: readonly FieldViolation[];
+  /** Of a defect: what helps whoever mends it. */
+  readonly stack?: string;
+}
+
+export function explain(error: unknown): Failure {
+  if (error instanceof CommanderError) {
+    return explainWords(error);
+  }
+  if (error instanceof CommandError) {
+    return { error: error.message, reason: error.reason, ...(error.fix !== undefined && { fix: error.fix }) };
+  }
+  if (error instanceof Fault) {
+    const { message, reason, violations } = error;
+    return { error: message, reason, ...withFix(reason), ...(violations.length > 0 && { violations }) };
+  }
+  if (error instanceof ConnectError) {
+    return explainCall(error);
+  }
+  const stack = error instanceof Error ? error.stack : undefined;
+  return {
+    error: error instanceof Error ? error.message : String(error),
+    reason: "DEFECT",
+    ...(stack !== undefined && { stack }),
+  };
+}
+
+/** First what is wrong; what to do and how to find the call stand on lines of their own. */
+export function showFailure({ error, fix, requestId, stack }: Failure, paint: Paint): string {
+  return [
+    `${paint("red", "runnel:")} ${stack ?? error}`,
+    ...(fix === undefined ? [] : [`  ${paint("bold", "fix")}      ${fix}`]),
+    ...(requestId === undefined ? [] : [`  ${paint("bold", "request")}  ${requestId}`]),
+  ].join("\n");
+}
+
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) {
+    return error.exitCode === 0 ? exitCodes.done : exitCodes.wrongWords;
+  }
+  return error instanceof CommandError ? error.exitCode : exitCodes.failed;
+}
+
+function explainWords({ code, message }: CommanderError): Failure {
+  const isHelp = code === "commander.help";
+  return {
+    error: isHelp ? "no command was given" : message.replace(/^error: /, ""),
+    reason: usageReason,
+    fix: "`runnel --help` lists the commands, `runnel <command> --help` what each one takes",
+  };
+}
+
+function explainCall(error: ConnectError): Failure {
+  const [info] = error.findDetails(ErrorInfoSchema);
+  const reason = info?.reason ?? Code[error.code].replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
+  const requestId = error.metadata.get(requestIdHeader) ?? undefined;
+  const violations = error
+    .findDetails(BadRequestSchema)
+    .flatMap(({ fieldViolations }) => fieldViolations.map(({ field, description }) => ({ field, description })));
+  return {
+    error: error.rawMessage,
+    reason,
+    ...withFix(reason),
+    ...(requestId !== undefined && { requestId }),
+    ...(violations.length > 0 && { violations }),
+  };
+}
+
+/** What to do on the command line about what a service refuses; its own message says the rest. */
+const fixes: Readonly<Partial<Record<ReasonName, string>>> = {
+  CREDENTIALS_MISSING: "set RUNNEL_API_KEY, or RUNNEL_AUTH_HMAC_SECRET to sign with the service's secret",
+  TOKEN_INVALID:
+    "check RUNNEL_API_KEY, or for administration RUNNEL_ADMIN_TOKEN: the service knows neither key nor token",
+  SIGNATURE_INVALID: "check that RUNNEL_AUTH_HMAC_SECRET and RUNNEL_CLIENT_ID are what the service has",
+  TIMESTAMP_EXPIRED: "set this machine's clock: signatures are good for 120 s",
+  RATE_LIMITED: "wait a moment, or raise RUNNEL_RATELIMIT_RPS of the service",
+  SESSION_BUSY: "wait for the session's run to end, or follow it with `runnel tail`",
+  API_KEY_NOT_FOUND: "`runnel keys list` shows the ids",
+};
+
+function withFix(reason: string): { fix?: string } {
+  const fix = fixes[reason as ReasonName];
+  return fix === undefined ? {} : { fix };
+}

@@ -1,0 +1,125 @@
+// `runnel keys`: API keys of clients, made, listed and revoked over the public API with the admin token; and a fresh
+// secret for signatures, which no service has to know about.
+
+import { randomBytes } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { Command } from "commander";
+import { type ApiKey, ApiKeySchema } from "#gen/runnel/v1/auth_pb.js";
+import { systemClock } from "../base/clock.ts";
+import { readExpiry } from "./arguments.ts";
+import { addUrlFlag, type Service, withAdministration } from "./connect.ts";
+import { answerJson, outputOf } from "./output.ts";
+import { showTable, showTime } from "./table.ts";
+
+/** As long as the hash that it is used with. */
+const secretBytes = 32;
+const pageSizeMax = 250;
+/** Nobody reads more; whoever has more names a client. */
+const keysMax = 10_000;
+
+interface CreateFlags {
+  readonly url: string;
+  readonly client: string;
+  readonly name: string;
+  readonly expires?: Date;
+}
+
+interface ListFlags {
+  readonly url: string;
+  readonly client: string;
+}
+
+export function addKeys(program: Command): void {
+  const keys = program.command("keys").description("API keys of clients; needs RUNNEL_ADMIN_TOKEN");
+  addCreate(keys);
+  addList(keys);
+  addRevoke(keys);
+  addSecret(keys);
+}
+
+function addCreate(keys: Command): void {
+  addUrlFlag(keys.command("create"))
+    .description("make a key, which is printed once, alone on standard output")
+    .requiredOption("--client <id>", "client that will call with the key")
+    .option("--name <name>", "what people call the key", "")
+    .option("--expires <when>", "end of the key, as 30d or 2031-12-31; unset means never", readExpiry)
+    .action(({ url, client, name, expires }: CreateFlags, command: Command) =>
+      withAdministration(url, async ({ auth }) => {
+        const { apiKey, key } = await auth.createApiKey({
+          clientId: client,
+          displayName: name,
+          ...(expires !== undefined && { expireTime: timestampFromDate(expires) }),
+        });
+        const made = apiKey ?? create(ApiKeySchema);
+        const output = outputOf(command);
+        output.note(`key ${made.keyId} of client ${made.clientId}: it is shown this once`);
+        await output.answer({ apiKey: answerJson(ApiKeySchema, made), key }, () => key);
+      }),
+    );
+}
+
+function addList(keys: Command): void {
+  addUrlFlag(keys.command("list"))
+    .description("list the keys, newest first, revoked ones too")
+    .option("--client <id>", "only keys of this client", "")
+    .action(({ url, client }: ListFlags, command: Command) =>
+      withAdministration(url, async ({ auth }) => {
+        const { apiKeys, isCut } = await listKeys(auth, client);
+        const output = outputOf(command);
+        await output.answer({ apiKeys: apiKeys.map((each) => answerJson(ApiKeySchema, each)) }, (paint) =>
+          showTable(["KEY", "CLIENT", "NAME", "MADE", "EXPIRES", "STATE"], apiKeys.map(rowOf), paint),
+        );
+        if (isCut) {
+          output.note(`there are more than ${keysMax}: name a client with --client`, { note: "cut", keys: keysMax });
+        }
+      }),
+    );
+}
+
+function addRevoke(keys: Command): void {
+  addUrlFlag(keys.command("revoke <id>"))
+    .description("refuse a key from now on")
+    .action((keyId: string, { url }: { url: string }, command: Command) =>
+      withAdministration(url, async ({ auth }) => {
+        const { apiKey = create(ApiKeySchema) } = await auth.revokeApiKey({ keyId });
+        await outputOf(command).answer(
+          { apiKey: answerJson(ApiKeySchema, apiKey) },
+          () => `revoked ${apiKey.keyId} of client ${apiKey.clientId}`,
+        );
+      }),
+    );
+}
+
+function addSecret(keys: Command): void {
+  keys
+    .command("secret")
+    .description("print a fresh random secret for RUNNEL_AUTH_HMAC_SECRET; calls nobody")
+    .action(async (_flags: object, command: Command) => {
+      const secret = randomBytes(secretBytes).toString("base64url");
+      await outputOf(command).answer({ secret }, () => secret);
+    });
+}
+
+async function listKeys(auth: Service["auth"], clientId: string): Promise<{ apiKeys: ApiKey[]; isCut: boolean }> {
+  const apiKeys: ApiKey[] = [];
+  let pageToken = "";
+  do {
+    const page = await auth.listApiKeys({ clientId, pageSize: pageSizeMax, pageToken });
+    apiKeys.push(...page.apiKeys);
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "" && apiKeys.length < keysMax);
+  return { apiKeys, isCut: pageToken !== "" };
+}
+
+function rowOf(key: ApiKey): string[] {
+  const [made, expires] = [key.createTime, key.expireTime].map((time) => time && timestampDate(time));
+  return [key.keyId, key.clientId, key.displayName || "–", showTime(made), showTime(expires), stateOf(key, expires)];
+}
+
+function stateOf({ revokeTime }: ApiKey, expires: Date | undefined): string {
+  if (revokeTime !== undefined) {
+    return "revoked";
+  }
+  return expires !== undefined && expires.getTime() <= systemClock.nowMs() ? "expired" : "good";
+}

@@ -1,0 +1,39 @@
+// `runnel providers`: the model providers of the service, as the replica that answers sees them.
+
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { Command } from "commander";
+import { ListProvidersResponseSchema, type Provider, Provider_Circuit } from "#gen/runnel/v1/provider_service_pb.js";
+import { addUrlFlag, withAdministration } from "./connect.ts";
+import { answerJson, outputOf } from "./output.ts";
+import { showTable, showTime } from "./table.ts";
+
+export function addProviders(program: Command): void {
+  addUrlFlag(program.command("providers"))
+    .description("list the model providers and their circuit breakers; needs RUNNEL_ADMIN_TOKEN")
+    .action(({ url }: { url: string }, command: Command) =>
+      withAdministration(url, async ({ providers }) => {
+        const response = await providers.listProviders({});
+        await outputOf(command).answer(answerJson(ListProvidersResponseSchema, response), (paint) =>
+          showTable(
+            ["PROVIDER", "CONFIGURED", "CIRCUIT", "FAILURES", "TRIES AGAIN"],
+            response.providers.map(rowOf),
+            paint,
+          ),
+        );
+      }),
+    );
+}
+
+const circuitWords: Readonly<Record<Provider_Circuit, string>> = {
+  [Provider_Circuit.UNSPECIFIED]: "–",
+  [Provider_Circuit.CLOSED]: "closed",
+  [Provider_Circuit.OPEN]: "open",
+  [Provider_Circuit.HALF_OPEN]: "half open",
+};
+
+function rowOf({ name, configured, circuit, failures, retryTime }: Provider): string[] {
+  // A newer service may know places that this version does not.
+  const place = circuitWords[circuit] ?? `place ${circuit}`;
+  const retry = showTime(retryTime && timestampDate(retryTime));
+  return [name, configured ? "yes" : "no", place, String(failures), retry];
+}

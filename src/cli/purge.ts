@@ -1,0 +1,55 @@
+// `runnel purge`: erases what a session's runs said, for good. Somebody has to want that twice.
+
+import { createInterface } from "node:readline/promises";
+import type { Command } from "commander";
+import { PurgeSessionResponseSchema } from "#gen/runnel/v1/session_service_pb.js";
+import { CommandError } from "./command-error.ts";
+import { addUrlFlag, withService } from "./connect.ts";
+import { answerJson, outputOf } from "./output.ts";
+
+interface PurgeFlags {
+  readonly url: string;
+  readonly yes?: true;
+  readonly json?: true;
+}
+
+export function addPurge(program: Command): void {
+  addUrlFlag(program.command("purge <session>"))
+    .description("erase the text of a session's runs for good, also of a deleted session")
+    .option("--yes", "do not ask")
+    .action(async (sessionId: string, _flags: object, command: Command) => {
+      const { url, yes, json } = command.optsWithGlobals<PurgeFlags>();
+      if (yes !== true) {
+        await assertMeant(sessionId, json === true);
+      }
+      await withService(url, async ({ sessions }) => {
+        const response = await sessions.purgeSession({ sessionId });
+        const { runs, results } = response;
+        await outputOf(command).answer(
+          answerJson(PurgeSessionResponseSchema, response),
+          () => `purged ${sessionId}: ${count(runs, "run")}, ${count(Number(results), "result")} erased now`,
+        );
+      });
+    });
+}
+
+/** Asks a person. A program is not asked: nobody would answer. */
+async function assertMeant(sessionId: string, asJson: boolean): Promise<void> {
+  if (asJson || process.stdin.isTTY !== true || process.stderr.isTTY !== true) {
+    const fix = "add --yes if you mean it";
+    throw new CommandError(`purge erases what ${sessionId} said for good`, { reason: "UNCONFIRMED", fix, exitCode: 2 });
+  }
+  const question = createInterface({ input: process.stdin, output: process.stderr });
+  // At the end of input there is no answer, and none will come.
+  const ended = new Promise<string>((resolve) => question.once("close", () => resolve("")));
+  const asked = question.question(`Erase what session ${sessionId} said, for good? [y/N] `);
+  const answer = await Promise.race([asked, ended]);
+  question.close();
+  if (!/^y(es)?$/i.test(answer.trim())) {
+    throw new CommandError("nothing was purged", { reason: "UNCONFIRMED" });
+  }
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,35 @@
+// `runnel usage`: what the caller's runs have used today, beside what they may.
+
+import type { Command } from "commander";
+import { type GetUsageResponse, GetUsageResponseSchema } from "#gen/runnel/v1/system_service_pb.js";
+import { addUrlFlag, withService } from "./connect.ts";
+import { answerJson, outputOf } from "./output.ts";
+import { showTable } from "./table.ts";
+
+const microsOfOne = 1_000_000n;
+
+export function addUsage(program: Command): void {
+  addUrlFlag(program.command("usage"))
+    .description("show what your runs have used today (UTC), and your budget")
+    .action(({ url }: { url: string }, command: Command) =>
+      withService(url, async ({ system }) => {
+        const usage = await system.getUsage({});
+        await outputOf(command).answer(answerJson(GetUsageResponseSchema, usage), (paint) =>
+          showTable([usage.day || "TODAY", "USED", "BUDGET"], rowsOf(usage), paint),
+        );
+      }),
+    );
+}
+
+function rowsOf({ tokens, tokensMax, costMicroUsd, costMicroUsdMax }: GetUsageResponse): string[][] {
+  return [
+    ["tokens", String(tokens), tokensMax === 0n ? "no limit" : String(tokensMax)],
+    ["US dollars", showMicros(costMicroUsd), costMicroUsdMax === 0n ? "no limit" : showMicros(costMicroUsdMax)],
+  ];
+}
+
+/** Exact: a fraction of a cent is what single runs cost. */
+function showMicros(micros: bigint): string {
+  const fraction = String(micros % microsOfOne).padStart(6, "0");
+  return `${micros / microsOfOne}.${fraction.replace(/0{0,4}$/, "")}`;
+}

@@ -1,0 +1,81 @@
+// `providers`, `usage` and `purge` against a real service.
+
+import { expect, test } from "vitest";
+import { startFakeProvider } from "../fakes/provider.ts";
+import { testDatabase } from "../harness/database.ts";
+import { startProcess } from "../harness/process.ts";
+import { runCommand, runInTerminal } from "./command.ts";
+
+const token = "admin-token-for-the-tests";
+
+test("providers shows which can be used, and where their breakers stand", async () => {
+  await using provider = await startFakeProvider();
+  const { url } = await startProcess({
+    DATABASE_URL: await testDatabase(),
+    RUNNEL_AUTH_ADMIN_TOKEN: token,
+    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
+    RUNNEL_PROVIDERS_OPENAI_KEY: "canary-key",
+  });
+  const environment = { RUNNEL_ADMIN_TOKEN: token };
+  const human = await runCommand(["providers", "--url", url], { environment });
+  expect({ code: human.code, stderr: human.stderr }).toEqual({ code: 0, stderr: "" });
+  expect(human.stdout).toMatch(/^PROVIDER +CONFIGURED +CIRCUIT +FAILURES +TRIES AGAIN\n/);
+  expect(human.stdout).toMatch(/^openai +yes +closed +0 +–$/m);
+  expect(human.stdout).toMatch(/^anthropic +no +– +0 +–$/m);
+  const json = await runCommand(["providers", "--json", "--url", url], { environment });
+  expect(JSON.parse(json.stdout).providers).toContainEqual(
+    expect.objectContaining({ name: "openai", configured: true, circuit: "CIRCUIT_CLOSED" }),
+  );
+  expect(human.stdout + json.stdout).not.toContain("canary");
+});
+
+test("usage shows what was used today beside the budget", async () => {
+  const { url } = await startProcess({
+    DATABASE_URL: await testDatabase(),
+    RUNNEL_BUDGETS_CLIENT_DAY_TOKENS: "1000000",
+    RUNNEL_BUDGETS_CLIENT_DAY_USD: "2.5",
+  });
+  expect((await runCommand(["run", "hello pace=0", "--url", url])).code).toBe(0);
+  const human = await runCommand(["usage", "--url", url]);
+  expect({ code: human.code, stderr: human.stderr }).toEqual({ code: 0, stderr: "" });
+  expect(human.stdout).toMatch(
+    /^\d{4}-\d\d-\d\d +USED +BUDGET\ntokens +\d+ +1000000\nUS dollars +\d+\.\d\d+ +2\.50\n$/,
+  );
+  const json = await runCommand(["usage", "--json", "--url", url]);
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    day: expect.any(String),
+    tokensMax: "1000000",
+    costMicroUsdMax: "2500000",
+  });
+});
+
+test("purge erases what a session said, and is refused to programs that do not say --yes", async () => {
+  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const run = await runCommand(["run", "hello pace=0 words=5", "--json", "--url", url]);
+  const { sessionId, runId } = JSON.parse(run.stderr);
+  for (const flags of [[], ["--json"]]) {
+    const refused = await runCommand(["purge", sessionId, "--url", url, ...flags]);
+    expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 2, stdout: "" });
+    expect(refused.stderr).toContain("add --yes if you mean it");
+  }
+  expect((await runCommand(["tail", runId, "--url", url])).stdout).toContain("demo model");
+  const purged = await runCommand(["purge", sessionId, "--yes", "--url", url]);
+  const erased = new RegExp(`^purged ${sessionId}: 1 run, [1-9]\\d* results erased now\\n$`);
+  expect(purged).toEqual({ code: 0, stdout: expect.stringMatching(erased), stderr: "" });
+  expect((await runCommand(["tail", runId, "--url", url])).stdout).not.toContain("demo model");
+  const again = await runCommand(["purge", sessionId, "--yes", "--json", "--url", url]);
+  expect(JSON.parse(again.stdout)).toMatchObject({ runs: 1, results: "0" });
+});
+
+test("a person is asked, and only yes is yes", async () => {
+  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const run = await runCommand(["run", "hello pace=0 words=5", "--json", "--url", url]);
+  const { sessionId } = JSON.parse(run.stderr);
+  const words = ["purge", sessionId, "--url", url];
+  for (const input of ["n\n", "\n"]) {
+    const { code, stdout } = await runInTerminal(words, { input });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining("nothing was purged") });
+  }
+  const { code, stdout } = await runInTerminal(words, { input: "yes\n" });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/for good\? \[y\/N\].*purged /s) });
+});

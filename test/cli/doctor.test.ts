@@ -1,0 +1,357 @@
+// `doctor`: each thing that may be wrong is made wrong for real, is found, comes with a fix, and is left as it was.
+
+import { once } from "node:events";
+import { readdir, writeFile } from "node:fs/promises";
+import { createServer as createHttpServer, type RequestListener } from "node:http";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { join } from "node:path";
+import { expect, inject, onTestFinished, test } from "vitest";
+import { openEmbeddedPostgres } from "../../src/storage/embedded/open.ts";
+import { makeCertificates } from "../harness/certificates.ts";
+import { createDatabase, databaseUrl, dropDatabase, query, testDatabase } from "../harness/database.ts";
+import { startProcess } from "../harness/process.ts";
+import { until } from "../harness/wait.ts";
+import { type CommandPlace, ownFolder, runCommand, runShell, startCommand } from "./command.ts";
+
+interface Check {
+  readonly name: string;
+  readonly outcome: "ok" | "warn" | "fail";
+  readonly found: string;
+  readonly fix?: string;
+}
+
+const inOrder = { RUNNEL_DEFAULTS_MODEL: "demo" };
+/** A port of another service on this machine is not what is tested. */
+const anyPort = ["--port", "0"];
+
+/** What was found, after the exit code was seen to say the same. */
+async function examine(environment: Record<string, string>, words: readonly string[] = anyPort, place?: CommandPlace) {
+  const options = { ...place, environment: { ...inOrder, ...environment } };
+  const { code, stdout, stderr } = await runCommand(["doctor", "--json", ...words], options);
+  expect(stderr).toBe("");
+  const { healthy, checks } = JSON.parse(stdout) as { healthy: boolean; checks: Check[] };
+  expect({ code, healthy }).toEqual(
+    checks.some(({ outcome }) => outcome === "fail") ? { code: 1, healthy: false } : { code: 0, healthy: true },
+  );
+  for (const { name, outcome, fix } of checks) {
+    expect({ name, outcome, hasFix: fix !== undefined && fix !== "" }).toEqual({
+      name,
+      outcome,
+      hasFix: outcome !== "ok",
+    });
+  }
+  return { checks, find: (name: string) => checks.find((check) => check.name === name) };
+}
+
+test("a healthy place is in order, to people and machines", async () => {
+  const environment = { DATABASE_URL: await testDatabase() };
+  const { checks } = await examine(environment);
+  expect(checks.filter(({ outcome }) => outcome !== "ok")).toEqual([]);
+  const names = [
+    "node",
+    "settings",
+    "disk-work",
+    "work-root",
+    "open-files",
+    "jail",
+    "database",
+    "durability",
+    "schema",
+  ];
+  const more = ["clock", "connections", "port", "tls", "credentials", "providers"];
+  expect(checks.map(({ name }) => name)).toEqual([...names, ...more]);
+  const { code, stdout } = await runCommand(["doctor", ...anyPort], { environment: { ...inOrder, ...environment } });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^✓ node +Node \d+/);
+  expect(stdout).toMatch(/^✓ durability +fsync on, synchronous_commit on, full_page_writes on$/m);
+  expect(stdout).toMatch(new RegExp(`\n\n${checks.length} in order, 0 to look at, 0 wrong\n$`));
+});
+
+test("a database that is down is told, with exit code 1 and without its password", async () => {
+  const environment = { DATABASE_URL: "postgres://user:canary-password@127.0.0.1:1/runnel" };
+  const { find } = await examine(environment);
+  expect(find("database")).toMatchObject({ outcome: "fail", found: expect.stringContaining("ECONNREFUSED") });
+  expect(find("schema")).toBeUndefined();
+  const { code, stdout } = await runCommand(["doctor", ...anyPort], { environment });
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^✗ database .*ECONNREFUSED.*\n +fix start it, or check DATABASE_URL/m);
+  expect(stdout).not.toContain("canary");
+});
+
+test("commits that would not wait for the disk are told", async () => {
+  const url = new URL(await testDatabase());
+  url.searchParams.set("options", "-c synchronous_commit=off");
+  const { find } = await examine({ DATABASE_URL: url.href });
+  expect(find("durability")).toMatchObject({
+    outcome: "fail",
+    found: expect.stringContaining("synchronous_commit off"),
+    fix: expect.stringContaining("synchronous_commit"),
+  });
+});
+
+test("an empty database lacks its schema, and still does afterwards", async () => {
+  const server = inject("databaseUrl");
+  const name = `runnel_test_doctor_${process.pid}`;
+  await createDatabase(server, name, undefined);
+  onTestFinished(() => dropDatabase(server, name));
+  const DATABASE_URL = databaseUrl(server, name);
+  const { find } = await examine({ DATABASE_URL });
+  expect(find("schema")).toMatchObject({
+    outcome: "warn",
+    found: expect.stringMatching(/not applied yet: 0001_\w+, 0002/),
+  });
+  const tables = await query(DATABASE_URL, "select 1 from pg_class where relnamespace = 'public'::regnamespace");
+  expect(tables).toEqual([]);
+});
+
+test("a schema of a newer version is told", async () => {
+  const DATABASE_URL = await testDatabase();
+  await query(DATABASE_URL, "insert into kysely_migration (name, timestamp) values ('9999_future', 'now')");
+  const { find } = await examine({ DATABASE_URL });
+  expect(find("schema")).toMatchObject({ outcome: "fail", found: expect.stringContaining("9999_future") });
+});
+
+test("pools that the server has no connections for are told", async () => {
+  const DATABASE_URL = await testDatabase();
+  const [{ max = "" } = {}] = await query<{ max: string }>(
+    DATABASE_URL,
+    "select current_setting('max_connections') as max",
+  );
+  const { find } = await examine({ DATABASE_URL, RUNNEL_DATABASE_POOL_SIZE: String(Math.min(100, Number(max))) });
+  expect(find("connections")).toMatchObject({ outcome: Number(max) <= 108 ? "fail" : "ok" });
+  expect((await examine({ DATABASE_URL })).find("connections")).toMatchObject({ outcome: "ok" });
+});
+
+test("a port is free, taken by a Runnel, or taken by something else", async () => {
+  const DATABASE_URL = await testDatabase();
+  const { url } = await startProcess({ DATABASE_URL });
+  const port = async (number: number) => (await examine({ DATABASE_URL }, ["--port", String(number)])).find("port");
+  expect(await port(Number(new URL(url).port))).toMatchObject({
+    outcome: "ok",
+    found: expect.stringContaining("Runnel"),
+  });
+  const talks = await listenHttp((_request, response) => response.end("hello"));
+  expect(await port(talks.port)).toMatchObject({ outcome: "fail", fix: expect.stringContaining("RUNNEL_SERVER_PORT") });
+  const silent = await listen(createServer());
+  expect(await port(silent.port)).toMatchObject({ outcome: "fail", found: expect.stringContaining("taken") });
+  await silent.close();
+  expect(await port(silent.port)).toMatchObject({ outcome: "ok", found: expect.stringContaining("is free") });
+});
+
+test("the ports of HTTP/2 and of metrics are looked at too", async () => {
+  const ports = { RUNNEL_METRICS_PORT: String(await freePort()), RUNNEL_SERVER_H2_PORT: String(await freePort()) };
+  const DATABASE_URL = await testDatabase();
+  const { find } = await examine({ DATABASE_URL, ...ports });
+  expect([find("h2-port")?.found, find("metrics-port")?.found]).toEqual([
+    `127.0.0.1:${ports.RUNNEL_SERVER_H2_PORT} is free`,
+    `127.0.0.1:${ports.RUNNEL_METRICS_PORT} is free`,
+  ]);
+  await startProcess({ DATABASE_URL, ...ports });
+  const running = await examine({ DATABASE_URL, ...ports });
+  for (const name of ["h2-port", "metrics-port"]) {
+    expect(running.find(name)).toMatchObject({ outcome: "ok", found: expect.stringContaining("Runnel") });
+  }
+});
+
+test("a provider that is not there is told; one that is there is not called", async () => {
+  const DATABASE_URL = await testDatabase();
+  let calls = 0;
+  const provider = await listenHttp((_request, response) => {
+    calls++;
+    response.end();
+  });
+  const { find } = await examine({
+    DATABASE_URL,
+    RUNNEL_PROVIDERS_OPENAI_BASE_URL: "http://127.0.0.1:1/v1",
+    RUNNEL_PROVIDERS_COMPATIBLE_BASE_URL: `http://127.0.0.1:${provider.port}/v1`,
+  });
+  expect(find("provider-openai")).toMatchObject({
+    outcome: "fail",
+    found: expect.stringContaining("127.0.0.1:1 cannot"),
+  });
+  expect(find("provider-compatible")).toMatchObject({ outcome: "ok", found: expect.stringContaining("no key is set") });
+  expect(find("provider-anthropic")).toBeUndefined();
+  expect(calls).toBe(0);
+});
+
+test("--deep asks providers for their models with their keys, which are told nowhere, even when they quote them", async () => {
+  const DATABASE_URL = await testDatabase();
+  const asked: unknown[] = [];
+  const provider = await listenHttp((request, response) => {
+    const { authorization = "", "x-api-key": apiKey = "" } = request.headers;
+    asked.push([request.method, request.url]);
+    response.statusCode = authorization === "Bearer canary-good-key" ? 200 : 401;
+    response.end(`Incorrect API key provided: ${authorization}${apiKey}`);
+  });
+  const baseUrl = `http://127.0.0.1:${provider.port}/v1`;
+  const environment = {
+    DATABASE_URL,
+    RUNNEL_PROVIDERS_OPENAI_BASE_URL: baseUrl,
+    RUNNEL_PROVIDERS_OPENAI_KEY: "canary-good-key",
+    RUNNEL_PROVIDERS_ANTHROPIC_BASE_URL: baseUrl,
+    RUNNEL_PROVIDERS_ANTHROPIC_KEY: "canary-wrong-key",
+  };
+  const { checks, find } = await examine(environment, [...anyPort, "--deep"]);
+  expect(find("provider-openai")).toMatchObject({ outcome: "ok", found: expect.stringContaining("accepts the key") });
+  expect(find("provider-anthropic")).toMatchObject({ outcome: "fail", fix: expect.stringContaining("ANTHROPIC_KEY") });
+  expect(asked).toEqual([
+    ["GET", "/v1/models"],
+    ["GET", "/v1/models"],
+  ]);
+  expect(JSON.stringify(checks)).not.toContain("canary");
+});
+
+test("TLS files that cannot be used are told", async () => {
+  const folder = await ownFolder();
+  const { server, client } = await makeCertificates();
+  const files = { cert: server.cert, key: server.key, otherKey: client.key, none: "no PEM" };
+  await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, name), text)));
+  const tls = async (cert: string, key: string) => {
+    const names = { RUNNEL_TLS_CERT_FILE: join(folder, cert), RUNNEL_TLS_KEY_FILE: join(folder, key) };
+    return (await examine({ DATABASE_URL, ...names })).find("tls");
+  };
+  const DATABASE_URL = await testDatabase();
+  expect(await tls("cert", "key")).toMatchObject({ outcome: "ok", found: expect.stringMatching(/good until \d{4}-/) });
+  expect(await tls("cert", "otherKey")).toMatchObject({ outcome: "fail", found: "the key is not the certificate's" });
+  expect(await tls("none", "key")).toMatchObject({ outcome: "fail" });
+  expect(await tls("missing", "key")).toMatchObject({ outcome: "fail", found: expect.stringContaining("ENOENT") });
+});
+
+test("a port of a service that wants client certificates cannot be asked, which is told", async () => {
+  const folder = await ownFolder();
+  const { server, ca } = await makeCertificates();
+  const files = { cert: server.cert, key: server.key, ca };
+  await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, name), text)));
+  const environment = {
+    DATABASE_URL: await testDatabase(),
+    RUNNEL_TLS_CERT_FILE: join(folder, "cert"),
+    RUNNEL_TLS_KEY_FILE: join(folder, "key"),
+  };
+  const port = await freePort();
+  const words = ["--port", String(port)];
+  const serve = startCommand(["serve", ...words], { environment: { ...inOrder, ...environment } });
+  await until("the service to serve", () => serve.stderr().includes("serves on https://"));
+  const { find } = await examine(environment, words);
+  expect(find("port")).toMatchObject({ outcome: "ok", found: expect.stringContaining("Runnel") });
+  serve.child.kill("SIGINT");
+  await serve.ended;
+  const closed = { ...environment, RUNNEL_TLS_CLIENT_CA_FILE: join(folder, "ca") };
+  const second = startCommand(["serve", ...words], { environment: { ...inOrder, ...closed } });
+  await until("the service to serve", () => second.stderr().includes("serves on https://"));
+  expect((await examine(closed, words)).find("port")).toMatchObject({
+    outcome: "warn",
+    found: expect.stringContaining("client certificates"),
+  });
+});
+
+test("few open files and a work root that is none are told", async () => {
+  const DATABASE_URL = await testDatabase();
+  const folder = await ownFolder();
+  await writeFile(join(folder, "file"), "");
+  const { find } = await examine({ DATABASE_URL, RUNNEL_SESSIONS_WORK_ROOT: join(folder, "file/work") });
+  expect(find("work-root")).toMatchObject({ outcome: "fail", found: expect.stringContaining("is not a directory") });
+  const script = `ulimit -n 512; $runnel doctor --json ${anyPort.join(" ")}`;
+  const limited = await runShell(script, { environment: { ...inOrder, DATABASE_URL } });
+  expect(limited.code).toBe(0);
+  const { checks } = JSON.parse(limited.stdout) as { checks: Check[] };
+  expect(checks.find(({ name }) => name === "open-files")).toMatchObject({
+    outcome: "warn",
+    found: "512 may be open at a time",
+  });
+});
+
+test("settings that are wrong are findings, and everything else is looked at all the same", async () => {
+  const { checks, find } = await examine({ DATABASE_URL: await testDatabase(), RUNNEL_RUNS_SLOTS: "0" });
+  expect(checks.filter(({ name }) => name === "settings")).toMatchObject([
+    { outcome: "fail", found: expect.stringContaining("RUNNEL_RUNS_SLOTS") },
+  ]);
+  expect(find("database")).toMatchObject({ outcome: "ok" });
+  const open = await examine({ DATABASE_URL: await testDatabase(), RUNNEL_AUTH_API_KEYS: "" });
+  expect(open.find("settings")).toMatchObject({ outcome: "warn", found: expect.stringContaining("auth.hmac_secret") });
+  expect(open.find("credentials")).toMatchObject({ outcome: "ok", found: expect.stringMatching(/^none/) });
+});
+
+test("an embedded database is neither made, started, migrated nor stopped", async () => {
+  const folder = await ownFolder();
+  const directory = join(folder, "database");
+  const environment = { RUNNEL_DATABASE_DIR: directory, DATABASE_URL: "" };
+  const before = await examine(environment);
+  expect(before.find("database")).toMatchObject({
+    outcome: "ok",
+    found: expect.stringContaining("the first start makes"),
+  });
+  expect(before.find("disk-data")).toMatchObject({ outcome: "ok" });
+  expect(await readdir(folder)).toEqual([]);
+  const postgres = await openEmbeddedPostgres({ directory });
+  const running = await examine(environment);
+  expect(running.find("database")).toMatchObject({ outcome: "ok", found: expect.stringContaining("is Postgres 18") });
+  expect(running.find("schema")).toMatchObject({ outcome: "warn" });
+  expect(await query(postgres.connectionString, "select 1 as one")).toEqual([{ one: 1 }]);
+  await postgres.stop();
+  const files = (await readdir(join(directory, "postgres"))).sort();
+  const stopped = await examine(environment);
+  expect(stopped.find("database")).toMatchObject({ outcome: "ok", found: expect.stringContaining("does not run now") });
+  expect((await readdir(join(directory, "postgres"))).sort()).toEqual(files);
+  await writeFile(join(directory, "postgres", "PG_VERSION"), "12\n");
+  expect((await examine(environment)).find("database")).toMatchObject({
+    outcome: "fail",
+    found: expect.stringContaining("12"),
+  });
+});
+
+test("no character of a secret is told, by people's or machines' output, whatever is wrong", async () => {
+  const environment = {
+    RUNNEL_AUTH_HMAC_SECRET: "canary-hmac-secret",
+    RUNNEL_AUTH_HMAC_SECRET_PREVIOUS: "canary-hmac-before",
+    RUNNEL_AUTH_API_KEYS: "billing=canary-client-key-0001",
+    RUNNEL_AUTH_ADMIN_TOKEN: "canary-admin-token",
+    RUNNEL_PROVIDERS_OPENAI_KEY: "canary-openai-key",
+    RUNNEL_PROVIDERS_OPENAI_BASE_URL: "http://127.0.0.1:1/v1",
+    RUNNEL_PROVIDERS_GEMINI_KEY: "canary gemini, which is not valid",
+    DATABASE_URL: "postgres://canary-password:canary-password@127.0.0.1:1/canary-password",
+  };
+  // Postgres quotes the name of a database that it does not have.
+  const quoted = databaseUrl(inject("databaseUrl"), environment.RUNNEL_AUTH_HMAC_SECRET);
+  const told = await examine({ ...environment, DATABASE_URL: quoted });
+  expect(told.find("database")?.found).toContain('database "[secret]" does not exist');
+  for (const flags of [[], ["--json"], ["--deep"]]) {
+    const { code, stdout, stderr } = await runCommand(["doctor", ...anyPort, ...flags], { environment });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/the shared secret of signatures, the secret before, keys of 1 client, the admin token/);
+    expect(stdout + stderr).not.toContain("canary");
+  }
+});
+
+interface Listening {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+function listenHttp(onRequest: RequestListener): Promise<Listening> {
+  return listen(createHttpServer(onRequest));
+}
+
+async function listen(server: Server): Promise<Listening> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => sockets.add(socket));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const close = async (): Promise<void> => {
+    for (const socket of sockets) {
+      socket.destroy();
+    }
+    if (server.listening) {
+      server.close();
+      await once(server, "close");
+    }
+  };
+  onTestFinished(close);
+  return { port, close };
+}
+
+async function freePort(): Promise<number> {
+  const held = await listen(createServer());
+  await held.close();
+  return held.port;
+}

@@ -1,0 +1,20 @@
+// `migrate --json`: one document about what was applied.
+
+import { expect, inject, onTestFinished, test } from "vitest";
+import { createDatabase, databaseUrl, dropDatabase } from "../harness/database.ts";
+import { runCommand } from "./command.ts";
+
+test("migrate --json tells what it applied, and then nothing", async () => {
+  const server = inject("databaseUrl");
+  const name = `runnel_test_migrate_json_${process.pid}`;
+  await createDatabase(server, name, undefined);
+  onTestFinished(() => dropDatabase(server, name));
+  const environment = { DATABASE_URL: databaseUrl(server, name) };
+  const migrate = async () => {
+    const { code, stdout, stderr } = await runCommand(["migrate", "--json"], { environment });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    return JSON.parse(stdout);
+  };
+  expect((await migrate()).applied[0]).toMatch(/^0001_/);
+  expect(await migrate()).toEqual({ applied: [] });
+});

@@ -1,8 +1,9 @@
 // What the services work with.
 
 import type { Config } from "../config/keys.ts";
-import type { Model } from "../models/model.ts";
+import type { Models } from "../models/open.ts";
 import type { ResultLog } from "../runlog/log.ts";
+import type { DayBudget } from "../runs/day-budget.ts";
 import type { StartDeps } from "../runs/start.ts";
 import type { SessionStreamDeps } from "../sessions/stream.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -12,8 +13,8 @@ export interface ServiceDeps extends StartDeps, SessionStreamDeps {
   readonly config: Config;
   readonly log: ResultLog;
   readonly cursors: Cursors;
-  readonly defaultModel: string;
-  readonly resolveModel: (name: string) => Model;
+  readonly models: Models;
+  readonly dayBudget: DayBudget;
   readonly selectTools: (names: readonly string[]) => readonly Tool[];
   /** Null while this replica serves, else why it does not. */
   readonly whyNotReady: () => string | null;

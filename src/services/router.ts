@@ -7,6 +7,7 @@ import { Health } from "#gen/grpc/health/v1/health_pb.js";
 import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionV1Alpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
+import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
@@ -18,6 +19,8 @@ import { createDeadlineInterceptor } from "./deadline.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { createFaultInterceptor, toConnectError } from "./faults.ts";
 import { createHealthService } from "./health-service.ts";
+import { countRefusal, createMeasureInterceptor } from "./measure.ts";
+import { createProviderService } from "./provider-service.ts";
 import { createReflectionService } from "./reflection/reflection-service.ts";
 import { createRunService } from "./run-service.ts";
 import { createSessionService } from "./session-service.ts";
@@ -25,7 +28,7 @@ import { createSystemService } from "./system-service.ts";
 import { createValidationInterceptor } from "./validation.ts";
 
 /** The services of the contract, for surfaces that read descriptors. */
-export const services = [SessionService, RunService, AuthService, SystemService] as const;
+export const services = [SessionService, RunService, AuthService, ProviderService, SystemService] as const;
 
 /** Compressing a stream's message costs each reader more than its bytes do; a large page of a list is worth it. */
 const compressMinBytes = 65_536;
@@ -38,10 +41,13 @@ export function createRouter(deps: ServiceDeps & { readonly events: Events }): C
       try {
         assertAccess(values, method);
       } catch (error) {
-        throw toConnectError(error, method.name, deps.events);
+        const refusal = toConnectError(error, method.name, deps.events);
+        countRefusal(deps.events, method, refusal);
+        throw refusal;
       }
     },
     interceptors: [
+      createMeasureInterceptor(deps),
       createFaultInterceptor(deps.events),
       createDeadlineInterceptor(deps.clock),
       createValidationInterceptor(),
@@ -53,6 +59,7 @@ export function createRouter(deps: ServiceDeps & { readonly events: Events }): C
     .service(SessionService, createSessionService(deps))
     .service(RunService, createRunService(deps))
     .service(AuthService, createAuthService(deps))
+    .service(ProviderService, createProviderService(deps))
     .service(SystemService, createSystemService(deps))
     .service(Health, createHealthService({ ...deps, services }));
   if (deps.config.serverReflection) {

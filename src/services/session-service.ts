@@ -20,11 +20,15 @@ import {
 } from "#gen/runnel/v1/session_service_pb.js";
 import { Fault } from "../base/fault.ts";
 import { newSessionId, newUuid } from "../base/ids.ts";
+import { traceParentOf } from "../base/trace-parent.ts";
+import { assertBudgetKnown, runBudgetOf, runBudgetOfService } from "../drivers/llm-loop/budget.ts";
+import { assertResultsKept } from "../runlog/results-kept.ts";
 import { beyondEnd } from "../runlog/tail.ts";
 import { cancelRunWithin } from "../runs/cancel.ts";
 import { startRun } from "../runs/start.ts";
 import { checkCallback } from "../sessions/callback.ts";
 import { presentSession } from "../sessions/present.ts";
+import { purgeSession } from "../sessions/purge.ts";
 import { parsePosition, type RunPosition, streamSession } from "../sessions/stream.ts";
 import { checkWorkDir } from "../sessions/work-dir.ts";
 import type { Db, Transaction } from "../storage/database.ts";
@@ -38,6 +42,7 @@ import {
   type SessionRow,
   type SessionWithRun,
 } from "../storage/session.ts";
+import type { Events } from "../telemetry/events.ts";
 import { requireClient, requireReader } from "../trust/caller.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { answerOnce } from "./idempotency.ts";
@@ -45,7 +50,9 @@ import { live } from "./live.ts";
 import { nextPageToken, pageSize } from "./page.ts";
 import { findInputFault } from "./validation.ts";
 
-export function createSessionService(deps: ServiceDeps): ServiceImpl<typeof SessionService> {
+export function createSessionService(
+  deps: ServiceDeps & { readonly events: Events },
+): ServiceImpl<typeof SessionService> {
   return {
     createSession: (request, context) => createSession(deps, clientOf(context), request),
     getSession: async ({ sessionId }, context) => ({
@@ -66,6 +73,11 @@ export function createSessionService(deps: ServiceDeps): ServiceImpl<typeof Sess
       await deleteSession(deps, clientOf(context), sessionId);
       return { status: "deleted" };
     },
+    purgeSession: async ({ sessionId: name }, context) => {
+      const { runs, results } = await purgeSession(deps, { client: clientOf(context), name });
+      deps.events.sessionPurged({ runs, results });
+      return { runs, results: BigInt(results) };
+    },
     sendMessage: async (request, context) => {
       const client = clientOf(context);
       const inputFault = findInputFault(context.values);
@@ -73,7 +85,7 @@ export function createSessionService(deps: ServiceDeps): ServiceImpl<typeof Sess
         await requireSession(deps.db, client, request.sessionId);
         throw inputFault;
       }
-      return await sendMessage(deps, client, request);
+      return await sendMessage(deps, client, request, traceParentOf(context.values));
     },
     streamSession: (request, context) => oneByOne(followSession(deps, request, context)),
   };
@@ -109,7 +121,7 @@ async function insertNewSession(
   if (request.workDir !== "") {
     await checkWorkDir(request.workDir);
   }
-  checkCallback(request.callback);
+  checkCallback(request.callback, deps.config.securityAllowPrivateNetworks);
   const name = request.sessionId === "" ? newSessionId() : request.sessionId;
   const inserted = await insertSession(trx, {
     id: newUuid(deps.clock.nowMs()),
@@ -144,6 +156,7 @@ async function sendMessage(
   deps: ServiceDeps,
   client: string,
   request: SendMessageRequest,
+  traceParent: string | undefined,
 ): Promise<SendMessageResponse> {
   const call = {
     client,
@@ -160,7 +173,7 @@ async function sendMessage(
       }
       const toolsRegistered = checkAgent(deps, fromBinary(AgentSchema, session.agent));
       const input = toBinary(MessageSchema, userMessage(request.message));
-      const runId = await start({ client, session: session.id, driver: "llm-loop", input });
+      const runId = await start({ client, session: session.id, driver: "llm-loop", input, traceParent });
       const { name: sessionId } = session;
       return create(SendMessageResponseSchema, { sessionId, status: Session_State.RUNNING, toolsRegistered, runId });
     }),
@@ -173,7 +186,8 @@ function userMessage(text: string): Message {
 
 /** What the document checks when a message is sent, in its order and words. Returns the names of the tools. */
 function checkAgent(deps: ServiceDeps, agent: Agent): string[] {
-  deps.resolveModel(agent.model || deps.defaultModel);
+  const model = deps.models.resolve(agent.model || deps.models.defaultModel);
+  assertBudgetKnown(model, runBudgetOf(agent, runBudgetOfService(deps.config)), deps.dayBudget.max);
   const { temperature } = agent;
   if (temperature !== undefined && !(temperature >= 0 && temperature <= 2)) {
     const message = `failed to create client: temperature must be between 0 and 2, got ${temperature.toFixed(6)}`;
@@ -223,6 +237,9 @@ export async function* followSession(
   if (from !== undefined && (await hasEverything(deps.db, client, session, from))) {
     return;
   }
+  if (from === undefined && session.run_status !== null && !isActive(session.run_status)) {
+    await assertResultsKept(deps.db, String(session.latest_run_id));
+  }
   yield* live<readonly StreamSessionResponse[]>({
     open: (followed) => streamSession(deps, { session, from, signal: followed }),
     empty: () => [],
@@ -254,7 +271,11 @@ async function hasEverything(db: Db, client: string, session: SessionRow, from: 
   if (from.sequence > run.last_sequence) {
     throw beyondEnd(from.sequence, run.last_sequence);
   }
-  return from.sequence === run.last_sequence;
+  if (from.sequence === run.last_sequence) {
+    return true;
+  }
+  await assertResultsKept(db, run.id);
+  return false;
 }
 
 async function requireSession(db: Db, client: string, name: string): Promise<SessionWithRun> {

@@ -3,10 +3,13 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { SystemService } from "#gen/runnel/v1/system_service_pb.js";
 import { messageBytesMax } from "../config/limits.ts";
+import { runBudgetOfService } from "../drivers/llm-loop/budget.ts";
 import { parallelCallsMax } from "../drivers/llm-loop/tool-batch.ts";
+import type { Amount } from "../runs/day-budget.ts";
 import { serverVersion } from "../storage/migrate.ts";
 import { callTimeoutMs } from "../tools/call.ts";
 import { contentBytesMax } from "../tools/cap.ts";
+import { requireClient } from "../trust/caller.ts";
 import type { ServiceDeps } from "./deps.ts";
 
 export function createSystemService(deps: ServiceDeps): ServiceImpl<typeof SystemService> {
@@ -26,6 +29,24 @@ export function createSystemService(deps: ServiceDeps): ServiceImpl<typeof Syste
       toolOutputBytesMax: contentBytesMax,
       toolCallSecondsMax: callTimeoutMs / 1_000,
       parallelToolCallsMax: parallelCallsMax,
+      ...presentRunBudget(runBudgetOfService(config)),
+      historyMessagesMax: config.sessionsHistoryMessages,
     }),
+    getUsage: async (_request, context) => {
+      const { client } = requireClient(context.values);
+      const { day, tokens, costMicroUsd } = await deps.dayBudget.read(client);
+      const { max } = deps.dayBudget;
+      return {
+        day,
+        tokens: BigInt(tokens),
+        costMicroUsd: BigInt(costMicroUsd),
+        tokensMax: BigInt(max.tokens),
+        costMicroUsdMax: BigInt(max.costMicroUsd),
+      };
+    },
   };
+}
+
+function presentRunBudget({ tokens, costMicroUsd }: Amount) {
+  return { runTokensMax: BigInt(tokens), runCostMicroUsdMax: BigInt(costMicroUsd) };
 }

@@ -7,9 +7,10 @@ import { isPublicAddress } from "../trust/public-address.ts";
 
 const urlCharsMax = 2_000;
 
-export function checkCallback(callback: Callback | undefined): void {
+/** `allowsPrivate`: the service may call hosts of networks that are not public. */
+export function checkCallback(callback: Callback | undefined, allowsPrivate: boolean): void {
   const baseUrl = callback?.baseUrl ?? "";
-  const problem = baseUrl === "" ? undefined : findProblem(baseUrl);
+  const problem = baseUrl === "" ? undefined : findProblem(baseUrl, allowsPrivate);
   if (problem !== undefined) {
     throw new Fault("INVALID_ARGUMENT", `invalid callback.base_url: ${problem}`, {
       violations: [{ field: "callback.base_url", description: problem }],
@@ -17,7 +18,7 @@ export function checkCallback(callback: Callback | undefined): void {
   }
 }
 
-function findProblem(baseUrl: string): string | undefined {
+function findProblem(baseUrl: string, allowsPrivate: boolean): string | undefined {
   const url = URL.parse(baseUrl);
   if (url === null) {
     return /^https?:\/*$/i.test(baseUrl) ? "host is required" : "invalid URL: write it as https://host/path";
@@ -28,12 +29,13 @@ function findProblem(baseUrl: string): string | undefined {
   if (url.username !== "" || url.password !== "" || url.hash !== "") {
     return "invalid URL: neither user, password nor fragment may be in it";
   }
-  const host = url.hostname.replace(/\.$/, "");
+  const privacy = allowsPrivate ? undefined : findPrivacy(url.hostname.replace(/\.$/, ""));
+  return privacy ?? (baseUrl.length > urlCharsMax ? "callback URL too long" : undefined);
+}
+
+function findPrivacy(host: string): string | undefined {
   if (host === "localhost" || host.endsWith(".localhost")) {
     return "localhost callbacks are not allowed";
   }
-  if (isPublicAddress(host.replace(/^\[|\]$/g, "")) === false) {
-    return "private IP callbacks are not allowed";
-  }
-  return baseUrl.length > urlCharsMax ? "callback URL too long" : undefined;
+  return isPublicAddress(host.replace(/^\[|\]$/g, "")) === false ? "private IP callbacks are not allowed" : undefined;
 }

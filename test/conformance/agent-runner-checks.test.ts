@@ -91,6 +91,15 @@ describe("creating a session", () => {
           .toEqual(problem === undefined ? [201, undefined] : [400, expect.stringMatching(problem)]);
       }
     });
+
+    test("but not at where it is, when private networks are allowed", async () => {
+      const service = await startService({ securityAllowPrivateNetworks: true });
+      for (const [baseUrl, problem] of cases) {
+        const isPrivate = problem !== undefined && /not allowed/.test(problem.source);
+        const [status] = await post(service, "/v1/sessions", { agent, callback: { base_url: baseUrl } });
+        expect.soft(status, baseUrl).toBe(problem === undefined || isPrivate ? 201 : 400);
+      }
+    });
   });
 });
 

@@ -4,7 +4,8 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { answer, callTools, fail, type Script, startFakeProvider } from "../fakes/provider.ts";
+import { answer, callTools, type Script, startFakeProvider } from "../fakes/provider.ts";
+import { fail } from "../fakes/wire-server.ts";
 import { startService } from "../harness/service.ts";
 import { modelFlags } from "./stage.ts";
 

@@ -4,7 +4,8 @@
 import { status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
-import { answer, callTools, fail } from "../fakes/provider.ts";
+import { answer, callTools } from "../fakes/provider.ts";
+import { fail } from "../fakes/wire-server.ts";
 import { until } from "../harness/wait.ts";
 import { getRun, openCluster, openProvider, startRun } from "./cluster.ts";
 import { expectInvariants } from "./invariants.ts";

@@ -5,6 +5,7 @@ import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
+import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
@@ -14,7 +15,7 @@ import { printMessage } from "../../src/gateways/rest/json-print.ts";
 import { compileBindings } from "../../src/gateways/rest/rule.ts";
 import { findProblem, findReferences, type JsonSchema, lookUp } from "./openapi-schema.ts";
 
-const services = [SessionService, RunService, SystemService, AuthService];
+const services = [SessionService, RunService, SystemService, AuthService, ProviderService];
 const document = createOpenApiDocument({ services, version: "1.2.3" });
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([httpMethod, operation]) => ({ path, httpMethod, operation })),

@@ -23,8 +23,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const templateName = `runnel_template_${process.pid}`;
   project.provide("databaseUrl", server.url);
   project.provide("templateName", templateName);
-  await createDatabase(server.url, templateName, undefined);
-  await migrateTemplate(databaseUrl(server.url, templateName));
+  try {
+    await createDatabase(server.url, templateName, undefined);
+    await migrateTemplate(databaseUrl(server.url, templateName));
+  } catch (error) {
+    // Nobody else would: a run that does not begin has no end either.
+    await server.close();
+    throw error;
+  }
   return async () => {
     await dropDatabase(server.url, templateName);
     await server.close();

@@ -1,0 +1,26 @@
+// What every part of the house stands on: settings, time, what is told, the database, and the list of what to close.
+
+import type { Clock } from "../base/clock.ts";
+import type { Config } from "../config/keys.ts";
+import type { Connections } from "../storage/database.ts";
+import type { Events } from "../telemetry/events.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { Traces } from "../telemetry/traces.ts";
+
+/** What every part of the house stands on. */
+export interface Ground {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly metrics: Metrics;
+  readonly connections: Connections;
+  readonly traces: Traces;
+  /** Closes what was opened, the latest first. */
+  readonly closers: AsyncDisposableStack;
+  readonly plainStreams: boolean;
+}
+
+/** Longest time of a run. */
+export function runTimeoutOf(config: Config): number {
+  return config.defaultTimeoutSecs * 1_000;
+}

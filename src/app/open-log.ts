@@ -1,0 +1,55 @@
+// The log of all runs and what keeps it in shape.
+
+import { Follower } from "../runlog/follower.ts";
+import { followPurges, Hub } from "../runlog/hub.ts";
+import { ResultLog } from "../runlog/log.ts";
+import { Maintenance } from "../runlog/maintain.ts";
+import { PostgresWakeup } from "../runlog/postgres-wakeup.ts";
+import type { Wakeup } from "../runlog/wakeup.ts";
+import type { Lease } from "../runs/lease.ts";
+import { removeWorkDir, workRootOf } from "../sessions/work-dir.ts";
+import { type Ground, runTimeoutOf } from "./ground.ts";
+
+export interface Runlog {
+  readonly hub: Hub;
+  readonly wakeup: Wakeup;
+  readonly log: ResultLog;
+}
+
+export async function openLog(
+  { config, clock, events, metrics, connections, closers }: Ground,
+  lease: Lease,
+): Promise<Runlog> {
+  const { db } = connections;
+  const hub = new Hub({ clock, onShown: (lagMs) => events.resultsShown({ lagMs }) });
+  const troubled = (part: string) => (error: unknown) => events.databaseTroubled({ part, error });
+  const wakeup = new PostgresWakeup({ connections, clock, onError: troubled("wakeup") });
+  closers.defer(() => wakeup.close());
+  const log = new ResultLog({
+    connections,
+    clock,
+    hub,
+    wakeup,
+    onLeaseLost: (replicaId) => lease.lose(replicaId, "a write was refused"),
+    onError: troubled("log"),
+    events,
+  });
+  closers.defer(() => log.close());
+  metrics.attach({ countAppended: () => log.countAppended(), isListening: () => wakeup.isListening });
+  const follower = new Follower({ db, hub, wakeup, clock, onError: troubled("follower") });
+  closers.defer(() => follower.close());
+  followPurges(hub, wakeup);
+  const maintenance = new Maintenance({
+    db,
+    clock,
+    events,
+    wakeup,
+    sessionTtlMinutes: config.sessionsTtlMinutes,
+    retentionDays: config.retentionDays,
+    runTimeoutMs: runTimeoutOf(config),
+    removeWorkDir: (session) => removeWorkDir(workRootOf(config), session),
+  });
+  closers.defer(() => maintenance.close());
+  await maintenance.open();
+  return { hub, wakeup, log };
+}

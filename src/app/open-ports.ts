@@ -1,0 +1,66 @@
+// The ports of a service, with the limits that its settings give them.
+
+import type { Clock } from "../base/clock.ts";
+import type { Config } from "../config/keys.ts";
+import { readTlsFiles } from "../config/tls-files.ts";
+import { listenForMetrics } from "../server/metrics-port.ts";
+import { listenOnePort, type OnePortHandler, type OnePortLimits, type OnePortServer } from "../server/one-port.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+  /** The port of HTTP/2, where it has its own. */
+  readonly h2Port: number | undefined;
+}
+
+export async function openMetricsPort(
+  { metricsPort }: Config,
+  metrics: Metrics,
+  closers: AsyncDisposableStack,
+): Promise<number | undefined> {
+  if (metricsPort === undefined) {
+    return undefined;
+  }
+  const server = await listenForMetrics(metricsPort, metrics);
+  closers.defer(() => server.close());
+  return server.port;
+}
+
+/** One port for both protocols, or one for each. */
+export async function openPorts(
+  config: Config,
+  { clock, handler, closers }: { clock: Clock; handler: OnePortHandler; closers: AsyncDisposableStack },
+): Promise<Address> {
+  const tls = readTlsFiles(config);
+  const limits = portLimits(config);
+  const servers: OnePortServer[] = [];
+  closers.defer(async () => {
+    await Promise.all(servers.map((server) => server.shutdown(config.serverDrainSeconds * 1_000)));
+  });
+  const open = async (port: number, protocols: "both" | "h1" | "h2"): Promise<OnePortServer["address"]> => {
+    const { serverHost: host } = config;
+    const server = await listenOnePort({ host, port, clock, handler, limits, protocols, ...(tls && { tls }) });
+    servers.push(server);
+    return server.address;
+  };
+  const { serverPort, serverH2Port } = config;
+  const first = await open(serverPort, serverH2Port === undefined ? "both" : "h1");
+  const second = serverH2Port === undefined ? undefined : await open(serverH2Port, "h2");
+  return { ...first, h2Port: second?.port };
+}
+
+function portLimits(config: Config): Partial<OnePortLimits> {
+  const receiveMs = config.serverReadTimeoutSec * 1_000;
+  const idleMs = config.serverIdleTimeoutSec * 1_000;
+  return {
+    connectionsMax: config.serverConnectionsMax,
+    connectionsPerAddressMax: config.serverConnectionsPerAddressMax,
+    h1HeadersTimeoutMs: config.serverReadHeaderTimeoutSec * 1_000,
+    h1RequestTimeoutMs: receiveMs,
+    h2RequestTimeoutMs: receiveMs,
+    h1KeepAliveTimeoutMs: idleMs,
+    h2IdleTimeoutMs: idleMs,
+    h2StreamsMax: config.serverStreamsPerConnectionMax,
+  };
+}

@@ -1,0 +1,93 @@
+// The ways in: services behind the router, the gateways beside it, and who may come through the doors.
+
+import { version } from "../base/version.ts";
+import { mountFeeds } from "../gateways/feed/feed-handler.ts";
+import { printOpenApiDocument } from "../gateways/openapi/document.ts";
+import { createRestGateway } from "../gateways/rest/gateway.ts";
+import type { Dispatcher } from "../runs/dispatch.ts";
+import type { Lease } from "../runs/lease.ts";
+import { UnverifiedBodies } from "../server/request-body.ts";
+import { createRequestListener } from "../server/request-listener.ts";
+import { createFeeds } from "../services/feeds.ts";
+import { createRouter, routerLimits, services } from "../services/router.ts";
+import { loadSecret } from "../storage/secret.ts";
+import { countSessions } from "../storage/session.ts";
+import { selectTools } from "../tools/builtin.ts";
+import { Authenticator } from "../trust/authenticate.ts";
+import { Cursors } from "../trust/cursor.ts";
+import { KeyRing } from "../trust/key-ring.ts";
+import { RateLimit } from "../trust/rate-limit.ts";
+import { type Ground, runTimeoutOf } from "./ground.ts";
+import type { Runlog } from "./open-log.ts";
+import { type Address, openMetricsPort, openPorts } from "./open-ports.ts";
+import type { Thinking } from "./open-thinking.ts";
+
+export interface Doors extends Address {
+  /** Where Prometheus reads. */
+  readonly metricsPort: number | undefined;
+  /** Tells whoever asks that this replica is about to go. */
+  leave(): void;
+}
+
+export async function openServer(
+  ground: Ground,
+  lease: Lease,
+  runlog: Runlog,
+  thinking: Thinking,
+  dispatcher: Dispatcher,
+): Promise<Doors> {
+  const { config, clock, events, metrics, connections, closers } = ground;
+  const { db } = connections;
+  // Leaving is told to whoever asks; a while later the drain ends what is open.
+  const leaving = new AbortController();
+  const drain = new AbortController();
+  const whyNotReady = (): string | null => (leaving.signal.aborted ? "draining" : lease.whyNotHeld());
+  const deps = {
+    ...runlog,
+    db,
+    clock,
+    events,
+    config,
+    dispatcher,
+    cursors: new Cursors(await loadSecret(db, "cursor")),
+    concurrentRunsMax: config.sessionsMaxConcurrent,
+    timeoutMs: runTimeoutOf(config),
+    ...thinking,
+    selectTools,
+    whyNotReady,
+    drain: drain.signal,
+    version,
+  };
+  const feeds = ground.plainStreams ? [] : createFeeds(deps);
+  const handlers = mountFeeds(createRouter(deps).handlers, feeds, routerLimits);
+  const reportError = (error: unknown): void => events.requestFailed({ method: "REST", error });
+  const rest = createRestGateway({ handlers, services, feeds, bodyBytesMax: config.serverMaxBodyBytes, reportError });
+  const keyRing = new KeyRing(config);
+  const metricsPort = await openMetricsPort(config, metrics, closers);
+  const rateOf = (requestsPerSecond: number): RateLimit =>
+    new RateLimit({ clock, requestsPerSecond, burst: config.rateLimitBurst });
+  const handler = createRequestListener({
+    handlers,
+    rest,
+    probes: { whyNotReady, countSessions: () => countSessions(db) },
+    documents: new Map([
+      ["/openapi.json", { contentType: "application/json", text: printOpenApiDocument({ services, version }) }],
+    ]),
+    admission: {
+      authenticator: new Authenticator({ db, clock, events, keyRing, acceptV1: config.authHmacV1 }),
+      bodies: new UnverifiedBodies(),
+      callerRate: rateOf(config.rateLimitRps),
+      failureRate: rateOf(config.rateLimitFailuresRps),
+    },
+    corsOrigins: config.serverCorsOrigins,
+    isOpen: keyRing.isOpen,
+    bodyBytesMax: config.serverMaxBodyBytes,
+    writeTimeoutMs: config.serverWriteTimeoutSec * 1_000,
+    clock,
+    events,
+  });
+  const ports = await openPorts(config, { clock, handler, closers });
+  // Streams end with RESUME before the ports wait for their calls to end.
+  closers.defer(() => drain.abort());
+  return { ...ports, metricsPort, leave: () => leaving.abort() };
+}

@@ -18,6 +18,18 @@ declare module "vitest" {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // What waits for ever with nothing left to wait for would end the process as if all were well.
+  const fail = (): void => {
+    process.exitCode = 1;
+    process.stderr.write("the tests' Postgres was never ready: no test was run\n");
+  };
+  process.once("exit", fail);
+  const close = await openForTests(project);
+  process.off("exit", fail);
+  return close;
+}
+
+async function openForTests(project: TestProject): Promise<() => Promise<void>> {
   const home = await makeHome();
   const server = await openServer(home);
   const templateName = `runnel_template_${process.pid}`;

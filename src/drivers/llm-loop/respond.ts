@@ -102,7 +102,7 @@ async function* read({
     if (part.type === "failure") {
       return { why: part, spoke: said.spoke, usage: meter.soFar() };
     }
-    const reached = await spending.check();
+    const reached = spending.isLimited ? await spending.check() : undefined;
     if (reached !== undefined) {
       return { why: reached, spoke: said.spoke, usage: meter.soFar() };
     }

@@ -37,6 +37,12 @@ export class Spending {
     this.#options = options;
   }
 
+  /** False when there is nothing to keep to: then nothing has to be asked after every piece. */
+  get isLimited(): boolean {
+    const { runMax, day } = this.#options;
+    return runMax.tokens > 0 || runMax.costMicroUsd > 0 || day.isSet;
+  }
+
   /** Before the request: whether there is anything left to make it with. */
   async open(): Promise<BudgetReached | undefined> {
     const { meter, price, day } = this.#options;

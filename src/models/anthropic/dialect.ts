@@ -2,7 +2,8 @@
 // response is read by a dialect of its own.
 
 import type { FinishReason, ModelUsage } from "../model.ts";
-import { asCount, asRecord, type Dialect, type Frame, type FrameFinish } from "../sdk/dialect.ts";
+import type { Dialect, Frame } from "../sdk/dialect.ts";
+import { asCount, asRecord, type FrameFinish } from "../wire/frame.ts";
 
 export function createMessagesDialect(): Dialect {
   let counts: Counts = {};

@@ -2,7 +2,7 @@
 // of schemas at its top; everything else is passed on as it is. Pure.
 
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
-import { asRecord } from "../sdk/dialect.ts";
+import { asRecord } from "../wire/frame.ts";
 
 type Tool = NonNullable<LanguageModelV4CallOptions["tools"]>[number];
 

@@ -2,7 +2,8 @@
 // may come without ids and are then named after their response, so that each response is read by a dialect of its own.
 
 import type { FinishReason, ModelUsage } from "../model.ts";
-import { asCount, asRecord, type Dialect, type FrameFinish } from "../sdk/dialect.ts";
+import type { Dialect } from "../sdk/dialect.ts";
+import { asCount, asRecord, type FrameFinish } from "../wire/frame.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

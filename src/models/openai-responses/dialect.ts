@@ -1,7 +1,8 @@
 // The frames of the Responses format.
 
 import type { FinishReason, ModelUsage } from "../model.ts";
-import { asCount, asRecord, type Dialect, type Frame } from "../sdk/dialect.ts";
+import type { Dialect, Frame } from "../sdk/dialect.ts";
+import { asCount, asRecord } from "../wire/frame.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,8 @@
 // A dialect touches nothing outside; everything else about a stream is the same for all of them.
 
 import type { SharedV4ProviderMetadata } from "@ai-sdk/provider";
-import type { FinishReason, ModelUsage } from "../model.ts";
+import type { ModelUsage } from "../model.ts";
+import type { FrameFinish } from "../wire/frame.ts";
 
 export interface Dialect {
   /** Reads one frame as the provider sent it, parsed; undefined for a frame that could not be parsed. */
@@ -32,34 +33,4 @@ export interface Frame {
   readonly wantsThoughts?: boolean;
   /** Whether losing this frame would lose a piece of the answer. */
   readonly hasContent: boolean;
-}
-
-export interface FrameFinish {
-  /** `failed` for words that mean trouble at the provider instead of an end. */
-  readonly reason: FinishReason | "failed";
-  /** The provider's own word, or what it said about a refusal. */
-  readonly word: string;
-}
-
-/** Later figures win; what was not given again stays. */
-export function mergeUsage(known: ModelUsage | undefined, newer: ModelUsage | undefined): ModelUsage | undefined {
-  if (known === undefined || newer === undefined) {
-    return newer ?? known;
-  }
-  return {
-    promptTokens: newer.promptTokens ?? known.promptTokens,
-    completionTokens: newer.completionTokens ?? known.completionTokens,
-    totalTokens: newer.totalTokens ?? known.totalTokens,
-    cachedTokens: newer.cachedTokens ?? known.cachedTokens,
-    reasoningTokens: newer.reasoningTokens ?? known.reasoningTokens,
-  };
-}
-
-export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-/** A count of tokens; undefined for anything else, which is not the same as 0. */
-export function asCount(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }

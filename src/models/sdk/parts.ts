@@ -9,14 +9,10 @@ import {
   type LanguageModelV4ToolCall,
 } from "@ai-sdk/provider";
 import type { ModelFailure, ModelPart, ModelUsage } from "../model.ts";
-import {
-  describeBadFinish,
-  describeCut,
-  describeStreamError,
-  describeUnreadable,
-  findFailure,
-} from "../wire/failures.ts";
-import { type Dialect, type Frame, type FrameFinish, mergeUsage } from "./dialect.ts";
+import { endResponse } from "../wire/end.ts";
+import { describeCut, describeStreamError, describeUnreadable, findFailure } from "../wire/failures.ts";
+import { type FrameFinish, mergeUsage } from "../wire/frame.ts";
+import type { Dialect, Frame } from "./dialect.ts";
 import { Replay } from "./replay.ts";
 
 /**
@@ -116,29 +112,4 @@ function toCallPart(call: LanguageModelV4ToolCall): ModelPart {
 // the end itself, where the SDK reports it a second time.
 function isLoss(error: unknown, frame: Frame): boolean {
   return !JSONParseError.isInstance(error) && !InvalidResponseDataError.isInstance(error) && frame.hasContent;
-}
-
-interface End {
-  readonly provider: string;
-  readonly finish: FrameFinish | undefined;
-  readonly calls: readonly ModelPart[];
-  readonly usage: ModelUsage | undefined;
-  readonly refusal: string;
-  readonly state: string | undefined;
-}
-
-function endResponse({ provider, finish, calls, usage, refusal, state }: End): ModelPart[] {
-  if (finish === undefined) {
-    return [describeCut(provider)];
-  }
-  const { reason, word } = finish;
-  if (reason === "failed") {
-    return [describeBadFinish(provider, word)];
-  }
-  if (reason === "content-filter" || refusal !== "") {
-    return [{ type: "finish", reason: "content-filter", detail: refusal || word, usage, state }];
-  }
-  // Providers say "stop", or words of their own, beside calls that they want made.
-  const wantsCalls = calls.length > 0 && (reason === "stop" || reason === "other");
-  return [...calls, { type: "finish", reason: wantsCalls ? "tool-calls" : reason, detail: undefined, usage, state }];
 }

@@ -2,7 +2,8 @@
 // and ids that came with them. Nothing outside reads it; a response without any such thing needs none.
 
 import type { LanguageModelV4Message, LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
-import { asRecord, type Dialect } from "./dialect.ts";
+import { asRecord } from "../wire/frame.ts";
+import type { Dialect } from "./dialect.ts";
 
 export type AssistantContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"];
 type Piece = { type: "text" | "reasoning"; text: string; providerOptions?: SharedV4ProviderMetadata };

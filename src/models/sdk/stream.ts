@@ -3,6 +3,7 @@
 
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { Model, ModelFailure, ModelPart, ModelRequest } from "../model.ts";
+import { hideKey } from "../wire/failures.ts";
 import type { Dialect } from "./dialect.ts";
 import { createPartReader, readBrokenStream, readRefusedStream } from "./parts.ts";
 import { toCallOptions } from "./prompt.ts";
@@ -56,7 +57,7 @@ async function* stream(
     return;
   }
   if ("type" in opened) {
-    yield hideKey(options, opened);
+    yield hideKey(options.apiKey, opened);
     return;
   }
   const read = createPartReader(options.provider, dialect);
@@ -66,25 +67,20 @@ async function* stream(
         if (signal.aborted) {
           return;
         }
-        yield hideKey(options, result);
+        yield hideKey(options.apiKey, result);
         if (result.type === "finish" || result.type === "failure") {
           return;
         }
       }
     }
     if (!signal.aborted) {
-      yield* read(undefined).map((part) => hideKey(options, part));
+      yield* read(undefined).map((part) => hideKey(options.apiKey, part));
     }
   } catch (error) {
     if (!signal.aborted) {
-      yield hideKey(options, readBrokenStream(options.provider, error));
+      yield hideKey(options.apiKey, readBrokenStream(options.provider, error));
     }
   }
-}
-
-function hideKey({ apiKey }: SdkModelOptions, part: ModelPart): ModelPart {
-  const isHidden = part.type !== "failure" || apiKey === "";
-  return isHidden ? part : { ...part, message: part.message.replaceAll(apiKey, "[redacted]") };
 }
 
 async function openStream(

@@ -1,7 +1,7 @@
 // What may go wrong with a provider over HTTP, as the failures that the agent loop reads. Pure.
 // The texts may be shown to callers: they name the provider and the kind of failure, never an address or a key.
 
-import type { ModelFailure } from "../model.ts";
+import type { ModelFailure, ModelPart } from "../model.ts";
 
 // Enough for the longest explanation a provider writes; a whole HTML error page is of no use to anyone.
 const errorTextCharsMax = 2000;
@@ -39,6 +39,12 @@ export function findFailure(error: unknown): ModelFailure | undefined {
     }
   }
   return undefined;
+}
+
+/** Some providers say in their texts which key they refused. */
+export function hideKey<Part extends ModelPart>(apiKey: string, part: Part): Part {
+  const isHidden = part.type !== "failure" || apiKey === "";
+  return isHidden ? part : { ...part, message: part.message.replaceAll(apiKey, "[redacted]") };
 }
 
 export function describeHttpError(status: number, body: string, retryAfterMs: number | undefined): ModelFailure {

@@ -27,8 +27,16 @@ export interface TransportOptions {
 
 export interface Transport {
   readonly fetch: typeof globalThis.fetch;
+  /** The response to a body of JSON, once it has proved to be a stream. */
+  post(path: string, post: Post): Promise<IncomingMessage>;
   /** Ends the requests under way and closes every socket. */
   close(): void;
+}
+
+export interface Post {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly signal: AbortSignal;
 }
 
 /** A provider that has not begun to answer by then is taken for hung; queueing providers answer their headers sooner. */
@@ -50,25 +58,56 @@ export function createTransport(options: TransportOptions): Transport {
   const pool = { keepAlive: true, maxSockets: socketsMax, timeout: idleSocketMs };
   const secure = options.baseUrl.protocol === "https:";
   const agent = secure ? new HttpsAgent(pool) : new HttpAgent(pool);
-  const open = (url: URL, init: RequestInit): ClientRequest =>
-    (secure ? requestHttps : requestHttp)(url, {
-      agent,
-      method: init.method ?? "GET",
-      headers: Object.fromEntries(new Headers(init.headers)),
-      // Without a limit of its own the pool's idle limit would also end a model that thinks for long.
-      timeout: 0,
-      ...(init.signal ? { signal: init.signal } : {}),
-    });
+  // Without a limit of its own the pool's idle limit would also end a model that thinks for long.
+  const fixed = { agent, timeout: 0 };
+  const open = secure ? requestHttps : requestHttp;
   return {
-    fetch: (input, init = {}) => {
-      const request = open(new URL(input instanceof Request ? input.url : input), init);
-      return exchange(options, request, String(init.body ?? ""));
+    fetch: async (input, init = {}) => {
+      const request = open(new URL(input instanceof Request ? input.url : input), {
+        ...fixed,
+        method: init.method ?? "GET",
+        headers: Object.fromEntries(new Headers(init.headers)),
+      });
+      if (init.signal) {
+        destroyOnAbort(request, init.signal);
+      }
+      const response = await exchange(options, request, String(init.body ?? ""));
+      return new Response(toBoundedStream(options.provider, response));
+    },
+    post: async (path, { headers, body, signal }) => {
+      const url = new URL(options.baseUrl.href.replace(/\/*$/, path));
+      const typed = { "content-type": "application/json", accept: "text/event-stream", ...headers };
+      const request = open(url, { ...fixed, method: "POST", headers: typed });
+      destroyOnAbort(request, signal);
+      return await exchange(options, request, body);
     },
     close: () => agent.destroy(),
   };
 }
 
-async function exchange(options: TransportOptions, request: ClientRequest, body: string): Promise<Response> {
+/**
+ * Node's own option would destroy a socket that has just served its response, and that nobody listens to until it is back
+ * in the pool: its error would end the process.
+ */
+function destroyOnAbort(request: ClientRequest, signal: AbortSignal): void {
+  let response: IncomingMessage | undefined;
+  const stop = (): void => {
+    if (response?.complete !== true) {
+      request.destroy(signal.reason);
+    }
+  };
+  request.once("response", (arrived) => {
+    response = arrived;
+  });
+  request.once("close", () => signal.removeEventListener("abort", stop));
+  if (signal.aborted) {
+    stop();
+  } else {
+    signal.addEventListener("abort", stop, { once: true });
+  }
+}
+
+async function exchange(options: TransportOptions, request: ClientRequest, body: string): Promise<IncomingMessage> {
   const answered = new AbortController();
   let late = false;
   // Never rejects, and ends with the exchange.
@@ -82,7 +121,7 @@ async function exchange(options: TransportOptions, request: ClientRequest, body:
   try {
     const response = await awaitResponse(request, body);
     await refuseErrors(options, response);
-    return new Response(toBoundedStream(options.provider, response));
+    return response;
   } catch (error) {
     if (late) {
       throw new ProviderFailure(describeHeadersTimeout(options.provider, headersLimitMs), error);
@@ -180,7 +219,7 @@ function toFailure(provider: string, error: Error): Error {
 }
 
 /** The length of the line that a chunk leaves open, or of one that it ends, if that is too long. */
-function continueLine(lineBytes: number, chunk: Uint8Array): number {
+export function continueLine(lineBytes: number, chunk: Uint8Array): number {
   // Lines that begin and end within one chunk need no look: a chunk is one read of the socket, 64 KiB at most.
   const firstBreak = chunk.indexOf(lineFeed);
   const ended = lineBytes + (firstBreak === -1 ? chunk.byteLength : firstBreak);

@@ -1,0 +1,56 @@
+// A ModelRequest as the body of a Chat Completions request. Keeps the order of messages, calls and tools; arguments and
+// schemas go out as they are.
+
+import type { ModelMessage, ModelRequest, ModelToolCall, ModelToolDefinition } from "../model.ts";
+import { adaptParameters } from "./parameters.ts";
+import { readState } from "./state.ts";
+
+export function chatBody(model: string, provider: string, request: ModelRequest): object {
+  const { system, messages, tools, maxTokens, temperature } = request;
+  const said = messages.map((message) => chatMessage(message, provider));
+  return adaptParameters({
+    model,
+    max_tokens: maxTokens,
+    ...(temperature !== undefined && { temperature }),
+    messages: [...(system === "" ? [] : [{ role: "system", content: system }]), ...said],
+    ...(tools.length > 0 && { tools: tools.map(chatTool) }),
+    stream: true,
+    stream_options: { include_usage: true },
+  });
+}
+
+function chatMessage(message: ModelMessage, provider: string): object {
+  switch (message.role) {
+    case "user":
+      return { role: "user", content: message.text };
+    case "assistant": {
+      const { thoughts, extras } = readState(provider, message.state);
+      return {
+        role: "assistant",
+        content: message.text === "" && message.toolCalls.length > 0 ? null : message.text,
+        ...(thoughts !== undefined && { reasoning_content: thoughts }),
+        ...(message.toolCalls.length > 0 && { tool_calls: message.toolCalls.map((call) => chatCall(call, extras)) }),
+      };
+    }
+    case "tool":
+      return { role: "tool", tool_call_id: message.toolCallId, content: message.text };
+    default:
+      return message satisfies never;
+  }
+}
+
+function chatCall({ id, name, argumentsJson }: ModelToolCall, extras: ReadonlyMap<string, unknown>): object {
+  // A call without arguments may come as empty text, which providers refuse.
+  const text = argumentsJson.trim() === "" ? "{}" : argumentsJson;
+  const extra = extras.get(id);
+  return {
+    id,
+    type: "function",
+    function: { name, arguments: text },
+    ...(extra !== undefined && { extra_content: extra }),
+  };
+}
+
+function chatTool({ name, description, parameters }: ModelToolDefinition): object {
+  return { type: "function", function: { name, description, parameters } };
+}

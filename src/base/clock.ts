@@ -9,6 +9,9 @@ export interface Clock {
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Reason of an abort that only ends a wait. Without a reason Node makes an exception each time, with its stack. */
+export const over = Symbol("over");
+
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),

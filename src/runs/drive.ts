@@ -1,6 +1,6 @@
 // Feeds a driver until it ends: takes its steps one by one and writes each before it asks for what depends on it.
 
-import type { Clock } from "../base/clock.ts";
+import { type Clock, over } from "../base/clock.ts";
 import { Interrupt, interrupted } from "../base/interrupt.ts";
 import type { RunWriter } from "../runlog/writer.ts";
 import type { DriverEnd, DriverStep } from "./driver.ts";
@@ -38,7 +38,7 @@ export async function drive(args: {
       await write(writer, target, next.value);
     }
   } finally {
-    done.abort();
+    done.abort(over);
     // A driver that hangs is left behind; its generator ends when what it waits for does.
     void steps.return(leftBehind).catch(() => {});
   }

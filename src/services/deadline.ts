@@ -23,7 +23,7 @@ export function createDeadlineInterceptor(clock: Clock): Interceptor {
     try {
       return await Promise.race([next(request), over]);
     } finally {
-      done.abort();
+      done.abort(over);
     }
   };
 }

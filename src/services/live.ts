@@ -1,7 +1,7 @@
 // Streams that follow something: opened at once, kept alive while nothing happens, and ended in a way that tells a
 // reader whether it has everything.
 
-import type { Clock } from "../base/clock.ts";
+import { type Clock, over } from "../base/clock.ts";
 import { Fault } from "../base/fault.ts";
 import { Interrupt, interrupted } from "../base/interrupt.ts";
 
@@ -64,7 +64,7 @@ export async function* live<T>({ open, empty, clock, reader, drain }: LiveStream
       next = source.next();
     }
   } finally {
-    done.abort();
+    done.abort(over);
     // The source ends by the signal; it does not have to be waited for.
     void source.return(undefined).catch(() => {});
   }

@@ -1,7 +1,7 @@
 // Runs one call of a tool as the model wrote it. Whatever happens, the call ends, in bounded time, with exactly one outcome
 // that the model can read: bad arguments, a defect in the tool, the time limit and a cancelled run are outcomes too.
 
-import type { Clock } from "../base/clock.ts";
+import { type Clock, over } from "../base/clock.ts";
 import { parseArguments, type ToolArguments } from "./arguments.ts";
 import { capContent } from "./cap.ts";
 import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
@@ -46,7 +46,7 @@ export async function runCall(
       enforceEnd(stop, ended.signal, options),
     ]);
   } finally {
-    ended.abort();
+    ended.abort(over);
     context.signal.removeEventListener("abort", cancel);
   }
 }

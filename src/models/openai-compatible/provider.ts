@@ -8,6 +8,7 @@ import type { ModelProvider } from "../route.ts";
 import { type Account, openAccount } from "../wire/account.ts";
 import { readEvents } from "../wire/events.ts";
 import { describeCut, findFailure, hideKey } from "../wire/failures.ts";
+import { joinTexts } from "../wire/join.ts";
 import type { Transport } from "../wire/transport.ts";
 import { chatBody } from "./body.ts";
 import { ChatReader } from "./reader.ts";
@@ -40,7 +41,7 @@ async function* stream(
   try {
     const response = await post(model, account, request, signal);
     for await (const events of readEvents(response, { provider: name, clock: account.clock })) {
-      for (const part of events.flatMap((data) => reader.read(data))) {
+      for (const part of joinTexts(events.flatMap((data) => reader.read(data)))) {
         if (signal.aborted) {
           return;
         }

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import { StringDecoder } from "node:string_decoder";
 import { createParser } from "eventsource-parser";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, over } from "../../base/clock.ts";
 import { describeUnreadable, ProviderFailure } from "./failures.ts";
 import { continueLine, lineBytesMax } from "./transport.ts";
 
@@ -65,6 +65,6 @@ export async function* readEvents(
 
 async function awaitEnd(response: IncomingMessage, clock: Clock): Promise<void> {
   const ended = new AbortController();
-  response.once("close", () => ended.abort()).resume();
+  response.once("close", () => ended.abort(over)).resume();
   await clock.sleep(endGraceMs, ended.signal);
 }

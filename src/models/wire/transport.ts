@@ -7,7 +7,7 @@ import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request a
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { finished } from "node:stream";
 import { text } from "node:stream/consumers";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, over } from "../../base/clock.ts";
 import {
   describeCut,
   describeHeadersTimeout,
@@ -131,7 +131,7 @@ async function exchange(options: TransportOptions, request: ClientRequest, body:
     }
     throw new ProviderFailure(describeUnreachable(options.provider, error), error);
   } finally {
-    answered.abort();
+    answered.abort(over);
   }
 }
 

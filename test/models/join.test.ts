@@ -1,0 +1,36 @@
+// Pieces of text that came together, as one.
+
+import { expect, test } from "vitest";
+import type { ModelPart } from "../../src/models/model.ts";
+import { joinTexts } from "../../src/models/wire/join.ts";
+
+const text = (said: string): ModelPart => ({ type: "text", text: said });
+const thought: ModelPart = { type: "reasoning", text: "hm" };
+
+test("texts beside each other become one, and nothing changes its place", () => {
+  const parts = [
+    text("a"),
+    text("b"),
+    thought,
+    thought,
+    text("c"),
+    { type: "call-piece", text: "{" } as const,
+    text("d"),
+  ];
+  expect(joinTexts(parts)).toEqual([
+    text("ab"),
+    thought,
+    thought,
+    text("c"),
+    { type: "call-piece", text: "{" },
+    text("d"),
+  ]);
+  expect(joinTexts([])).toEqual([]);
+});
+
+test("no joined piece is longer than a result of the log, and nothing is cut", () => {
+  const parts = [text("x".repeat(4_000)), text("y".repeat(97)), text("z".repeat(9_000)), text("w")];
+  const joined = joinTexts(parts).map((part) => (part.type === "text" ? part.text : ""));
+  expect(joined.map((each) => each.length)).toEqual([4_000, 97, 9_000, 1]);
+  expect(joined.join("")).toBe(parts.map((part) => (part.type === "text" ? part.text : "")).join(""));
+});

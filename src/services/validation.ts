@@ -7,6 +7,7 @@ import { createValidator, type Violation } from "@bufbuild/protovalidate";
 import { type ContextValues, createContextKey, type Interceptor, type UnaryRequest } from "@connectrpc/connect";
 import { Validation, validation as validationOption } from "#gen/runnel/options/v1/options_pb.js";
 import { Fault, type FieldViolation } from "../base/fault.ts";
+import { perMethod } from "../base/per-method.ts";
 import { restCallNotes } from "../base/rest-call.ts";
 
 const validator = createValidator();
@@ -23,7 +24,7 @@ export function createValidationInterceptor(): Interceptor {
   return (next) => async (request) => {
     // Our streams run down only: every call has one request message, which connect hands over before the handler runs.
     if (!request.stream) {
-      if (getOption(request.method, validationOption) === Validation.HANDLER) {
+      if (leavesToHandler(request.method)) {
         return await leaveToHandler(request, next);
       }
       assertValid(request.method.input, request.message);
@@ -33,6 +34,8 @@ export function createValidationInterceptor(): Interceptor {
     return await next({ ...request, message: checkEach(input, request.message) });
   };
 }
+
+const leavesToHandler = perMethod((method) => getOption(method, validationOption) === Validation.HANDLER);
 
 /** For a handler that checks itself: what is wrong with its request, if anything is. */
 export function findInputFault(values: ContextValues): Fault | undefined {

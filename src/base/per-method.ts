@@ -1,0 +1,16 @@
+// What the contract says of a method, read once: reading an option costs as much as a small call, and methods never change.
+
+import type { DescMethod } from "@bufbuild/protobuf";
+
+export function perMethod<T>(read: (method: DescMethod) => T): (method: DescMethod) => T {
+  const known = new WeakMap<DescMethod, { readonly value: T }>();
+  return (method) => {
+    const found = known.get(method);
+    if (found !== undefined) {
+      return found.value;
+    }
+    const value = read(method);
+    known.set(method, { value });
+    return value;
+  };
+}

@@ -58,7 +58,7 @@ function readConfigFile(path: string): ConfigFile {
       path,
       settings,
       problems: problems.map(({ line, column, key, text }) => ({
-        field: key ?? path,
+        field: key || path,
         text: `${path}:${line}:${column}: ${text}`,
       })),
       isRead: !problems.some(({ key }) => key === undefined),

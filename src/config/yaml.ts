@@ -24,7 +24,7 @@ export interface YamlSetting {
 export interface YamlProblem {
   readonly line: number;
   readonly column: number;
-  /** Undefined where the text is no YAML. */
+  /** Undefined where the text is no YAML; empty for the file as a whole. */
   readonly key: string | undefined;
   readonly text: string;
 }
@@ -114,7 +114,8 @@ class YamlReader {
         this.#readSection(path, value);
       }
     } else {
-      this.#report(startOf(key), path, `unknown key ${printKey(path)}${suggest(path, name.includes("."))}`);
+      const what = `unknown key ${isName(path) ? path : "that is no name"}`;
+      this.#report(startOf(key), isName(path) ? path : section, what + suggest(path, name.includes(".")));
     }
   }
 
@@ -193,6 +194,6 @@ export function findMeantKey(path: string): string | undefined {
 const keyCharsMax = 80;
 
 /** A key is told as it stands, unless it is something else that only looks like one. */
-function printKey(path: string): string {
-  return /^[\w.-]+$/.test(path) && path.length <= keyCharsMax ? path : "that is no name";
+function isName(path: string): boolean {
+  return /^[\w.-]+$/.test(path) && path.length <= keyCharsMax;
 }

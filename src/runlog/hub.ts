@@ -170,10 +170,16 @@ export class Watch implements Disposable {
     return this.#channel.heard > cursor;
   }
 
-  /** Notes a sequence that a reader has found in the log, so that nothing up to there is fetched for it. */
+  /**
+   * Notes a sequence that a reader has found in the log, so that nothing up to there is fetched for it. Nor for those who
+   * wait further back: they have to look themselves.
+   */
   seen(sequence: number): void {
     if (sequence > this.#channel.heard) {
       this.#channel.heard = sequence;
+      for (const watch of this.#channel.watches) {
+        watch.wake();
+      }
     }
   }
 

@@ -1,0 +1,63 @@
+// Hub and tail under every order that a scheduler can think of: results are committed here and elsewhere, told late, twice
+// or not at all, fetched while they change, purged; readers come, leave and come back. Each of them gets n+1 after n.
+
+import { setImmediate as turnOfLoop } from "node:timers/promises";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { range, type SteppingReader } from "./stepping-reader.ts";
+import { type Story, World } from "./told-world.ts";
+
+/** Several times what it takes alone: others are at work too. */
+const busyMs = 180_000;
+
+/** Mostly a few rows; now and then more than a ring holds, or a page. */
+const rowsOfBatch = fc.oneof(
+  { weight: 8, arbitrary: fc.integer({ min: 1, max: 3 }) },
+  { weight: 1, arbitrary: fc.constantFrom(255, 257, 501) },
+);
+
+const story: fc.Arbitrary<Story> = fc.record({
+  batches: fc.array(fc.record({ rows: rowsOfBatch, isOurs: fc.boolean() }), { minLength: 1, maxLength: 6 }),
+  readers: fc.array(fc.record({ after: fc.nat({ max: 4 }), leaves: fc.boolean() }), { minLength: 1, maxLength: 4 }),
+  fetches: fc.nat({ max: 4 }),
+  gaps: fc.nat({ max: 1 }),
+  isPurged: fc.boolean(),
+  isPurgeHeard: fc.boolean(),
+});
+
+/** After each step everything that it set free has run: the order is the scheduler's alone. */
+const scheduler = fc.scheduler({
+  act: async (step) => {
+    await step();
+    await turnOfLoop();
+  },
+});
+
+test("in whatever order they are told, every reader gets each entry once, in order, to the end", {
+  timeout: busyMs,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(scheduler, story, async (s, told) => {
+      const world = new World(s, told);
+      await world.play();
+      for (const reader of world.readers) {
+        expectReaderToHold(reader, world);
+      }
+      expect(world.hub.watcherCount).toBe(0);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+function expectReaderToHold(reader: SteppingReader, world: World): void {
+  const isBeyondEnd = reader.after > world.length && !reader.hasLeft;
+  expect(reader.error).toEqual(isBeyondEnd ? expect.objectContaining({ reason: "OFFSET_BEYOND_END" }) : undefined);
+  const sequences = reader.got.map((entry) => entry.sequence);
+  expect(sequences).toEqual(range(reader.after + 1, reader.after + sequences.length));
+  expect(reader.got.filter((entry) => !world.knows(entry))).toEqual([]);
+  expect(reader.isAfterPurge && reader.got.some((entry) => !world.isPurged(entry))).toBe(false);
+  if (!reader.hasLeft) {
+    expect(reader.isOver).toBe(true);
+    expect(reader.cursor).toBe(Math.max(world.length, reader.after));
+  }
+}

@@ -1,0 +1,58 @@
+// A result that was written elsewhere becomes known here by a reader, before the news of it arrive: one who finds it in the
+// log, or who has it already and comes from elsewhere. Those who wait learn of it from nobody else then, since whoever
+// fetches for this process takes it for known.
+
+import { expect, onTestFinished, test } from "vitest";
+import { Follower } from "../../src/runlog/follower.ts";
+import { Hub } from "../../src/runlog/hub.ts";
+import { encodeResult, type LogEntry } from "../../src/runlog/result.ts";
+import { type TailSource, tail } from "../../src/runlog/tail.ts";
+import { insertResults } from "../../src/storage/run-result.ts";
+import { createManualClock } from "../harness/manual-clock.ts";
+import { until } from "../harness/wait.ts";
+import { addRun, LocalWakeup, openStore, turn } from "../runlog/store.ts";
+
+test.each([
+  ["finds it in the log", 0],
+  ["has it already", 2],
+])("a reader that waits is not left behind by one who comes late and %s", async (_, after) => {
+  const { db } = await openStore();
+  const source = { db, hub: new Hub(), clock: createManualClock() };
+  const wakeup = new LocalWakeup();
+  const follower = new Follower({ ...source, wakeup, onError: () => {} });
+  onTestFinished(() => follower.close());
+  const { id: runId } = await addRun(db);
+  const early = openReader(source, runId, 0);
+  source.hub.publish(runId, [await write(1)]);
+  await until("the first result", () => early.length === 1);
+
+  await write(2);
+  openReader(source, runId, after);
+  await until("the late reader", () => source.hub.heard(runId) === 2);
+  wakeup.publish({ topic: "result", key: runId, value: 2 });
+  await until("the reader that came first", () => early.length === 2);
+  expect(early).toEqual([1, 2]);
+
+  async function write(sequence: number): Promise<LogEntry> {
+    const entry = encodeResult(turn(sequence), { runId, sequence, timeMs: 0 });
+    const row = { runId, sequence, epoch: 1, payload: entry.bytes };
+    await db.transaction().execute((trx) => insertResults(trx, [row]));
+    return entry;
+  }
+});
+
+/** The sequences that a reader has got so far; it leaves with the test. */
+function openReader(source: TailSource, runId: string, after: number): readonly number[] {
+  const got: number[] = [];
+  const leaving = new AbortController();
+  const reading = (async () => {
+    for await (const entries of tail(source, { runId, after, signal: leaving.signal })) {
+      got.push(...entries.map((entry) => entry.sequence));
+    }
+  })();
+  onTestFinished(async () => {
+    leaving.abort();
+    await reading;
+  });
+  return got;
+}

@@ -1,0 +1,115 @@
+// What the log of each run has to say, as a text: every result that was written adds a word to it. The log itself is read
+// by a connection that nobody cuts.
+
+import { expect } from "vitest";
+import { decodeResult, isTerminal, type ResultInit } from "../../src/runlog/result.ts";
+import type { RunWriter } from "../../src/runlog/writer.ts";
+import { findRun, isActive } from "../../src/storage/run.ts";
+import type { LogWorld, Site } from "./log-world.ts";
+import type { PullReader } from "./pull-reader.ts";
+
+/** Who may write a run, or once could. */
+export interface Pen {
+  readonly writer: RunWriter;
+  readonly site: Site;
+  /** Its lease has ended or its run is somebody else's: nothing that it is given from now on may be written. */
+  isDoomed: boolean;
+}
+
+export interface ModelRun {
+  readonly id: string;
+  pen: Pen;
+  readonly oldPens: Pen[];
+  /** What is durable … */
+  certain: string;
+  /** … and what was said after it, of which any beginning may be durable. */
+  pending: string;
+  /** Written together with the results of each commit. */
+  turn: number;
+  isEnded: boolean;
+  /** Something may be in the log that nobody told of: a poll finds it. */
+  isUntold: boolean;
+}
+
+export interface ModelReader {
+  readonly run: ModelRun;
+  readonly site: Site;
+  /** Always waits for what comes next. Others look when they are told to. */
+  readonly isEager: boolean;
+  reader: PullReader;
+}
+
+export interface LogModel {
+  readonly runs: ModelRun[];
+  readonly readers: ModelReader[];
+  /** Results so far, so that each is told from the others. */
+  words: number;
+}
+
+export interface Row {
+  readonly sequence: number;
+  readonly epoch: number;
+  readonly payload: Uint8Array;
+}
+
+export async function readRows({ store }: LogWorld, runId: string): Promise<Row[]> {
+  return await store.db
+    .selectFrom("run_result")
+    .select(["sequence", "epoch", "payload"])
+    .where("run_id", "=", runId)
+    .orderBy("sequence")
+    .execute();
+}
+
+/** What the results say, one after the other; text reads the same however it was cut. */
+export function tellOf(rows: readonly Pick<Row, "payload">[]): string {
+  return rows.map(({ payload }) => wordOf(decodeResult(payload))).join("");
+}
+
+export function wordOf({ payload }: ResultInit): string {
+  switch (payload?.case) {
+    case "turnStarted":
+      return `[${payload.value.turn}]`;
+    case "messageDelta":
+      return payload.value.chunk?.content ?? "";
+    default:
+      return isTerminal(payload) ? "!" : "?";
+  }
+}
+
+/** Everything that holds at any time, whatever was lost, cut or taken over. */
+export async function expectLogsToHold(model: LogModel, world: LogWorld): Promise<void> {
+  for (const { reader } of model.readers.filter(({ isEager }) => isEager)) {
+    reader.pull();
+  }
+  for (const run of model.runs) {
+    const readers = model.readers.filter((each) => each.run === run).map(({ reader }) => reader);
+    // Before the log is read: it may be longer by then, but never shorter.
+    const got = readers.map((reader) => reader.got.map(({ bytes }) => Buffer.from(bytes)));
+    const rows = await readRows(world, run.id);
+    await expectLogToHold(run, rows, world);
+    for (const [index, { after }] of readers.entries()) {
+      const bytes = got[index] ?? [];
+      expect(bytes, "a reader has what the log has").toEqual(
+        rows.slice(after, after + bytes.length).map(({ payload }) => Buffer.from(payload)),
+      );
+    }
+  }
+}
+
+async function expectLogToHold(run: ModelRun, rows: readonly Row[], { store }: LogWorld): Promise<void> {
+  const places = rows.map((_, index) => index + 1);
+  expect(rows.map(({ sequence }) => sequence)).toEqual(places);
+  expect(rows.map(({ payload }) => Number(decodeResult(payload).sequence))).toEqual(places);
+  const epochs = rows.map(({ epoch }) => epoch);
+  expect(epochs).toEqual(epochs.toSorted((a, b) => a - b));
+  const told = tellOf(rows);
+  expect(told.slice(0, run.certain.length), "what was durable stays").toBe(run.certain);
+  expect(`${run.certain}${run.pending}`.startsWith(told), `${told} was said`).toBe(true);
+  const row = await findRun(store.db, run.id);
+  expect(row?.turn, "results and effects go together").toBe(run.turn);
+  expect(isActive(row?.status ?? "failed")).toBe(!run.isEnded);
+  if (run.isEnded) {
+    expect(told.indexOf("!"), "the terminal comes once, and last").toBe(told.length - 1);
+  }
+}

@@ -1,0 +1,56 @@
+// Two replicas as far as the log goes, over one Postgres: each with a wire of its own that can be cut, a hub, lanes, and
+// whoever follows the other one. The news between them can get lost.
+
+import { onTestFinished } from "vitest";
+import { Follower } from "../../src/runlog/follower.ts";
+import { followPurges, Hub } from "../../src/runlog/hub.ts";
+import { ResultLog } from "../../src/runlog/log.ts";
+import type { Connections } from "../../src/storage/database.ts";
+import { type CuttingProxy, openCuttingProxy } from "../harness/cutting-proxy.ts";
+import { createPatientClock, type PatientClock } from "../harness/patient-clock.ts";
+import { addReplica, connect, LocalWakeup, openStore, type Store } from "../runlog/store.ts";
+
+/** Polls of the log are longer than this, repetitions of a failed write are not. */
+const longSleepMs = 1_000;
+const siteCount = 2;
+
+export interface Site {
+  readonly proxy: CuttingProxy;
+  readonly connections: Connections;
+  readonly hub: Hub;
+  readonly log: ResultLog;
+  /** The lease that runs are owned under from now on. */
+  replicaId: string;
+  isBroken: boolean;
+}
+
+export interface LogWorld {
+  readonly store: Store;
+  readonly clock: PatientClock;
+  readonly wakeup: LocalWakeup;
+  readonly sites: readonly Site[];
+}
+
+export async function openLogWorld(): Promise<LogWorld> {
+  const store = await openStore();
+  const clock = createPatientClock(longSleepMs);
+  const wakeup = new LocalWakeup();
+  const sites: Site[] = [];
+  for (let index = 0; index < siteCount; index++) {
+    sites.push(await openSite(store, clock, wakeup));
+  }
+  return { store, clock, wakeup, sites };
+}
+
+async function openSite(store: Store, clock: PatientClock, wakeup: LocalWakeup): Promise<Site> {
+  const proxy = await openCuttingProxy(store.url);
+  const { connections, db } = connect(proxy.url, { poolSize: 8 });
+  const hub = new Hub();
+  const shared = { clock, hub, wakeup, onError: () => {} };
+  const log = new ResultLog({ ...shared, connections, onLeaseLost: () => {} });
+  onTestFinished(() => log.close());
+  const follower = new Follower({ ...shared, db });
+  onTestFinished(() => follower.close());
+  followPurges(hub, wakeup);
+  return { proxy, connections, hub, log, replicaId: await addReplica(store.db), isBroken: false };
+}

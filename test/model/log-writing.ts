@@ -1,0 +1,231 @@
+// Commands of those who write: with a good lease, with one that has ended, after the run went to somebody else.
+
+import fc from "fast-check";
+import { expect } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import type { ResultInit } from "../../src/runlog/result.ts";
+import type { CompletedEnd } from "../../src/runs/driver.ts";
+import { endRun } from "../../src/runs/terminal.ts";
+import { isUniqueViolation } from "../../src/storage/database.ts";
+import { takeExpiredReplica } from "../../src/storage/replica.ts";
+import { claimRuns, findRun, lockRun, requeueRun, setTurn } from "../../src/storage/run.ts";
+import { lastSequence } from "../../src/storage/run-result.ts";
+import { until } from "../harness/wait.ts";
+import { addReplica, endLease, text, turn } from "../runlog/store.ts";
+import { command, type LogCommand, pick } from "./log-command.ts";
+import { type LogModel, type ModelRun, type Pen, readRows, tellOf, wordOf } from "./log-model.ts";
+import type { LogWorld, Site } from "./log-world.ts";
+
+const index = fc.nat({ max: 5 });
+const kinds = fc.array(fc.boolean(), { minLength: 1, maxLength: 5 });
+
+/** Runs that somebody can write now. */
+export function writable({ runs }: LogModel): ModelRun[] {
+  return runs.filter(({ isEnded, pen }) => !isEnded && !pen.isDoomed && !pen.site.isBroken);
+}
+
+function orphaned({ runs }: LogModel): ModelRun[] {
+  return runs.filter(({ isEnded, pen }) => !isEnded && pen.isDoomed);
+}
+
+export const writing: readonly fc.Arbitrary<LogCommand>[] = [
+  command("append", fc.record({ index, kinds }), {
+    isPossible: (model) => model.runs.some(({ isEnded }) => !isEnded),
+    run: async (model, _, choice) => {
+      const run = pick(
+        model.runs.filter(({ isEnded }) => !isEnded),
+        choice.index,
+      );
+      await appendAll(model, run, run.pen, choice.kinds);
+    },
+  }),
+  command("append by who had the run before", fc.record({ index, kinds }), {
+    isPossible: (model) => model.runs.some(({ oldPens }) => oldPens.length > 0),
+    run: async (model, _, choice) => {
+      const run = pick(
+        model.runs.filter(({ oldPens }) => oldPens.length > 0),
+        choice.index,
+      );
+      await appendAll(model, run, pick(run.oldPens, choice.index), choice.kinds);
+    },
+  }),
+  command("flush", index, {
+    isPossible: (model) => writable(model).length > 0,
+    run: async (model, _, choice) => await flush(pick(writable(model), choice)),
+  }),
+  command("commit", fc.record({ index, count: fc.integer({ min: 1, max: 3 }) }), {
+    isPossible: (model) => writable(model).length > 0,
+    run: async (model, _, choice) => await commit(model, pick(writable(model), choice.index), choice.count),
+  }),
+  command("commit under a lease that has ended", index, {
+    isPossible: (model) => orphaned(model).some(({ pen }) => !pen.site.isBroken),
+    run: async (model, _, choice) => {
+      const { pen } = pick(
+        orphaned(model).filter((run) => !run.pen.site.isBroken),
+        choice,
+      );
+      await expect(pen.writer.commit([turn(++model.words)], async () => {})).rejects.toThrow();
+    },
+  }),
+  command("end", index, {
+    isPossible: (model) => writable(model).length > 0,
+    run: async (model, world, choice) => await endByOwner(pick(writable(model), choice), world),
+  }),
+  command("end by somebody else", fc.record({ index, site: index }), {
+    isPossible: () => true,
+    run: async (model, world, choice) =>
+      await endByOther(pick(model.runs, choice.index), world, pick(world.sites, choice.site)),
+  }),
+  command("lose the lease", index, {
+    isPossible: () => true,
+    run: async (model, world, choice) => await loseLease(model, world, pick(world.sites, choice)),
+  }),
+  command("take over", fc.record({ index, site: index }), {
+    isPossible: (model) => orphaned(model).length > 0,
+    run: async (model, world, choice) =>
+      await takeOver(pick(orphaned(model), choice.index), world, pick(world.sites, choice.site)),
+  }),
+  command("hand on", fc.record({ index, site: index }), {
+    isPossible: (model) => writable(model).length > 0,
+    run: async (model, world, choice) =>
+      await handOn(pick(writable(model), choice.index), world, pick(world.sites, choice.site)),
+  }),
+];
+
+/** Words of a doomed pen are nowhere; the pen may know that already, or not. */
+async function appendAll(model: LogModel, run: ModelRun, pen: Pen, isText: readonly boolean[]): Promise<void> {
+  for (const each of isText) {
+    const result: ResultInit = each ? text(`${++model.words},`) : turn(++model.words);
+    if (pen.isDoomed) {
+      await pen.writer.append(result).catch(() => {});
+    } else {
+      run.pending += wordOf(result);
+      await pen.writer.append(result);
+    }
+  }
+}
+
+export async function flush(run: ModelRun): Promise<void> {
+  await run.pen.writer.flush();
+  run.certain += run.pending;
+  run.pending = "";
+}
+
+async function commit(model: LogModel, run: ModelRun, count: number): Promise<void> {
+  const results = Array.from({ length: count }, () => turn(++model.words));
+  const turnAfter = model.words;
+  await run.pen.writer.commit(results, (trx) => setTurn(trx, { id: run.id, turn: turnAfter }));
+  run.certain += run.pending + results.map(wordOf).join("");
+  run.pending = "";
+  run.turn = turnAfter;
+}
+
+const completed: CompletedEnd = {
+  kind: "completed",
+  finishReason: "stop",
+  message: { $typeName: "runnel.v1.Message", role: "assistant", content: { case: "text", value: "" }, toolCalls: [] },
+  turns: 0,
+};
+
+/** When the answer was cut off, the writer learns only that the run is not its own any more. */
+export async function endByOwner(run: ModelRun, world: LogWorld): Promise<void> {
+  const { writer, site } = run.pen;
+  try {
+    const entries = await writer.transact((trx, row) => endRun(trx, { run: row, end: completed, clock: world.clock }));
+    site.log.announce(run.id, entries);
+  } catch (error) {
+    expect(error).toMatchObject({ reason: "RUN_LOST" });
+    expect((await findRun(world.store.db, run.id))?.status).toBe("completed");
+    run.isUntold = true;
+  }
+  run.certain += `${run.pending}!`;
+  run.pending = "";
+  doom(run);
+  run.isEnded = true;
+}
+
+/** As the cancel and the reaper do it: under the row's lock, and once more when the owner was faster with a sequence. */
+async function endByOther(run: ModelRun, world: LogWorld, site: Site): Promise<void> {
+  const { db } = world.store;
+  const entries = await until("the end to be written", async () => {
+    try {
+      return await db.transaction().execute(async (trx) => {
+        const row = await lockRun(trx, run.id);
+        return row !== undefined && (await endRun(trx, { run: row, end: completed, clock: systemClock }));
+      });
+    } catch (error) {
+      if (isUniqueViolation(error)) {
+        return undefined;
+      }
+      throw error;
+    }
+  });
+  if (run.isEnded) {
+    expect(entries).toEqual([]);
+    return;
+  }
+  site.log.announce(run.id, entries);
+  const told = tellOf(await readRows(world, run.id));
+  expect(`${run.certain}${run.pending}`.startsWith(told.slice(0, -1))).toBe(true);
+  expect(told.startsWith(run.certain)).toBe(true);
+  doom(run);
+  run.certain = told;
+  run.pending = "";
+  run.isEnded = true;
+}
+
+function doom(run: ModelRun): void {
+  run.isUntold ||= run.pending !== "";
+  run.pen.isDoomed = true;
+}
+
+async function loseLease(model: LogModel, { store }: LogWorld, site: Site): Promise<void> {
+  await endLease(store.db, site.replicaId);
+  for (const run of model.runs.filter(({ isEnded, pen }) => !isEnded && pen.site === site && !pen.isDoomed)) {
+    doom(run);
+  }
+  site.replicaId = await addReplica(store.db);
+}
+
+/** As the reaper does it: first the lease goes, which waits for whoever writes under it just now. */
+export async function takeOver(run: ModelRun, world: LogWorld, site: Site): Promise<void> {
+  const { db } = world.store;
+  const owner = (await findRun(db, run.id))?.owner ?? "";
+  await until("the lease to be taken", async () => {
+    await db.transaction().execute(takeExpiredReplica);
+    return (await db.selectFrom("replica").select("id").where("id", "=", owner).execute()).length === 0;
+  });
+  await db.transaction().execute((trx) => requeueRun(trx, { id: run.id, takeover: true }));
+  // It does not know. One who hands a run on does, and writes no more.
+  run.oldPens.push(run.pen);
+  await claim(run, world, site);
+}
+
+async function handOn(run: ModelRun, world: LogWorld, site: Site): Promise<void> {
+  await flush(run);
+  try {
+    await run.pen.writer.transact((trx) => requeueRun(trx, { id: run.id, takeover: false }));
+  } catch (error) {
+    expect(error).toMatchObject({ reason: "RUN_LOST" });
+    expect((await findRun(world.store.db, run.id))?.status).toBe("queued");
+  }
+  await claim(run, world, site);
+}
+
+async function claim(run: ModelRun, world: LogWorld, site: Site): Promise<void> {
+  const { db } = world.store;
+  const claimed = (await claimRuns(db, { owner: site.replicaId, limit: 10 })).find(({ id }) => id === run.id);
+  expect(claimed).toBeDefined();
+  const told = tellOf(await readRows(world, run.id));
+  expect(told.startsWith(run.certain) && `${run.certain}${run.pending}`.startsWith(told)).toBe(true);
+  run.certain = told;
+  run.pending = "";
+  run.pen.isDoomed = true;
+  run.pen = openPen(run.id, claimed?.epoch ?? 0, site, await lastSequence(db, run.id));
+}
+
+export function openPen(runId: string, epoch: number, site: Site, last: number): Pen {
+  const { replicaId, log } = site;
+  const writer = log.open({ runId, epoch, replicaId, lastSequence: last, onLost: () => {} });
+  return { writer, site, isDoomed: false };
+}

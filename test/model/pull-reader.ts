@@ -1,0 +1,54 @@
+// A reader that takes what it is given piece by piece, when the test lets it: between two pieces it is as slow as can be.
+
+import type { LogEntry } from "../../src/runlog/result.ts";
+import { type TailSource, tail } from "../../src/runlog/tail.ts";
+
+export class PullReader {
+  readonly runId: string;
+  readonly after: number;
+  readonly got: LogEntry[] = [];
+  /** What its stream failed with. */
+  error: unknown;
+  isOver = false;
+  readonly #leaving = new AbortController();
+  readonly #pieces: AsyncGenerator<readonly LogEntry[]>;
+  #pull: Promise<void> | undefined;
+
+  constructor(source: TailSource, runId: string, after: number) {
+    this.runId = runId;
+    this.after = after;
+    this.#pieces = tail(source, { runId, after, signal: this.#leaving.signal });
+  }
+
+  /** Where it stands. */
+  get cursor(): number {
+    return this.after + this.got.length;
+  }
+
+  /** Asks for the next piece, if it does not wait for one already. */
+  pull(): void {
+    this.#pull ??= this.#take().finally(() => {
+      this.#pull = undefined;
+    });
+  }
+
+  async leave(): Promise<void> {
+    this.#leaving.abort();
+    await this.#pull;
+    await this.#pieces.return(undefined);
+  }
+
+  async #take(): Promise<void> {
+    try {
+      const piece = await this.#pieces.next();
+      if (piece.done === true) {
+        this.isOver = true;
+      } else {
+        this.got.push(...piece.value);
+      }
+    } catch (error) {
+      this.error = error;
+      this.isOver = true;
+    }
+  }
+}

@@ -1,0 +1,209 @@
+// One run in memory, from its first result to its purge, with whoever tells of it and whoever reads it. When each of them
+// takes its next step is the scheduler's to say.
+
+import { setImmediate as turnOfLoop } from "node:timers/promises";
+import type fc from "fast-check";
+import { expect } from "vitest";
+import { Hub } from "../../src/runlog/hub.ts";
+import { purgeResult } from "../../src/runlog/purge-result.ts";
+import { encodeResult, type LogEntry, type ResultInit, storedEntries } from "../../src/runlog/result.ts";
+import type { Db } from "../../src/storage/database.ts";
+import type { StoredResult } from "../../src/storage/run-result.ts";
+import { createManualClock } from "../harness/manual-clock.ts";
+import { text } from "../runlog/store.ts";
+import { MemoryLog, openMemoryDb } from "./memory-log.ts";
+import { range, SteppingReader } from "./stepping-reader.ts";
+
+const runId = "0190b7c2-7b7f-7000-8000-000000000000";
+const end: ResultInit = { payload: { case: "runCompleted", value: { finishReason: "stop" } } };
+
+export interface Story {
+  /** Batches in the order of their commits. One that is written elsewhere is told here only by who fetches it. */
+  readonly batches: readonly { readonly rows: number; readonly isOurs: boolean }[];
+  readonly readers: readonly { readonly after: number; readonly leaves: boolean }[];
+  readonly fetches: number;
+  readonly gaps: number;
+  readonly isPurged: boolean;
+  /** False when the news of the purge got lost in a gap. */
+  readonly isPurgeHeard: boolean;
+}
+
+export class World {
+  readonly hub = new Hub();
+  readonly readers: SteppingReader[] = [];
+  readonly #s: fc.Scheduler;
+  readonly #story: Story;
+  readonly #log = new MemoryLog();
+  readonly #clock = createManualClock();
+  readonly #db: Db;
+  readonly #batches: LogEntry[][];
+  readonly #purged = new Map<number, Uint8Array>();
+  #announcing: Promise<void> = Promise.resolve();
+  #isForgotten = false;
+
+  constructor(s: fc.Scheduler, told: Story) {
+    this.#s = s;
+    this.#story = told;
+    this.#db = openMemoryDb(this.#log, (what) => this.#step(what));
+    let sequence = 0;
+    this.#batches = told.batches.map(({ rows }, index) =>
+      Array.from({ length: rows }, (_, row) => {
+        const isLast = index === told.batches.length - 1 && row === rows - 1;
+        return encodeResult(isLast ? end : text(`word ${sequence}`), { runId, sequence: ++sequence, timeMs: 0 });
+      }),
+    );
+  }
+
+  get length(): number {
+    return this.#batches.flat().length;
+  }
+
+  async play(): Promise<void> {
+    void Promise.all([this.#write(), this.#fetch()]).then(() => this.#story.isPurged && this.#purge());
+    this.#lose();
+    this.#open();
+    await this.#settle();
+    // What is there when a reader comes it gets from the log, without any news.
+    for (const reader of this.readers.filter(({ hasLeft }) => !hasLeft)) {
+      expect(reader.cursor).toBeGreaterThanOrEqual(reader.foundRows);
+    }
+    // Whoever fetches is told of what was written elsewhere in the end. No reader may need its own clock for that.
+    this.#fetchAll();
+    await this.#settle();
+    // Only one who claimed more than there is has to look whether the run has ended meanwhile.
+    for (const reader of this.readers) {
+      expect(reader.isOver || reader.after >= this.length).toBe(true);
+    }
+    this.#clock.advance(15_000);
+    await this.#settle();
+  }
+
+  /** Whether an entry is one of the log's, as it was written or as it was purged. */
+  knows({ sequence, bytes }: LogEntry): boolean {
+    const written = this.#batches.flat()[sequence - 1]?.bytes;
+    return [written, this.#purged.get(sequence)].some((known) => known !== undefined && same(known, bytes));
+  }
+
+  isPurged({ sequence, bytes }: LogEntry): boolean {
+    const purged = this.#purged.get(sequence);
+    return purged !== undefined && same(purged, bytes);
+  }
+
+  /** Commits come one after the other; what they wrote is told in that order, some time after. */
+  async #write(): Promise<void> {
+    await this.#s.scheduleSequence(
+      this.#batches.map((entries, index) => ({
+        label: `commit up to ${entries.at(-1)?.sequence}`,
+        builder: async () => {
+          this.#log.commit(entries);
+          if (this.#story.batches[index]?.isOurs === true) {
+            this.#announce(entries);
+          }
+        },
+      })),
+    ).task;
+    await this.#announcing;
+  }
+
+  #announce(entries: readonly LogEntry[]): void {
+    this.#announcing = this.#announcing
+      .then(() => this.#step(`tell up to ${entries.at(-1)?.sequence}`))
+      .then(() => this.hub.publish(runId, entries));
+  }
+
+  /**
+   * One half after the other, and then all that is in memory is void. A purge comes long after the run: what was told of
+   * it is not on its way any more.
+   */
+  #purge(): void {
+    const middle = Math.ceil(this.length / 2);
+    this.#s.scheduleSequence([
+      { label: "purge the first half", builder: async () => this.#purgeRange(1, middle) },
+      { label: "purge the second half", builder: async () => this.#purgeRange(middle + 1, this.length) },
+      { label: "forget", builder: async () => this.#forget() },
+    ]);
+  }
+
+  /** Who did not hear of the purge heard that it may have missed something. */
+  #forget(): void {
+    if (this.#story.isPurgeHeard) {
+      this.hub.forget(runId);
+    } else {
+      this.hub.emptyRings();
+    }
+    this.#isForgotten = true;
+  }
+
+  #purgeRange(first: number, last: number): void {
+    for (const { sequence, payload } of this.#log.rows.slice(first - 1, last)) {
+      const purged = purgeResult(payload) ?? payload;
+      this.#purged.set(sequence, purged);
+      this.#log.replace(sequence, purged);
+    }
+  }
+
+  /** Whoever follows other replicas reads what lies beyond the readers, and tells it when the answer has come. */
+  async #fetch(): Promise<void> {
+    await this.#s.scheduleSequence(
+      range(1, this.#story.fetches).flatMap(() => {
+        const rows: StoredResult[] = [];
+        return [
+          { label: "fetch", builder: async () => void rows.push(...this.#beyondReaders()) },
+          { label: "tell what was fetched", builder: async () => this.hub.publish(runId, storedEntries(rows)) },
+        ];
+      }),
+    ).task;
+  }
+
+  #lose(): void {
+    const gap = { label: "gap", builder: async () => this.hub.emptyRings() };
+    this.#s.scheduleSequence(range(1, this.#story.gaps).map(() => gap));
+  }
+
+  #fetchAll(): void {
+    for (let rows = this.#beyondReaders(); rows.length > 0; rows = this.#beyondReaders()) {
+      this.hub.publish(runId, storedEntries(rows));
+    }
+  }
+
+  #beyondReaders(): StoredResult[] {
+    return this.hub.cursors().flatMap(({ after }) => this.#log.after(after, 500));
+  }
+
+  #open(): void {
+    for (const { after, leaves } of this.#story.readers) {
+      this.#s.scheduleSequence([{ label: `read after ${after}`, builder: async () => this.#read(after, leaves) }]);
+    }
+  }
+
+  /** One who leaves comes back where it was. */
+  #read(after: number, leaves: boolean): void {
+    const reader = new SteppingReader({ db: this.#db, hub: this.hub, clock: this.#clock }, { runId, after }, () =>
+      this.#step("take"),
+    );
+    reader.isAfterPurge = this.#isForgotten;
+    reader.foundRows = this.#log.rows.length;
+    this.readers.push(reader);
+    if (leaves) {
+      void this.#step("leave").then(() => {
+        if (!reader.isOver) {
+          reader.leave();
+          this.#read(reader.cursor, false);
+        }
+      });
+    }
+  }
+
+  async #step(what: string): Promise<void> {
+    await this.#s.schedule(Promise.resolve(), what);
+  }
+
+  async #settle(): Promise<void> {
+    await turnOfLoop();
+    await this.#s.waitIdle();
+  }
+}
+
+function same(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}

@@ -1,10 +1,10 @@
 // The service as users run it: `runnel serve` in a process of its own, measured from its start to its readiness.
 
 import { setTimeout as delay } from "node:timers/promises";
+import { HttpClient } from "../clients/http-client.ts";
 import { type Child, startChild } from "./child.ts";
-import { benchKey } from "./credentials.ts";
+import { benchClient, benchKey } from "./credentials.ts";
 import type { Home } from "./home.ts";
-import { HttpClient } from "./http-client.ts";
 
 export interface Service extends Child {
   /** host:port, as grpc-js wants it. */
@@ -21,7 +21,7 @@ export interface ServiceOptions {
   readonly profile?: { readonly directory: string; readonly name: string };
 }
 
-const main = new URL("../../src/main.ts", import.meta.url);
+const main = new URL("../../../src/main.ts", import.meta.url);
 const readyPollMs = 2;
 const readyTimeoutMs = 30_000;
 
@@ -33,7 +33,7 @@ export async function startService({ home, providerUrl, profile }: ServiceOption
     nodeFlags: profile === undefined ? [] : profileFlags(profile),
     environment: {
       RUNNEL_SERVER_HOST: "127.0.0.1",
-      RUNNEL_AUTH_API_KEYS: `bench=${benchKey}`,
+      RUNNEL_AUTH_API_KEYS: `${benchClient}=${benchKey}`,
       RUNNEL_RATELIMIT_RPS: "0",
       RUNNEL_LOG_LEVEL: "warn",
       RUNNEL_SERVER_DRAIN_SECONDS: "1",

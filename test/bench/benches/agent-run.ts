@@ -4,9 +4,9 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { RunService, TailRunResponseSchema } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { readStamps, wordsUpTo } from "./answer.ts";
-import type { GrpcClient } from "./grpc-client.ts";
-import type { HttpClient } from "./http-client.ts";
+import type { GrpcClient } from "../clients/grpc-client.ts";
+import type { HttpClient } from "../clients/http-client.ts";
+import { readStamps, wordsUpTo } from "../ground/answer.ts";
 
 export interface Prompt {
   readonly deltas: number;

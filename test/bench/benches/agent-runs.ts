@@ -1,51 +1,112 @@
 // Whole runs, many at a time: as fast as the provider can speak, and at the pace of a real model.
 
+import type { Bench, Variant } from "../bench.ts";
+import { GrpcClient } from "../clients/grpc-client.ts";
+import { HttpClient } from "../clients/http-client.ts";
+import { type Load, percentile, runLoad, sharePercent, sum } from "../ground/load.ts";
+import { type Cost, type Meter, measure, peakMemoryMb } from "../ground/meter.ts";
+import type { Service } from "../ground/service.ts";
+import type { Stage } from "../ground/stage.ts";
+import { Together } from "../ground/together.ts";
 import type { AgentRun, Prompt, RunOutcome } from "./agent-run.ts";
 import { runDirectly, runOverGrpc, runOverSse } from "./agent-run.ts";
-import type { Bench, Stage, Variant } from "./bench.ts";
-import { GrpcClient } from "./grpc-client.ts";
-import { HttpClient } from "./http-client.ts";
-import { type Load, percentile, runLoad, sharePercent, sum } from "./load.ts";
-import { type Cost, type Meter, measure, peakMemoryMb } from "./meter.ts";
 
 /** The concurrency that the figures of other services are known for. */
-const concurrency = 64;
+const burstConcurrency = 64;
+const pacedConcurrencies = [1, 16, 64, 128] as const;
 /** A long paragraph. */
 const deltas = 200;
+const quickDeltas = 50;
 /** Enough for connections to be open and hot code to be compiled. */
 const warmupRuns = 128;
-const warmupLimitMs = 4_000;
+const quickWarmupRuns = 64;
+const limitMs = 12_000;
 
 export const burstRuns: Bench = {
   name: "burst",
-  title: `${concurrency} runs at a time, ${deltas} deltas each, as fast as possible (message first, then the stream)`,
+  title: `${burstConcurrency} runs at a time, ${deltas} deltas each, as fast as possible (message first, then the stream)`,
   notMeasured:
     "a network, TLS, signed requests, tools, several replicas; deltas that wait for a write are merged, so results are fewer than deltas; runs/s shares the cores with client, provider and Postgres.",
-  run: (stage) => compareWays(stage, "burst", { deltas, gapMs: 0 }, stage.quick ? 128 : 960, 12_000),
+  roundsMax: 3,
+  async *measure(stage) {
+    await using ways = await openWays(stage, "burst");
+    const load = { concurrency: burstConcurrency, count: stage.quick ? 64 : 320, limitMs };
+    for (;;) {
+      yield await compareWays(ways, { deltas, gapMs: 0 }, load, "");
+    }
+  },
 };
 
 export const pacedRuns: Bench = {
   name: "paced",
-  title: `${concurrency} runs at a time, ${deltas} deltas each, one per 5 ms`,
+  title: `${pacedConcurrencies.join(", ")} runs at a time, ${deltas} deltas each (--quick: ${quickDeltas}), one per 5 ms`,
   notMeasured:
-    "a network, TLS, signed requests, tools; the timers of 64 streams in one provider fire together, which real providers' do not.",
-  run: (stage) => compareWays(stage, "paced", { deltas, gapMs: 5 }, stage.quick ? 64 : 256, 10_000),
+    "a network, TLS, signed requests, tools; the timers of many streams in one provider fire together, which real providers' do not.",
+  roundsMax: 3,
+  async *measure(stage) {
+    await using ways = await openWays(stage, "paced");
+    for (;;) {
+      const variants: Variant[] = [];
+      for (const concurrency of pacedConcurrencies) {
+        const load = { concurrency, count: concurrency * (stage.quick ? 1 : 2), limitMs };
+        const prompt = { deltas: stage.quick ? quickDeltas : deltas, gapMs: 5 };
+        variants.push(...(await compareWays(ways, prompt, load, `${concurrency} × `)));
+      }
+      yield variants;
+    }
+  },
 };
 
-async function compareWays(
-  stage: Stage,
-  name: string,
-  prompt: Prompt,
-  count: number,
-  limitMs: number,
-): Promise<readonly Variant[]> {
-  const load = { concurrency, count, limitMs };
-  const direct = await measureDirectly(stage, prompt, load);
-  return [
-    describe("harness alone", prompt, direct, direct),
-    describe("gRPC", prompt, await measureGrpc(stage, `${name}-grpc`, prompt, load), direct),
-    describe("REST + SSE", prompt, await measureSse(stage, `${name}-sse`, prompt, load), direct),
+/** One way to a run's text, warm, with the processes that it costs. */
+interface Way {
+  readonly name: string;
+  readonly run: AgentRun;
+  readonly meter: Meter;
+}
+
+interface Ways extends AsyncDisposable {
+  /** The harness alone is the first: what the others are compared with. */
+  readonly all: readonly [direct: Way, ...others: Way[]];
+}
+
+async function openWays(stage: Stage, name: string): Promise<Ways> {
+  await using closers = new AsyncDisposableStack();
+  const { provider } = stage;
+  const services = closers.use(new Together());
+  const openService = async (suffix: string): Promise<Service> =>
+    services.use(await stage.startService(`${name}-${suffix}`));
+  const meterOf = ({ pid }: Service): Meter => ({
+    servicePid: pid,
+    providerPid: provider.pid,
+    postmasterPid: stage.home.postmasterPid(),
+  });
+  const [grpc, sse] = [await openService("grpc"), await openService("sse")];
+  const direct: Way = {
+    name: "harness alone",
+    run: runDirectly(closers.use(new HttpClient(provider.url))),
+    meter: { providerPid: provider.pid },
+  };
+  const others: Way[] = [
+    { name: "gRPC", run: runOverGrpc(closers.use(new GrpcClient(grpc.target))), meter: meterOf(grpc) },
+    { name: "REST + SSE", run: runOverSse(closers.use(new HttpClient(sse.url))), meter: meterOf(sse) },
   ];
+  const warmup: Load = { concurrency: 64, count: stage.quick ? quickWarmupRuns : warmupRuns, limitMs: 4_000 };
+  for (const { run } of [direct, ...others]) {
+    await runLoad(warmup, () => run({ deltas, gapMs: 0 }));
+  }
+  const kept = closers.move();
+  return { all: [direct, ...others], [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+/** All ways, one after the other, so that each is compared with the harness of the same moment. */
+async function compareWays(ways: Ways, prompt: Prompt, load: Load, prefix: string): Promise<readonly Variant[]> {
+  const [first, ...others] = ways.all;
+  const direct = await measureRuns(first, prompt, load);
+  const variants = [describe(`${prefix}${first.name}`, prompt, direct, direct)];
+  for (const way of others) {
+    variants.push(describe(`${prefix}${way.name}`, prompt, await measureRuns(way, prompt, load), direct));
+  }
+  return variants;
 }
 
 interface Measured {
@@ -54,29 +115,7 @@ interface Measured {
   readonly peakMb: number;
 }
 
-async function measureDirectly({ provider }: Stage, prompt: Prompt, load: Load): Promise<Measured> {
-  using client = new HttpClient(provider.url);
-  return await measureRuns(runDirectly(client), prompt, load, { providerPid: provider.pid });
-}
-
-async function measureGrpc(stage: Stage, name: string, prompt: Prompt, load: Load): Promise<Measured> {
-  await using service = await stage.startService(name);
-  using client = new GrpcClient(service.target);
-  return await measureRuns(runOverGrpc(client), prompt, load, meterOf(stage, service.pid));
-}
-
-async function measureSse(stage: Stage, name: string, prompt: Prompt, load: Load): Promise<Measured> {
-  await using service = await stage.startService(name);
-  using client = new HttpClient(service.url);
-  return await measureRuns(runOverSse(client), prompt, load, meterOf(stage, service.pid));
-}
-
-function meterOf({ provider, home }: Stage, servicePid: number): Meter {
-  return { servicePid, providerPid: provider.pid, postmasterPid: home.postmasterPid() };
-}
-
-async function measureRuns(run: AgentRun, prompt: Prompt, load: Load, meter: Meter): Promise<Measured> {
-  await runLoad({ ...load, count: warmupRuns, limitMs: warmupLimitMs }, () => run({ deltas, gapMs: 0 }));
+async function measureRuns({ run, meter }: Way, prompt: Prompt, load: Load): Promise<Measured> {
   const { result: outcomes, cost } = await measure(meter, () => runLoad(load, () => run(prompt)));
   return { outcomes, cost, peakMb: meter.servicePid === undefined ? Number.NaN : peakMemoryMb(meter.servicePid) };
 }

@@ -9,7 +9,7 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
-import { benchAuthorization } from "./credentials.ts";
+import { benchAuthorization } from "../ground/credentials.ts";
 
 /** No call of a bench lasts so long unless something hangs. */
 const deadlineMs = 60_000;

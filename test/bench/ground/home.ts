@@ -5,12 +5,21 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import pg from "pg";
+import { openEmbeddedPostgres } from "../../../src/storage/embedded/open.ts";
 
 export interface Home extends AsyncDisposable {
   /** For RUNNEL_DATABASE_DIR. */
   readonly databaseDirectory: string;
   /** The first process of this cluster, all others are its children; undefined while it is stopped. */
   postmasterPid(): number | undefined;
+}
+
+/** A home whose Postgres runs until the home is left, so that services come and go without starting it. */
+export interface OpenHome extends Home {
+  readonly postgresVersion: string;
+  /** A bare connection, for what is compared with the service's own way to Postgres. The caller ends it. */
+  connect(): Promise<pg.Client>;
 }
 
 /** A fast shutdown ends within a second or two; a benchmark that hangs is worth less than a folder left behind. */
@@ -33,12 +42,38 @@ export async function makeHome(): Promise<Home> {
   };
 }
 
+export async function openHome(): Promise<OpenHome> {
+  await using closers = new AsyncDisposableStack();
+  const home = closers.use(await makeHome());
+  const { login } = closers.use(await openEmbeddedPostgres({ directory: home.databaseDirectory }));
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client(login);
+    // A server that goes away fails the statement at work; unheard it would end the process.
+    client.on("error", () => {});
+    await client.connect();
+    return client;
+  };
+  const postgresVersion = await readVersion(connect);
+  const kept = closers.move();
+  return { ...home, postgresVersion, connect, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+async function readVersion(connect: () => Promise<pg.Client>): Promise<string> {
+  const client = await connect();
+  try {
+    const { rows } = await client.query<{ server_version: string }>("show server_version");
+    return rows[0]?.server_version ?? "unknown";
+  } finally {
+    await client.end();
+  }
+}
+
 function readPostmasterPid(databaseDirectory: string): number | undefined {
   const file = join(databaseDirectory, "postgres", "postmaster.pid");
   return existsSync(file) ? Number(readFileSync(file, "utf8").split("\n", 1)[0]) : undefined;
 }
 
-/** The last service to leave stops Postgres; this is for a bench that failed in between. SIGINT is the fast shutdown. */
+/** The last one to leave stops Postgres; this is for a bench that failed in between. SIGINT is the fast shutdown. */
 async function stopPostmaster(postmasterPid: () => number | undefined): Promise<void> {
   const pid = postmasterPid();
   if (pid === undefined) {

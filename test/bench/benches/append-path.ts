@@ -1,42 +1,59 @@
-// The log alone: results of many open runs through the lanes into real Postgres, within this process.
+// The log alone: results of many open runs through the lanes into real Postgres, within this process; beside the same
+// rows in a bare statement.
 
-import { systemClock } from "../../src/base/clock.ts";
-import { newUuid } from "../../src/base/ids.ts";
-import { Hub } from "../../src/runlog/hub.ts";
-import { ResultLog } from "../../src/runlog/log.ts";
-import { PostgresWakeup } from "../../src/runlog/postgres-wakeup.ts";
-import type { ResultInit } from "../../src/runlog/result.ts";
-import type { Wakeup, WakeupMessage } from "../../src/runlog/wakeup.ts";
-import type { RunWriter } from "../../src/runlog/writer.ts";
-import { openConnections } from "../../src/storage/database.ts";
-import { openEmbeddedPostgres } from "../../src/storage/embedded/open.ts";
-import { migrate } from "../../src/storage/migrate.ts";
-import { createPartitions } from "../../src/storage/partition.ts";
-import { insertReplica } from "../../src/storage/replica.ts";
-import type { Bench, Stage, Variant } from "./bench.ts";
-import { percentile } from "./load.ts";
-import { measure } from "./meter.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { systemClock } from "../../../src/base/clock.ts";
+import { newUuid } from "../../../src/base/ids.ts";
+import { Hub } from "../../../src/runlog/hub.ts";
+import { ResultLog } from "../../../src/runlog/log.ts";
+import { PostgresWakeup } from "../../../src/runlog/postgres-wakeup.ts";
+import type { ResultInit } from "../../../src/runlog/result.ts";
+import type { Wakeup, WakeupMessage } from "../../../src/runlog/wakeup.ts";
+import type { RunWriter } from "../../../src/runlog/writer.ts";
+import { openConnections } from "../../../src/storage/database.ts";
+import { openEmbeddedPostgres } from "../../../src/storage/embedded/open.ts";
+import { migrate } from "../../../src/storage/migrate.ts";
+import { createPartitions } from "../../../src/storage/partition.ts";
+import { insertReplica } from "../../../src/storage/replica.ts";
+import { measureBareUnnest } from "../bare/unnest.ts";
+import type { Bench, Variant } from "../bench.ts";
+import { percentile } from "../ground/load.ts";
+import { type Cost, measure } from "../ground/meter.ts";
+import type { Stage } from "../ground/stage.ts";
 
 const runs = 64;
+/** As a thousand models speak: fifty results a second each. */
+const pacedRuns = 1_000;
+const pacedPerSecond = 50_000;
 /** Longer than the bench, so that nothing has to renew it. */
 const leaseMs = 600_000;
-/** Watching each of a hundred thousand results a second would be most of the work. */
-const sampledInterval = 100;
+/** Watching each of a hundred thousand results a second would be most of the work. A prime, to come by every run. */
+const sampledInterval = 97;
 
 export const appendPath: Bench = {
   name: "append",
-  title: `The append path alone: ${runs} open runs, results that do not merge, through two lanes into Postgres`,
+  title: "The append path alone: results that do not merge, through two lanes into Postgres",
   notMeasured:
-    "runs, models, readers and RPC; merging, which makes real text cheaper; wake-ups of other replicas are sent but nobody listens elsewhere.",
-  run: async (stage) => {
+    "runs, models, readers and RPC; merging, which makes real text cheaper; hours of it; a disk slower than this one; wake-ups of other replicas are sent but nobody listens elsewhere.",
+  roundsMax: 3,
+  async *measure(stage) {
     await using log = await openLog(stage);
+    const perRun = stage.quick ? 500 : 3_000;
     await appendAll(log, 50, false);
-    return [
-      await measureAppends("one in flight per run", log, stage.quick ? 100 : 400, true),
-      await measureAppends("as fast as possible", log, stage.quick ? 500 : 4_000, false),
-    ];
+    for (;;) {
+      const oneByOne = await measureAppends("one in flight per run", log, stage.quick ? 100 : 300, true);
+      const paced = await measurePaced(log, stage.quick ? 500 : 2_500);
+      const bare = await measureBareUnnest(stage.home, runs * perRun);
+      const fast = await measureAppends("as fast as possible", log, perRun, false);
+      yield [oneByOne, paced, compareWithBare(fast, bare), bare];
+    }
   },
 };
+
+function compareWithBare(variant: Variant, bare: Variant): Variant {
+  const ratio = (variant.metrics["results/s"] ?? Number.NaN) / (bare.metrics["results/s"] ?? Number.NaN);
+  return { ...variant, metrics: { ...variant.metrics, "results/s, ratio to bare": ratio } };
+}
 
 interface BenchLog extends AsyncDisposable {
   /** What the log complained of; it goes on after most of it. */
@@ -128,7 +145,41 @@ async function measureAppends(name: string, log: BenchLog, resultsPerRun: number
   const { result: durableMs, cost } = await measure({ postmasterPid: log.postmasterPid }, () =>
     appendAll(log, resultsPerRun, oneByOne),
   );
-  const results = runs * resultsPerRun;
+  return describe(name, log, { results: runs * resultsPerRun, durableMs, cost });
+}
+
+/** Offered at a fixed pace, however long the log takes for it. */
+async function measurePaced(log: BenchLog, durationMs: number): Promise<Variant> {
+  const open = Array.from({ length: pacedRuns }, () => ({ ...log.openRun(), appended: 0 }));
+  const count = (pacedPerSecond * durationMs) / 1_000;
+  const { result: durableMs, cost } = await measure({ postmasterPid: log.postmasterPid }, async () => {
+    const startedMs = performance.now();
+    const sampled: Promise<number>[] = [];
+    for (let sent = 0; sent < count; ) {
+      const due = Math.min(count, Math.floor(((performance.now() - startedMs) * pacedPerSecond) / 1_000));
+      for (; sent < due; sent++) {
+        const run = open[sent % pacedRuns] as (typeof open)[number];
+        const sequence = ++run.appended;
+        if (sent % sampledInterval === 0) {
+          sampled.push(timeOf(() => run.durable(sequence)));
+        }
+        await run.writer.append(resultAt(sequence));
+      }
+      await delay(1);
+    }
+    await Promise.all(open.map(({ writer }) => writer.flush()));
+    return await Promise.all(sampled);
+  });
+  return describe("50,000 a second", log, { results: count, durableMs, cost });
+}
+
+interface Appended {
+  readonly results: number;
+  readonly durableMs: readonly number[];
+  readonly cost: Cost;
+}
+
+function describe(name: string, log: BenchLog, { results, durableMs, cost }: Appended): Variant {
   return {
     name,
     metrics: {

@@ -2,7 +2,7 @@
 
 import { Agent, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
-import { benchAuthorization } from "./credentials.ts";
+import { benchAuthorization } from "../ground/credentials.ts";
 
 export interface HttpAnswer {
   readonly status: number;
@@ -24,6 +24,11 @@ export class HttpClient implements Disposable {
 
   async send(method: "GET" | "POST", path: string, body?: object): Promise<HttpAnswer> {
     const response = await this.#open(method, path, body);
+    return { status: response.statusCode ?? 0, text: await text(response) };
+  }
+
+  async put(path: string, bytes: Uint8Array): Promise<HttpAnswer> {
+    const response = await this.#open("PUT", path, bytes);
     return { status: response.statusCode ?? 0, text: await text(response) };
   }
 
@@ -50,8 +55,8 @@ export class HttpClient implements Disposable {
     this.#agent.destroy();
   }
 
-  #open(method: string, path: string, body: object | undefined): Promise<IncomingMessage> {
-    const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+  #open(method: string, path: string, body: object | Uint8Array | undefined): Promise<IncomingMessage> {
+    const bytes = body === undefined || body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
     const bodyHeaders = bytes && { "content-type": "application/json", "content-length": bytes.length };
     const headers = { authorization: benchAuthorization, ...bodyHeaders };
     return new Promise((resolve, reject) => {

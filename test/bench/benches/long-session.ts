@@ -1,65 +1,55 @@
 // Whether a message costs more the longer its session is: messages in a session of ten thousand, and in new ones, in turn.
 
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
-import { RunService, TailRunResponseSchema } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { newUuid } from "../../src/base/ids.ts";
-import { openDatabase } from "../../src/storage/open.ts";
-import { findSession } from "../../src/storage/session.ts";
-import { appendTranscript } from "../../src/storage/transcript.ts";
-import type { Bench, Stage, Variant } from "./bench.ts";
-import { GrpcClient } from "./grpc-client.ts";
-import { percentile } from "./load.ts";
+import { newUuid } from "../../../src/base/ids.ts";
+import { openDatabase } from "../../../src/storage/open.ts";
+import { findSession } from "../../../src/storage/session.ts";
+import { appendTranscript } from "../../../src/storage/transcript.ts";
+import type { Bench, Variant } from "../bench.ts";
+import { GrpcClient } from "../clients/grpc-client.ts";
+import { percentile } from "../ground/load.ts";
+import type { Stage } from "../ground/stage.ts";
+import { benchOwner } from "../ground/stored-run.ts";
+import { type Timing, timeMessage } from "./message-timing.ts";
 
 const pastMessages = 10_000;
 const batchRows = 1_000;
+const warmupMessages = 10;
 const agent = { name: "bench", model: "demo" };
 
 export const longSession: Bench = {
   name: "long",
   title: `A message in a session of ${pastMessages} messages, beside one in a new session`,
   notMeasured: "a provider that reads what it is sent: the demo model stands for one that costs nothing.",
-  run: async (stage) => {
+  roundsMax: 3,
+  async *measure(stage) {
     await using service = await stage.startService("long");
     using client = new GrpcClient(service.target);
     const sessionId = await createLongSession(stage, client);
-    const long: Timing[] = [];
-    const fresh: Timing[] = [];
-    const rounds = stage.quick ? 30 : 200;
-    for (let round = -10; round < rounds; round++) {
-      const kept = round >= 0;
-      const inLong = await timeMessage(client, sessionId);
-      const created = await client.call(SessionService.method.createSession, { agent });
-      const inFresh = await timeMessage(client, created.sessionId);
-      if (kept) {
-        long.push(inLong);
-        fresh.push(inFresh);
-      }
+    await alternate(client, sessionId, warmupMessages);
+    for (;;) {
+      const { long, fresh } = await alternate(client, sessionId, stage.quick ? 30 : 80);
+      const [longVariant, freshVariant] = [present("long session", long), present("new session", fresh)];
+      yield [freshVariant, { ...longVariant, metrics: { ...longVariant.metrics, ...ratios(long, fresh) } }];
     }
-    const [longVariant, freshVariant] = [present("long session", long), present("new session", fresh)];
-    return [freshVariant, { ...longVariant, metrics: { ...longVariant.metrics, ...ratios(long, fresh) } }];
   },
 };
 
-interface Timing {
-  readonly acceptedMs: number;
-  readonly doneMs: number;
-}
-
-async function timeMessage(client: GrpcClient, sessionId: string): Promise<Timing> {
-  const startedMs = performance.now();
-  const message = "hello pace=0 words=1";
-  const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message });
-  const acceptedMs = performance.now() - startedMs;
-  let results = 0;
-  await client.stream(RunService.method.tailRun, { runId }, (bytes) => {
-    results += fromBinary(TailRunResponseSchema, bytes).results.length;
-  });
-  if (results === 0) {
-    throw new Error("a run without results");
+/** To each in turn, so that both meet the same moments of the machine. */
+async function alternate(
+  client: GrpcClient,
+  sessionId: string,
+  count: number,
+): Promise<Record<"long" | "fresh", Timing[]>> {
+  const timings: Record<"long" | "fresh", Timing[]> = { long: [], fresh: [] };
+  for (let index = 0; index < count; index++) {
+    timings.long.push(await timeMessage(client, sessionId));
+    const created = await client.call(SessionService.method.createSession, { agent });
+    timings.fresh.push(await timeMessage(client, created.sessionId));
   }
-  return { acceptedMs, doneMs: performance.now() - startedMs };
+  return timings;
 }
 
 /** Its past is written as the service writes it, by its own way into the table. */
@@ -73,7 +63,7 @@ async function createLongSession({ home }: Stage, client: GrpcClient): Promise<s
   });
   try {
     const { db } = database.connections;
-    const session = await findSession(db, { client: "key/bench", name: sessionId });
+    const session = await findSession(db, { client: benchOwner, name: sessionId });
     if (session === undefined) {
       throw new Error("the session that was just created is not there");
     }

@@ -1,0 +1,68 @@
+// Rows of the log in a bare statement: binary arrays through unnest over two connections, without a fence, a queue or
+// anybody who waits for a row. Nothing that writes these rows can be faster.
+
+import type pg from "pg";
+import { newUuid } from "../../../src/base/ids.ts";
+import { encodeResult } from "../../../src/runlog/result.ts";
+import { byteaArray, int4Array, int8Array, uuidArray } from "../../../src/storage/binary-array.ts";
+import type { Variant } from "../bench.ts";
+import type { OpenHome } from "../ground/home.ts";
+import { measure } from "../ground/meter.ts";
+
+/** As many lanes as the log has, and its most rows a statement. */
+const connections = 2;
+const batchRows = 3_000;
+/** As many as write as fast as possible beside it. */
+const runs = 64;
+
+const insert = {
+  name: "bare unnest",
+  text: `insert into run_result (run_id, sequence, epoch, payload)
+    select * from unnest($1::uuid[], $2::int8[], $3::int4[], $4::bytea[])`,
+};
+
+/** Writes at least so many rows. */
+export async function measureBareUnnest(home: OpenHome, rows: number): Promise<Variant> {
+  const open = await Promise.all(Array.from({ length: connections }, () => home.connect()));
+  try {
+    const batches = Math.ceil(rows / connections / batchRows);
+    const { cost } = await measure({ postmasterPid: home.postmasterPid() }, () =>
+      Promise.all(open.map((connection) => insertBatches(connection, batches))),
+    );
+    const results = batches * batchRows * connections;
+    const metrics = {
+      results,
+      "results/s": results / cost.wall,
+      "own CPU per result, µs": (1_000_000 * cost.client) / results,
+      "Postgres CPU per result, µs": (1_000_000 * cost.postgres) / results,
+    };
+    return { name: "bare unnest", metrics, faults: [] };
+  } finally {
+    await Promise.all(open.map((connection) => connection.end()));
+  }
+}
+
+async function insertBatches(connection: pg.Client, batches: number): Promise<void> {
+  const runIds = Array.from({ length: runs / connections }, () => newUuid(Date.now()));
+  const payloads = Array.from({ length: batchRows }, (_, index) => payloadAt(runIds[0] ?? "", index));
+  for (let batch = 0; batch < batches; batch++) {
+    const place = (index: number): number => batch * batchRows + index;
+    const indexes = Array.from({ length: batchRows }, (_, index) => index);
+    await connection.query({
+      ...insert,
+      values: [
+        uuidArray(indexes.map((index) => runIds[place(index) % runIds.length] as string)),
+        int8Array(indexes.map((index) => Math.floor(place(index) / runIds.length) + 1)),
+        int4Array(indexes.map(() => 1)),
+        byteaArray(payloads),
+      ],
+    });
+  }
+}
+
+/** As long as what the log writes. */
+function payloadAt(runId: string, index: number): Uint8Array {
+  const chunk = { role: "assistant", content: "some", msgSequence: index + 1 };
+  const payload = { case: "messageDelta" as const, value: { chunk } };
+  return encodeResult({ payload }, { runId, sequence: index + 1, timeMs: Date.now() }).bytes;
+}

@@ -1,0 +1,29 @@
+// The benches, in the order in which they run. The last one leaves its many sessions in the database of all.
+
+import type { Bench } from "./bench.ts";
+import { burstRuns, pacedRuns } from "./benches/agent-runs.ts";
+import { appendPath } from "./benches/append-path.ts";
+import { createSessions } from "./benches/create-sessions.ts";
+import { fanOut } from "./benches/fan-out.ts";
+import { firstResult } from "./benches/first-result.ts";
+import { longSession } from "./benches/long-session.ts";
+import { replayLog } from "./benches/replay-log.ts";
+import { retainedSessions } from "./benches/retained-sessions.ts";
+import { signedCalls } from "./benches/signed-calls.ts";
+import { timeToReady } from "./benches/time-to-ready.ts";
+import { unaryCalls } from "./benches/unary-calls.ts";
+
+export const benches: readonly Bench[] = [
+  timeToReady,
+  unaryCalls,
+  signedCalls,
+  createSessions,
+  firstResult,
+  burstRuns,
+  pacedRuns,
+  fanOut,
+  replayLog,
+  appendPath,
+  longSession,
+  retainedSessions,
+];

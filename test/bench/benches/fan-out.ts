@@ -1,0 +1,118 @@
+// One run with many readers: what a delivery costs, and how old a delta is when it arrives; beside servers that do nothing
+// but write the same bytes to as many streams.
+
+import type { Bench, Variant } from "../bench.ts";
+import { percentile, sum } from "../ground/load.ts";
+import { type Cost, type Meter, measure, peakMemoryMb } from "../ground/meter.ts";
+import type { Service } from "../ground/service.ts";
+import type { BareServer, Stage } from "../ground/stage.ts";
+import { Together } from "../ground/together.ts";
+import { type Crowd, openCrowd, type Reader, type Shape, sampledEvery } from "./crowd.ts";
+import { type Hall, openBareHall, openServiceHall } from "./halls.ts";
+
+const readers = 1_000;
+/** As a fast model speaks. */
+const resultsPerSecond = 50;
+const gapMs = 1_000 / resultsPerSecond;
+const warmupDeltas = 40;
+
+const shapes: readonly Shape[] = [
+  { name: "gRPC, 20 connections", protocol: "grpc", readers, connections: 20 },
+  { name: "gRPC, 1000 connections", protocol: "grpc", readers, connections: readers },
+  { name: "SSE, 1000 connections", protocol: "sse", readers, connections: readers },
+];
+
+export const fanOut: Bench = {
+  name: "fan-out",
+  title: `One run, ${readers} readers, a delta per ${gapMs} ms (offered: ${readers * resultsPerSecond} deliveries/s)`,
+  notMeasured:
+    "readers on other replicas, slow readers, TLS, a network; the client decodes only what its sample needs, so real readers cost more than here; a writer faster than this, which coalescing makes cheaper per result.",
+  roundsMax: 3,
+  async *measure(stage) {
+    await using servers = new Together();
+    const stands: Stand[] = [];
+    for (const shape of shapes) {
+      const service = servers.use(await stage.startService(`fan-out-${shape.protocol}-${shape.connections}`));
+      stands.push({ shape, service, bare: servers.use(await stage.startBareServer()) });
+    }
+    for (const { shape, service } of stage.quick ? [] : stands) {
+      await measureService(stage, { shape, service }, warmupDeltas);
+    }
+    for (;;) {
+      yield await measureStands(stage, stands, stage.quick ? 30 : 75);
+    }
+  },
+};
+
+/** Who speaks to readers of one shape. */
+interface Stand {
+  readonly shape: Shape;
+  readonly service: Service;
+  readonly bare: BareServer;
+}
+
+async function measureStands(stage: Stage, stands: readonly Stand[], deltas: number): Promise<Variant[]> {
+  const variants: Variant[] = [];
+  for (const { shape, service, bare } of stands) {
+    const hall = { ...openBareHall(bare, { shape, deltas, gapMs }), name: `bare ${shape.name}`, deltas };
+    const bareVariant = await measureCrowd(shape, { servicePid: bare.pid }, hall);
+    variants.push(compare(await measureService(stage, { shape, service }, deltas), bareVariant), bareVariant);
+  }
+  return variants;
+}
+
+async function measureService(stage: Stage, stand: Omit<Stand, "bare">, deltas: number): Promise<Variant> {
+  const { shape, service } = stand;
+  const hall = { ...(await openServiceHall(stage, service, { shape, deltas, gapMs })), name: shape.name, deltas };
+  return await measureCrowd(shape, { servicePid: service.pid, postmasterPid: stage.home.postmasterPid() }, hall);
+}
+
+interface Hearing extends Hall {
+  readonly name: string;
+  readonly deltas: number;
+}
+
+/** Opens all readers while the speaker is held, then lets it speak and waits until every stream has ended. */
+async function measureCrowd(shape: Shape, meter: Meter, { name, deltas, place, speak }: Hearing): Promise<Variant> {
+  using crowd = await openCrowd(shape, place);
+  const before = sum(crowd.readers.map(({ deliveries }) => deliveries));
+  const { cost } = await measure(meter, () => Promise.all([speak(), crowd.ended]));
+  const deliveries = sum(crowd.readers.map((reader) => reader.deliveries)) - before;
+  const metrics = describeHearing(crowd, deliveries, cost);
+  const peak = { "service peak RSS, MB": peakMemoryMb(meter.servicePid ?? 0) };
+  return { name, metrics: { ...metrics, ...peak }, faults: findFaults(crowd.readers, deltas) };
+}
+
+function describeHearing(crowd: Crowd, deliveries: number, cost: Cost): Record<string, number> {
+  const ageMs = crowd.readers.flatMap((reader) => reader.ageMs);
+  return {
+    deliveries,
+    // Fewer than deltas when the writer was so late that they were merged.
+    "results per reader": deliveries / crowd.readers.length,
+    "deliveries/s": deliveries / cost.wall,
+    "messages per reader": sum(crowd.readers.map(({ messages }) => messages)) / crowd.readers.length,
+    "delta age p50, ms": percentile(ageMs, 0.5),
+    "delta age p99, ms": percentile(ageMs, 0.99),
+    "service CPU, % of a core": (100 * cost.service) / cost.wall,
+    // What it would be had nothing been merged: the share alone is small on a machine that does not keep up.
+    "service CPU at 50 results/s, % of a core": (100 * cost.service * readers * resultsPerSecond) / deliveries,
+    "service CPU per delivery, µs": (1_000_000 * cost.service) / deliveries,
+    "client CPU, % of a core": (100 * cost.client) / cost.wall,
+  };
+}
+
+function findFaults(crowd: readonly Reader[], deltas: number): string[] {
+  const uneven = crowd.filter(({ deliveries }) => deliveries !== crowd[0]?.deliveries).length;
+  const sampled = crowd.filter((_, index) => index % sampledEvery === 0);
+  const torn = sampled.filter(({ stamps }) => stamps !== deltas).length;
+  return [
+    ...(uneven > 0 ? [`${uneven} readers got another number of results than the first one`] : []),
+    ...(torn > 0 ? [`${torn} of ${sampled.length} sampled readers miss text`] : []),
+  ];
+}
+
+function compare(variant: Variant, bare: Variant): Variant {
+  const metric = "service CPU per delivery, µs";
+  const ratio = (variant.metrics[metric] ?? Number.NaN) / (bare.metrics[metric] ?? Number.NaN);
+  return { ...variant, metrics: { ...variant.metrics, "service CPU, ratio to bare": ratio } };
+}

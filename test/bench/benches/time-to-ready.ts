@@ -1,0 +1,49 @@
+// How long a start takes, in the three states that a replica finds its embedded Postgres in.
+
+import type { Bench, Variant } from "../bench.ts";
+import type { Service } from "../ground/service.ts";
+import type { Stage } from "../ground/stage.ts";
+
+export const timeToReady: Bench = {
+  name: "ready",
+  title: "Time to ready: from the start of the process to the first 200 of /readyz",
+  notMeasured:
+    "the first start after an install, which may unpack Postgres; npm and node's own download; an external database; recovery of Postgres itself after a crash.",
+  roundsMax: 3,
+  async *measure(stage) {
+    for (;;) {
+      const bareMs = await timeBareStart(stage);
+      const { cold, warm, attach } = await timeStarts(stage);
+      yield [
+        describe("bare server", bareMs, bareMs),
+        describe("cold (creates the database)", cold.readyMs, bareMs),
+        describe("warm (Postgres stopped)", warm.readyMs, bareMs),
+        describe("attach (after kill -9)", attach.readyMs, bareMs),
+      ];
+    }
+  },
+};
+
+/** Node with a server and no more. */
+async function timeBareStart(stage: Stage): Promise<number> {
+  const startedMs = performance.now();
+  await using _server = await stage.startBareServer();
+  return performance.now() - startedMs;
+}
+
+async function timeStarts(stage: Stage): Promise<Record<"cold" | "warm" | "attach", Service>> {
+  await using home = await stage.makeHome();
+  const cold = await stage.startService("ready-cold", home);
+  // The last user takes Postgres down with it.
+  await cold.end("SIGTERM");
+  const warm = await stage.startService("ready-warm", home);
+  // A crash leaves Postgres alive.
+  await warm.end("SIGKILL");
+  const attach = await stage.startService("ready-attach", home);
+  await attach.end("SIGTERM");
+  return { cold, warm, attach };
+}
+
+function describe(name: string, readyMs: number, bareMs: number): Variant {
+  return { name, metrics: { "ready, ms": readyMs, "ready, ratio to bare": readyMs / bareMs }, faults: [] };
+}

@@ -1,0 +1,65 @@
+// What benches are run on: one Postgres and one provider for the whole of it, and services that come and go.
+
+import { type Child, startChild } from "./child.ts";
+import { type Home, makeHome, type OpenHome, openHome } from "./home.ts";
+import { Keeper } from "./keeper.ts";
+import { type Service, startService } from "./service.ts";
+
+export interface Stage {
+  readonly quick: boolean;
+  readonly home: OpenHome;
+  readonly provider: Child;
+  /**
+   * A service process of its own, so that no variant lives on the warm code or the memory of another. In the stage's home
+   * unless another one is named.
+   */
+  startService(name: string, home?: Home): Promise<Service>;
+  /** Servers that do nothing but answer: what Node itself costs for the same bytes. */
+  startBareServer(): Promise<BareServer>;
+  /** A home of its own, whose Postgres does not run yet. */
+  makeHome(): Promise<Home>;
+  openHome(): Promise<OpenHome>;
+}
+
+export interface BareServer extends Child {
+  /** host:port of its HTTP/2. */
+  readonly target: string;
+}
+
+export interface StageOptions {
+  readonly quick: boolean;
+  readonly profileDirectory: string | undefined;
+}
+
+export async function openStage(options: StageOptions): Promise<Stage & AsyncDisposable> {
+  const { quick, profileDirectory: directory } = options;
+  await using keeper = new Keeper();
+  const home = await keeper.keep(openHome);
+  const provider = await keeper.keep(startProvider);
+  const kept = keeper.move();
+  return {
+    quick,
+    home,
+    provider,
+    startService: (name, itsHome = home) => {
+      const profile = directory === undefined ? {} : { profile: { directory, name } };
+      return kept.keep(() => startService({ home: itsHome, providerUrl: provider.url, ...profile }));
+    },
+    startBareServer: () => kept.keep(startBareServer),
+    makeHome: () => kept.keep(makeHome),
+    openHome: () => kept.keep(openHome),
+    [Symbol.asyncDispose]: () => kept[Symbol.asyncDispose](),
+  };
+}
+
+function startProvider(): Promise<Child> {
+  return startChild({ program: new URL("provider.ts", import.meta.url), announcement: /provider on (http:\/\/\S+)/ });
+}
+
+export async function startBareServer(): Promise<BareServer> {
+  const program = new URL("../bare/server.ts", import.meta.url);
+  const child = await startChild({ program, announcement: /bare on (http:\/\/\S+)/ });
+  // The second address stands in the first one's fragment.
+  const { origin, hash } = new URL(child.url);
+  return { ...child, url: origin, target: hash.slice(1) };
+}

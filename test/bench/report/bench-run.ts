@@ -1,0 +1,21 @@
+// What a run of the benches leaves behind for machines: `--json` prints it, the performance page is made from it.
+
+import type { MeasuredVariant } from "../rounds.ts";
+import type { Machine } from "./machine.ts";
+import type { Verdict } from "./verdicts.ts";
+
+export interface BenchRun {
+  readonly machine: Machine;
+  /** A short round, whose figures are worth little. */
+  readonly quick: boolean;
+  readonly seconds: number;
+  readonly benches: readonly BenchResult[];
+  readonly verdicts: readonly Verdict[];
+}
+
+export interface BenchResult {
+  readonly name: string;
+  readonly title: string;
+  readonly notMeasured: string;
+  readonly variants: readonly MeasuredVariant[];
+}

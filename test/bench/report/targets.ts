@@ -1,0 +1,121 @@
+// What the figures should reach, each for one metric of one variant. Absolute figures hold for two cores of their own.
+
+export interface Target {
+  /** The work, as people say it. */
+  readonly work: string;
+  readonly bench: string;
+  readonly variant: string;
+  readonly metric: string;
+  readonly least?: number;
+  readonly most?: number;
+}
+
+export const targets: readonly Target[] = [
+  ...startTargets(),
+  ...burstTargets(),
+  ...pacedTargets(),
+  ...callTargets(),
+  ...firstResultTargets(),
+  ...fanOutTargets(),
+  ...logTargets(),
+  ...retainedTargets(),
+];
+
+function startTargets(): Target[] {
+  const start = { bench: "ready", metric: "ready, ms" };
+  return [
+    { ...start, work: "start, cold", variant: "cold (creates the database)", most: 4_000 },
+    { ...start, work: "start, warm", variant: "warm (Postgres stopped)", most: 1_500 },
+  ];
+}
+
+function burstTargets(): Target[] {
+  return ["gRPC", "REST + SSE"].flatMap((variant) => {
+    const burst = { bench: "burst", variant };
+    const work = `200 deltas at once, 64 at a time, ${variant}`;
+    return [
+      { ...burst, work: `${work}: whole`, metric: "text complete, % of runs", least: 100 },
+      { ...burst, work: `${work}: ended`, metric: "done, % of runs", least: 100 },
+      { ...burst, work: `${work}: CPU`, metric: "service CPU per delta, µs", most: 10 },
+    ];
+  });
+}
+
+function pacedTargets(): Target[] {
+  const addedMs = { 1: 8, 16: 22, 64: 15, 128: 70 } as const;
+  return Object.entries(addedMs).flatMap(([concurrency, most]) =>
+    ["gRPC", "REST + SSE"].flatMap((way) => {
+      const paced = { bench: "paced", variant: `${concurrency} × ${way}` };
+      const work = `a delta per 5 ms, ${concurrency} at a time, ${way}`;
+      return [
+        { ...paced, work: `${work}: added to a run`, metric: "added to a run p50, ms", most },
+        { ...paced, work: `${work}: CPU`, metric: "service CPU per delta, µs", most: 25 },
+      ];
+    }),
+  );
+}
+
+function callTargets(): Target[] {
+  const calls = (bench: string, variant: string, work: string, least: number): Target => ({
+    bench,
+    variant,
+    work: `${work}, ${variant}`,
+    metric: "calls/s",
+    least,
+  });
+  return [
+    calls("unary", "gRPC", "a call before the database", 4_000),
+    calls("unary", "Connect JSON", "a call before the database", 8_000),
+    calls("create", "gRPC", "create a session", 2_000),
+    calls("create", "Connect JSON", "create a session", 2_000),
+    calls("create", "REST", "create a session", 2_000),
+  ];
+}
+
+function firstResultTargets(): Target[] {
+  return ["gRPC", "REST + SSE"].flatMap((variant) => {
+    const first = { bench: "first", variant };
+    const work = `message to first result, idle, ${variant}`;
+    return [
+      { ...first, work: `${work}: p50`, metric: "first result p50, ms", most: 6 },
+      { ...first, work: `${work}: p99`, metric: "first result p99, ms", most: 25 },
+    ];
+  });
+}
+
+function fanOutTargets(): Target[] {
+  const shares = { "gRPC, 20 connections": 30, "gRPC, 1000 connections": 60, "SSE, 1000 connections": 40 } as const;
+  return Object.entries(shares).flatMap(([variant, most]) => {
+    const fanOut = { bench: "fan-out", variant };
+    const work = `1 run to 1,000 readers, 50 results/s, ${variant}`;
+    return [
+      { ...fanOut, work: `${work}: delivered`, metric: "deliveries/s", least: 45_000 },
+      { ...fanOut, work: `${work}: CPU`, metric: "service CPU at 50 results/s, % of a core", most },
+      { ...fanOut, work: `${work}: age p99`, metric: "delta age p99, ms", most: 250 },
+    ];
+  });
+}
+
+function logTargets(): Target[] {
+  const sustained = { bench: "append", variant: "50,000 a second" };
+  return [
+    { ...sustained, work: "append, sustained", metric: "results/s", least: 49_000 },
+    { ...sustained, work: "append, sustained: durable", metric: "append → durable p99, ms", most: 25 },
+    {
+      bench: "append",
+      work: "append, as fast as possible, against bare unnest",
+      variant: "as fast as possible",
+      metric: "results/s, ratio to bare",
+      least: 0.6,
+    },
+    { bench: "replay", work: "replay to one gRPC reader", variant: "gRPC", metric: "results/s", least: 100_000 },
+  ];
+}
+
+function retainedTargets(): Target[] {
+  const retained = { bench: "retained", variant: "200,000 sessions" };
+  return [
+    { ...retained, work: "message among 200,000 sessions", metric: "accepted p50, ratio to none", most: 1.2 },
+    { ...retained, work: "memory of a retained session", metric: "service memory per session, KB", most: 5 },
+  ];
+}

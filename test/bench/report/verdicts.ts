@@ -1,0 +1,36 @@
+// Which targets a run reached. A target whose bench ran and whose figure is not there is a fault of the benches.
+
+import type { BenchResult } from "./bench-run.ts";
+import { type Target, targets } from "./targets.ts";
+
+export interface Verdict extends Target {
+  /** Null when it could not be told on this machine. */
+  readonly value: number | null;
+  readonly reached: boolean;
+}
+
+/** Of the benches that were run. */
+export function judge(results: readonly BenchResult[]): Verdict[] {
+  return targets.flatMap((target) => {
+    const result = results.find(({ name }) => name === target.bench);
+    return result === undefined ? [] : [judgeOne(target, result)];
+  });
+}
+
+function judgeOne(target: Target, { variants }: BenchResult): Verdict {
+  const { bench, variant, metric, least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY } = target;
+  const value = variants.find(({ name }) => name === variant)?.metrics[metric];
+  if (value === undefined) {
+    throw new Error(`bench ${bench} has no "${metric}" of "${variant}", which a target is set for`);
+  }
+  return { ...target, value: Number.isNaN(value) ? null : value, reached: value >= least && value <= most };
+}
+
+/** The bound as people write it. */
+export function boundOf({ least, most }: Target): string {
+  return least === undefined ? `≤ ${formatBound(most)}` : `≥ ${formatBound(least)}`;
+}
+
+function formatBound(bound: number | undefined): string {
+  return bound?.toLocaleString("en-US") ?? "–";
+}

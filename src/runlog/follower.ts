@@ -2,6 +2,7 @@
 // many readers they have. Wake-ups say when to look; a slow poll covers wake-ups that got lost.
 
 import type { Clock } from "../base/clock.ts";
+import { failpoint } from "../base/failpoint.ts";
 import type { Db } from "../storage/database.ts";
 import { readResultsOfRuns } from "../storage/run-result.ts";
 import type { Hub } from "./hub.ts";
@@ -98,6 +99,7 @@ export class Follower {
     heardAtMs: ReadonlyMap<string, number>,
   ): void {
     for (const [runId, rows] of byRun) {
+      failpoint("follow.fetched");
       const entries: LogEntry[] = storedEntries(rows);
       this.#hub.publish(runId, entries, heardAtMs.get(runId));
       if (rows.length === rowsPerRunMax) {

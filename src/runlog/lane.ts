@@ -7,6 +7,7 @@
 // L4  After an error whose outcome is unknown the log itself is asked what was written; only the rest is written again.
 
 import type { Clock } from "../base/clock.ts";
+import { failpoint } from "../base/failpoint.ts";
 import { Fault } from "../base/fault.ts";
 import { type Connection, type Connections, isOutage, isUniqueViolation } from "../storage/database.ts";
 import { insertResultsFenced, type ResultRow, readStandings } from "../storage/run-result.ts";
@@ -150,7 +151,11 @@ export class Lane {
     this.#client ??= await this.#connect();
     const rows = parts.flatMap(rowsOf);
     const startedMs = this.#options.clock.monotonicMs();
-    if (await insertResultsFenced(this.#client, { replicaId, rows })) {
+    failpoint("lane.inserting");
+    const inserting = insertResultsFenced(this.#client, { replicaId, rows });
+    failpoint("lane.sent");
+    if (await inserting) {
+      failpoint("lane.answered");
       this.#options.onWritten?.({
         results: rows.length,
         durationMs: this.#options.clock.monotonicMs() - startedMs,
@@ -169,6 +174,7 @@ export class Lane {
   /** Resolves callers first, then readers: a caller never learns of its result from somebody else. */
   #settle({ queue, entries }: BatchPart): void {
     queue.settle();
+    failpoint("lane.settled");
     this.#options.onDurable(queue.runId, entries);
   }
 

@@ -2,6 +2,7 @@
 // is durable – readers here are woken at once, other replicas are told.
 
 import type { Clock } from "../base/clock.ts";
+import { failpoint } from "../base/failpoint.ts";
 import type { Fault } from "../base/fault.ts";
 import type { Connections } from "../storage/database.ts";
 import type { Events } from "../telemetry/events.ts";
@@ -83,6 +84,7 @@ export class ResultLog {
       return;
     }
     this.#options.hub.publish(runId, entries);
+    failpoint("announce.published");
     this.#options.wakeup.publish({ topic: "result", key: runId, value: newest.sequence });
     this.#appended.add(entries);
     if (newest.terminal) {

@@ -2,6 +2,7 @@
 // payload, and at most one transaction notifies per interval. Receiving reconnects for ever and says when it had a gap.
 
 import type { Clock } from "../base/clock.ts";
+import { failpoint } from "../base/failpoint.ts";
 import type { Connection, Connections } from "../storage/database.ts";
 import { listen, type Notification, sendNotifications } from "../storage/notify.ts";
 import { type Topic, topics, type Wakeup, type WakeupMessage } from "./wakeup.ts";
@@ -75,7 +76,9 @@ export class PostgresWakeup implements Wakeup {
       this.#dirty.clear();
       try {
         this.#sender ??= await this.#connectSender();
+        failpoint("notify.sending");
         await sendNotifications(this.#sender, notifications);
+        failpoint("notify.sent");
       } catch (error) {
         // What is lost here is found by the readers' polls.
         this.#onError(error);

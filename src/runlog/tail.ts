@@ -2,6 +2,7 @@
 // every reader the same entries in the same order, whichever replica it asks and however slow it is.
 
 import type { Clock } from "../base/clock.ts";
+import { failpoint } from "../base/failpoint.ts";
 import { Fault } from "../base/fault.ts";
 import type { Db } from "../storage/database.ts";
 import { findRun, isActive } from "../storage/run.ts";
@@ -47,6 +48,7 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
     let entries = watch.live(cursor) ?? [];
     if (entries.length > 0) {
       isAtEnd = true;
+      idle.postpone();
     } else if (!isAtEnd || idle.isDue || watch.isBehind(cursor)) {
       entries = await readPage(source.db, runId, cursor);
       isAtEnd = entries.length === 0;
@@ -61,6 +63,7 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
       }
       continue;
     }
+    failpoint("tail.yielding");
     yield entries;
     if (last.terminal) {
       return;
@@ -75,6 +78,7 @@ class IdleTimer implements Disposable {
   readonly #over = new AbortController();
   /** The first look is due at once: the run may have ended long ago. */
   #due = true;
+  #isPostponed = false;
 
   constructor(clock: Clock, watch: Watch) {
     void this.#tick(clock, watch);
@@ -83,6 +87,11 @@ class IdleTimer implements Disposable {
   /** True since the last tick, until it is taken. */
   get isDue(): boolean {
     return this.#due;
+  }
+
+  /** The reader has heard something: the next look is spared. Many of them would look together. */
+  postpone(): void {
+    this.#isPostponed = true;
   }
 
   get over(): AbortSignal {
@@ -103,8 +112,11 @@ class IdleTimer implements Disposable {
   async #tick(clock: Clock, watch: Watch): Promise<void> {
     while (!this.#over.signal.aborted) {
       await clock.sleep(idleCheckMs, this.#over.signal);
-      this.#due = true;
-      watch.wake();
+      if (!this.#isPostponed) {
+        this.#due = true;
+        watch.wake();
+      }
+      this.#isPostponed = false;
     }
   }
 }

@@ -3,6 +3,7 @@
 // n + 1 before n.
 
 import type { Clock } from "../base/clock.ts";
+import { failpoint } from "../base/failpoint.ts";
 import { type Connections, isOutage, type Transaction } from "../storage/database.ts";
 import { lockOwnReplica } from "../storage/replica.ts";
 import { lockRun, type RunRow } from "../storage/run.ts";
@@ -57,6 +58,7 @@ export class RunWriter {
       this.#queue.unnumber(entries.length);
       throw error;
     }
+    failpoint("commit.committed");
     this.#options.onDurable(this.#queue.runId, entries);
   }
 

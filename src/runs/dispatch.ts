@@ -2,6 +2,7 @@
 // admitted one. The run row is the queue; nothing about a run lives only here.
 
 import type { Clock } from "../base/clock.ts";
+import { failpoint } from "../base/failpoint.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
 import type { Db } from "../storage/database.ts";
 import { claimRuns, disownRuns, listCancelRequests, type RunRow } from "../storage/run.ts";
@@ -186,6 +187,7 @@ export class Dispatcher {
     try {
       const runs = await claimRuns(db, { owner: lease.replicaId, limit });
       for (const run of runs) {
+        failpoint("claim.committed");
         this.#start(run);
       }
       return runs.length;

@@ -3,6 +3,7 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { MessageSchema, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
 import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
+import { failpoint } from "../base/failpoint.ts";
 import { saveCheckpoint } from "../storage/checkpoint.ts";
 import type { Transaction } from "../storage/database.ts";
 import { setTurn } from "../storage/run.ts";
@@ -32,17 +33,21 @@ export async function applyEffects(
   if (effects.toolCalls !== undefined) {
     const { turn, calls } = effects.toolCalls;
     await insertToolCalls(trx, { runId, turn, calls: calls.map((call) => toBinary(ToolCallSchema, call)) });
+    failpoint("calls.written");
   }
   if (effects.toolOutcome !== undefined) {
     const { turn, position, outcome } = effects.toolOutcome;
     await recordToolOutcome(trx, { runId, turn, position, outcome: toBinary(ToolCallCompletedSchema, outcome) });
+    failpoint("outcome.written");
   }
   if (effects.toolResultsOfTurn !== undefined) {
     await markToolCallsLogged(trx, { runId, turn: effects.toolResultsOfTurn, sequences });
+    failpoint("answers.written");
   }
   if (effects.checkpoint !== undefined) {
     const sequence = sequences.at(-1) ?? (await lastSequence(trx, runId));
     await saveCheckpoint(trx, { runId, checkpoint: { ...effects.checkpoint, sequence } });
     await setTurn(trx, { id: runId, turn: effects.checkpoint.turn });
+    failpoint("checkpoint.written");
   }
 }

@@ -5,6 +5,7 @@
 // E2  A replica id is never used again after it was lost.
 
 import type { Clock } from "../base/clock.ts";
+import { failpoint } from "../base/failpoint.ts";
 import { newUuid } from "../base/ids.ts";
 import type { Db } from "../storage/database.ts";
 import { deleteReplica, insertReplica, renewReplica } from "../storage/replica.ts";
@@ -107,11 +108,13 @@ export class Lease {
   async #renew(id: string): Promise<void> {
     const { db, clock, leaseMs } = this.#options;
     const startedAtMs = clock.monotonicMs();
+    failpoint("lease.renewing");
     if (!(await renewReplica(db, { id, leaseMs }))) {
       this.lose(id, "another replica took over");
       await this.#acquire();
       return;
     }
+    failpoint("lease.renewed");
     this.#renewedAtMs = startedAtMs;
   }
 

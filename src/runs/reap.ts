@@ -4,6 +4,7 @@
 // R1  A run whose owner is no replica is free to take. That alone decides, so a crash at any point here costs nothing.
 
 import type { Clock } from "../base/clock.ts";
+import { failpoint } from "../base/failpoint.ts";
 import type { ResultLog } from "../runlog/log.ts";
 import type { LogEntry } from "../runlog/result.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
@@ -95,6 +96,7 @@ export class Reaper {
     }
     this.#outage = false;
     if (woken > 0) {
+      failpoint("wake.committed");
       wakeup.publish({ topic: "queue", key: "", value: 0 });
     }
   }
@@ -105,6 +107,7 @@ export class Reaper {
       if (replicaId === undefined) {
         return;
       }
+      failpoint("reap.replica-deleted");
       this.#options.events.replicaReaped({ replicaId });
     }
   }
@@ -128,6 +131,7 @@ export class Reaper {
         this.#options.log.announce(runId, entries);
       }
       if (batchRows > 0) {
+        failpoint("reap.committed");
         this.#options.wakeup.publish({ topic: "queue", key: "", value: 0 });
       }
     } while (batchRows === runsPerTransactionMax);
@@ -141,6 +145,7 @@ export class Reaper {
     }
     this.#options.events.runTakenOver({ runId: run.id, takeovers: run.takeovers + 1 });
     await requeueRun(trx, { id: run.id, takeover: true });
+    failpoint("reap.requeued");
     return [];
   }
 

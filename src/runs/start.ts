@@ -2,14 +2,12 @@
 // The run is durable when this returns, and it is being worked on if this replica has a free slot.
 
 import type { Clock } from "../base/clock.ts";
+import { failpoint } from "../base/failpoint.ts";
 import { Fault } from "../base/fault.ts";
 import { newUuid } from "../base/ids.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
 import type { Db, Transaction } from "../storage/database.ts";
-import { lockOwnReplica } from "../storage/replica.ts";
 import { countActiveRuns, insertRun, lockAdmission, type RunRow } from "../storage/run.ts";
-import { setLatestRun } from "../storage/session.ts";
-import { appendInput } from "../storage/transcript.ts";
 import type { Dispatcher, Reservation } from "./dispatch.ts";
 
 /**
@@ -53,9 +51,11 @@ export async function startRun<T>(
       return started.id;
     }),
   );
+  failpoint("start.committed");
   if (started !== undefined) {
     announceStart(deps, started, slot);
   }
+  failpoint("start.answering");
   return answer;
 }
 
@@ -66,19 +66,12 @@ async function insert(
   slot: Reservation | undefined,
 ): Promise<RunRow> {
   await admit(trx, deps.concurrentRunsMax);
-  const ours = slot !== undefined && (await lockOwnReplica(trx, slot.replicaId));
   const id = newUuid(deps.clock.nowMs());
-  const run = await insertRun(trx, {
-    ...request,
-    id,
-    timeoutMs: deps.timeoutMs,
-    owner: ours ? slot.replicaId : undefined,
-  });
+  const run = await insertRun(trx, { ...request, id, timeoutMs: deps.timeoutMs, owner: slot?.replicaId });
   if (run === undefined) {
     throw new Fault("SESSION_BUSY", "session already running");
   }
-  await setLatestRun(trx, { session: request.session, runId: id });
-  await appendInput(trx, { session: request.session, runId: id, message: request.input });
+  failpoint("start.written");
   return run;
 }
 
@@ -101,6 +94,7 @@ function announceStart(deps: StartDeps, run: RunRow, slot: Reservation | undefin
   deps.wakeup.publish({ topic: "session", key: run.session, value: 0 });
   if (run.owner !== null) {
     slot?.fill(run);
+    failpoint("start.filled");
   } else {
     deps.wakeup.publish({ topic: "queue", key: "", value: 0 });
   }

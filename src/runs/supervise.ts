@@ -5,7 +5,8 @@
 // S3  Whatever happens in a driver, its run ends with one terminal result.
 
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, over } from "../base/clock.ts";
+import { failpoint } from "../base/failpoint.ts";
 import type { ResultLog } from "../runlog/log.ts";
 import type { ResultInit } from "../runlog/result.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
@@ -50,6 +51,7 @@ interface Task {
 export async function supervise(run: RunRow, stop: Stop, deps: SuperviseDeps): Promise<void> {
   try {
     const loaded = await loadRun(deps.db, run, deps.historyMessagesMax);
+    failpoint("run.loaded");
     const writer = openWriter(run, loaded, stop, deps);
     const { transcriptLength } = loaded;
     const target = { runId: run.id, session: run.session, transcriptLength };
@@ -93,7 +95,7 @@ async function withDeadline<T>(leftMs: number, stop: Stop, clock: Clock, job: ()
   try {
     return await job();
   } finally {
-    done.abort();
+    done.abort(over);
     await deadline;
   }
 }
@@ -181,7 +183,9 @@ async function finish(end: CompletedEnd | FailedEnd, task: Task): Promise<void> 
     }
     return await endRun(trx, { run: locked, end, clock: deps.clock });
   });
+  failpoint("terminal.committed");
   deps.log.announce(run.id, entries);
+  failpoint("terminal.announced");
   span.end(endOfSpan(end));
 }
 
@@ -205,12 +209,16 @@ async function park(end: ParkedEnd, { run, target, writer, span, deps }: Task): 
   await writer.commit([result], async (trx, sequences) => {
     await applyEffects(trx, target, { checkpoint }, sequences);
     await parkRun(trx, { id: run.id, reason, wakeInMs });
+    failpoint("park.written");
   });
+  failpoint("park.committed");
   span.end({ status: "waiting" });
 }
 
 async function handOn({ run, writer, span, deps }: Task): Promise<void> {
+  failpoint("hand-on.stopping");
   await writer.transact((trx) => requeueRun(trx, { id: run.id, takeover: false }));
+  failpoint("hand-on.committed");
   deps.wakeup.publish({ topic: "queue", key: "", value: 0 });
   span.end({ status: "handed-on" });
 }

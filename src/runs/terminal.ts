@@ -5,6 +5,7 @@ import { create, fromBinary } from "@bufbuild/protobuf";
 import { ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
 import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
 import type { Clock } from "../base/clock.ts";
+import { failpoint } from "../base/failpoint.ts";
 import { encodeResult, type LogEntry, type ResultInit } from "../runlog/result.ts";
 import type { Transaction } from "../storage/database.ts";
 import { finishRun, isActive, type RunRow } from "../storage/run.ts";
@@ -45,6 +46,7 @@ export async function endRun(
     entries.map(({ sequence, bytes }) => ({ runId: run.id, sequence, epoch: run.epoch, payload: bytes })),
   );
   await finish(trx, run, end, turns, entries);
+  failpoint("terminal.written");
   return entries;
 }
 

@@ -54,33 +54,41 @@ export interface NewRun {
   readonly driver: string;
   readonly input: Uint8Array;
   readonly timeoutMs: number;
-  /** The replica that works on it at once; undefined queues it. */
+  /** The replica that works on it at once, if it still has its lease; undefined queues it. */
   readonly owner: string | undefined;
   /** The caller's trace; undefined when it named none. */
   readonly traceParent?: string | undefined;
 }
 
-/** Undefined when the session has an active run already. */
+/**
+ * Inserts a run and what begins with it: it becomes the session's latest, and its input the newest message. One statement,
+ * for every round trip is felt by whoever sent the message. It is owned at once if `owner` has a lease, whose row stays
+ * locked, else queued. Undefined when the session has an active run already. The session's row has to be locked.
+ */
 export async function insertRun(trx: Transaction, run: NewRun): Promise<RunRow | undefined> {
+  const input = Buffer.from(run.input);
   try {
-    return await trx
-      .insertInto("run")
-      .values({
-        id: run.id,
-        client: run.client,
-        session: run.session,
-        driver: run.driver,
-        input: Buffer.from(run.input),
-        status: run.owner === undefined ? "queued" : "running",
-        owner: run.owner ?? null,
-        epoch: run.owner === undefined ? 0 : 1,
-        wake_at: run.owner === undefined ? sql<Date>`now()` : null,
-        start_time: run.owner === undefined ? null : sql<Date>`now()`,
-        trace_parent: run.traceParent ?? null,
-        deadline: sql<Date>`now() + ${run.timeoutMs} * interval '1 millisecond'`,
-      })
-      .returning(runSelection)
-      .executeTakeFirstOrThrow();
+    const { rows } = await sql<RunRow>`
+      with held as materialized (
+        select id from replica where id = ${run.owner ?? null}::uuid and lease_until > now() for key share
+      ), inserted as (
+        insert into run (id, client, session, driver, input, trace_parent, deadline,
+          owner, status, epoch, wake_at, start_time)
+        select ${run.id}::uuid, ${run.client}, ${run.session}::uuid, ${run.driver}, ${input}::bytea,
+          ${run.traceParent ?? null}::text, now() + ${run.timeoutMs}::float8 * interval '1 millisecond',
+          id, case when id is null then 'queued' else 'running' end, case when id is null then 0 else 1 end,
+          case when id is null then now() end, case when id is not null then now() end
+        from (select (select id from held) as id) as owner
+        returning ${sql.join([...runColumns.map((column) => sql.ref(column)), age, timeLeft])}
+      ), latest as (
+        update session set latest_run_id = ${run.id}::uuid where id = ${run.session}::uuid
+      ), said as (
+        insert into transcript (session, position, run_id, message)
+        select ${run.session}::uuid, coalesce(max(position) + 1, 0), ${run.id}::uuid, ${input}::bytea
+        from transcript where session = ${run.session}::uuid
+      )
+      select * from inserted`.execute(trx);
+    return rows[0];
   } catch (error) {
     if (isUniqueViolation(error, "run_active_of_session")) {
       return undefined;

@@ -103,10 +103,6 @@ export async function lockSession(
     .executeTakeFirst();
 }
 
-export async function setLatestRun(trx: Transaction, args: { session: string; runId: string }): Promise<void> {
-  await trx.updateTable("session").set({ latest_run_id: args.runId }).where("id", "=", args.session).execute();
-}
-
 export async function markSessionDeleted(trx: Transaction, id: string): Promise<void> {
   await trx.updateTable("session").set({ delete_time: sql<Date>`now()` }).where("id", "=", id).execute();
 }

@@ -38,16 +38,6 @@ export async function readTranscript(db: Db, args: { session: string; newestMax:
   return { messages, length: (messages.at(-1)?.position ?? -1) + 1 };
 }
 
-/** Adds what a run is started with. The session's row is locked, so nobody else counts positions meanwhile. */
-export async function appendInput(
-  trx: Transaction,
-  args: { session: string; runId: string; message: Uint8Array },
-): Promise<void> {
-  await sql`insert into transcript (session, position, run_id, message)
-    select ${args.session}, coalesce(max(position) + 1, 0), ${args.runId}, ${Buffer.from(args.message)}
-    from transcript where session = ${args.session}`.execute(trx);
-}
-
 /** What one run has added, newest first. */
 export async function readLatestMessages(
   trx: Transaction,

@@ -6,6 +6,7 @@
 // A3  When the store cannot be asked, nobody gets in.
 
 import type { Clock } from "../base/clock.ts";
+import { failpoint } from "../base/failpoint.ts";
 import { Fault } from "../base/fault.ts";
 import { type Db, isOutage } from "../storage/database.ts";
 import { useNonce } from "../storage/nonce.ts";
@@ -120,9 +121,11 @@ export class Authenticator {
     if (!isSignedBy(secrets, signature, signed, { acceptV1 })) {
       throw invalidSignature();
     }
+    failpoint("nonce.inserting");
     if (!(await useNonce(db, { scope: nonceScope, nonce: signature.nonce }))) {
       throw new Fault("NONCE_REPLAYED", "replayed request");
     }
+    failpoint("nonce.inserted");
     return { kind: "client", client };
   }
 }

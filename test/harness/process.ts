@@ -49,8 +49,8 @@ export async function startProcess(environment: Readonly<Record<string, string>>
   });
   onTestFinished(() => end(child, "SIGKILL"));
   const url = await until("the service to serve", () => {
-    if (child.exitCode !== null) {
-      throw new Error(`the service ended with ${child.exitCode}:\n${text}`);
+    if (child.exitCode !== null || child.signalCode !== null) {
+      throw new Error(`the service ended with ${child.exitCode ?? child.signalCode}:\n${text}`);
     }
     return /serves on (http:\/\/\S+)/.exec(text)?.[1];
   });

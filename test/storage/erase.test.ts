@@ -8,7 +8,6 @@ import type { Db } from "../../src/storage/database.ts";
 import { deleteUsageBefore, eraseContents, eraseSessions, listErasableSessions } from "../../src/storage/erase.ts";
 import { deleteUnpartitionedBefore } from "../../src/storage/partition.ts";
 import { deleteIdleToolCalls, deleteToolCalls, insertToolCalls } from "../../src/storage/tool-call.ts";
-import { appendInput } from "../../src/storage/transcript.ts";
 import { addRun, addSession, input, openStore, plant } from "../runlog/store.ts";
 
 const hourMs = 3_600_000;
@@ -25,7 +24,6 @@ async function addPast(db: Db, past: Past): Promise<{ session: string; run: stri
   await db.transaction().execute(async (trx) => {
     await insertToolCalls(trx, { runId: run, turn: 1, calls: [input, input, input] });
     await saveCheckpoint(trx, { runId: run, checkpoint: { turn: 1, sequence: 1, state: new Uint8Array(1) } });
-    await appendInput(trx, { session, runId: run, message: input });
   });
   await sql`update session set delete_time = now() - ${past.deletedDays ?? null} * interval '1 day'
     where id = ${session}`.execute(db);

@@ -2,10 +2,12 @@
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import { newUuid } from "../../src/base/ids.ts";
 import type { Db } from "../../src/storage/database.ts";
 import { expireSessions } from "../../src/storage/expire.ts";
-import { findSession, lockSession, setLatestRun } from "../../src/storage/session.ts";
-import { addRun, addSession, openStore } from "../runlog/store.ts";
+import { insertRun } from "../../src/storage/run.ts";
+import { findSession, lockSession } from "../../src/storage/session.ts";
+import { addRun, addSession, input, openStore } from "../runlog/store.ts";
 
 const client = "shared/test";
 const ageMs = 60_000;
@@ -22,7 +24,6 @@ async function age(db: Db, session: string): Promise<void> {
 /** A session whose latest run is in the state, and ended so long ago. */
 async function addRunOf(db: Db, status: string, endedSecondsAgo: number | null): Promise<string> {
   const { id, session } = await addRun(db);
-  await db.transaction().execute((trx) => setLatestRun(trx, { session, runId: id }));
   await sql`update run set status = ${status}, end_time = now() - ${endedSecondsAgo} * interval '1 second'
     where id = ${id}`.execute(db);
   return session;
@@ -73,7 +74,8 @@ test("a session that is being sent a message stays, and nobody is waited for", a
   await db.transaction().execute(async (message) => {
     expect(await lockSession(message, { client, name: session })).toBeDefined();
     expect(await expire(db)).toEqual([other]);
-    await setLatestRun(message, { session, runId: (await addRun(db)).id });
+    const run = { id: newUuid(Date.now()), client, session, driver: "test", input, timeoutMs: 1_000, owner: undefined };
+    expect(await insertRun(message, run)).toBeDefined();
   });
   expect(await expire(db)).toEqual([]);
   expect(await findSession(db, { client, name: session })).toBeDefined();

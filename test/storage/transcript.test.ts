@@ -2,15 +2,17 @@
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import { newUuid } from "../../src/base/ids.ts";
 import type { Db } from "../../src/storage/database.ts";
 import { deleteTranscript, readTranscript } from "../../src/storage/transcript.ts";
-import { addRun, openStore } from "../runlog/store.ts";
+import { addSession, openStore } from "../runlog/store.ts";
 
 const messagesOfLongSession = 10_000;
 
 /** A session with so many messages, numbered from 0. */
 async function addMessages(db: Db, count: number): Promise<{ session: string; runId: string }> {
-  const { id: runId, session } = await addRun(db);
+  const session = await addSession(db);
+  const runId = newUuid(Date.now());
   await sql`insert into transcript (session, position, run_id, message)
     select ${session}, position, ${runId}, convert_to('message ' || position, 'UTF8')
     from generate_series(0, ${count - 1}::int) as position`.execute(db);
@@ -65,7 +67,7 @@ test.each([
 
 test("a session without messages has none", async () => {
   const { db } = await openStore();
-  const { session } = await addRun(db);
+  const session = await addSession(db);
   expect(await readTranscript(db, { session, newestMax: 10 })).toEqual({ messages: [], length: 0 });
 });
 

@@ -8,6 +8,7 @@
 import type { Message } from "#gen/runnel/v1/message_pb.js";
 import type { ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
 import type { Clock } from "../../base/clock.ts";
+import { failpoint } from "../../base/failpoint.ts";
 import { Fault } from "../../base/fault.ts";
 import { contextTokensOf } from "../../models/catalogue.ts";
 import type { Model, ModelRequest } from "../../models/model.ts";
@@ -145,6 +146,7 @@ async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverS
   loop.transcript.push(message);
   const effects = { transcript: [message], checkpoint: checkpointOf(reached) };
   yield commitCalls(turn, response.toolCalls, completedMessage(message, response), effects);
+  failpoint("calls.committed");
   return { progress: reached, calls: response.toolCalls.map((call) => ({ call, outcome: undefined })) };
 }
 
@@ -180,6 +182,7 @@ async function* answerCalls(
   loop.transcript.push(...messages);
   const effects = { transcript: messages, checkpoint: checkpointOf(reached) };
   yield commitOutcomes(progress.turns, outcomes, effects);
+  failpoint("answers.committed");
   return reached;
 }
 

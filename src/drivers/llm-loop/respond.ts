@@ -3,6 +3,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
+import { failpoint } from "../../base/failpoint.ts";
 import { priceOf } from "../../models/catalogue.ts";
 import type { FinishReason, Model, ModelFailure, ModelFinish, ModelPart, ModelRequest } from "../../models/model.ts";
 import type { Amount, DayBudget } from "../../runs/day-budget.ts";
@@ -89,14 +90,17 @@ async function* read({
   const { signal } = context;
   const said = new Said(turn);
   let began = false;
+  failpoint("model.calling");
   for await (const part of model.stream(request, signal)) {
     if (!began) {
       began = true;
+      failpoint("model.first-part");
       span.firstPart();
     }
     meter.read(part);
     yield* said.add(part);
     if (part.type === "finish") {
+      failpoint("model.finished");
       return said.whole(part, meter);
     }
     if (part.type === "failure") {

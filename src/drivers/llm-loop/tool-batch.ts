@@ -4,6 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ToolCall } from "#gen/runnel/v1/message_pb.js";
 import { type ToolCallCompleted, ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
 import type { Clock } from "../../base/clock.ts";
+import { failpoint } from "../../base/failpoint.ts";
 import type { ResultInit } from "../../runlog/result.ts";
 import type { DriverStep, OpenToolCall, RunContext, StepEffects } from "../../runs/driver.ts";
 import type { Events } from "../../telemetry/events.ts";
@@ -45,6 +46,7 @@ export async function* runToolBatch(batch: ToolBatch): AsyncGenerator<DriverStep
     running.delete(position);
     outcomes[position] = outcome;
     yield { kind: "commit", results: [], effects: { toolOutcome: { turn: batch.turn, position, outcome } } };
+    failpoint("outcome.committed");
   }
   return outcomes.filter((outcome) => outcome !== undefined);
 }
@@ -94,7 +96,9 @@ async function runOne(batch: ToolBatch, position: number): Promise<{ position: n
   }
   const startMs = batch.clock.monotonicMs();
   const span = batch.context.span.startTool({ name: call.name, callId: call.id, arguments: () => call.arguments });
+  failpoint("tool.starting");
   const outcome = await outcomeOf(batch, call, position);
+  failpoint("tool.ended");
   const isOk = "content" in outcome;
   span.end(isOk ? { result: () => outcome.content } : { error: outcome.error });
   const durationMs = batch.clock.monotonicMs() - startMs;

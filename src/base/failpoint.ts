@@ -1,0 +1,100 @@
+// Named places at which a process can be made to die, so that tests can show what survives a crash just there. All are
+// off unless the environment names one: `RUNNEL_FAILPOINT=lane.sent` kills the process with SIGKILL when it passes that
+// place, `lane.sent:3` when it passes it for the third time. The place itself does nothing else.
+
+/** In the order in which a run meets them. */
+export const failpoints = [
+  // A request is let in.
+  "nonce.inserting",
+  "nonce.inserted",
+  // A run is accepted, in one transaction, and its caller answered.
+  "start.written",
+  "start.committed",
+  "start.filled",
+  "start.answering",
+  // A run is taken from the queue and loaded.
+  "claim.committed",
+  "run.loaded",
+  // The right to write is kept.
+  "lease.renewing",
+  "lease.renewed",
+  // The model is asked and answers.
+  "model.calling",
+  "model.first-part",
+  "model.finished",
+  // A lane writes a batch.
+  "lane.inserting",
+  "lane.sent",
+  "lane.answered",
+  "lane.settled",
+  // A driver's step is written with its effects; `written` is inside the transaction.
+  "calls.written",
+  "outcome.written",
+  "answers.written",
+  "checkpoint.written",
+  "commit.committed",
+  "calls.committed",
+  "outcome.committed",
+  "answers.committed",
+  // A tool runs.
+  "tool.starting",
+  "tool.ended",
+  // Readers here and elsewhere hear of results and get them.
+  "announce.published",
+  "notify.sending",
+  "notify.sent",
+  "follow.fetched",
+  "tail.yielding",
+  // A run ends, is parked, or is handed on.
+  "terminal.written",
+  "terminal.committed",
+  "terminal.announced",
+  "park.written",
+  "park.committed",
+  "hand-on.stopping",
+  "hand-on.committed",
+  // What others left behind is taken up.
+  "wake.committed",
+  "reap.replica-deleted",
+  "reap.requeued",
+  "reap.committed",
+] as const;
+
+export type Failpoint = (typeof failpoints)[number];
+
+interface Armed {
+  readonly name: Failpoint;
+  /** How often it is still to be passed, the last time included. */
+  passesLeft: number;
+}
+
+const armed = readArmed(process.env.RUNNEL_FAILPOINT ?? "");
+const armedName = armed?.name;
+
+/** Marks a place. Costs one comparison while the place is not the one that is named. */
+export function failpoint(name: Failpoint): void {
+  if (name === armedName) {
+    pass();
+  }
+}
+
+/** A name that is none is refused: whoever asks for a crash must not believe that there was one. */
+function readArmed(text: string): Armed | undefined {
+  if (text === "") {
+    return undefined;
+  }
+  const [, word = "", passes = "1"] = /^([^:]*)(?::([1-9]\d{0,5}))?$/.exec(text) ?? [];
+  const name = failpoints.find((each) => each === word);
+  if (name === undefined) {
+    throw new Error(
+      `RUNNEL_FAILPOINT is "${text}": use the name of a place, or name:passes; see src/base/failpoint.ts`,
+    );
+  }
+  return { name, passesLeft: Number(passes) };
+}
+
+function pass(): void {
+  if (armed !== undefined && --armed.passesLeft === 0) {
+    process.kill(process.pid, "SIGKILL");
+  }
+}

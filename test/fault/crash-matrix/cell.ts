@@ -1,0 +1,106 @@
+// Plays one cell: processes come, one after another dies at its place, and a caller and readers see it through.
+
+import { until } from "../../harness/wait.ts";
+import { actsOf, homesOf } from "./acts.ts";
+import { Caller, type Sent } from "./caller.ts";
+import { checkHistory } from "./checks.ts";
+import { type Crew, deathOf, type Member, patienceMs } from "./crew.ts";
+import { openReading, type Reading, readToEnd } from "./reading.ts";
+import { measureRecovery, type Recovery } from "./recovery.ts";
+import { type Cell, nameOf, scenarios } from "./scenarios.ts";
+import { messageOf, openStage, type Stage } from "./stage.ts";
+
+export interface Outcome extends Recovery {
+  readonly cell: string;
+  readonly kills: number;
+  readonly tookMs: number;
+  /** What did not hold, with the ends of the processes' logs; empty when all is well. */
+  readonly violations: readonly string[];
+}
+
+/** Whatever goes wrong once the stage is there is a violation. */
+export async function playCell(cell: Cell): Promise<Outcome> {
+  const startedMs = performance.now();
+  const stage = await openStage(cell);
+  let recovery: Recovery = {};
+  let violations: readonly string[] = [];
+  try {
+    recovery = await play(cell, stage);
+  } catch (error) {
+    violations = [messageOfError(error), ...stage.crew.members.map(describe)];
+  }
+  const kills = stage.crew.members.filter(({ dies }) => dies !== undefined).length;
+  return { cell: nameOf(cell), kills, tookMs: Math.round(performance.now() - startedMs), ...recovery, violations };
+}
+
+const logCharsMax = 1_500;
+
+function messageOfError(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function describe({ dies, log }: Member): string {
+  return `log of the process that ${dies === undefined ? "lives" : `dies at ${dies}`}: …${log().slice(-logCharsMax)}`;
+}
+
+async function play(cell: Cell, stage: Stage): Promise<Recovery> {
+  const { crew, provider, databaseUrl, providerKey } = stage;
+  const { role, words, isPaused = false, firstSignature } = scenarios[cell.failpoint];
+  const [opening = [], ...later] = actsOf(cell);
+  const cast = await crew.startAll(opening);
+  const homes = homesOf(cell, cast);
+  const caller = new Caller({ message: messageOf(cell), firstSignature });
+  const readings: Reading[] = [];
+  const dying = async (): Promise<number> => {
+    if (role === "leaver") {
+      await until("some text", () => readings.some(({ count }) => count > resultsBeforeText), patienceMs);
+      cast[0]?.signal("SIGTERM");
+    }
+    let diedAtMs = await lastDeathOf(cast);
+    for (const act of later) {
+      diedAtMs = (await lastDeathOf(await crew.startAll(act))) || diedAtMs;
+    }
+    return diedAtMs;
+  };
+  const [sent, diedAtMs] = await Promise.all([watch({ cell, crew, caller, homes, readings }), dying()]);
+  const survivor = await crew.someone();
+  const repeated = await caller.send(crew, survivor);
+  const { members } = crew;
+  const { requests } = provider;
+  const history = { cell, databaseUrl, sent, repeated, readings, members, survivor, words, providerKey };
+  await checkHistory({ ...history, modelCalls: requests.length - (isPaused ? 1 : 0) });
+  return role === "bystander" ? {} : await measureRecovery(databaseUrl, sent.runId, diedAtMs);
+}
+
+/** Both turns with calls have six results each, and the third turn has begun. */
+const resultsBeforeText = 14;
+
+async function lastDeathOf(members: readonly Member[]): Promise<number> {
+  const deaths = await Promise.all(members.filter(({ dies }) => dies !== undefined).map(deathOf));
+  return Math.max(0, ...deaths);
+}
+
+interface Watching {
+  readonly cell: Cell;
+  readonly crew: Crew;
+  readonly caller: Caller;
+  /** Each has a reader, which moves only when its home is gone. */
+  readonly homes: readonly Member[];
+  readonly readings: Reading[];
+}
+
+/** Sends the message and reads the run to its end at every home. */
+async function watch({ cell, crew, caller, homes, readings }: Watching): Promise<Sent> {
+  const sent = await caller.send(crew, homes[0]);
+  let isOver = false;
+  const endings = homes.map((home) => {
+    const reading = openReading(cell.surface, sent.runId);
+    readings.push(reading);
+    return readToEnd(reading, home, crew);
+  });
+  const reading = Promise.all(endings).then(() => {
+    isOver = true;
+  });
+  await Promise.all([reading, until("every reader to come to the end", () => isOver, patienceMs)]);
+  return sent;
+}

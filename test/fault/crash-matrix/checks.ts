@@ -1,0 +1,114 @@
+// What must hold after a cell, beyond what holds in any database: the run is whole, nothing of it was recorded twice, and
+// everybody who read it or asked for it got the same.
+//
+// I2   What a reader was given is stored, byte by byte, and all readers were given the same (I6).
+// I7   Each call has one outcome, and the log's result stands where its row says.
+// I10  The same request gives the same answer, and there is one session and one run.
+// I12  The provider's key and the client's are in no log line.
+
+import { fromBinary } from "@bufbuild/protobuf";
+import { expect } from "vitest";
+import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
+import type { RunResult } from "#gen/runnel/v1/result_pb.js";
+import { Run_State } from "#gen/runnel/v1/run_pb.js";
+import { keyOf } from "../../harness/credentials.ts";
+import { query } from "../../harness/database.ts";
+import { getRun } from "../cluster.ts";
+import { findViolations } from "../invariants.ts";
+import { expectStored, readLog, textOf } from "../log-reader.ts";
+import type { Sent } from "./caller.ts";
+import type { Member } from "./crew.ts";
+import { GrpcReading, openReading, type Reading } from "./reading.ts";
+import type { Cell } from "./scenarios.ts";
+
+/** Of every cell's run: two turns with two calls each, then the answer. */
+const turnsWithCalls = 2;
+const callsPerTurn = 2;
+
+export interface History {
+  readonly cell: Cell;
+  readonly databaseUrl: string;
+  readonly sent: Sent;
+  /** What the same requests were answered with when all was over. */
+  readonly repeated: Sent;
+  readonly readings: readonly Reading[];
+  readonly members: readonly Member[];
+  readonly survivor: Member;
+  readonly words: number;
+  readonly providerKey: string;
+  /** Requests to the provider, without those that it put off. */
+  readonly modelCalls: number;
+}
+
+export async function checkHistory(history: History): Promise<void> {
+  const { databaseUrl, sent, repeated, survivor } = history;
+  expect(repeated, "I10").toEqual(sent);
+  expect(await findViolations(databaseUrl)).toEqual([]);
+  const results = await readLog(survivor.client, sent.runId);
+  await expectStored(databaseUrl, sent.runId, results);
+  await checkReadings(history, results);
+  await checkRun(history, results);
+  await checkTables(databaseUrl, results);
+  checkModelCalls(history);
+  checkSecrets(history);
+}
+
+async function checkReadings({ cell, databaseUrl, sent, readings, survivor }: History, results: readonly RunResult[]) {
+  const fresh = openReading(cell.surface, sent.runId);
+  await fresh.follow(survivor);
+  expect(fresh.count, "I6").toBe(results.length);
+  for (const reading of readings) {
+    expect(reading.print(), "I2, I6").toEqual(fresh.print());
+    if (reading instanceof GrpcReading) {
+      await expectStored(databaseUrl, sent.runId, reading.reader.results);
+    }
+  }
+}
+
+async function checkRun({ sent, survivor, words }: History, results: readonly RunResult[]): Promise<void> {
+  const run = await getRun(survivor.client, sent.runId);
+  expect(run).toMatchObject({ state: Run_State.COMPLETED, lastSequence: BigInt(results.length) });
+  expect(run.output).toBe(Array.from({ length: words }, (_, index) => `word${index} `).join(""));
+  expect(textOf(results)).toBe(run.output);
+}
+
+async function checkTables(databaseUrl: string, results: readonly RunResult[]): Promise<void> {
+  const counts = await query(
+    databaseUrl,
+    "select (select count(*)::int from session) as sessions, (select count(*)::int from run) as runs",
+  );
+  expect(counts, "I10").toEqual([{ sessions: 1, runs: 1 }]);
+  const calls = await query<{ turn: number; position: number; known: boolean; at: number | null }>(
+    databaseUrl,
+    `select turn, position, outcome is not null as known, log_sequence::int as at
+      from tool_call order by turn, position`,
+  );
+  expect(calls, "I7").toHaveLength(turnsWithCalls * callsPerTurn);
+  for (const { turn, position, known, at } of calls) {
+    expect(known, "I7").toBe(true);
+    const toolCallId = `call_${turn - 1}_${position}`;
+    expect(results[(at ?? 0) - 1]?.payload, "I7").toMatchObject({ case: "toolCallCompleted", value: { toolCallId } });
+  }
+  const transcript = await query<{ position: number; message: Buffer }>(
+    databaseUrl,
+    "select position, message from transcript order by position",
+  );
+  const turn = ["assistant", ...Array.from({ length: callsPerTurn }, () => "tool")];
+  const roles = ["user", ...Array.from({ length: turnsWithCalls }, () => turn).flat(), "assistant"];
+  expect(transcript.map(({ message }) => fromBinary(MessageSchema, message).role)).toEqual(roles);
+  expect(transcript.map(({ position }) => position)).toEqual(roles.map((_, index) => index));
+}
+
+/** A crash costs at most the model call that it interrupted. */
+function checkModelCalls({ members, modelCalls }: History): void {
+  const deaths = members.filter(({ dies }) => dies !== undefined).length;
+  expect(modelCalls).toBeGreaterThanOrEqual(turnsWithCalls + 1);
+  expect(modelCalls).toBeLessThanOrEqual(turnsWithCalls + 1 + deaths);
+}
+
+function checkSecrets({ members, providerKey }: History): void {
+  for (const member of members) {
+    expect(member.log().includes(providerKey), "I12").toBe(false);
+    expect(member.log().includes(keyOf()), "I12").toBe(false);
+  }
+}

@@ -1,0 +1,19 @@
+// kill -9 at each named place of a run's life, once, with one process or two and readers over gRPC or SSE in turn. `npm run
+// faults` plays every combination, again and again.
+
+import { expect, test } from "vitest";
+import { failpoints } from "../../../src/base/failpoint.ts";
+import { playCell } from "./cell.ts";
+import { type Cell, inBatches, nameOf, sampleOf } from "./scenarios.ts";
+
+/** Far above the longest cell, in which every wait reaches its own limit. */
+const timeoutMs = 300_000;
+
+const batches = inBatches(sampleOf(failpoints));
+
+test.each(batches)("what was promised survives %s", { timeout: timeoutMs }, async (_names, batch: readonly Cell[]) => {
+  const outcomes = await Promise.all(batch.map(playCell));
+  expect(outcomes.filter(({ violations }) => violations.length > 0)).toEqual([]);
+  expect(outcomes.map(({ cell }) => cell)).toEqual(batch.map(nameOf));
+  expect(outcomes.every(({ kills }) => kills > 0)).toBe(true);
+});

@@ -1,0 +1,105 @@
+// The processes of one cell: who is alive, who died of its failpoint, and whom to ask.
+
+import { GrpcClient } from "../../harness/grpc.ts";
+import { type ServiceProcess, startProcess } from "../../harness/process.ts";
+import { until } from "../../harness/wait.ts";
+import type { Act, Death } from "./acts.ts";
+
+/** A promise is 15 s; more than that is only so that a busy machine shows a time instead of a failure. */
+export const patienceMs = 60_000;
+
+export interface Member extends ServiceProcess {
+  readonly client: GrpcClient;
+  /** Where it dies; undefined if it does not. */
+  readonly dies: Death | undefined;
+}
+
+export class Crew {
+  readonly members: Member[] = [];
+  readonly #environment: Readonly<Record<string, string>>;
+  #isClosed = false;
+
+  constructor(environment: Readonly<Record<string, string>>) {
+    this.#environment = environment;
+  }
+
+  /** Nobody waits any more for what the crew is asked. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /**
+   * One after the other, for side by side on a busy machine each of them takes too long; and those last that are to die,
+   * since some places are passed from the start on. Returns them in the order of the act.
+   */
+  async startAll(act: Act): Promise<Member[]> {
+    const living = act.filter((dies) => dies === undefined);
+    const started: Member[] = [];
+    for (const dies of [...living, ...act.filter((each) => each !== undefined)]) {
+      started.push(await this.#start(dies));
+    }
+    return act.flatMap((dies) =>
+      started.splice(
+        started.findIndex((member) => member.dies === dies),
+        1,
+      ),
+    );
+  }
+
+  /** The one that is wanted while it lives, else whoever does: the last to come. Waits for somebody. */
+  async someone(wanted?: Member): Promise<Member> {
+    const find = (): Member | undefined =>
+      wanted !== undefined && isAlive(wanted) ? wanted : this.members.findLast(isAlive);
+    return await until("a process that lives", find, patienceMs);
+  }
+
+  /** Asks until there is an answer, as a caller does that was cut off: the same request, to whoever is there. */
+  async ask<T>(
+    wanted: Member | undefined,
+    call: (member: Member) => Promise<T>,
+    isLost: (error: unknown) => boolean,
+  ): Promise<T> {
+    const attempt = async (): Promise<{ answer: T } | undefined> => {
+      try {
+        return { answer: await call(await this.someone(wanted)) };
+      } catch (error) {
+        if (isLost(error)) {
+          return undefined;
+        }
+        throw error;
+      }
+    };
+    return (await until("an answer", attempt, patienceMs)).answer;
+  }
+
+  async #start(dies: Death | undefined): Promise<Member> {
+    const failpoint = dies === undefined ? {} : { RUNNEL_FAILPOINT: dies };
+    const started = await startProcess({ ...this.#environment, ...failpoint });
+    const member = { ...started, client: new GrpcClient(started.target), dies };
+    this.members.push(member);
+    return member;
+  }
+}
+
+/** Resolves with the time when a process has died at its failpoint; throws if it does not, or ends otherwise. */
+export async function deathOf(member: Member): Promise<number> {
+  await until(`a process to come to ${member.dies}`, () => !isAlive(member), patienceMs);
+  const diedAtMs = Date.now();
+  const exitCode = await member.stop();
+  if (exitCode !== null) {
+    throw new Error(`a process that was to be killed at ${member.dies} ended with ${exitCode}`);
+  }
+  return diedAtMs;
+}
+
+function isAlive({ pid }: ServiceProcess): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

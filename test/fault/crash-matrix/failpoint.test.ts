@@ -1,0 +1,55 @@
+// The named places themselves: each stands in the source once, and naming one kills at the right pass and does nothing else.
+
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { failpoints } from "../../../src/base/failpoint.ts";
+import { readSourceFiles } from "../../tidy/source-file.ts";
+
+const source = join(import.meta.dirname, "../../../src");
+
+/** Fewer would leave out a step of a run's life. */
+const placesMin = 20;
+
+test("every place is passed at one line of the source, and no name is left over", async () => {
+  const files = await readSourceFiles(source);
+  const passed = files.flatMap(({ text }) =>
+    Array.from(text.matchAll(/\bfailpoint\("([^"]*)"\)/g), ([, name]) => name),
+  );
+  expect(passed.length).toBeGreaterThanOrEqual(placesMin);
+  expect(passed.sort()).toEqual([...failpoints].sort());
+});
+
+test.each([
+  ["the place that is named kills at its first pass", "lane.sent", ["lane.sent"], ""],
+  ["other places do nothing", "lane.sent", ["lane.inserting", "lane.answered", "lane.sent"], "ab"],
+  ["a pass that is named kills only then", "lane.sent:3", ["lane.sent", "lane.sent", "lane.sent", "lane.sent"], "ab"],
+] as const)("%s", (_name, variable, places, printed) => {
+  expect(pass(variable, places)).toMatchObject({ signal: "SIGKILL", stdout: printed, stderr: "" });
+});
+
+test("without the variable every place does nothing", () => {
+  expect(pass("", failpoints.slice(0, 3))).toMatchObject({ status: 0, signal: null, stdout: "abc" });
+  expect(pass(undefined, failpoints.slice(0, 3))).toMatchObject({ status: 0, signal: null, stdout: "abc" });
+});
+
+test.each(["lane.send", "lane.sent:", "lane.sent:0", "lane.sent:x", ":1"])(
+  "%s is refused, for it names no pass",
+  (name) => {
+    const { status, stdout, stderr } = pass(name, ["lane.sent"]);
+    expect(status).not.toBe(0);
+    expect(stdout).toBe("");
+    expect(stderr).toContain(`RUNNEL_FAILPOINT is "${name}": use the name of a place`);
+  },
+);
+
+/** A process that passes the places one after the other and prints a letter behind each. */
+function pass(variable: string | undefined, places: readonly string[]): ReturnType<typeof spawnSync> {
+  const steps = places.map((name, index) => `failpoint("${name}"); fs.writeSync(1, "${"abcdefgh"[index]}");`);
+  const script = `import fs from "node:fs"; import { failpoint } from ${JSON.stringify(join(source, "base/failpoint.ts"))};
+    ${steps.join("\n")}`;
+  return spawnSync(process.execPath, ["--input-type=module", "--eval", script], {
+    encoding: "utf8",
+    env: { PATH: process.env.PATH, ...(variable !== undefined && { RUNNEL_FAILPOINT: variable }) },
+  });
+}

@@ -1,0 +1,32 @@
+// How long a run stood still after a death, by the times in its results, which are of this machine's clock.
+
+import { fromBinary } from "@bufbuild/protobuf";
+import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+import { query } from "../../harness/database.ts";
+
+export interface Recovery {
+  /** How far the run had come at the last death: its results by then. */
+  readonly resultsBefore?: number;
+  /** From the last death to the next result, and to the terminal; absent when the run had ended by then. */
+  readonly nextResultMs?: number;
+  readonly terminalMs?: number;
+}
+
+export async function measureRecovery(databaseUrl: string, runId: string, diedAtMs: number): Promise<Recovery> {
+  const rows = await query<{ payload: Buffer }>(
+    databaseUrl,
+    "select payload from run_result where run_id = $1 order by sequence",
+    [runId],
+  );
+  const sinceDeath = rows.map(({ payload }) => timeOf(fromBinary(RunResultSchema, payload)) - diedAtMs);
+  const [nextResultMs, ...more] = sinceDeath.filter((ms) => ms > 0);
+  const resultsBefore = sinceDeath.filter((ms) => ms <= 0).length;
+  return {
+    resultsBefore,
+    ...(nextResultMs !== undefined && { nextResultMs, terminalMs: more.at(-1) ?? nextResultMs }),
+  };
+}
+
+function timeOf({ createTime }: RunResult): number {
+  return Number(createTime?.seconds ?? 0) * 1_000 + (createTime?.nanos ?? 0) / 1_000_000;
+}

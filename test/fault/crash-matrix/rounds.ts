@@ -1,0 +1,25 @@
+// One round of the matrix for `npm run faults`, which says by the environment which one: every combination that is due
+// is played and written into the tally, and fails here as well when something did not hold.
+
+import { expect, test } from "vitest";
+import { playCell } from "./cell.ts";
+import { type Cell, inBatches, nameOf } from "./scenarios.ts";
+import { addToTally, dueCells, readTally } from "./tally.ts";
+
+const round = Number(process.env.FAULTS_ROUND);
+const [index = 1, count = 1] = (process.env.FAULTS_SHARD ?? "1/1").split("/").map(Number);
+const tallyPath = process.env.FAULTS_TALLY ?? "";
+
+const due = dueCells(round, { index, count }, readTally(tallyPath));
+
+test.each(inBatches(due))("what was promised survives %s", async (_names: string, batch: readonly Cell[]) => {
+  const outcomes = await Promise.all(
+    batch.map(async (cell) => {
+      const outcome = await playCell(cell);
+      addToTally(tallyPath, { round, ...outcome });
+      return outcome;
+    }),
+  );
+  expect(outcomes.filter(({ violations }) => violations.length > 0)).toEqual([]);
+  expect(outcomes.map(({ cell }) => cell)).toEqual(batch.map(nameOf));
+});

@@ -1,0 +1,133 @@
+// What has to happen so that a process comes by each named place, and the cells of the matrix: each place with one process
+// or with two on one database, and with readers over gRPC or SSE. Whoever adds a place has to say here how to get there.
+
+import type { Failpoint } from "../../../src/base/failpoint.ts";
+
+/**
+ * What the process does that is to die.
+ *
+ * `owner`      accepts a run, works on it, and has its readers
+ * `leaver`     the same, and it is asked to stop in the middle of the run
+ * `successor`  takes over the run of a process that has died before
+ * `bystander`  has readers of a run that another process works on
+ */
+export type Role = "owner" | "leaver" | "successor" | "bystander";
+
+export interface Scenario {
+  readonly role: Role;
+  /** The numbers of passes that kill; a round takes one of them. */
+  readonly passes: readonly number[];
+  /** How many words the answer has, and the milliseconds between two; some places need a longer run. */
+  readonly words: number;
+  readonly gapMs: number;
+  /** The provider answers the first request with a demand to wait, so that the run is parked. */
+  readonly isPaused?: boolean;
+  /** The caller signs its message, and this is what the death leaves of its first signature. */
+  readonly firstSignature?: "unused" | "used";
+  /** Where the first process dies before the successor comes to its place. */
+  readonly firstDeath?: `${Failpoint}:${number}`;
+}
+
+const plain = { words: 15, gapMs: 20 } as const;
+/** Long enough for several renewals of the lease, or to be stopped in the middle. */
+const long = { words: 60, gapMs: 30 } as const;
+/** The third response is the one with the text; some of it is durable at its second flush. */
+const inText = { ...plain, firstDeath: "lane.settled:4" } as const;
+
+export const scenarios: Readonly<Record<Failpoint, Scenario>> = {
+  "nonce.inserting": { role: "owner", passes: [1], ...plain, firstSignature: "unused" },
+  "nonce.inserted": { role: "owner", passes: [1], ...plain, firstSignature: "used" },
+  "start.written": { role: "owner", passes: [1], ...plain },
+  "start.committed": { role: "owner", passes: [1], ...plain },
+  "start.filled": { role: "owner", passes: [1], ...plain },
+  "start.answering": { role: "owner", passes: [1], ...plain },
+  "claim.committed": { role: "successor", passes: [1], ...inText },
+  "run.loaded": { role: "owner", passes: [1], ...plain },
+  // A renewal comes every third of a second, from the start of the process on.
+  "lease.renewing": { role: "owner", passes: [5, 6, 7], ...long },
+  "lease.renewed": { role: "owner", passes: [6, 7, 5], ...long },
+  "model.calling": { role: "owner", passes: [2, 1, 3], ...plain },
+  "model.first-part": { role: "owner", passes: [3, 1, 2], ...plain },
+  "model.finished": { role: "owner", passes: [1, 2, 3], ...plain },
+  "lane.inserting": { role: "owner", passes: [4, 1, 2, 3, 5, 6], ...plain },
+  "lane.sent": { role: "owner", passes: [5, 1, 2, 3, 4, 6], ...plain },
+  "lane.answered": { role: "owner", passes: [3, 1, 2, 4, 5, 6], ...plain },
+  "lane.settled": { role: "owner", passes: [6, 1, 2, 3, 4, 5], ...plain },
+  "calls.written": { role: "owner", passes: [1, 2], ...plain },
+  "outcome.written": { role: "owner", passes: [2, 1, 3, 4], ...plain },
+  "answers.written": { role: "owner", passes: [2, 1], ...plain },
+  "checkpoint.written": { role: "owner", passes: [3, 1, 2, 4], ...plain },
+  "commit.committed": { role: "owner", passes: [2, 1, 3, 4, 5, 6, 7, 8], ...plain },
+  "calls.committed": { role: "owner", passes: [2, 1], ...plain },
+  "outcome.committed": { role: "owner", passes: [1, 2, 3, 4], ...plain },
+  "answers.committed": { role: "owner", passes: [1, 2], ...plain },
+  "tool.starting": { role: "owner", passes: [2, 1, 3, 4], ...plain },
+  "tool.ended": { role: "owner", passes: [3, 1, 2, 4], ...plain },
+  "announce.published": { role: "owner", passes: [3, 1, 2, 4, 5, 6, 7, 8], ...plain },
+  "notify.sending": { role: "owner", passes: [4, 3, 5, 6, 7, 8], ...plain },
+  "notify.sent": { role: "owner", passes: [6, 3, 4, 5, 7, 8], ...plain },
+  "follow.fetched": { role: "bystander", passes: [1, 2, 3], ...plain },
+  "tail.yielding": { role: "owner", passes: [2, 1, 3, 4], ...plain },
+  "terminal.written": { role: "owner", passes: [1], ...plain },
+  "terminal.committed": { role: "owner", passes: [1], ...plain },
+  "terminal.announced": { role: "owner", passes: [1], ...plain },
+  "park.written": { role: "owner", passes: [1], ...plain, isPaused: true },
+  "park.committed": { role: "owner", passes: [1], ...plain, isPaused: true },
+  "hand-on.stopping": { role: "leaver", passes: [1], words: 100, gapMs: 30 },
+  "hand-on.committed": { role: "leaver", passes: [1], words: 100, gapMs: 30 },
+  "wake.committed": { role: "successor", passes: [1], ...plain, isPaused: true, firstDeath: "park.committed:1" },
+  "reap.replica-deleted": { role: "successor", passes: [1], ...inText },
+  "reap.requeued": { role: "successor", passes: [1], ...inText },
+  "reap.committed": { role: "successor", passes: [1], ...inText },
+};
+
+export interface Cell {
+  readonly failpoint: Failpoint;
+  readonly passes: number;
+  readonly processes: 1 | 2;
+  readonly surface: "grpc" | "sse";
+}
+
+export function nameOf({ failpoint, passes, processes, surface }: Cell): string {
+  return `${failpoint}:${passes} ${processes === 1 ? "one process" : "two processes"} ${surface}`;
+}
+
+/** All cells of one round. Rounds differ in how often a process gets by before it dies. */
+export function productOf(names: readonly Failpoint[], round: number): Cell[] {
+  return names.flatMap((failpoint) => {
+    const passes = passesOf(failpoint, round);
+    return kinds.map((kind) => ({ failpoint, passes, ...kind }));
+  });
+}
+
+/** One cell for each place, of every kind in turn. */
+export function sampleOf(names: readonly Failpoint[]): Cell[] {
+  return names.flatMap((failpoint, index) => {
+    const kind = kinds[index % kinds.length];
+    return kind === undefined ? [] : [{ failpoint, passes: passesOf(failpoint, 0), ...kind }];
+  });
+}
+
+/** Two cores start a few processes at a time; more would only wait for each other. */
+const cellsAtOnce = 3;
+
+/** Cells that are played side by side, with their names. */
+export function inBatches(cells: readonly Cell[]): (readonly [names: string, batch: readonly Cell[]])[] {
+  const count = Math.ceil(cells.length / cellsAtOnce);
+  return Array.from({ length: count }, (_, index) => {
+    const batch = cells.slice(index * cellsAtOnce, (index + 1) * cellsAtOnce);
+    return [batch.map(nameOf).join(" · "), batch];
+  });
+}
+
+const kinds = [
+  { processes: 1, surface: "grpc" },
+  { processes: 2, surface: "sse" },
+  { processes: 2, surface: "grpc" },
+  { processes: 1, surface: "sse" },
+] as const;
+
+function passesOf(failpoint: Failpoint, round: number): number {
+  const { passes } = scenarios[failpoint];
+  return passes[round % passes.length] ?? 1;
+}

@@ -1,0 +1,48 @@
+// What a cell stands on: a database, a model provider, a folder for work, and nobody yet.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { type FakeProvider, startFakeProvider } from "../../fakes/provider.ts";
+import { fail } from "../../fakes/wire-server.ts";
+import { testDatabase } from "../../harness/database.ts";
+import { Crew } from "./crew.ts";
+import { type Cell, scenarios } from "./scenarios.ts";
+
+export interface Stage {
+  readonly databaseUrl: string;
+  readonly provider: FakeProvider;
+  readonly providerKey: string;
+  readonly crew: Crew;
+}
+
+/** Above the longest pause that is sat out with the run in memory. */
+const pauseSeconds = 6;
+
+export async function openStage({ failpoint }: Cell): Promise<Stage> {
+  const databaseUrl = await testDatabase();
+  const provider = await startFakeProvider();
+  onTestFinished(() => provider.close());
+  if (scenarios[failpoint].isPaused === true) {
+    provider.respond(fail(429, '{"error":{"message":"slow down"}}', { "retry-after": String(pauseSeconds) }));
+  }
+  const workRoot = await mkdtemp(join(tmpdir(), "runnel-work-"));
+  onTestFinished(() => rm(workRoot, { recursive: true, force: true }));
+  const providerKey = "a-key-that-no-log-line-holds";
+  const crew = new Crew({
+    RUNNEL_DATABASE_URL: databaseUrl,
+    RUNNEL_SESSIONS_WORK_ROOT: workRoot,
+    RUNNEL_DEFAULTS_MODEL: "openai:fake",
+    RUNNEL_PROVIDERS_OPENAI_KEY: providerKey,
+    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
+  });
+  onTestFinished(() => crew.close());
+  return { databaseUrl, provider, providerKey, crew };
+}
+
+/** What the fake provider does by: two turns with two calls each, then words at a pace. */
+export function messageOf({ failpoint }: Cell): string {
+  const { words, gapMs } = scenarios[failpoint];
+  return `tools=2 par=2 n=${words} gap=${gapMs}`;
+}

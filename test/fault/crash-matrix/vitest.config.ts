@@ -1,0 +1,18 @@
+// The rounds of `npm run faults`, which are not part of `npm test`.
+
+import { defineConfig } from "vitest/config";
+
+/** Far above the longest cell, in which every wait reaches its own limit. */
+const testTimeoutMs = 300_000;
+
+export default defineConfig({
+  test: {
+    globalSetup: ["test/harness/postgres.ts"],
+    include: ["test/fault/crash-matrix/rounds.ts"],
+    pool: "forks",
+    // A cell is several processes already.
+    maxWorkers: 1,
+    testTimeout: testTimeoutMs,
+    hookTimeout: testTimeoutMs,
+  },
+});

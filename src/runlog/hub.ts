@@ -5,7 +5,7 @@
 // H1  Only runs that somebody watches are kept.
 // H2  A ring is contiguous. A gap (entries this process did not hear of) empties it.
 // H3  `heard` is a sequence that is in the log: a reader below it finds something there.
-// H4  A run that was forgotten has no ring again while it is watched: its readers go to the log.
+// H4  A run that was forgotten has no ring again: what was read of it before comes late, and its readers go to the log.
 
 import type { Clock } from "../base/clock.ts";
 import type { LogEntry } from "./result.ts";
@@ -13,6 +13,8 @@ import type { Wakeup } from "./wakeup.ts";
 
 /** Enough for readers in step; a reader further behind gains by the larger pages of the log. */
 const ringLengthMax = 256;
+/** Forgotten runs that are remembered as such: what is late is seconds late, and nobody purges so many runs meanwhile. */
+const forgottenMax = 10_000;
 /** How soon readers get results is looked at this often, for all who wait then: looking costs each of them a little. */
 const lagIntervalMs = 100;
 
@@ -33,6 +35,7 @@ export interface LagGauge {
 
 export class Hub {
   readonly #channels = new Map<string, Channel>();
+  readonly #forgotten = new Set<string>();
   readonly #lag: LagGauge | undefined;
   #lagTakenAtMs = Number.NEGATIVE_INFINITY;
 
@@ -53,7 +56,7 @@ export class Hub {
   watch(runId: string): Watch {
     let channel = this.#channels.get(runId);
     if (channel === undefined) {
-      channel = { runId, ring: [], heard: 0, isForgotten: false, watches: new Set() };
+      channel = { runId, ring: [], heard: 0, isForgotten: this.#forgotten.has(runId), watches: new Set() };
       this.#channels.set(runId, channel);
     }
     const watch = new Watch(channel, { leave: () => this.#leave(channel, watch), lag: this.#lag });
@@ -91,6 +94,11 @@ export class Hub {
 
   /** Keeps nothing of a run any more, because its log was rewritten. Only runs that have ended are. */
   forget(runId: string): void {
+    this.#forgotten.add(runId);
+    const [oldest] = this.#forgotten;
+    if (this.#forgotten.size > forgottenMax && oldest !== undefined) {
+      this.#forgotten.delete(oldest);
+    }
     const channel = this.#channels.get(runId);
     if (channel !== undefined) {
       channel.isForgotten = true;

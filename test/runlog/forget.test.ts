@@ -23,12 +23,26 @@ test("a forgotten run has no ring again, and its readers are still told what the
   expect(hub.heard("run")).toBe(3);
 });
 
-test("a run that nobody watches is forgotten anyway", () => {
+test("a reader who comes after its run was forgotten goes to the log too, for what was read before comes late", () => {
   const hub = new Hub();
   hub.forget("run");
   using watch = hub.watch("run");
   hub.publish("run", [entry(1)]);
-  expect(watch.live(0)).toHaveLength(1);
+  expect(watch.live(0)).toBeUndefined();
+  expect(watch.isBehind(0)).toBe(true);
+});
+
+test("what is remembered of forgotten runs has a limit", () => {
+  const hub = new Hub();
+  for (let run = 0; run <= 10_000; run++) {
+    hub.forget(`run ${run}`);
+  }
+  using first = hub.watch("run 0");
+  using last = hub.watch("run 10000");
+  hub.publish("run 0", [entry(1)]);
+  hub.publish("run 10000", [entry(1)]);
+  expect(first.live(0)).toHaveLength(1);
+  expect(last.live(0)).toBeUndefined();
 });
 
 test("a purge elsewhere is heard of as results up to 0; other news forget nothing", () => {

@@ -3,6 +3,7 @@
 
 import { type Kysely as Database, Kysely, type Transaction as KyselyTransaction, PostgresDialect } from "kysely";
 import pg from "pg";
+import { systemClock } from "../base/clock.ts";
 import type { PoolFigures } from "../telemetry/metrics/sources.ts";
 import type { Schema } from "./schema.ts";
 
@@ -39,6 +40,10 @@ const idleInTransactionTimeoutMs = 10_000;
 /** A twin of a create waits this long for the first one to commit. */
 const lockTimeoutMs = 5_000;
 const connectTimeoutMs = 5_000;
+/** A connection on which nothing happens asks this often whether the other side is there; the system's own two hours are too long. */
+const probeAfterMs = 20_000;
+/** For the other side to close as well. A dead wire never lets it, and nobody is to wait for that. */
+const goodbyeTimeoutMs = 1_000;
 /** One for the lease, one for whatever else looks after runs. */
 const controlPoolSize = 2;
 
@@ -64,6 +69,7 @@ export function openConnections(address: DatabaseAddress, options: ConnectionOpt
     connect: async (name, timeoutMs = statementTimeoutMs) => {
       const client = new pg.Client(clientConfig(address, `runnel ${name}`, timeoutMs));
       client.on("error", options.onConnectionError);
+      giveUpWhenSilent(client);
       await client.connect();
       return client;
     },
@@ -90,6 +96,7 @@ function openPool(
   });
   pool.on("error", onConnectionError);
   pool.on("connect", prepareStatements);
+  pool.on("connect", giveUpWhenSilent);
   // The pool listens to idle clients alone. One that breaks at work fails its statement; unheard it would end the process.
   pool.on("connect", (client) => client.on("error", () => {}));
   const db = new Kysely<Schema>({
@@ -108,6 +115,53 @@ function openPool(
 }
 
 type Query = (text: unknown, values?: unknown, ...rest: unknown[]) => unknown;
+
+/**
+ * Gives a connection up that left a statement without an answer. Whoever swallowed one swallows the next as well; or is
+ * still at work on it, and then the next would find itself in the middle of somebody else's transaction.
+ */
+function giveUpWhenSilent(client: pg.Client): void {
+  const query = client.query.bind(client) as Query;
+  const watched: Query = (...asked) => {
+    const answer = query(...asked);
+    if (answer instanceof Promise) {
+      answer.catch((error: unknown) => {
+        if (error instanceof Error && error.message === unanswered) {
+          void client.end();
+        }
+      });
+    }
+    return answer;
+  };
+  client.query = watched as typeof client.query;
+  boundGoodbye(client);
+}
+
+/** What pg says of a statement that nobody answered in time. */
+const unanswered = "Query read timeout";
+
+function boundGoodbye(client: pg.Client): void {
+  const end = client.end.bind(client);
+  const endInTime = async (): Promise<void> => {
+    const ended = new AbortController();
+    void systemClock.sleep(goodbyeTimeoutMs, ended.signal).then(() => {
+      if (!ended.signal.aborted) {
+        client.connection.stream.destroy();
+      }
+    });
+    await end();
+    ended.abort();
+  };
+  // Pools hand over a callback.
+  client.end = ((onEnd?: (error?: Error) => void) => {
+    const ending = endInTime();
+    if (onEnd === undefined) {
+      return ending;
+    }
+    ending.then(() => onEnd(), onEnd);
+    return undefined;
+  }) as typeof client.end;
+}
 
 /** Texts come from our own code and are few; lists of values make some of them many. */
 const preparedTextsMax = 200;
@@ -181,6 +235,7 @@ function clientConfig(address: DatabaseAddress, applicationName: string, timeout
     application_name: applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
+    keepAliveInitialDelayMillis: probeAfterMs,
     types: { getTypeParser: typeParser },
     ...(timeoutMs > 0 && {
       statement_timeout: timeoutMs,

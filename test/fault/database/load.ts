@@ -1,0 +1,138 @@
+// Work under which a database fails: paced runs with readers over gRPC and SSE that go on where they were cut off, and a
+// caller that starts more runs all the time and keeps what it was promised.
+
+import { setTimeout as delay } from "node:timers/promises";
+import { type ServiceError, status } from "@grpc/grpc-js";
+import { expect, onTestFinished } from "vitest";
+import { Run_State } from "#gen/runnel/v1/run_pb.js";
+import { query } from "../../harness/database.ts";
+import { until } from "../../harness/wait.ts";
+import { getRun, type Member, startRun } from "../cluster.ts";
+import { expectInvariants } from "../invariants.ts";
+import { expectStored, LogReader, SseLogReader } from "../log-reader.ts";
+
+/** Between two runs that the caller starts, and between a reader's attempts. */
+const pauseMs = 100;
+
+export interface Load {
+  /** Resolves when every reader has something and none is done. */
+  flows(): Promise<void>;
+  /** Codes that readers' streams ended with before the last one of each, and that calls failed with. */
+  readonly codes: ReadonlySet<status>;
+  /** How many results have been read so far. */
+  countRead(): number;
+  /** Waits until all runs have ended and every reader has its end; then compares with the tables. */
+  expectNothingLost(databaseUrl: string): Promise<void>;
+}
+
+export async function startLoad(member: Member, { runs, message }: { runs: number; message: string }): Promise<Load> {
+  const over = new AbortController();
+  onTestFinished(() => over.abort());
+  const codes = new Set<status>();
+  const runIds = await Promise.all(
+    Array.from({ length: runs }, async () => (await startRun(member.client, message)).runId),
+  );
+  const readers = runIds.map((runId) => new LogReader(runId));
+  const sseReaders = runIds.map((runId) => new SseLogReader(runId));
+  const reading = Promise.all([
+    ...readers.map((reader) => readToTheEnd(reader, member, codes, over.signal)),
+    ...sseReaders.map((reader) => readSseToTheEnd(reader, member, over.signal)),
+  ]);
+  // What goes wrong is told where it is waited for.
+  reading.catch(() => {});
+  const caller = new Caller(member, codes);
+  const countRead = (): number => readers.reduce((sum, reader) => sum + reader.results.length, 0);
+  return {
+    codes,
+    countRead,
+    flows: async () => {
+      const all = [...readers.map(({ results }) => results), ...sseReaders.map(({ events }) => events)];
+      await until("all readers to follow", () => all.every(({ length }) => length >= 5), 40_000);
+      expect(readers.filter((reader) => reader.count("runCompleted") > 0)).toEqual([]);
+    },
+    expectNothingLost: async (databaseUrl) => {
+      const promised = await caller.finish();
+      expect(promised.length).toBeGreaterThan(0);
+      await reading;
+      for (const [index, reader] of readers.entries()) {
+        await expectStored(databaseUrl, reader.runId, reader.results);
+        expect(sseReaders[index]?.events).toHaveLength(reader.results.length);
+        expect(await getRun(member.client, reader.runId)).toMatchObject({ state: Run_State.COMPLETED });
+      }
+      const rows = await query<{ id: string }>(databaseUrl, "select id from run where id = any($1)", [promised]);
+      expect(rows.map(({ id }) => id).sort()).toEqual([...promised].sort());
+      for (const runId of promised) {
+        await until("a promised run to end", async () => {
+          const { state } = await getRun(member.client, runId);
+          return state === Run_State.COMPLETED;
+        });
+      }
+      await expectInvariants(databaseUrl);
+    },
+  };
+}
+
+/** A stream may be cut or end with RESUME; both are UNAVAILABLE. */
+async function readToTheEnd(
+  reader: LogReader,
+  { client }: Member,
+  codes: Set<status>,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    const code = await reader.follow(client);
+    if (code === status.OK) {
+      return;
+    }
+    codes.add(code);
+    await delay(pauseMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+async function readSseToTheEnd(reader: SseLogReader, { url }: Member, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const end = await reader.follow(url).catch((error: unknown) => {
+      // No stream at all: that is told by a status.
+      if (error instanceof Error && error.message.startsWith("503:")) {
+        return "broken";
+      }
+      throw error;
+    });
+    if (end === "finished") {
+      return;
+    }
+    await delay(pauseMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** Starts runs of a few words, one after the other. */
+class Caller {
+  readonly #promised: string[] = [];
+  readonly #over = new AbortController();
+  readonly #calling: Promise<void>;
+
+  constructor({ client }: Member, codes: Set<status>) {
+    onTestFinished(() => this.#over.abort());
+    this.#calling = this.#call(client, codes);
+  }
+
+  /** Stops, and tells the runs that it was promised. */
+  async finish(): Promise<readonly string[]> {
+    this.#over.abort();
+    await this.#calling;
+    return this.#promised;
+  }
+
+  async #call(client: Member["client"], codes: Set<status>): Promise<void> {
+    const { signal } = this.#over;
+    while (!signal.aborted) {
+      try {
+        const { runId } = await startRun(client, "words=3 pace=0");
+        this.#promised.push(runId);
+      } catch (error) {
+        codes.add((error as ServiceError).code);
+      }
+      await delay(pauseMs, undefined, { signal }).catch(() => {});
+    }
+  }
+}

@@ -1,0 +1,95 @@
+// A Postgres that belongs to one test, to be stopped, killed, frozen and started again.
+
+import { readFileSync } from "node:fs";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../../src/storage/embedded/open.ts";
+import { until } from "../../harness/wait.ts";
+
+export interface OwnPostgres {
+  /** Stays the same over restarts. */
+  readonly url: string;
+  /** `fast` ends every connection and shuts down; `immediate` just dies and recovers at the next start. */
+  stop(how: "fast" | "immediate"): Promise<void>;
+  /** False once the server has ended, by whatever cause. */
+  isRunning(): boolean;
+  start(): Promise<void>;
+  /** Stops the server and all its backends in their tracks: connections stay open, and nobody answers. */
+  freeze(): void;
+  thaw(): void;
+}
+
+/** `home` is the folder of its data; one in the temporary folder by default. */
+export async function openOwnPostgres(home?: string): Promise<OwnPostgres> {
+  const folder = home ?? (await makeFolder());
+  const directory = join(folder, "database");
+  let server = await openEmbeddedPostgres({ directory });
+  const pid = (): number | undefined => readPid(server);
+  const isRunning = (): boolean => isAlive(pid());
+  const signal = (name: NodeJS.Signals): void => {
+    for (const each of familyOf(pid())) {
+      process.kill(each, name);
+    }
+  };
+  const start = async (): Promise<void> => {
+    server = await openEmbeddedPostgres({ directory });
+  };
+  onTestFinished(async () => {
+    if (isRunning()) {
+      signal("SIGCONT");
+    }
+    await server.stop();
+    await rm(home === undefined ? folder : directory, { recursive: true });
+  });
+  return {
+    url: server.connectionString,
+    isRunning,
+    start,
+    stop: async (how) => {
+      const postmaster = pid();
+      process.kill(postmaster ?? 0, how === "fast" ? "SIGINT" : "SIGQUIT");
+      await until("Postgres to be gone", () => !isAlive(postmaster));
+    },
+    freeze: () => signal("SIGSTOP"),
+    thaw: () => signal("SIGCONT"),
+  };
+}
+
+async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "runnel-own-postgres-"));
+  // Started by root it runs under another account, which passes through to its data.
+  await chmod(folder, 0o711);
+  return folder;
+}
+
+function readPid({ directory }: EmbeddedPostgres): number | undefined {
+  try {
+    const [line] = readFileSync(join(directory, "postgres", "postmaster.pid"), "utf8").split("\n");
+    return Number(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(pid: number | undefined): boolean {
+  if (pid === undefined) {
+    return false;
+  }
+  try {
+    // A server that has ended stays a zombie until this process, its parent, has heard of it.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+/** The postmaster comes first, so that a freeze lets it start nobody else. */
+function familyOf(pid: number | undefined): number[] {
+  if (pid === undefined) {
+    return [];
+  }
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
+  return [pid, ...children.trim().split(" ").filter(Boolean).map(Number)];
+}

@@ -1,0 +1,52 @@
+// More callers at once than there are connections to the database.
+
+import { type ServiceError, status } from "@grpc/grpc-js";
+import { expect, test } from "vitest";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { query, testDatabase } from "../../harness/database.ts";
+import { until } from "../../harness/wait.ts";
+import { startRun } from "../cluster.ts";
+import { expectInvariants } from "../invariants.ts";
+import { LogReader, readLog } from "../log-reader.ts";
+import { startOn } from "./service-on.ts";
+
+const callers = 200;
+const readers = 50;
+
+// Readers hold no connection while they wait, so 50 of them leave the pool of two to those who call. Those queue for it:
+// each is served, or told to come again, and nobody is forgotten.
+test("200 calls at once over a pool of two are each served or told to come again", async () => {
+  const databaseUrl = await testDatabase();
+  const { member, probes } = await startOn(databaseUrl, { RUNNEL_DATABASE_POOL_SIZE: "2" });
+  const { runId } = await startRun(member.client, "words=400 pace=20");
+  const following = Array.from({ length: readers }, () => new LogReader(runId));
+  const endings = following.map((reader) => reader.follow(member.client));
+  await until("readers to follow", () => following.every(({ results }) => results.length > 3));
+
+  const calls = await Promise.allSettled(
+    Array.from({ length: callers }, (_, index) => startOne(member.client, `session-${index}`)),
+  );
+  const refused = calls.filter((call) => call.status === "rejected").map(({ reason }) => (reason as ServiceError).code);
+  const allowed: status[] = [status.RESOURCE_EXHAUSTED, status.UNAVAILABLE];
+  expect(refused.filter((code) => !allowed.includes(code))).toEqual([]);
+  const promised = calls.flatMap((call) => (call.status === "fulfilled" ? [call.value] : []));
+  expect(promised.length).toBeGreaterThan(0);
+  const rows = await query<{ id: string }>(databaseUrl, "select id from run where id = any($1)", [promised]);
+  expect(rows).toHaveLength(promised.length);
+
+  expect(await Promise.all(endings)).toEqual(endings.map(() => status.OK));
+  for (const id of promised) {
+    expect((await readLog(member.client, id)).at(-1)?.payload.case).toBe("runCompleted");
+  }
+  // Nothing is left waiting.
+  await member.client.call(RunService.method.getRun, { runId });
+  expect(probes.livenessMaxMs).toBeLessThan(10_000);
+  await expectInvariants(databaseUrl);
+});
+
+async function startOne(client: Parameters<typeof startRun>[0], sessionId: string): Promise<string> {
+  await client.call(SessionService.method.createSession, { sessionId, agent: { name: "pool" } });
+  const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "words=3 pace=0" });
+  return runId;
+}

@@ -1,0 +1,50 @@
+// What readers cost the database while they follow a run.
+
+import { expect, test } from "vitest";
+import { testDatabase } from "../../harness/database.ts";
+import { until } from "../../harness/wait.ts";
+import { type Member, startRun } from "../cluster.ts";
+import { startCrowd } from "../crowd.ts";
+import { metricsEnvironment, readFigures } from "./figures.ts";
+import { startOn } from "./service-on.ts";
+
+const readersOfEachKind = 400;
+/** Longer than they take to begin and 15 s more, after which each would look. */
+const message = "words=300 pace=100";
+/** Leases, queues and polls ask some 25 times a second. */
+const calmPerSecond = 60;
+const askTimeoutMs = 90_000;
+
+// Thousands of readers that begin together would also look together, and a pool of a few connections would turn most of
+// them away. As long as a run speaks there is nothing to look for.
+test("readers of a run that speaks ask the database for nothing", { timeout: askTimeoutMs }, async () => {
+  const { member } = await startOn(await testDatabase(), metricsEnvironment);
+  const { runId } = await startRun(member.client, message);
+  const crowd = startCrowd({ url: member.url, runId, reading: readersOfEachKind, stuck: 0 });
+  await crowd.begun;
+  await until("all readers to have begun", calm(member));
+  const before = await countStatements(member);
+  const { ended, wrong } = await crowd.ended;
+  expect({ ended, wrong }).toEqual({ ended: 2 * readersOfEachKind, wrong: [] });
+  expect((await countStatements(member)) - before).toBeLessThan(3 * readersOfEachKind);
+});
+
+async function countStatements(member: Member): Promise<number> {
+  return (await readFigures(member)).value("runnel_db_query_duration_seconds_count") ?? Number.NaN;
+}
+
+/** True once a second has passed in which nobody but the service itself asked. */
+function calm(member: Member): () => Promise<boolean> {
+  let atMs = performance.now();
+  let count = 0;
+  return async () => {
+    const seconds = (performance.now() - atMs) / 1_000;
+    if (seconds < 1) {
+      return false;
+    }
+    const more = (await countStatements(member)) - count;
+    atMs += seconds * 1_000;
+    count += more;
+    return more >= 0 && more / seconds < calmPerSecond;
+  };
+}

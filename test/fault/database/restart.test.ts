@@ -1,0 +1,39 @@
+// Postgres is restarted under load: politely, and as by a crash. Whoever was promised something finds it afterwards.
+
+import { status } from "@grpc/grpc-js";
+import { expect, test } from "vitest";
+import { linesOf } from "../cluster.ts";
+import { startLoad } from "./load.ts";
+import { openOwnPostgres } from "./own-postgres.ts";
+import { startOn } from "./service-on.ts";
+
+const runs = 20;
+/** Far above what was measured, since other tests share the machine: off within the lease, on again within a second. */
+const readinessMaxMs = 10_000;
+const restartTimeoutMs = 120_000;
+
+// The server goes away in the middle of everything and stays away until readiness has gone off. Runs wait for it with
+// what they have to write; readers keep their streams or are told to come again.
+test.for(["fast", "immediate"] as const)(
+  "a restart that is %s loses nothing that was promised",
+  { timeout: restartTimeoutMs },
+  async (how) => {
+    const postgres = await openOwnPostgres();
+    const { member, probes } = await startOn(postgres.url);
+    const load = await startLoad(member, { runs, message: "words=150 pace=60" });
+    await load.flows();
+
+    const stoppedAtMs = performance.now();
+    await postgres.stop(how);
+    expect(await probes.notReadySince(stoppedAtMs, readinessMaxMs)).toBeLessThan(readinessMaxMs);
+    await postgres.start();
+    const startedAtMs = performance.now();
+    expect(await probes.readySince(startedAtMs, readinessMaxMs)).toBeLessThan(readinessMaxMs);
+
+    await load.expectNothingLost(postgres.url);
+    expect([...load.codes].filter((code) => code !== status.UNAVAILABLE)).toEqual([]);
+    expect(linesOf(member, "run.abandoned")).toEqual([]);
+    expect(probes.livenessMaxMs).toBeLessThan(readinessMaxMs);
+    expect(await member.stop()).toBe(0);
+  },
+);

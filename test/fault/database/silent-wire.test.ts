@@ -1,0 +1,48 @@
+// The way to Postgres goes dead under the connections that are open, without a word to either side.
+
+import { status } from "@grpc/grpc-js";
+import { expect, test } from "vitest";
+import { query, testDatabase } from "../../harness/database.ts";
+import { until } from "../../harness/wait.ts";
+import { metricsEnvironment, readFigures } from "./figures.ts";
+import { startLoad } from "./load.ts";
+import { startOn } from "./service-on.ts";
+import { openSilentWire } from "./silent-wire.ts";
+
+/** A statement is given up after 12 s. Then its connection is as well, and the next one gets through. */
+const recoveredMaxMs = 30_000;
+const silentTimeoutMs = 150_000;
+
+// A connection that has swallowed one statement swallows every other one, and would for as long as TCP hopes: a quarter of
+// an hour. So it must not be used again, nor go back to its pool, nor be waited for when it is given up.
+test("connections that fall silent are given up, and new ones take their place", {
+  timeout: silentTimeoutMs,
+}, async () => {
+  const databaseUrl = await testDatabase();
+  const wire = await openSilentWire(databaseUrl);
+  const { member, probes } = await startOn(wire.url, metricsEnvironment);
+  const load = await startLoad(member, { runs: 8, message: "words=150 pace=60" });
+  await load.flows();
+
+  expect(wire.passing).toBeGreaterThan(4);
+  wire.silence();
+  const silencedAtMs = performance.now();
+  await probes.notReadySince(silencedAtMs, recoveredMaxMs);
+  await probes.readySince(silencedAtMs, recoveredMaxMs);
+  await until("a second connection that listens", async () => (await countListeners(databaseUrl)) > 1, recoveredMaxMs);
+  expect((await readFigures(member)).value("runnel_listen_connected")).toBe(1);
+
+  await load.expectNothingLost(databaseUrl);
+  expect([...load.codes].filter((code) => code !== status.UNAVAILABLE)).toEqual([]);
+  expect(probes.livenessMaxMs).toBeLessThan(recoveredMaxMs);
+  expect(await member.stop()).toBe(0);
+});
+
+/** Postgres keeps the silent one, too: it waits for whoever listens to speak. */
+async function countListeners(databaseUrl: string): Promise<number> {
+  const rows = await query(
+    databaseUrl,
+    "select 1 from pg_stat_activity where datname = current_database() and application_name = 'runnel listen'",
+  );
+  return rows.length;
+}

@@ -1,0 +1,90 @@
+// What HTTP/2 lets a peer do cheaply: open and reset streams, open more than it may, and hold all it opened.
+
+import { once } from "node:events";
+import http2 from "node:http2";
+import { expect, onTestFinished, test } from "vitest";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { startRun } from "../../fault/cluster.ts";
+import { until } from "../../harness/wait.ts";
+import { cancel, hello, request } from "../h2-frames.ts";
+import { envelope, grpcHead } from "./grpc-call.ts";
+import { connectPeers } from "./raw-peers.ts";
+import { openSiege } from "./siege.ts";
+
+const floodingPeers = 10;
+const resets = 3_000;
+const attackTimeoutMs = 120_000;
+
+test("peers that open and reset 3,000 streams each lose their connections", { timeout: attackTimeoutMs }, async () => {
+  const siege = await openSiege();
+  const flood = Array.from({ length: resets }, (_, index) => {
+    const streamId = 2 * index + 1;
+    return [request(streamId, "GET"), cancel(streamId)];
+  }).flat();
+  const peers = connectPeers(siege, floodingPeers, Buffer.concat([hello, ...flood]));
+  await until("all of them to be closed", () => peers.countOpen() === 0);
+  await siege.expectUnharmed();
+});
+
+// Calls that are in order, by a client that is known, each given up as soon as it was sent: what is begun for one is ended.
+test("a client that begins 3,000 calls and takes each back leaves nothing behind", {
+  timeout: attackTimeoutMs,
+}, async () => {
+  const siege = await openSiege();
+  const { runId } = await startRun(siege.member.client, "words=1000 pace=100");
+  const call = grpcHead(RunService.method.tailRun);
+  const body = envelope(RunService.method.tailRun, { runId });
+  for (let begun = 0; begun < resets; ) {
+    const session = open(siege.member.url);
+    await once(session, "connect");
+    while (begun < resets && !session.closed && !session.destroyed) {
+      const stream = session.request(call);
+      const closed = new Promise<void>((resolve) => stream.on("error", () => {}).once("close", () => resolve()));
+      stream.end(body);
+      stream.close(http2.constants.NGHTTP2_CANCEL);
+      begun += 1;
+      await closed;
+    }
+    session.destroy();
+  }
+  await siege.member.client.call(RunService.method.cancelRun, { runId });
+  await siege.expectUnharmed();
+});
+
+const askedStreams = 1_000;
+const allowedStreams = 100;
+
+test("a connection gets 100 streams of 1,000, and the others are refused", { timeout: attackTimeoutMs }, async () => {
+  const siege = await openSiege();
+  const { runId } = await startRun(siege.member.client, "words=1000 pace=100");
+  const call = grpcHead(RunService.method.tailRun);
+  const body = envelope(RunService.method.tailRun, { runId });
+  // A client that takes no notice of what it was told.
+  const session = open(siege.member.url);
+  let answered = 0;
+  let refused = 0;
+  for (let index = 0; index < askedStreams; index++) {
+    const stream = session.request(call);
+    stream.on("error", () => {}).resume();
+    stream.once("response", () => {
+      answered += 1;
+    });
+    stream.once("close", () => {
+      refused += stream.rstCode === http2.constants.NGHTTP2_REFUSED_STREAM ? 1 : 0;
+    });
+    stream.end(body);
+  }
+  await until("the allowed streams to be answered", () => answered >= allowedStreams);
+  expect(answered).toBe(allowedStreams);
+  session.destroy();
+  await siege.member.client.call(RunService.method.cancelRun, { runId });
+  expect(refused).toBeLessThanOrEqual(askedStreams - allowedStreams);
+  await siege.expectUnharmed();
+});
+
+function open(url: string): http2.ClientHttp2Session {
+  const session = http2.connect(url);
+  session.on("error", () => {});
+  onTestFinished(() => session.destroy());
+  return session;
+}

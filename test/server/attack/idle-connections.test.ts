@@ -1,0 +1,49 @@
+// As many connections as the port takes, from many addresses, and none of them asks for anything.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { countDescriptors, lookInto, residentBytes } from "../../fault/looking-glass.ts";
+import { until } from "../../harness/wait.ts";
+import { openSiege, type Siege } from "./siege.ts";
+
+const program = fileURLToPath(new URL("./idle-connections.ts", import.meta.url));
+/** The port takes 10,000 by default; a bystander needs a few of them. */
+const idle = 9_900;
+const bytesPerConnectionMax = 64 * 1_024;
+const idleTimeoutMs = 180_000;
+
+test("9,900 connections that ask for nothing cost little, and nobody else notices", {
+  timeout: idleTimeoutMs,
+}, async () => {
+  const siege = await openSiege();
+  const { pid } = siege.member;
+  const before = await lookInto(siege.member);
+  const residentBefore = residentBytes(pid);
+  const attackers = await startIdle(siege);
+  expect(attackers.open).toBe(idle);
+  expect(countDescriptors(pid)).toBeGreaterThan(idle);
+  const during = await lookInto(siege.member);
+  expect((during.bytes - before.bytes) / idle).toBeLessThan(bytesPerConnectionMax);
+  expect((residentBytes(pid) - residentBefore) / idle).toBeLessThan(2 * bytesPerConnectionMax);
+  const answers = siege.bystander.answers;
+  await until("the bystander to be served beside them", () => siege.bystander.answers > answers + 10);
+  await attackers.leave();
+  await siege.expectUnharmed();
+});
+
+async function startIdle({ host, port }: Siege): Promise<{ open: number; leave: () => Promise<void> }> {
+  const child = spawn(process.execPath, [program, host, String(port), String(idle)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const gone = once(child, "exit");
+  const leave = async (): Promise<void> => {
+    child.kill("SIGKILL");
+    await gone;
+  };
+  onTestFinished(leave);
+  const [line]: string[] = await once(createInterface({ input: child.stdout }), "line");
+  return { open: JSON.parse(line ?? "{}").open, leave };
+}

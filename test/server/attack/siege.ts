@@ -1,0 +1,52 @@
+// A service in a process of its own that is attacked while a bystander uses it, and what must be true afterwards.
+
+import { expect } from "vitest";
+import { type Member, openCluster } from "../../fault/cluster.ts";
+import { countDescriptors, type Insight, lookInto, lookingGlass } from "../../fault/looking-glass.ts";
+import { until } from "../../harness/wait.ts";
+import { Bystander } from "./bystander.ts";
+
+/** Of memory in use after a collection: caches, and code that was compiled meanwhile. */
+const driftBytesMax = 24 * 1_048_576;
+/** The bystander's own, and connections of the pools that come and go. */
+const driftDescriptorsMax = 10;
+/** Every limit of time on the port has passed by then, but the ones for connections that are idle in good order. */
+const overMaxMs = 45_000;
+
+export interface Siege {
+  readonly member: Member;
+  readonly host: string;
+  readonly port: number;
+  readonly bystander: Bystander;
+  /** Waits until the attack has left nothing behind. */
+  expectUnharmed(): Promise<void>;
+}
+
+export async function openSiege(): Promise<Siege> {
+  const cluster = await openCluster(lookingGlass);
+  const member = await cluster.start();
+  const bystander = new Bystander(member);
+  await until("the bystander to be served", () => bystander.answers > 20);
+  const before = await lookInto(member);
+  const { hostname, port } = new URL(member.url);
+  return {
+    member,
+    host: hostname,
+    port: Number(port),
+    bystander,
+    expectUnharmed: async () => {
+      const answers = bystander.answers;
+      await until("the bystander to be served on", () => bystander.answers > answers + 5);
+      await bystander.expectServed();
+      await expectBackTo(before, member);
+      expect(await member.stop()).toBe(0);
+    },
+  };
+}
+
+async function expectBackTo(before: Insight, member: Member): Promise<void> {
+  const descriptorsMax = before.descriptors + driftDescriptorsMax;
+  await until("the descriptors to be closed", () => countDescriptors(member.pid) <= descriptorsMax, overMaxMs);
+  const isFreed = async (): Promise<boolean> => (await lookInto(member)).bytes < before.bytes + driftBytesMax;
+  await until("the memory to be freed", isFreed, overMaxMs);
+}

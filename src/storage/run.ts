@@ -1,7 +1,7 @@
 // The run rows: the queue, the ownership and the outcome of every run. Whoever changes a run that is not its own locks
 // the row first; the partial unique index keeps a session to one active run.
 
-import { type Selectable, sql } from "kysely";
+import { type RawBuilder, type Selectable, sql } from "kysely";
 import { uuidArray } from "./binary-array.ts";
 import { type Db, isStorableText, isUniqueViolation, type Transaction } from "./database.ts";
 import type { RunStatus, RunTable } from "./schema.ts";
@@ -40,6 +40,11 @@ const runColumns = [
 const age = sql<number>`(extract(epoch from clock_timestamp() - run.create_time) * 1000)::float8`.as("age_ms");
 const timeLeft = sql<number>`(extract(epoch from run.deadline - clock_timestamp()) * 1000)::float8`.as("time_left_ms");
 const runSelection = [...runColumns, age, timeLeft] as const;
+
+/** A status that stands in the text of a statement: the plan that is kept for it may use the partial index of the status. */
+function literal(status: RunStatus): RawBuilder<RunStatus> {
+  return sql.lit(status);
+}
 
 export const activeStatuses = ["queued", "running", "waiting"] as const satisfies readonly RunStatus[];
 
@@ -235,7 +240,7 @@ export async function wakeDueRuns(db: Db): Promise<number> {
   const result = await db
     .updateTable("run")
     .set({ status: "queued", wait_reason: null, wake_at: sql<Date>`now()` })
-    .where("status", "=", "waiting")
+    .where("status", "=", literal("waiting"))
     .where("wake_at", "<=", sql<Date>`now()`)
     .executeTakeFirst();
   return Number(result.numUpdatedRows);
@@ -246,7 +251,7 @@ export async function wakeRun(db: Db, id: string): Promise<boolean> {
   const result = await db
     .updateTable("run")
     .set({ status: "queued", wait_reason: null, wake_at: sql<Date>`now()` })
-    .where("status", "=", "waiting")
+    .where("status", "=", literal("waiting"))
     .where("id", "=", id)
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
@@ -298,7 +303,7 @@ export async function listCancelRequests(db: Db, owner: string): Promise<string[
     .selectFrom("run")
     .select("id")
     .where("owner", "=", owner)
-    .where("status", "=", "running")
+    .where("status", "=", literal("running"))
     .where("cancel_request_time", "is not", null)
     .execute();
   return rows.map((row) => row.id);
@@ -309,7 +314,7 @@ export async function lockOrphanedRuns(trx: Transaction, limit: number): Promise
   return await trx
     .selectFrom("run")
     .select(runSelection)
-    .where("status", "=", "running")
+    .where("status", "=", literal("running"))
     .where(({ not, exists, selectFrom }) =>
       not(exists(selectFrom("replica").select("replica.id").whereRef("replica.id", "=", "run.owner"))),
     )
@@ -325,7 +330,7 @@ export async function lockOverdueRuns(trx: Transaction, args: { marginMs: number
   return await trx
     .selectFrom("run")
     .select(runSelection)
-    .where("status", "=", "running")
+    .where("status", "=", literal("running"))
     .where("deadline", "<", sql<Date>`now() - ${args.marginMs} * interval '1 millisecond'`)
     .orderBy("id")
     .limit(args.limit)

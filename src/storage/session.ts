@@ -65,7 +65,10 @@ export async function findSession(
   if (!isStorableText(args.name)) {
     return undefined;
   }
-  return await sessionsWithRun(db, args.client).where("session.name", "=", args.name).executeTakeFirst();
+  return await sessionsWithRun(db)
+    .where("session.client", "=", args.client)
+    .where("session.name", "=", args.name)
+    .executeTakeFirst();
 }
 
 /** The session of a run, deleted or not: a run goes on with what it was started with. */
@@ -78,7 +81,11 @@ export async function listSessions(
   db: Db,
   args: { client: string; before: string | undefined; limit: number },
 ): Promise<SessionWithRun[]> {
-  let query = sessionsWithRun(db, args.client).orderBy("session.id", "desc").limit(args.limit);
+  // The collation is that of the list's own index.
+  let query = sessionsWithRun(db)
+    .where(sql`session.client collate "C"`, "=", args.client)
+    .orderBy("session.id", "desc")
+    .limit(args.limit);
   if (args.before !== undefined) {
     query = query.where("session.id", "<", args.before);
   }
@@ -115,12 +122,11 @@ export async function countSessions(db: Db): Promise<{ total: number; active: nu
   return rows[0] ?? { total: 0, active: 0 };
 }
 
-function sessionsWithRun(db: Db | Transaction, client: string) {
+function sessionsWithRun(db: Db | Transaction) {
   return db
     .selectFrom("session")
     .leftJoin("run", "run.id", "session.latest_run_id")
     .select(sessionColumns)
     .select(["run.status as run_status", "run.turn as run_turn", "run.terminal as run_terminal"])
-    .where("session.client", "=", client)
     .where("session.delete_time", "is", null);
 }

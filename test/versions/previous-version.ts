@@ -53,6 +53,11 @@ export async function startBoth(): Promise<TwoVersions> {
   };
 }
 
+/** False in a clone that was cut off: the version before is not in it. */
+export function hasHistory(): boolean {
+  return git("rev-parse", "--is-shallow-repository").trim() === "false";
+}
+
 /** The commit before the one that added the newest migration; the last commit while that one is not committed. */
 export function previousCommit(): string {
   const newest = readdirSync(join(root, "migrations"))
@@ -80,7 +85,10 @@ function runGit(args: readonly string[]): Buffer {
   }
 }
 
-/** A folder with that version's source. It works with today's packages. */
+/**
+ * A folder with that version's source. It works with today's packages; one that it alone needs stays among the dev
+ * dependencies until the next migration.
+ */
 function extractPrevious(): string {
   const folder = mkdtempSync(join(tmpdir(), "runnel-previous-"));
   onTestFinished(() => rm(folder, { recursive: true }));

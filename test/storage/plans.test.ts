@@ -1,0 +1,84 @@
+// Plans that are kept: what is looked up again and again costs the same however much there is, also where the planner knew
+// nothing of the tables yet when it chose.
+
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { newUuid } from "../../src/base/ids.ts";
+import type { Db } from "../../src/storage/database.ts";
+import { listCancelRequests, wakeDueRuns } from "../../src/storage/run.ts";
+import { findSession, listSessions, lockSession } from "../../src/storage/session.ts";
+import { addRun, openStore } from "../runlog/store.ts";
+
+/** The sixth time a connection is asked, it keeps the plan. */
+const timesUntilKept = 6;
+const client = "shared/test";
+const sessions = 2_000;
+
+test("looking a session up touches that session alone, however many its client has", async () => {
+  const { db } = await openStore({ poolSize: 1 });
+  const first = await addRun(db);
+  const ask = async (): Promise<void> => {
+    expect(await findSession(db, { client, name: first.session })).toBeDefined();
+    expect(await db.transaction().execute((trx) => lockSession(trx, { client, name: first.session }))).toBeDefined();
+  };
+  await repeat(ask);
+  await addSessions(db);
+  const { read } = await countReads(db, "session", ask);
+  expect(read).toBeLessThan(10);
+});
+
+test("a page of a client's sessions touches no more than the page", async () => {
+  const { db } = await openStore({ poolSize: 1 });
+  await addRun(db);
+  const ask = async (): Promise<void> => void (await listSessions(db, { client, before: undefined, limit: 5 }));
+  await repeat(ask);
+  await addSessions(db);
+  const { read, full } = await countReads(db, "session", ask);
+  expect(full).toBe(0);
+  expect(read).toBeLessThan(20);
+});
+
+test("looking for runs to wake or to cancel never reads all runs", async () => {
+  const { db } = await openStore({ poolSize: 1 });
+  const ask = async (): Promise<void> => {
+    await wakeDueRuns(db);
+    await listCancelRequests(db, newUuid(0));
+  };
+  await repeat(ask);
+  await addSessions(db);
+  expect((await countReads(db, "run", ask)).full).toBe(0);
+});
+
+async function repeat(ask: () => Promise<void>): Promise<void> {
+  for (let time = 0; time < timesUntilKept; time++) {
+    await ask();
+  }
+}
+
+/** Of one client, each with a run that has ended. */
+async function addSessions(db: Db): Promise<void> {
+  await sql`
+    with added as (
+      insert into session (id, client, name, agent)
+      select gen_random_uuid(), ${client}, 'many ' || n, '' from generate_series(1, ${sessions}::int) as n returning id
+    )
+    insert into run (id, client, session, driver, input, status, epoch, deadline, end_time)
+    select gen_random_uuid(), ${client}, id, 'test', '', 'completed', 1, now(), now() from added`.execute(db);
+}
+
+/** Rows of a table that were read by an index, and reads of all of it, as this connection counts them. */
+async function countReads(db: Db, table: string, ask: () => Promise<void>): Promise<{ read: number; full: number }> {
+  const before = await readCounts(db, table);
+  await ask();
+  const after = await readCounts(db, table);
+  return { read: after.read - before.read, full: after.full - before.full };
+}
+
+async function readCounts(db: Db, table: string): Promise<{ read: number; full: number }> {
+  // What a connection has counted is told to others when it is idle, and at once when it is asked to.
+  await sql`select pg_stat_force_next_flush()`.execute(db);
+  await sql`select pg_stat_clear_snapshot()`.execute(db);
+  const { rows } = await sql<{ read: number; full: number }>`
+    select idx_tup_fetch as read, seq_scan as full from pg_stat_user_tables where relname = ${table}`.execute(db);
+  return rows[0] ?? { read: 0, full: 0 };
+}

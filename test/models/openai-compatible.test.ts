@@ -429,6 +429,23 @@ describe("a broken stream", () => {
     expect(parts.slice(1)).toEqual([expect.objectContaining({ type: "failure", retryable: false })]);
   });
 
+  test("fails when an event never ends, however short its lines are", async () => {
+    const parts = await respondAndCollect(async (wire, { closed }) => {
+      let isOpen = true;
+      void closed.then(() => {
+        isOpen = false;
+      });
+      const lines = `data: ${"x".repeat(1_000)}\n`.repeat(60);
+      // Far more than the limit, so that a reader without one gets to an end of another kind.
+      for (let piece = 0; isOpen && piece < 200; piece++) {
+        wire.raw(lines);
+        await new Promise((next) => setImmediate(next));
+      }
+    });
+    const message = expect.stringContaining("an event is longer");
+    expect(parts).toEqual([expect.objectContaining({ type: "failure", retryable: false, message })]);
+  });
+
   test("fails when a line is longer than the limit", async () => {
     const parts = await respondAndCollect((wire) => wire.raw(`data: ${"x".repeat(lineBytesMax)}\n\n`));
     expect(parts).toEqual([

@@ -51,7 +51,7 @@ async function* stream(
         }
       }
     }
-    yield* signal.aborted ? [] : reader.end();
+    yield* signal.aborted ? [] : reader.end().map((part) => hideKey(apiKey, part));
   } catch (error) {
     if (!signal.aborted) {
       yield hideKey(apiKey, describeTrouble(name, error));

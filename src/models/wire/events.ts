@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from "node:http";
 import { StringDecoder } from "node:string_decoder";
-import { createParser } from "eventsource-parser";
+import { createParser, type ParseError } from "eventsource-parser";
 import { type Clock, over } from "../../base/clock.ts";
 import { describeUnreadable, ProviderFailure } from "./failures.ts";
 import { continueLine, lineBytesMax } from "./transport.ts";
@@ -15,12 +15,15 @@ export interface EventsOptions {
 /** What services of OpenAI's kind send when there is no more to come. */
 const lastData = "[DONE]";
 
+/** An event may have many lines, none of which is too long. */
+const eventCharsMax = 2 * lineBytesMax;
+
 /** After the last event a response has this long to end by itself, so that its socket can serve the next request. */
 const endGraceMs = 1_000;
 
 /**
  * The data of the events, those of one read together. Throws when the connection breaks, and a ProviderFailure for a line
- * that is too long. Whoever stops reading closes the socket, unless the response is at its end.
+ * or an event that is too long. Whoever stops reading closes the socket, unless the response is at its end.
  */
 export async function* readEvents(
   response: IncomingMessage,
@@ -36,7 +39,11 @@ export async function* readEvents(
     }
   };
   const decoder = new StringDecoder("utf8");
-  const parser = createParser({ onEvent });
+  let isTooLong = false;
+  const onError = ({ type }: ParseError): void => {
+    isTooLong ||= type === "max-buffer-size-exceeded";
+  };
+  const parser = createParser({ onEvent, onError, maxBufferSize: eventCharsMax });
   // It may break while nobody waits for its next chunk.
   response.on("error", () => {});
   // A loop over the response itself would destroy it with its socket on leaving, also when all of it has come.
@@ -48,6 +55,9 @@ export async function* readEvents(
         throw new ProviderFailure(describeUnreadable(provider, `a line is longer than ${lineBytesMax} bytes`));
       }
       parser.feed(decoder.write(chunk));
+      if (isTooLong) {
+        throw new ProviderFailure(describeUnreadable(provider, `an event is longer than ${eventCharsMax} characters`));
+      }
       if (events.length > 0) {
         yield events;
         events = [];

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createAnthropic } from "../../src/models/anthropic/provider.ts";
 import type { ModelMessage, ModelPart, ModelRequest } from "../../src/models/model.ts";
 import type { ModelProvider } from "../../src/models/route.ts";
-import { lineBytesMax } from "../../src/models/wire/transport.ts";
+import { lineBytesMax } from "../../src/models/wire/bounds.ts";
 import { answer, onMessages, type Script, startUsage } from "../fakes/anthropic-provider.ts";
 import { splitBytes, startWireServer, type WireServer } from "../fakes/wire-server.ts";
 import { createManualClock } from "../harness/manual-clock.ts";

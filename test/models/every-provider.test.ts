@@ -191,6 +191,24 @@ describe.each(stages)("a response of $name", (stage) => {
     expect(parts.at(-1)).toMatchObject({ type: "finish" });
   });
 
+  test("with an event that never ends is a failure, however short its lines are", async () => {
+    const endless: Script = async (wire, { closed }) => {
+      let isOpen = true;
+      void closed.then(() => {
+        isOpen = false;
+      });
+      const lines = `data: ${"x".repeat(1_000)}\n`.repeat(60);
+      // Far more than the limit, so that a reader without one gets to an end of another kind.
+      for (let piece = 0; isOpen && piece < 200; piece++) {
+        wire.raw(lines);
+        await new Promise((next) => setImmediate(next));
+      }
+    };
+    const parts = await collect(stage.begin("half", endless));
+    const message = expect.stringContaining("an event is longer");
+    expect(parts.at(-1)).toMatchObject({ type: "failure", retryable: false, message });
+  });
+
   test("that is a web page names the base URL as the likely cause", async () => {
     const parts = await collect(fail(200, "<html>hello</html>", { "content-type": "text/html" }));
     expect(parts).toEqual([expect.objectContaining({ type: "failure", code: "unreadable", retryable: false })]);

@@ -2,10 +2,10 @@
 
 import type { IncomingMessage } from "node:http";
 import { StringDecoder } from "node:string_decoder";
-import { createParser, type ParseError } from "eventsource-parser";
+import { createParser } from "eventsource-parser";
 import { type Clock, over } from "../../base/clock.ts";
-import { describeUnreadable, ProviderFailure } from "./failures.ts";
-import { continueLine, lineBytesMax } from "./transport.ts";
+import { StreamBounds } from "./bounds.ts";
+import { ProviderFailure } from "./failures.ts";
 
 export interface EventsOptions {
   readonly provider: string;
@@ -14,9 +14,6 @@ export interface EventsOptions {
 
 /** What services of OpenAI's kind send when there is no more to come. */
 const lastData = "[DONE]";
-
-/** An event may have many lines, none of which is too long. */
-const eventCharsMax = 2 * lineBytesMax;
 
 /** After the last event a response has this long to end by itself, so that its socket can serve the next request. */
 const endGraceMs = 1_000;
@@ -30,7 +27,6 @@ export async function* readEvents(
   { provider, clock }: EventsOptions,
 ): AsyncGenerator<readonly string[]> {
   let events: string[] = [];
-  let lineBytes = 0;
   let isOver = false;
   const onEvent = ({ data }: { readonly data: string }): void => {
     isOver ||= data === lastData;
@@ -39,25 +35,19 @@ export async function* readEvents(
     }
   };
   const decoder = new StringDecoder("utf8");
-  let isTooLong = false;
-  const onError = ({ type }: ParseError): void => {
-    isTooLong ||= type === "max-buffer-size-exceeded";
-  };
-  const parser = createParser({ onEvent, onError, maxBufferSize: eventCharsMax });
+  const parser = createParser({ onEvent });
+  const bounds = new StreamBounds(provider);
   // It may break while nobody waits for its next chunk.
   response.on("error", () => {});
   // A loop over the response itself would destroy it with its socket on leaving, also when all of it has come.
   const chunks = response.iterator({ destroyOnReturn: false });
   try {
     for await (const chunk of chunks as AsyncIterable<Buffer>) {
-      lineBytes = continueLine(lineBytes, chunk);
-      if (lineBytes > lineBytesMax) {
-        throw new ProviderFailure(describeUnreadable(provider, `a line is longer than ${lineBytesMax} bytes`));
+      const failure = bounds.check(chunk);
+      if (failure !== undefined) {
+        throw new ProviderFailure(failure);
       }
       parser.feed(decoder.write(chunk));
-      if (isTooLong) {
-        throw new ProviderFailure(describeUnreadable(provider, `an event is longer than ${eventCharsMax} characters`));
-      }
       if (events.length > 0) {
         yield events;
         events = [];

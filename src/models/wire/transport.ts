@@ -1,13 +1,14 @@
 // The HTTP side of a provider: one keep-alive pool, a `fetch` over it for the AI SDK, and the limits on what comes back.
 // T1: an aborted signal closes the socket at once.
 // T2: whatever the provider does wrong is thrown as a ProviderFailure, by `fetch` or by the body.
-// T3: no response makes us hold more than a line of `lineBytesMax` or an error body of `errorBodyBytesMax`.
+// T3: no response makes us hold more than the bounds of a stream or an error body of `errorBodyBytesMax`.
 
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { finished } from "node:stream";
 import { text } from "node:stream/consumers";
 import { type Clock, over } from "../../base/clock.ts";
+import { StreamBounds } from "./bounds.ts";
 import {
   describeCut,
   describeHeadersTimeout,
@@ -47,9 +48,6 @@ export const socketsMax = 512;
 
 /** Idle sockets close before providers and load balancers drop them, which they do after 60 s or more. */
 export const idleSocketMs = 30_000;
-
-/** The longest line of a stream. Chunks are a few hundred bytes; whole tool arguments in one chunk stay well below. */
-export const lineBytesMax = 1024 * 1024;
 
 /** What is read of an error body: 2000 characters of any script fit. */
 export const errorBodyBytesMax = 8192;
@@ -180,7 +178,7 @@ async function* takeBytes(response: IncomingMessage, bytesMax: number): AsyncGen
 
 /** The body, for as long as its lines keep the limit. Whoever stops reading closes the socket. */
 function toBoundedStream(provider: string, response: IncomingMessage): ReadableStream<Uint8Array> {
-  let lineBytes = 0;
+  const bounds = new StreamBounds(provider);
   let isRead = true;
   const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
     finished(response, (error) => {
@@ -192,9 +190,8 @@ function toBoundedStream(provider: string, response: IncomingMessage): ReadableS
       if (!isRead) {
         return;
       }
-      lineBytes = continueLine(lineBytes, chunk);
-      if (lineBytes > lineBytesMax) {
-        const failure = describeUnreadable(provider, `a line is longer than ${lineBytesMax} bytes`);
+      const failure = bounds.check(chunk);
+      if (failure !== undefined) {
         response.destroy(new ProviderFailure(failure));
         return;
       }
@@ -217,13 +214,3 @@ function toBoundedStream(provider: string, response: IncomingMessage): ReadableS
 function toFailure(provider: string, error: Error): Error {
   return findFailure(error) === undefined ? new ProviderFailure(describeCut(provider, error), error) : error;
 }
-
-/** The length of the line that a chunk leaves open, or of one that it ends, if that is too long. */
-export function continueLine(lineBytes: number, chunk: Uint8Array): number {
-  // Lines that begin and end within one chunk need no look: a chunk is one read of the socket, 64 KiB at most.
-  const firstBreak = chunk.indexOf(lineFeed);
-  const ended = lineBytes + (firstBreak === -1 ? chunk.byteLength : firstBreak);
-  return firstBreak === -1 || ended > lineBytesMax ? ended : chunk.byteLength - chunk.lastIndexOf(lineFeed) - 1;
-}
-
-const lineFeed = 10;

@@ -31,27 +31,38 @@ export class Script {
   async *#work(context: RunContext): AsyncGenerator<DriverStep, DriverEnd> {
     const post = new Post(context.signal);
     this.#posts.set(context.runId, post);
-    for (;;) {
-      const order = await post.next();
-      if (order === undefined) {
-        return { kind: "failed", code: "runner.error", error: "stopped", retryable: false };
+    try {
+      return yield* obey(post, context);
+    } finally {
+      // The run may be back here before its next driver is: orders given to this one would never be carried out.
+      if (this.#posts.get(context.runId) === post) {
+        this.#posts.delete(context.runId);
       }
-      switch (order.kind) {
-        case "say":
-          yield { kind: "append", result: text(`${order.word},`) };
-          break;
-        case "commit": {
-          const checkpoint = { turn: order.word, state: new Uint8Array() };
-          yield { kind: "commit", results: [turn(order.word)], effects: { checkpoint } };
-          break;
-        }
-        case "throw":
-          throw new Error("a defect");
-        default:
-          return endOf(order.kind, context);
-      }
-      order.done();
     }
+  }
+}
+
+async function* obey(post: Post, context: RunContext): AsyncGenerator<DriverStep, DriverEnd> {
+  for (;;) {
+    const order = await post.next();
+    if (order === undefined) {
+      return { kind: "failed", code: "runner.error", error: "stopped", retryable: false };
+    }
+    switch (order.kind) {
+      case "say":
+        yield { kind: "append", result: text(`${order.word},`) };
+        break;
+      case "commit": {
+        const checkpoint = { turn: order.word, state: new Uint8Array() };
+        yield { kind: "commit", results: [turn(order.word)], effects: { checkpoint } };
+        break;
+      }
+      case "throw":
+        throw new Error("a defect");
+      default:
+        return endOf(order.kind, context);
+    }
+    order.done();
   }
 }
 

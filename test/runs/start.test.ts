@@ -3,9 +3,10 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { startRun } from "../../src/runs/start.ts";
+import { createPatientClock } from "../harness/patient-clock.ts";
 import { until } from "../harness/wait.ts";
 import { addSession, input, LocalWakeup, openStore, type Store } from "../runlog/store.ts";
-import { openReplica, type Replica } from "./stage.ts";
+import { openReplica, type Replica, type ReplicaChoice } from "./stage.ts";
 
 const start = (store: Store, { dispatcher, wakeup }: Replica, session: string, concurrentRunsMax = 0) =>
   startRun({ db: store.db, clock: systemClock, wakeup, dispatcher, concurrentRunsMax, timeoutMs: 60_000 }, (_, begin) =>
@@ -16,6 +17,16 @@ const never = (): { supervise: () => Promise<void>; release: () => void } => {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { supervise: () => promise, release: resolve };
 };
+
+/** While a dispatcher asks the queue it keeps its slots for what it finds there: this one has asked, and does not again. */
+async function openIdle(store: Store, choice: ReplicaChoice): Promise<Replica> {
+  const replica = await openReplica(store, { ...choice, clock: createPatientClock(500) });
+  await until("the first look at the queue", () => {
+    using slot = replica.dispatcher.reserve();
+    return slot !== undefined;
+  });
+  return replica;
+}
 
 test("of a hundred starts at once over two replicas exactly as many are admitted as the limit says", async () => {
   const store = await openStore({ poolSize: 12 });
@@ -52,12 +63,7 @@ test("a run starts at once where a slot is free, and is queued where none is", a
   const store = await openStore();
   const { supervise, release } = never();
   const wakeup = new LocalWakeup();
-  const replica = await openReplica(store, { supervise, slots: 1, wakeup });
-  // While a dispatcher asks the queue it keeps its slots for what it finds there.
-  await until("the first look at the queue", () => {
-    using slot = replica.dispatcher.reserve();
-    return slot !== undefined;
-  });
+  const replica = await openIdle(store, { supervise, slots: 1, wakeup });
   const ids = [];
   for (let index = 0; index < 2; index++) {
     ids.push(await start(store, replica, await addSession(store.db)));
@@ -74,7 +80,7 @@ test("a run starts at once where a slot is free, and is queued where none is", a
 test("a start that fails leaves no run and gives its slot back", async () => {
   const store = await openStore();
   const { supervise, release } = never();
-  const replica = await openReplica(store, { supervise, slots: 1 });
+  const replica = await openIdle(store, { supervise, slots: 1 });
   const unknownSession = "019a0000-0000-7000-8000-000000000001";
   for (let index = 0; index < 3; index++) {
     await expect(start(store, replica, unknownSession)).rejects.toThrow();

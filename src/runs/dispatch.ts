@@ -5,7 +5,8 @@ import type { Clock } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
 import type { Db } from "../storage/database.ts";
-import { claimRuns, disownRuns, listCancelRequests, type RunRow } from "../storage/run.ts";
+import { disownRuns, listCancelRequests } from "../storage/run.ts";
+import { claimRuns, type StartedRun } from "../storage/run-start.ts";
 import type { Events } from "../telemetry/events.ts";
 import type { Lease } from "./lease.ts";
 import { Stop, type StopReason } from "./stop.ts";
@@ -25,7 +26,7 @@ export interface DispatchOptions {
   readonly lease: Lease;
   /** Most runs that this replica works on at a time. */
   readonly slots: number;
-  readonly supervise: (run: RunRow, stop: Stop) => Promise<void>;
+  readonly supervise: (run: StartedRun, stop: Stop) => Promise<void>;
 }
 
 interface ActiveRun {
@@ -119,7 +120,7 @@ export class Dispatcher {
     return this.#options.slots - this.#active.size - this.#reserved;
   }
 
-  #start(run: RunRow): void {
+  #start(run: StartedRun): void {
     const stop = new Stop();
     if (run.cancel_request_time !== null) {
       stop.request("cancelled");
@@ -217,15 +218,15 @@ export class Dispatcher {
 /** A kept slot; the run that fills it is owned under `replicaId`. Disposing it gives an unfilled one back. */
 export class Reservation implements Disposable {
   readonly replicaId: string;
-  #settle: ((run: RunRow | undefined) => void) | undefined;
+  #settle: ((run: StartedRun | undefined) => void) | undefined;
 
-  constructor(replicaId: string, settle: (run: RunRow | undefined) => void) {
+  constructor(replicaId: string, settle: (run: StartedRun | undefined) => void) {
     this.replicaId = replicaId;
     this.#settle = settle;
   }
 
   /** Starts work on the run. Call it after the commit that made this replica its owner. */
-  fill(run: RunRow): void {
+  fill(run: StartedRun): void {
     this.#end(run);
   }
 
@@ -233,7 +234,7 @@ export class Reservation implements Disposable {
     this.#end(undefined);
   }
 
-  #end(run: RunRow | undefined): void {
+  #end(run: StartedRun | undefined): void {
     const settle = this.#settle;
     this.#settle = undefined;
     settle?.(run);

@@ -6,9 +6,8 @@ import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
 import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
 import { type Checkpoint, readCheckpoint } from "../storage/checkpoint.ts";
 import type { Db } from "../storage/database.ts";
-import type { RunRow } from "../storage/run.ts";
 import { lastSequence } from "../storage/run-result.ts";
-import { findSessionById } from "../storage/session.ts";
+import type { StartedRun } from "../storage/run-start.ts";
 import { readOpenToolCalls } from "../storage/tool-call.ts";
 import { readTranscript, type TranscriptWindow } from "../storage/transcript.ts";
 import type { OpenToolCall, RunContext } from "./driver.ts";
@@ -23,32 +22,36 @@ export interface LoadedRun {
   readonly lastSequence: number;
 }
 
-export async function loadRun(db: Db, run: RunRow, historyMessagesMax: number): Promise<LoadedRun> {
-  const newestMax = historyMessagesMax + run.turn * messagesPerTurn;
-  const [session, transcript, progress] = await Promise.all([
-    findSessionById(db, run.session),
-    readTranscript(db, { session: run.session, newestMax }),
+export async function loadRun(db: Db, run: StartedRun, historyMessagesMax: number): Promise<LoadedRun> {
+  const [transcript, progress] = await Promise.all([
+    run.transcript_length === 1 ? onlyInput(run) : readPast(db, run, historyMessagesMax),
     run.epoch === firstEpoch ? untouched : readRunProgress(db, run.id),
   ]);
-  if (session === undefined) {
-    throw new Error(`run ${run.id} has no session`);
-  }
   return {
     context: {
       runId: run.id,
       client: run.client,
-      agent: fromBinary(AgentSchema, session.agent),
+      agent: fromBinary(AgentSchema, run.agent),
       input: fromBinary(MessageSchema, run.input),
       transcript: readMessages(transcript),
       checkpoint: progress.checkpoint,
       openToolCalls: progress.openToolCalls,
     },
     transcriptLength: transcript.length,
-    workDir: session.work_dir ?? undefined,
-    session: { id: session.id, name: session.name, client: session.client },
+    workDir: run.work_dir ?? undefined,
+    session: { id: run.session, name: run.session_name, client: run.client },
     checkpoint: progress.checkpoint,
     lastSequence: progress.lastSequence,
   };
+}
+
+/** A session that has just begun has no past to be read. */
+function onlyInput({ id, input }: StartedRun): TranscriptWindow {
+  return { messages: [{ position: 0, runId: id, message: input }], length: 1 };
+}
+
+async function readPast(db: Db, { session, turn }: StartedRun, historyMessagesMax: number): Promise<TranscriptWindow> {
+  return await readTranscript(db, { session, newestMax: historyMessagesMax + turn * messagesPerTurn });
 }
 
 /** A response and the answers to its calls: what a run adds in a turn, unless its model calls tools by the dozen. */

@@ -7,7 +7,7 @@ import { Fault } from "../base/fault.ts";
 import { newUuid } from "../base/ids.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
 import type { Db, Transaction } from "../storage/database.ts";
-import { countActiveRuns, insertRun, lockAdmission, type RunRow } from "../storage/run.ts";
+import { countActiveRuns, insertRun, lockAdmission, type StartedRun } from "../storage/run-start.ts";
 import type { Dispatcher, Reservation } from "./dispatch.ts";
 
 /**
@@ -36,6 +36,27 @@ export interface StartRequest {
 }
 
 /**
+ * Starts a run by one statement, when nothing has to become durable with it. Undefined when that was not possible; why, or
+ * whether it is after all, is for `startRun` to find out step by step.
+ */
+export async function startAlone(deps: StartDeps, request: StartRequest): Promise<string | undefined> {
+  const { concurrentRunsMax } = deps;
+  if (concurrentRunsMax > 0 && concurrentRunsMax <= admissionMarginRuns) {
+    return undefined;
+  }
+  using slot = deps.dispatcher.reserve();
+  const activeMax = concurrentRunsMax === 0 ? undefined : concurrentRunsMax - admissionMarginRuns;
+  const started = await insertRun(deps.db, { ...newRun(deps, request, slot), activeMax });
+  if (started === undefined) {
+    return undefined;
+  }
+  failpoint("start.committed");
+  announceStart(deps, started, slot);
+  failpoint("start.answering");
+  return started.id;
+}
+
+/**
  * Runs `within` in the start's transaction: it locks the session, calls `start` with what is to be started, and keeps the
  * answer. When it does not call `start`, because the answer was given before, nothing is started.
  */
@@ -44,7 +65,7 @@ export async function startRun<T>(
   within: (trx: Transaction, start: (request: StartRequest) => Promise<string>) => Promise<T>,
 ): Promise<T> {
   using slot = deps.dispatcher.reserve();
-  let started: RunRow | undefined;
+  let started: StartedRun | undefined;
   const answer = await deps.db.transaction().execute((trx) =>
     within(trx, async (request) => {
       started = await insert(trx, deps, request, slot);
@@ -64,15 +85,18 @@ async function insert(
   deps: StartDeps,
   request: StartRequest,
   slot: Reservation | undefined,
-): Promise<RunRow> {
+): Promise<StartedRun> {
   await admit(trx, deps.concurrentRunsMax);
-  const id = newUuid(deps.clock.nowMs());
-  const run = await insertRun(trx, { ...request, id, timeoutMs: deps.timeoutMs, owner: slot?.replicaId });
+  const run = await insertRun(trx, newRun(deps, request, slot));
   if (run === undefined) {
     throw new Fault("SESSION_BUSY", "session already running");
   }
   failpoint("start.written");
   return run;
+}
+
+function newRun({ clock, timeoutMs }: StartDeps, request: StartRequest, slot: Reservation | undefined) {
+  return { ...request, id: newUuid(clock.nowMs()), timeoutMs, owner: slot?.replicaId };
 }
 
 async function admit(trx: Transaction, runsMax: number): Promise<void> {
@@ -90,7 +114,7 @@ async function admit(trx: Transaction, runsMax: number): Promise<void> {
   throw new Fault("CONCURRENCY_EXHAUSTED", `max concurrent sessions (${runsMax}) reached`, { retryAfterMs: 1_000 });
 }
 
-function announceStart(deps: StartDeps, run: RunRow, slot: Reservation | undefined): void {
+function announceStart(deps: StartDeps, run: StartedRun, slot: Reservation | undefined): void {
   deps.wakeup.publish({ topic: "session", key: run.session, value: 0 });
   if (run.owner !== null) {
     slot?.fill(run);

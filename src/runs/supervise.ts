@@ -12,7 +12,8 @@ import type { ResultInit } from "../runlog/result.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
 import type { RunWriter } from "../runlog/writer.ts";
 import type { Db } from "../storage/database.ts";
-import { parkRun, type RunRow, requeueRun } from "../storage/run.ts";
+import { parkRun, requeueRun } from "../storage/run.ts";
+import type { StartedRun } from "../storage/run-start.ts";
 import type { Events } from "../telemetry/events.ts";
 import type { RunSpan, RunSpanEnd, Traces } from "../telemetry/traces.ts";
 import { drive } from "./drive.ts";
@@ -38,7 +39,7 @@ export interface SuperviseDeps {
 
 /** One run at work. */
 interface Task {
-  readonly run: RunRow;
+  readonly run: StartedRun;
   readonly loaded: LoadedRun;
   readonly writer: RunWriter;
   readonly target: EffectTarget;
@@ -48,7 +49,7 @@ interface Task {
 }
 
 /** Resolves when the run is over for this replica. Never rejects. */
-export async function supervise(run: RunRow, stop: Stop, deps: SuperviseDeps): Promise<void> {
+export async function supervise(run: StartedRun, stop: Stop, deps: SuperviseDeps): Promise<void> {
   try {
     const loaded = await loadRun(deps.db, run, deps.historyMessagesMax);
     failpoint("run.loaded");
@@ -69,7 +70,7 @@ export async function supervise(run: RunRow, stop: Stop, deps: SuperviseDeps): P
   }
 }
 
-function openWriter(run: RunRow, loaded: LoadedRun, stop: Stop, deps: SuperviseDeps): RunWriter {
+function openWriter(run: StartedRun, loaded: LoadedRun, stop: Stop, deps: SuperviseDeps): RunWriter {
   if (run.owner === null) {
     throw new Error(`run ${run.id} has no owner`);
   }
@@ -121,7 +122,7 @@ async function work({ run, loaded, writer, target, span, stop, deps }: Task): Pr
   }
 }
 
-function openSpan(run: RunRow, { context, session }: LoadedRun, { traces }: SuperviseDeps): RunSpan {
+function openSpan(run: StartedRun, { context, session }: LoadedRun, { traces }: SuperviseDeps): RunSpan {
   const { agent, client } = context;
   return traces.startRun({
     runId: run.id,

@@ -1,18 +1,13 @@
 // SessionService: sessions and their messages, over the run log.
 
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
-import { type Agent, AgentSchema, CallbackSchema, type RemoteTool, Session_State } from "#gen/runnel/v1/session_pb.js";
+import { AgentSchema, CallbackSchema, Session_State } from "#gen/runnel/v1/session_pb.js";
 import {
   type CreateSessionRequest,
   CreateSessionRequestSchema,
   type CreateSessionResponse,
   CreateSessionResponseSchema,
-  type SendMessageRequest,
-  SendMessageRequestSchema,
-  type SendMessageResponse,
-  SendMessageResponseSchema,
   type SessionService,
   type StreamSessionRequest,
   type StreamSessionResponse,
@@ -21,11 +16,9 @@ import {
 import { Fault } from "../base/fault.ts";
 import { newSessionId, newUuid } from "../base/ids.ts";
 import { traceParentOf } from "../base/trace-parent.ts";
-import { assertBudgetKnown, runBudgetOf, runBudgetOfService } from "../drivers/llm-loop/budget.ts";
 import { assertResultsKept } from "../runlog/results-kept.ts";
 import { beyondEnd } from "../runlog/tail.ts";
 import { cancelRunWithin } from "../runs/cancel.ts";
-import { startRun } from "../runs/start.ts";
 import { checkCallback } from "../sessions/callback.ts";
 import { presentSession } from "../sessions/present.ts";
 import { purgeSession } from "../sessions/purge.ts";
@@ -48,6 +41,7 @@ import type { ServiceDeps } from "./deps.ts";
 import { answerOnce } from "./idempotency.ts";
 import { live } from "./live.ts";
 import { nextPageToken, pageSize } from "./page.ts";
+import { requireFound, sendMessage } from "./send-message.ts";
 import { findInputFault } from "./validation.ts";
 
 export function createSessionService(
@@ -107,13 +101,17 @@ async function createSession(
     requestSchema: CreateSessionRequestSchema,
     responseSchema: CreateSessionResponseSchema,
   };
+  // Alone it is one statement, which needs no transaction around it.
+  if (request.requestId === "") {
+    return await insertNewSession(deps.db, deps, client, request);
+  }
   return await deps.db
     .transaction()
     .execute((trx) => answerOnce(trx, call, () => insertNewSession(trx, deps, client, request)));
 }
 
 async function insertNewSession(
-  trx: Transaction,
+  db: Db | Transaction,
   deps: ServiceDeps,
   client: string,
   request: CreateSessionRequest,
@@ -123,7 +121,7 @@ async function insertNewSession(
   }
   checkCallback(request.callback, deps.config.securityAllowPrivateNetworks);
   const name = request.sessionId === "" ? newSessionId() : request.sessionId;
-  const inserted = await insertSession(trx, {
+  const inserted = await insertSession(db, {
     id: newUuid(deps.clock.nowMs()),
     client,
     name,
@@ -139,7 +137,7 @@ async function insertNewSession(
 
 async function deleteSession(deps: ServiceDeps, client: string, name: string): Promise<void> {
   const announce = await deps.db.transaction().execute(async (trx) => {
-    const session = found(await lockSession(trx, { client, name }));
+    const session = requireFound(await lockSession(trx, { client, name }));
     await markSessionDeleted(trx, session.id);
     const { latest_run_id: runId } = session;
     const announceCancel = runId === null ? () => {} : await cancelRunWithin(trx, deps, runId);
@@ -150,79 +148,6 @@ async function deleteSession(deps: ServiceDeps, client: string, name: string): P
     };
   });
   announce();
-}
-
-async function sendMessage(
-  deps: ServiceDeps,
-  client: string,
-  request: SendMessageRequest,
-  traceParent: string | undefined,
-): Promise<SendMessageResponse> {
-  const call = {
-    client,
-    request,
-    requestId: request.requestId,
-    requestSchema: SendMessageRequestSchema,
-    responseSchema: SendMessageResponseSchema,
-  };
-  return await startRun(deps, (trx, start) =>
-    answerOnce(trx, call, async () => {
-      const session = found(await lockSession(trx, { client, name: request.sessionId }));
-      if (deps.config.sessionsSingleMessage) {
-        await assertFirstMessage(trx, session);
-      }
-      const toolsRegistered = checkAgent(deps, fromBinary(AgentSchema, session.agent));
-      const input = toBinary(MessageSchema, userMessage(request.message));
-      const runId = await start({ client, session: session.id, driver: "llm-loop", input, traceParent });
-      const { name: sessionId } = session;
-      return create(SendMessageResponseSchema, { sessionId, status: Session_State.RUNNING, toolsRegistered, runId });
-    }),
-  );
-}
-
-function userMessage(text: string): Message {
-  return create(MessageSchema, { role: "user", content: { case: "text", value: text } });
-}
-
-/** What the document checks when a message is sent, in its order and words. Returns the names of the tools. */
-function checkAgent(deps: ServiceDeps, agent: Agent): string[] {
-  const model = deps.models.resolve(agent.model || deps.models.defaultModel);
-  assertBudgetKnown(model, runBudgetOf(agent, runBudgetOfService(deps.config)), deps.dayBudget.max);
-  const { temperature } = agent;
-  if (temperature !== undefined && !(temperature >= 0 && temperature <= 2)) {
-    const message = `failed to create client: temperature must be between 0 and 2, got ${temperature.toFixed(6)}`;
-    throw new Fault("INVALID_ARGUMENT", message, {
-      violations: [{ field: "agent.temperature", description: "must be between 0 and 2" }],
-    });
-  }
-  const tools = deps.selectTools(agent.tools?.builtin ?? []);
-  checkRemoteTools(agent.tools?.remote ?? []);
-  return tools.map((tool) => tool.name);
-}
-
-/** Said when a message is sent, as the document has it, and before a model could be offered what nobody would call. */
-function checkRemoteTools(tools: readonly RemoteTool[]): void {
-  const failed = (name: string, problem: string): Fault =>
-    new Fault("TOOL_UNSUPPORTED", `failed to build registry: create remote tool ${name}: ${problem}`, {
-      violations: [{ field: "agent.tools.remote", description: problem }],
-    });
-  for (const { name } of tools) {
-    if (!/^[a-zA-Z][a-zA-Z0-9_]*$/.test(name)) {
-      throw failed(name, `invalid tool name ${JSON.stringify(name)}: must match [a-zA-Z][a-zA-Z0-9_]*`);
-    }
-  }
-  const [first] = tools;
-  if (first !== undefined) {
-    throw failed(first.name, "remote tools are not supported yet");
-  }
-}
-
-async function assertFirstMessage(trx: Transaction, session: SessionRow): Promise<void> {
-  const { latest_run_id: id, client, name } = session;
-  const run = id === null ? undefined : await findClientRun(trx, { client, id });
-  if (run !== undefined && !isActive(run.status)) {
-    throw new Fault("SESSION_ENDED", `session "${name}" cannot be started (status: ${run.status})`);
-  }
 }
 
 /** The session's events, those of one result together; an empty batch opens the stream and keeps it alive. */
@@ -279,12 +204,5 @@ async function hasEverything(db: Db, client: string, session: SessionRow, from: 
 }
 
 async function requireSession(db: Db, client: string, name: string): Promise<SessionWithRun> {
-  return found(await findSession(db, { client, name }));
-}
-
-function found<T>(session: T | undefined): T {
-  if (session === undefined) {
-    throw new Fault("SESSION_NOT_FOUND", "session not found");
-  }
-  return session;
+  return requireFound(await findSession(db, { client, name }));
 }

@@ -3,7 +3,7 @@
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import { uuidArray } from "./binary-array.ts";
-import { type Db, isStorableText, isUniqueViolation, type Transaction } from "./database.ts";
+import { type Db, isStorableText, type Transaction } from "./database.ts";
 import type { RunStatus, RunTable } from "./schema.ts";
 
 /** A run, with times that only the database's clock can tell. */
@@ -15,7 +15,7 @@ export interface RunRow extends Selectable<RunTable> {
 }
 
 /** Each by name: a row keeps its shape for this version when a newer one adds columns. */
-const runColumns = [
+export const runColumns = [
   "run.id",
   "run.client",
   "run.session",
@@ -37,8 +37,10 @@ const runColumns = [
   "run.terminal",
   "run.trace_parent",
 ] as const;
-const age = sql<number>`(extract(epoch from clock_timestamp() - run.create_time) * 1000)::float8`.as("age_ms");
-const timeLeft = sql<number>`(extract(epoch from run.deadline - clock_timestamp()) * 1000)::float8`.as("time_left_ms");
+export const age = sql<number>`(extract(epoch from clock_timestamp() - run.create_time) * 1000)::float8`.as("age_ms");
+export const timeLeft = sql<number>`(extract(epoch from run.deadline - clock_timestamp()) * 1000)::float8`.as(
+  "time_left_ms",
+);
 const runSelection = [...runColumns, age, timeLeft] as const;
 
 /** A status that stands in the text of a statement: the plan that is kept for it may use the partial index of the status. */
@@ -50,56 +52,6 @@ export const activeStatuses = ["queued", "running", "waiting"] as const satisfie
 
 export function isActive(status: RunStatus): boolean {
   return (activeStatuses as readonly RunStatus[]).includes(status);
-}
-
-export interface NewRun {
-  readonly id: string;
-  readonly client: string;
-  readonly session: string;
-  readonly driver: string;
-  readonly input: Uint8Array;
-  readonly timeoutMs: number;
-  /** The replica that works on it at once, if it still has its lease; undefined queues it. */
-  readonly owner: string | undefined;
-  /** The caller's trace; undefined when it named none. */
-  readonly traceParent?: string | undefined;
-}
-
-/**
- * Inserts a run and what begins with it: it becomes the session's latest, and its input the newest message. One statement,
- * for every round trip is felt by whoever sent the message. It is owned at once if `owner` has a lease, whose row stays
- * locked, else queued. Undefined when the session has an active run already. The session's row has to be locked.
- */
-export async function insertRun(trx: Transaction, run: NewRun): Promise<RunRow | undefined> {
-  const input = Buffer.from(run.input);
-  try {
-    const { rows } = await sql<RunRow>`
-      with held as materialized (
-        select id from replica where id = ${run.owner ?? null}::uuid and lease_until > now() for key share
-      ), inserted as (
-        insert into run (id, client, session, driver, input, trace_parent, deadline,
-          owner, status, epoch, wake_at, start_time)
-        select ${run.id}::uuid, ${run.client}, ${run.session}::uuid, ${run.driver}, ${input}::bytea,
-          ${run.traceParent ?? null}::text, now() + ${run.timeoutMs}::float8 * interval '1 millisecond',
-          id, case when id is null then 'queued' else 'running' end, case when id is null then 0 else 1 end,
-          case when id is null then now() end, case when id is not null then now() end
-        from (select (select id from held) as id) as owner
-        returning ${sql.join([...runColumns.map((column) => sql.ref(column)), age, timeLeft])}
-      ), latest as (
-        update session set latest_run_id = ${run.id}::uuid where id = ${run.session}::uuid
-      ), said as (
-        insert into transcript (session, position, run_id, message)
-        select ${run.session}::uuid, coalesce(max(position) + 1, 0), ${run.id}::uuid, ${input}::bytea
-        from transcript where session = ${run.session}::uuid
-      )
-      select * from inserted`.execute(trx);
-    return rows[0];
-  } catch (error) {
-    if (isUniqueViolation(error, "run_active_of_session")) {
-      return undefined;
-    }
-    throw error;
-  }
 }
 
 export async function findRun(db: Db | Transaction, id: string): Promise<RunRow | undefined> {
@@ -149,39 +101,6 @@ function clientRuns(db: Db | Transaction, client: string) {
 /** Waits for whoever holds the row; the lock ends with the transaction. */
 export async function lockRun(trx: Transaction, id: string): Promise<RunRow | undefined> {
   return await trx.selectFrom("run").select(runSelection).where("id", "=", id).forUpdate().executeTakeFirst();
-}
-
-/** Counts what is active on all replicas. */
-export async function countActiveRuns(db: Db | Transaction): Promise<number> {
-  // Literals, so that the partial index of active runs serves whatever plan is kept.
-  const { rows } = await sql<{ count: number }>`
-    select count(*) as count from run where status in ('queued', 'running', 'waiting')`.execute(db);
-  return rows[0]?.count ?? 0;
-}
-
-/** From here to the end of the transaction no other replica admits a run. */
-export async function lockAdmission(trx: Transaction): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtext('runnel admission'))`.execute(trx);
-}
-
-/** Takes due runs from the queue for a replica, no more than one of a client before every client had its turn. */
-export async function claimRuns(db: Db, args: { owner: string; limit: number }): Promise<RunRow[]> {
-  const { rows } = await sql<RunRow>`
-    with due as (
-      select id, row_number() over (partition by client order by wake_at) as turn_of_client, wake_at
-      from run where status = 'queued' and wake_at <= now()
-    ), chosen as (
-      select run.id from run join due on due.id = run.id
-      where run.status = 'queued'
-      order by due.turn_of_client, due.wake_at
-      for update of run skip locked limit ${args.limit}
-    )
-    update run set status = 'running', owner = ${args.owner}, epoch = epoch + 1, wake_at = null, wait_reason = null,
-      start_time = coalesce(start_time, now())
-    from chosen where run.id = chosen.id
-      and exists (select 1 from replica where id = ${args.owner} and lease_until > now())
-    returning ${sql.join([...runColumns.map((column) => sql.ref(column)), age, timeLeft])}`.execute(db);
-  return rows;
 }
 
 /**

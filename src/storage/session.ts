@@ -25,9 +25,14 @@ export interface SessionWithRun extends SessionRow {
   readonly run_terminal: Uint8Array | null;
 }
 
+interface SessionName {
+  readonly client: string;
+  readonly name: string;
+}
+
 /** False when the client has a session of that name. */
 export async function insertSession(
-  trx: Transaction,
+  db: Db | Transaction,
   session: {
     id: string;
     client: string;
@@ -38,7 +43,7 @@ export async function insertSession(
   },
 ): Promise<boolean> {
   try {
-    await trx
+    await db
       .insertInto("session")
       .values({
         id: session.id,
@@ -58,10 +63,7 @@ export async function insertSession(
   }
 }
 
-export async function findSession(
-  db: Db | Transaction,
-  args: { client: string; name: string },
-): Promise<SessionWithRun | undefined> {
+export async function findSession(db: Db | Transaction, args: SessionName): Promise<SessionWithRun | undefined> {
   if (!isStorableText(args.name)) {
     return undefined;
   }
@@ -69,11 +71,6 @@ export async function findSession(
     .where("session.client", "=", args.client)
     .where("session.name", "=", args.name)
     .executeTakeFirst();
-}
-
-/** The session of a run, deleted or not: a run goes on with what it was started with. */
-export async function findSessionById(db: Db | Transaction, id: string): Promise<SessionRow | undefined> {
-  return await db.selectFrom("session").select(sessionColumns).where("id", "=", id).executeTakeFirst();
 }
 
 /** Newest first. */
@@ -92,22 +89,23 @@ export async function listSessions(
   return await query.execute();
 }
 
+/** What a session itself is, without its run. */
+export async function findSessionAlone(db: Db, name: SessionName): Promise<SessionRow | undefined> {
+  return isStorableText(name.name) ? await sessionOfName(db, name).executeTakeFirst() : undefined;
+}
+
 /** Waits for whoever starts a run of the session or deletes it. */
-export async function lockSession(
-  trx: Transaction,
-  args: { client: string; name: string },
-): Promise<SessionRow | undefined> {
-  if (!isStorableText(args.name)) {
-    return undefined;
-  }
-  return await trx
+export async function lockSession(trx: Transaction, name: SessionName): Promise<SessionRow | undefined> {
+  return isStorableText(name.name) ? await sessionOfName(trx, name).forNoKeyUpdate().executeTakeFirst() : undefined;
+}
+
+function sessionOfName(db: Db | Transaction, { client, name }: SessionName) {
+  return db
     .selectFrom("session")
     .select(sessionColumns)
-    .where("client", "=", args.client)
-    .where("name", "=", args.name)
-    .where("delete_time", "is", null)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
+    .where("client", "=", client)
+    .where("name", "=", name)
+    .where("delete_time", "is", null);
 }
 
 export async function markSessionDeleted(trx: Transaction, id: string): Promise<void> {

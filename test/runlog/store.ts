@@ -10,8 +10,9 @@ import { decodeResult, type ResultInit } from "../../src/runlog/result.ts";
 import type { Wakeup, WakeupMessage } from "../../src/runlog/wakeup.ts";
 import { type Connections, type Db, openConnections } from "../../src/storage/database.ts";
 import { insertReplica } from "../../src/storage/replica.ts";
-import { insertRun, type RunRow } from "../../src/storage/run.ts";
+
 import { insertResults, readResults } from "../../src/storage/run-result.ts";
+import { insertRun, type StartedRun } from "../../src/storage/run-start.ts";
 import { insertSession } from "../../src/storage/session.ts";
 import { createEvents, type Events } from "../../src/telemetry/events.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
@@ -74,7 +75,7 @@ export const input: Uint8Array = toBinary(
 );
 
 /** A run of a session of its own: running when it has an owner, else queued. */
-export async function addRun(db: Db, choice: RunChoice = {}): Promise<RunRow> {
+export async function addRun(db: Db, choice: RunChoice = {}): Promise<StartedRun> {
   const { owner, client = "shared/test", driver = "test", timeoutMs = 3_600_000 } = choice;
   const session = await addSession(db, client);
   const id = newUuid(systemClock.nowMs());

@@ -1,7 +1,8 @@
 // The dispatcher: slots, fairness, claims, and what happens at the edges of a close and of a lost answer.
 
 import { expect, test } from "vitest";
-import { claimRuns, findRun, type RunRow } from "../../src/storage/run.ts";
+import { findRun } from "../../src/storage/run.ts";
+import { claimRuns, type StartedRun } from "../../src/storage/run-start.ts";
 import { openCuttingProxy } from "../harness/cutting-proxy.ts";
 import { until } from "../harness/wait.ts";
 import { addReplica, addRun, connect, endLease, LocalWakeup, openStore } from "../runlog/store.ts";
@@ -9,11 +10,11 @@ import { openReplica } from "./stage.ts";
 
 /** Works on runs until the test lets them go. */
 class Workbench {
-  readonly started: RunRow[] = [];
+  readonly started: StartedRun[] = [];
   readonly #releases = new Map<string, () => void>();
   peak = 0;
 
-  readonly supervise = async (run: RunRow): Promise<void> => {
+  readonly supervise = async (run: StartedRun): Promise<void> => {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.started.push(run);
     this.#releases.set(run.id, resolve);

@@ -12,6 +12,7 @@ import { Lease } from "../../src/runs/lease.ts";
 import { Reaper } from "../../src/runs/reap.ts";
 import { supervise } from "../../src/runs/supervise.ts";
 import { findRun, type RunRow } from "../../src/storage/run.ts";
+import type { StartedRun } from "../../src/storage/run-start.ts";
 import { noTraces } from "../../src/telemetry/traces.ts";
 import { until } from "../harness/wait.ts";
 import { hurriedClock, LocalWakeup, type Store, silentEvents } from "../runlog/store.ts";
@@ -32,7 +33,7 @@ export interface ReplicaChoice {
   readonly wakeup?: LocalWakeup;
   readonly clock?: Clock;
   /** What works on runs instead of drivers. */
-  readonly supervise?: (run: RunRow) => Promise<void>;
+  readonly supervise?: (run: StartedRun) => Promise<void>;
 }
 
 /** A replica without doors: takes runs and works on them. Closed with the test. */

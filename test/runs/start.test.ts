@@ -2,16 +2,28 @@
 
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { startRun } from "../../src/runs/start.ts";
+import { type StartDeps, type StartRequest, startAlone, startRun } from "../../src/runs/start.ts";
+import { findRun } from "../../src/storage/run.ts";
+import { markSessionDeleted } from "../../src/storage/session.ts";
 import { createPatientClock } from "../harness/patient-clock.ts";
 import { until } from "../harness/wait.ts";
 import { addSession, input, LocalWakeup, openStore, type Store } from "../runlog/store.ts";
 import { openReplica, type Replica, type ReplicaChoice } from "./stage.ts";
 
-const start = (store: Store, { dispatcher, wakeup }: Replica, session: string, concurrentRunsMax = 0) =>
-  startRun({ db: store.db, clock: systemClock, wakeup, dispatcher, concurrentRunsMax, timeoutMs: 60_000 }, (_, begin) =>
-    begin({ client: "shared/test", session, driver: "test", input }),
-  );
+const start = (store: Store, replica: Replica, session: string, concurrentRunsMax = 0) =>
+  startRun(depsOf(store, replica, concurrentRunsMax), (_, begin) => begin(requestOf(session)));
+
+/** The same by one statement. */
+const tryStart = (store: Store, replica: Replica, session: string, concurrentRunsMax = 0) =>
+  startAlone(depsOf(store, replica, concurrentRunsMax), requestOf(session));
+
+function depsOf({ db }: Store, { dispatcher, wakeup }: Replica, concurrentRunsMax: number): StartDeps {
+  return { db, clock: systemClock, wakeup, dispatcher, concurrentRunsMax, timeoutMs: 60_000 };
+}
+
+function requestOf(session: string): StartRequest {
+  return { client: "shared/test", session, driver: "test", input };
+}
 
 const never = (): { supervise: () => Promise<void>; release: () => void } => {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -87,5 +99,30 @@ test("a start that fails leaves no run and gives its slot back", async () => {
   }
   await start(store, replica, await addSession(store.db));
   expect(replica.dispatcher.activeCount).toBe(1);
+  release();
+});
+
+test("one statement starts a run, or writes nothing where that has to be asked step by step", async () => {
+  const store = await openStore();
+  const { supervise, release } = never();
+  const replica = await openIdle(store, { supervise, slots: 3 });
+  const session = await addSession(store.db);
+  const id = await tryStart(store, replica, session, 66);
+  expect(await findRun(store.db, id ?? "")).toMatchObject({ session, status: "running", epoch: 1 });
+  expect(replica.dispatcher.activeCount).toBe(1);
+  const deleted = await addSession(store.db);
+  await store.db.transaction().execute((trx) => markSessionDeleted(trx, deleted));
+  const other = await addSession(store.db);
+  expect(await tryStart(store, replica, session)).toBeUndefined();
+  expect(await tryStart(store, replica, deleted)).toBeUndefined();
+  // One run is active; 64 more that nobody sees may be on their way.
+  expect(await tryStart(store, replica, other, 65)).toBeUndefined();
+  expect(await tryStart(store, replica, other, 64)).toBeUndefined();
+  expect(await store.db.selectFrom("run").select("id").execute()).toEqual([{ id }]);
+  expect(await store.db.selectFrom("transcript").select(["session", "position"]).execute()).toEqual([
+    { session, position: 0 },
+  ]);
+  expect(await tryStart(store, replica, other, 66)).toBeDefined();
+  expect(replica.dispatcher.activeCount).toBe(2);
   release();
 });

@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { newUuid } from "../../src/base/ids.ts";
 import { expireSessions } from "../../src/storage/expire.ts";
-import { insertRun } from "../../src/storage/run.ts";
+import { insertRun } from "../../src/storage/run-start.ts";
 import { lockSession } from "../../src/storage/session.ts";
 import { addSession, connect, input, openStore } from "../runlog/store.ts";
 

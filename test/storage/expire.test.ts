@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { newUuid } from "../../src/base/ids.ts";
 import type { Db } from "../../src/storage/database.ts";
 import { expireSessions } from "../../src/storage/expire.ts";
-import { insertRun } from "../../src/storage/run.ts";
+import { insertRun } from "../../src/storage/run-start.ts";
 import { findSession, lockSession } from "../../src/storage/session.ts";
 import { addRun, addSession, input, openStore } from "../runlog/store.ts";
 

@@ -3,8 +3,9 @@
 import { newUuid } from "../../../src/base/ids.ts";
 import { encodeResult, type ResultInit } from "../../../src/runlog/result.ts";
 import type { Db } from "../../../src/storage/database.ts";
-import { finishRun, insertRun } from "../../../src/storage/run.ts";
+import { finishRun } from "../../../src/storage/run.ts";
 import { insertResults, type ResultRow } from "../../../src/storage/run-result.ts";
+import { insertRun } from "../../../src/storage/run-start.ts";
 import { findSession } from "../../../src/storage/session.ts";
 import { benchClient } from "./credentials.ts";
 

@@ -1,0 +1,128 @@
+// A message to a session: what it starts is checked, and the run is durable when the sender is answered.
+
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
+import { type Agent, AgentSchema, type RemoteTool, Session_State } from "#gen/runnel/v1/session_pb.js";
+import {
+  type SendMessageRequest,
+  SendMessageRequestSchema,
+  type SendMessageResponse,
+  SendMessageResponseSchema,
+} from "#gen/runnel/v1/session_service_pb.js";
+import { Fault } from "../base/fault.ts";
+import { assertBudgetKnown, runBudgetOf, runBudgetOfService } from "../drivers/llm-loop/budget.ts";
+import { type StartRequest, startAlone, startRun } from "../runs/start.ts";
+import type { Transaction } from "../storage/database.ts";
+import { findClientRun, isActive } from "../storage/run.ts";
+import { findSessionAlone, lockSession, type SessionRow } from "../storage/session.ts";
+import type { ServiceDeps } from "./deps.ts";
+import { answerOnce } from "./idempotency.ts";
+
+export async function sendMessage(
+  deps: ServiceDeps,
+  client: string,
+  request: SendMessageRequest,
+  traceParent: string | undefined,
+): Promise<SendMessageResponse> {
+  const call = {
+    client,
+    request,
+    requestId: request.requestId,
+    requestSchema: SendMessageRequestSchema,
+    responseSchema: SendMessageResponseSchema,
+  };
+  const name = { client, name: request.sessionId };
+  const turnOf = (session: SessionRow | undefined) => nextTurn(deps, client, { session, request, traceParent });
+  // The same in two statements, for most messages.
+  if (request.requestId === "" && !deps.config.sessionsSingleMessage) {
+    const turn = turnOf(await findSessionAlone(deps.db, name));
+    const runId = await startAlone(deps, turn.start);
+    if (runId !== undefined) {
+      return turn.answer(runId);
+    }
+  }
+  return await startRun(deps, (trx, start) =>
+    answerOnce(trx, call, async () => {
+      const session = await lockSession(trx, name);
+      if (deps.config.sessionsSingleMessage) {
+        await assertFirstMessage(trx, requireFound(session));
+      }
+      const turn = turnOf(session);
+      return turn.answer(await start(turn.start));
+    }),
+  );
+}
+
+interface Turn {
+  readonly start: StartRequest;
+  readonly answer: (runId: string) => SendMessageResponse;
+}
+
+/** What a message starts in its session, once that has been checked. */
+function nextTurn(
+  deps: ServiceDeps,
+  client: string,
+  asked: { session: SessionRow | undefined; request: SendMessageRequest; traceParent: string | undefined },
+): Turn {
+  const session = requireFound(asked.session);
+  const toolsRegistered = checkAgent(deps, fromBinary(AgentSchema, session.agent));
+  const input = toBinary(MessageSchema, userMessage(asked.request.message));
+  const { id, name: sessionId } = session;
+  return {
+    start: { client, session: id, driver: "llm-loop", input, traceParent: asked.traceParent },
+    answer: (runId) =>
+      create(SendMessageResponseSchema, { sessionId, status: Session_State.RUNNING, toolsRegistered, runId }),
+  };
+}
+
+function userMessage(text: string): Message {
+  return create(MessageSchema, { role: "user", content: { case: "text", value: text } });
+}
+
+/** What the document checks when a message is sent, in its order and words. Returns the names of the tools. */
+function checkAgent(deps: ServiceDeps, agent: Agent): string[] {
+  const model = deps.models.resolve(agent.model || deps.models.defaultModel);
+  assertBudgetKnown(model, runBudgetOf(agent, runBudgetOfService(deps.config)), deps.dayBudget.max);
+  const { temperature } = agent;
+  if (temperature !== undefined && !(temperature >= 0 && temperature <= 2)) {
+    const message = `failed to create client: temperature must be between 0 and 2, got ${temperature.toFixed(6)}`;
+    throw new Fault("INVALID_ARGUMENT", message, {
+      violations: [{ field: "agent.temperature", description: "must be between 0 and 2" }],
+    });
+  }
+  const tools = deps.selectTools(agent.tools?.builtin ?? []);
+  checkRemoteTools(agent.tools?.remote ?? []);
+  return tools.map((tool) => tool.name);
+}
+
+/** Said when a message is sent, as the document has it, and before a model could be offered what nobody would call. */
+function checkRemoteTools(tools: readonly RemoteTool[]): void {
+  const failed = (name: string, problem: string): Fault =>
+    new Fault("TOOL_UNSUPPORTED", `failed to build registry: create remote tool ${name}: ${problem}`, {
+      violations: [{ field: "agent.tools.remote", description: problem }],
+    });
+  for (const { name } of tools) {
+    if (!/^[a-zA-Z][a-zA-Z0-9_]*$/.test(name)) {
+      throw failed(name, `invalid tool name ${JSON.stringify(name)}: must match [a-zA-Z][a-zA-Z0-9_]*`);
+    }
+  }
+  const [first] = tools;
+  if (first !== undefined) {
+    throw failed(first.name, "remote tools are not supported yet");
+  }
+}
+
+async function assertFirstMessage(trx: Transaction, session: SessionRow): Promise<void> {
+  const { latest_run_id: id, client, name } = session;
+  const run = id === null ? undefined : await findClientRun(trx, { client, id });
+  if (run !== undefined && !isActive(run.status)) {
+    throw new Fault("SESSION_ENDED", `session "${name}" cannot be started (status: ${run.status})`);
+  }
+}
+
+export function requireFound<T>(session: T | undefined): T {
+  if (session === undefined) {
+    throw new Fault("SESSION_NOT_FOUND", "session not found");
+  }
+  return session;
+}

@@ -1,0 +1,112 @@
+// How a run gets its worker: admitted with its session's message and owned at once, or queued and taken by whoever is free.
+
+import { sql } from "kysely";
+import { type Db, isUniqueViolation, type Transaction } from "./database.ts";
+import { age, type RunRow, runColumns, timeLeft } from "./run.ts";
+
+/** A run in the hands of its worker, with what is known of its session at that moment. */
+export interface StartedRun extends RunRow {
+  readonly session_name: string;
+  readonly agent: Uint8Array;
+  readonly work_dir: string | null;
+  /** Messages of the session up to the run's input; null when nobody looked. */
+  readonly transcript_length: number | null;
+}
+
+export interface NewRun {
+  readonly id: string;
+  readonly client: string;
+  readonly session: string;
+  readonly driver: string;
+  readonly input: Uint8Array;
+  readonly timeoutMs: number;
+  /** The replica that works on it at once, if it still has its lease; undefined queues it. */
+  readonly owner: string | undefined;
+  /** The caller's trace; undefined when it named none. */
+  readonly traceParent?: string | undefined;
+  /** Nothing is inserted while as many runs are active on all replicas; undefined when that is no matter. */
+  readonly activeMax?: number | undefined;
+}
+
+const runValues = sql.join([...runColumns.map((column) => sql.ref(column)), age, timeLeft]);
+// Literals, so that the partial index of active runs serves whatever plan is kept.
+const activeRuns = sql`(select count(*) from run where status in ('queued', 'running', 'waiting'))`;
+
+/**
+ * Inserts a run and what begins with it: it becomes the session's latest, and its input the newest message. One statement,
+ * for every round trip is felt by whoever sent the message. It is owned at once if `owner` has a lease, whose row stays
+ * locked as the session's does, else queued. Undefined, and nothing is written, when the session has an active run already
+ * or is deleted, or there are too many.
+ */
+export async function insertRun(db: Db | Transaction, run: NewRun): Promise<StartedRun | undefined> {
+  const input = Buffer.from(run.input);
+  try {
+    const { rows } = await sql<StartedRun>`
+      with held as materialized (
+        select id from replica where id = ${run.owner ?? null}::uuid and lease_until > now() for key share
+      ), owned as materialized (
+        select id, name, agent, work_dir from session where id = ${run.session}::uuid and delete_time is null
+        for no key update
+      ), inserted as (
+        insert into run (id, client, session, driver, input, trace_parent, deadline,
+          owner, status, epoch, wake_at, start_time)
+        select ${run.id}::uuid, ${run.client}, owned.id, ${run.driver}, ${input}::bytea,
+          ${run.traceParent ?? null}::text, now() + ${run.timeoutMs}::float8 * interval '1 millisecond',
+          worker.id, case when worker.id is null then 'queued' else 'running' end,
+          case when worker.id is null then 0 else 1 end,
+          case when worker.id is null then now() end, case when worker.id is not null then now() end
+        from owned cross join (select (select id from held) as id) as worker
+        where ${run.activeMax ?? null}::int8 is null or ${activeRuns} < ${run.activeMax ?? null}::int8
+        returning ${runValues}
+      ), latest as (
+        update session set latest_run_id = inserted.id from inserted where session.id = inserted.session
+      ), said as (
+        insert into transcript (session, position, run_id, message)
+        select session, (select coalesce(max(position) + 1, 0) from transcript where session = ${run.session}::uuid), id, input
+        from inserted
+        returning position
+      )
+      select inserted.*, owned.name as session_name, owned.agent, owned.work_dir,
+        said.position + 1 as transcript_length
+      from inserted cross join owned cross join said`.execute(db);
+    return rows[0];
+  } catch (error) {
+    // The second: the run before ended while this waited for it, and its last message was not to be seen yet.
+    if (isUniqueViolation(error, "run_active_of_session") || isUniqueViolation(error, "transcript_pkey")) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** Counts what is active on all replicas. */
+export async function countActiveRuns(db: Db | Transaction): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select ${activeRuns} as count`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+/** From here to the end of the transaction no other replica admits a run. */
+export async function lockAdmission(trx: Transaction): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext('runnel admission'))`.execute(trx);
+}
+
+/** Takes due runs from the queue for a replica, no more than one of a client before every client had its turn. */
+export async function claimRuns(db: Db, args: { owner: string; limit: number }): Promise<StartedRun[]> {
+  const { rows } = await sql<StartedRun>`
+    with due as (
+      select id, row_number() over (partition by client order by wake_at) as turn_of_client, wake_at
+      from run where status = 'queued' and wake_at <= now()
+    ), chosen as (
+      select run.id from run join due on due.id = run.id
+      where run.status = 'queued'
+      order by due.turn_of_client, due.wake_at
+      for update of run skip locked limit ${args.limit}
+    )
+    update run set status = 'running', owner = ${args.owner}, epoch = epoch + 1, wake_at = null, wait_reason = null,
+      start_time = coalesce(start_time, now())
+    from chosen, session where run.id = chosen.id and session.id = run.session
+      and exists (select 1 from replica where id = ${args.owner} and lease_until > now())
+    returning ${runValues}, session.name as session_name, session.agent, session.work_dir,
+      null::int8 as transcript_length`.execute(db);
+  return rows;
+}

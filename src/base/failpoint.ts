@@ -45,7 +45,8 @@ export const failpoints = [
   "notify.sent",
   "follow.fetched",
   "tail.yielding",
-  // A run ends, is parked, or is handed on.
+  // A run ends, is parked, or is handed on. One that completes is ended by a single statement, others in a transaction.
+  "terminal.writing",
   "terminal.written",
   "terminal.committed",
   "terminal.announced",

@@ -7,7 +7,7 @@ import { failpoint } from "../base/failpoint.ts";
 import { type Connections, isOutage, type Transaction } from "../storage/database.ts";
 import { lockOwnReplica } from "../storage/replica.ts";
 import { lockRun, type RunRow } from "../storage/run.ts";
-import { insertResults, lastSequence } from "../storage/run-result.ts";
+import { insertResults, lastSequence, type ResultRow } from "../storage/run-result.ts";
 import { type Lane, leaseLost, runLost } from "./lane.ts";
 import type { LogEntry, ResultInit } from "./result.ts";
 import type { RunQueue } from "./run-queue.ts";
@@ -73,24 +73,46 @@ export class RunWriter {
     );
   }
 
+  /**
+   * Writes the last results by one statement, which looks itself whether the run is still ours. Undefined when it wrote
+   * nothing, or nobody knows whether it did: `transact` finds out.
+   */
+  async tryLast(
+    results: readonly ResultInit[],
+    write: (rows: readonly ResultRow[]) => Promise<boolean>,
+  ): Promise<readonly LogEntry[] | undefined> {
+    await this.flush();
+    const entries = this.#queue.number(results);
+    try {
+      if (await write(this.#rowsOf(entries))) {
+        return entries;
+      }
+    } catch (error) {
+      this.#options.onError(error);
+    }
+    this.#queue.unnumber(entries.length);
+    return undefined;
+  }
+
   /** Gives the run up without asking the database: it is somebody else's by now. */
   abandon(): void {
     this.#queue.lose(leaseLost());
   }
 
   async #transact(entries: readonly LogEntry[], effects: Effects): Promise<void> {
-    const { runId, epoch } = this.#queue;
     await this.#options.connections.db.transaction().execute(async (trx) => {
       await this.#lock(trx);
-      await insertResults(
-        trx,
-        entries.map(({ sequence, bytes }) => ({ runId, sequence, epoch, payload: bytes })),
-      );
+      await insertResults(trx, this.#rowsOf(entries));
       await effects(
         trx,
         entries.map((entry) => entry.sequence),
       );
     });
+  }
+
+  #rowsOf(entries: readonly LogEntry[]): ResultRow[] {
+    const { runId, epoch } = this.#queue;
+    return entries.map(({ sequence, bytes }) => ({ runId, sequence, epoch, payload: bytes }));
   }
 
   /** Locks the replica, then the run, and checks that both are still ours. */

@@ -47,13 +47,8 @@ export async function startAlone(deps: StartDeps, request: StartRequest): Promis
   using slot = deps.dispatcher.reserve();
   const activeMax = concurrentRunsMax === 0 ? undefined : concurrentRunsMax - admissionMarginRuns;
   const started = await insertRun(deps.db, { ...newRun(deps, request, slot), activeMax });
-  if (started === undefined) {
-    return undefined;
-  }
-  failpoint("start.committed");
   announceStart(deps, started, slot);
-  failpoint("start.answering");
-  return started.id;
+  return started?.id;
 }
 
 /**
@@ -72,11 +67,7 @@ export async function startRun<T>(
       return started.id;
     }),
   );
-  failpoint("start.committed");
-  if (started !== undefined) {
-    announceStart(deps, started, slot);
-  }
-  failpoint("start.answering");
+  announceStart(deps, started, slot);
   return answer;
 }
 
@@ -114,12 +105,17 @@ async function admit(trx: Transaction, runsMax: number): Promise<void> {
   throw new Fault("CONCURRENCY_EXHAUSTED", `max concurrent sessions (${runsMax}) reached`, { retryAfterMs: 1_000 });
 }
 
-function announceStart(deps: StartDeps, run: StartedRun, slot: Reservation | undefined): void {
-  deps.wakeup.publish({ topic: "session", key: run.session, value: 0 });
-  if (run.owner !== null) {
-    slot?.fill(run);
-    failpoint("start.filled");
-  } else {
-    deps.wakeup.publish({ topic: "queue", key: "", value: 0 });
+/** After the commit, which may have started nothing. */
+function announceStart(deps: StartDeps, run: StartedRun | undefined, slot: Reservation | undefined): void {
+  failpoint("start.committed");
+  if (run !== undefined) {
+    deps.wakeup.publish({ topic: "session", key: run.session, value: 0 });
+    if (run.owner === null) {
+      deps.wakeup.publish({ topic: "queue", key: "", value: 0 });
+    } else {
+      slot?.fill(run);
+      failpoint("start.filled");
+    }
   }
+  failpoint("start.answering");
 }

@@ -8,7 +8,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type Clock, over } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";
 import type { ResultLog } from "../runlog/log.ts";
-import type { ResultInit } from "../runlog/result.ts";
+import type { LogEntry, ResultInit } from "../runlog/result.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
 import type { RunWriter } from "../runlog/writer.ts";
 import type { Db } from "../storage/database.ts";
@@ -21,7 +21,7 @@ import type { CompletedEnd, Driver, DriverEnd, FailedEnd, ParkedEnd } from "./dr
 import { applyEffects, type EffectTarget } from "./effects.ts";
 import { type LoadedRun, loadRun } from "./load.ts";
 import type { Stop, StopReason } from "./stop.ts";
-import { cancelled, endRun, timedOut } from "./terminal.ts";
+import { cancelled, completeRun, endRun, timedOut } from "./terminal.ts";
 
 export interface SuperviseDeps {
   readonly db: Db;
@@ -45,11 +45,14 @@ interface Task {
   readonly target: EffectTarget;
   readonly span: RunSpan;
   readonly stop: Stop;
+  /** When this replica began with it. */
+  readonly startedMs: number;
   readonly deps: SuperviseDeps;
 }
 
 /** Resolves when the run is over for this replica. Never rejects. */
 export async function supervise(run: StartedRun, stop: Stop, deps: SuperviseDeps): Promise<void> {
+  const startedMs = deps.clock.monotonicMs();
   try {
     const loaded = await loadRun(deps.db, run, deps.historyMessagesMax);
     failpoint("run.loaded");
@@ -57,7 +60,7 @@ export async function supervise(run: StartedRun, stop: Stop, deps: SuperviseDeps
     const { transcriptLength } = loaded;
     const target = { runId: run.id, session: run.session, transcriptLength };
     const span = openSpan(run, loaded, deps);
-    const task: Task = { run, loaded, writer, target, span, stop, deps };
+    const task: Task = { run, loaded, writer, target, span, stop, startedMs, deps };
     // Ends it however this ends: only the first end counts.
     using _lost = { [Symbol.dispose]: () => span.end({ status: "lost" }) };
     const end = await withDeadline(run.time_left_ms, stop, deps.clock, () => work(task));
@@ -177,17 +180,29 @@ function endOfStop(reason: Exclude<StopReason, "lost">, driverEnd: DriverEnd | u
 }
 
 async function finish(end: CompletedEnd | FailedEnd, task: Task): Promise<void> {
-  const { run, target, writer, span, deps } = task;
-  const entries = await writer.transact(async (trx, locked) => {
+  const { run, span, deps } = task;
+  const entries = (end.kind === "completed" && (await completeAtOnce(end, task))) || (await endByStep(end, task));
+  failpoint("terminal.committed");
+  deps.log.announce(run.id, entries);
+  failpoint("terminal.announced");
+  span.end(endOfSpan(end));
+}
+
+async function completeAtOnce(end: CompletedEnd, task: Task): Promise<readonly LogEntry[] | undefined> {
+  const { run, target, writer, startedMs, deps } = task;
+  const durationMs = run.age_ms + deps.clock.monotonicMs() - startedMs;
+  const { transcriptLength } = target;
+  return await completeRun(deps.db, writer, { run, end, transcriptLength, durationMs });
+}
+
+async function endByStep(end: CompletedEnd | FailedEnd, task: Task): Promise<readonly LogEntry[]> {
+  const { target, writer, deps } = task;
+  return await writer.transact(async (trx, locked) => {
     if (end.kind === "completed" && end.transcript !== undefined) {
       await applyEffects(trx, target, { transcript: end.transcript }, []);
     }
     return await endRun(trx, { run: locked, end, clock: deps.clock });
   });
-  failpoint("terminal.committed");
-  deps.log.announce(run.id, entries);
-  failpoint("terminal.announced");
-  span.end(endOfSpan(end));
 }
 
 function endOfSpan(end: CompletedEnd | FailedEnd): RunSpanEnd {

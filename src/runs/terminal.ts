@@ -1,15 +1,18 @@
-// The one function that ends a run. The supervisor, the cancel of a run that nobody holds, and the reaper call it under
-// the lock of the run's row: the first wins, and nothing comes after it.
+// How a run ends. The supervisor, the cancel of a run that nobody holds, and the reaper end it under the lock of its row:
+// the first wins, and nothing comes after it. Most runs just complete: for them there is a quicker way to the same rows.
 
-import { create, fromBinary } from "@bufbuild/protobuf";
-import { ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { MessageSchema, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
 import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
 import type { Clock } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";
 import { encodeResult, type LogEntry, type ResultInit } from "../runlog/result.ts";
-import type { Transaction } from "../storage/database.ts";
+import type { RunWriter } from "../runlog/writer.ts";
+import type { Db, Transaction } from "../storage/database.ts";
 import { finishRun, isActive, type RunRow } from "../storage/run.ts";
+import { completeOwnRun } from "../storage/run-end.ts";
 import { insertResults, lastSequence } from "../storage/run-result.ts";
+import type { StartedRun } from "../storage/run-start.ts";
 import { readOpenToolCalls, type ToolCallRow } from "../storage/tool-call.ts";
 import type { CompletedEnd, FailedEnd } from "./driver.ts";
 import { readPartialOutput } from "./partial-output.ts";
@@ -22,6 +25,28 @@ export const timedOut: FailedEnd = {
   error: "context deadline exceeded",
   retryable: true,
 };
+
+/**
+ * Completes a run that its supervisor owns, by one statement and without a lock before it. Undefined when something stands
+ * in the way: then `endRun` says what becomes of it.
+ */
+export async function completeRun(
+  db: Db,
+  writer: RunWriter,
+  args: { run: StartedRun; end: CompletedEnd; transcriptLength: number; durationMs: number },
+): Promise<readonly LogEntry[] | undefined> {
+  const { run, end, transcriptLength, durationMs } = args;
+  if (run.owner === null) {
+    throw new Error(`run ${run.id} has no owner`);
+  }
+  const { id, session, epoch, owner: replicaId } = run;
+  const messages = (end.transcript ?? []).map((message) => toBinary(MessageSchema, message));
+  const transcript = { position: transcriptLength, messages };
+  return await writer.tryLast([...(end.results ?? []), completedResult(end, end.turns, durationMs)], (results) => {
+    failpoint("terminal.writing");
+    return completeOwnRun(db, { id, session, replicaId, epoch, turn: end.turns, results, transcript });
+  });
+}
 
 /** Ends a run whose row is locked. Returns what to announce after the commit; nothing when the run had ended already. */
 export async function endRun(
@@ -77,15 +102,27 @@ async function terminalResult(
   end: CompletedEnd | FailedEnd,
   turns: number,
 ): Promise<ResultInit> {
-  const durationMs = BigInt(Math.max(0, Math.round(run.age_ms)));
-  const usage = end.usage === undefined ? {} : { usage: end.usage };
   if (end.kind === "completed") {
-    const { finishReason, message } = end;
-    return { ...usage, payload: { case: "runCompleted", value: { finishReason, message, turns, durationMs } } };
+    return completedResult(end, turns, run.age_ms);
   }
   const { code, error, retryable } = end;
   const output = await readPartialOutput(trx, run.id);
-  return { ...usage, payload: { case: "runFailed", value: { code, error, retryable, output, turns, durationMs } } };
+  const value = { code, error, retryable, output, turns, durationMs: wholeMs(run.age_ms) };
+  return { ...usageOf(end), payload: { case: "runFailed", value } };
+}
+
+function completedResult(end: CompletedEnd, turns: number, durationMs: number): ResultInit {
+  const { finishReason, message } = end;
+  const value = { finishReason, message, turns, durationMs: wholeMs(durationMs) };
+  return { ...usageOf(end), payload: { case: "runCompleted", value } };
+}
+
+function usageOf({ usage }: CompletedEnd | FailedEnd): Pick<ResultInit, "usage"> {
+  return usage === undefined ? {} : { usage };
+}
+
+function wholeMs(durationMs: number): bigint {
+  return BigInt(Math.max(0, Math.round(durationMs)));
 }
 
 /** Every started call gets its one result, also when nobody is left to make it. */

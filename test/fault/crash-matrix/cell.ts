@@ -45,7 +45,7 @@ function describe({ dies, log }: Member): string {
 
 async function play(cell: Cell, stage: Stage): Promise<Recovery> {
   const { crew, provider, databaseUrl, providerKey } = stage;
-  const { role, words, isPaused = false, firstSignature } = scenarios[cell.failpoint];
+  const { role, words, firstAnswer, firstSignature } = scenarios[cell.failpoint];
   const [opening = [], ...later] = actsOf(cell);
   const cast = await crew.startAll(opening);
   const homes = homesOf(cell, cast);
@@ -68,7 +68,7 @@ async function play(cell: Cell, stage: Stage): Promise<Recovery> {
   const { members } = crew;
   const { requests } = provider;
   const history = { cell, databaseUrl, sent, repeated, readings, members, survivor, words, providerKey };
-  await checkHistory({ ...history, modelCalls: requests.length - (isPaused ? 1 : 0) });
+  await checkHistory({ ...history, modelCalls: requests.length - (firstAnswer === undefined ? 0 : 1) });
   return role === "bystander" ? {} : await measureRecovery(databaseUrl, sent.runId, diedAtMs);
 }
 

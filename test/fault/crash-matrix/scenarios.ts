@@ -20,8 +20,8 @@ export interface Scenario {
   /** How many words the answer has, and the milliseconds between two; some places need a longer run. */
   readonly words: number;
   readonly gapMs: number;
-  /** The provider answers the first request with a demand to wait, so that the run is parked. */
-  readonly isPaused?: boolean;
+  /** How the provider answers the first request, if not as asked: a demand to wait parks the run, a refusal fails it. */
+  readonly firstAnswer?: "wait" | "refusal";
   /** The caller signs its message, and this is what the death leaves of its first signature. */
   readonly firstSignature?: "unused" | "used";
   /** Where the first process dies before the successor comes to its place. */
@@ -68,14 +68,15 @@ export const scenarios: Readonly<Record<Failpoint, Scenario>> = {
   "notify.sent": { role: "owner", passes: [6, 3, 4, 5, 7, 8], ...plain },
   "follow.fetched": { role: "bystander", passes: [1, 2, 3], ...plain },
   "tail.yielding": { role: "owner", passes: [2, 1, 3, 4], ...plain },
-  "terminal.written": { role: "owner", passes: [1], ...plain },
+  "terminal.writing": { role: "owner", passes: [1], ...plain },
+  "terminal.written": { role: "owner", passes: [1], ...plain, firstAnswer: "refusal" },
   "terminal.committed": { role: "owner", passes: [1], ...plain },
   "terminal.announced": { role: "owner", passes: [1], ...plain },
-  "park.written": { role: "owner", passes: [1], ...plain, isPaused: true },
-  "park.committed": { role: "owner", passes: [1], ...plain, isPaused: true },
+  "park.written": { role: "owner", passes: [1], ...plain, firstAnswer: "wait" },
+  "park.committed": { role: "owner", passes: [1], ...plain, firstAnswer: "wait" },
   "hand-on.stopping": { role: "leaver", passes: [1], words: 100, gapMs: 30 },
   "hand-on.committed": { role: "leaver", passes: [1], words: 100, gapMs: 30 },
-  "wake.committed": { role: "successor", passes: [1], ...plain, isPaused: true, firstDeath: "park.committed:1" },
+  "wake.committed": { role: "successor", passes: [1], ...plain, firstAnswer: "wait", firstDeath: "park.committed:1" },
   "reap.replica-deleted": { role: "successor", passes: [1], ...inText },
   "reap.requeued": { role: "successor", passes: [1], ...inText },
   "reap.committed": { role: "successor", passes: [1], ...inText },

@@ -20,12 +20,18 @@ export interface Stage {
 /** Above the longest pause that is sat out with the run in memory. */
 const pauseSeconds = 6;
 
+const firstAnswers = {
+  wait: fail(429, '{"error":{"message":"slow down"}}', { "retry-after": String(pauseSeconds) }),
+  refusal: fail(400, '{"error":{"message":"not like that"}}'),
+};
+
 export async function openStage({ failpoint }: Cell): Promise<Stage> {
   const databaseUrl = await testDatabase();
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());
-  if (scenarios[failpoint].isPaused === true) {
-    provider.respond(fail(429, '{"error":{"message":"slow down"}}', { "retry-after": String(pauseSeconds) }));
+  const { firstAnswer } = scenarios[failpoint];
+  if (firstAnswer !== undefined) {
+    provider.respond(firstAnswers[firstAnswer]);
   }
   const workRoot = await mkdtemp(join(tmpdir(), "runnel-work-"));
   onTestFinished(() => rm(workRoot, { recursive: true, force: true }));

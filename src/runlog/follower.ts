@@ -31,7 +31,11 @@ export class Follower {
     this.#clock = options.clock;
     this.#onError = options.onError;
     this.#stops = [
-      options.wakeup.subscribe("result", ({ key, value }) => {
+      options.wakeup.subscribe("result", ({ key, value, isOwn }) => {
+        // Readers here were told by whoever wrote it; those who came later have read it from the log.
+        if (isOwn) {
+          return;
+        }
         const heard = options.hub.heard(key);
         if (heard !== undefined && value > heard) {
           this.#fetch([key]);

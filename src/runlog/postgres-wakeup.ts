@@ -4,8 +4,8 @@
 import type { Clock } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";
 import type { Connection, Connections } from "../storage/database.ts";
-import { listen, type Notification, sendNotifications } from "../storage/notify.ts";
-import { type Topic, topics, type Wakeup, type WakeupMessage } from "./wakeup.ts";
+import { backendOf, type HeardNotification, listen, type Notification, sendNotifications } from "../storage/notify.ts";
+import { type HeardMessage, type Topic, topics, type Wakeup, type WakeupMessage } from "./wakeup.ts";
 
 /** A notifying commit holds a database-wide lock, so it comes at most this often. */
 const sendIntervalMs = 10;
@@ -22,11 +22,12 @@ export class PostgresWakeup implements Wakeup {
   readonly #clock: Clock;
   readonly #onError: (error: unknown) => void;
   readonly #dirty = new Map<Topic, Map<string, number>>();
-  readonly #listeners = new Map<Topic, Set<(message: WakeupMessage) => void>>();
+  readonly #listeners = new Map<Topic, Set<(message: HeardMessage) => void>>();
   readonly #gapListeners = new Set<() => void>();
   readonly #closing = new AbortController();
   readonly #receiving: Promise<void>;
   #sender: Connection | undefined;
+  #senderBackend: number | undefined;
   #sending: Promise<void> | undefined;
   #heardAtMs = 0;
   #isListening = false;
@@ -50,7 +51,7 @@ export class PostgresWakeup implements Wakeup {
     this.#sending ??= this.#sendAll();
   }
 
-  subscribe(topic: Topic, listener: (message: WakeupMessage) => void): () => void {
+  subscribe(topic: Topic, listener: (message: HeardMessage) => void): () => void {
     const listeners = this.#listeners.get(topic) ?? new Set();
     listeners.add(listener);
     this.#listeners.set(topic, listeners);
@@ -95,6 +96,7 @@ export class PostgresWakeup implements Wakeup {
         this.#sender = undefined;
       }
     });
+    this.#senderBackend = await backendOf(client);
     return client;
   }
 
@@ -138,7 +140,7 @@ export class PostgresWakeup implements Wakeup {
     }
   }
 
-  #hear({ channel, payload }: Notification): void {
+  #hear({ channel, payload, backend }: HeardNotification): void {
     this.#heardAtMs = this.#clock.monotonicMs();
     const topic = topics.find((each) => channelPrefix + each === channel);
     if (topic === undefined) {
@@ -146,7 +148,7 @@ export class PostgresWakeup implements Wakeup {
     }
     for (const message of unpackPayload(topic, payload)) {
       for (const listener of this.#listeners.get(topic) ?? []) {
-        listener(message);
+        listener({ ...message, isOwn: backend === this.#senderBackend });
       }
     }
   }

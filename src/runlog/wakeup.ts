@@ -15,11 +15,16 @@ export interface WakeupMessage {
   readonly value: number;
 }
 
+export interface HeardMessage extends WakeupMessage {
+  /** True for what this process published itself. */
+  readonly isOwn: boolean;
+}
+
 export interface Wakeup {
   /** Never waits and never fails. Call it after the commit. */
   publish(message: WakeupMessage): void;
   /** Hears what any replica publishes, this one included. Returns the way out. */
-  subscribe(topic: Topic, listener: (message: WakeupMessage) => void): () => void;
+  subscribe(topic: Topic, listener: (message: HeardMessage) => void): () => void;
   /** Messages may have been lost: look at everything that you wait for. Returns the way out. */
   onGap(listener: () => void): () => void;
   close(): Promise<void>;

@@ -5,8 +5,7 @@
 import type { Clock } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";
 import { type Connections, isOutage, type Transaction } from "../storage/database.ts";
-import { lockOwnReplica } from "../storage/replica.ts";
-import { lockRun, type RunRow } from "../storage/run.ts";
+import { lockOwnRun, type RunRow } from "../storage/run.ts";
 import { insertResults, lastSequence, type ResultRow } from "../storage/run-result.ts";
 import { type Lane, leaseLost, runLost } from "./lane.ts";
 import type { LogEntry, ResultInit } from "./result.ts";
@@ -115,14 +114,14 @@ export class RunWriter {
     return entries.map(({ sequence, bytes }) => ({ runId, sequence, epoch, payload: bytes }));
   }
 
-  /** Locks the replica, then the run, and checks that both are still ours. */
+  /** Locks the lease and the run, and checks that both are still ours. */
   async #lock(trx: Transaction): Promise<RunRow> {
     const { runId, epoch, replicaId } = this.#queue;
-    if (!(await lockOwnReplica(trx, replicaId))) {
+    const run = await lockOwnRun(trx, { id: runId, replicaId });
+    if (run?.is_held === false) {
       this.#options.onLeaseLost(replicaId);
       throw this.#lose(leaseLost());
     }
-    const run = await lockRun(trx, runId);
     if (run === undefined || run.epoch !== epoch || run.owner !== replicaId) {
       throw this.#lose(runLost(runId));
     }

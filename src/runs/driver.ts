@@ -21,8 +21,8 @@ export interface RunContext {
   /** Whose run it is. */
   readonly client: string;
   readonly agent: Agent;
-  /** Absolute path of the directory that tools may touch. */
-  readonly workDir: string;
+  /** Absolute path of the directory that tools may touch. It is there from the first call on. */
+  readonly openWorkDir: () => Promise<string>;
   /** What the run was started with. */
   readonly input: Message;
   /**

@@ -112,9 +112,9 @@ async function work({ run, loaded, writer, target, span, stop, deps }: Task): Pr
     return failed("runner.unavailable", `no driver named ${run.driver} runs here`);
   }
   try {
-    const workDir = loaded.workDir ?? (await deps.prepareWorkDir(loaded.session));
     await announceRestart(loaded, writer);
-    const steps = driver.run({ ...loaded.context, workDir, signal, span });
+    const openWorkDir = async () => loaded.workDir ?? (await deps.prepareWorkDir(loaded.session));
+    const steps = driver.run({ ...loaded.context, openWorkDir, signal, span });
     return await drive({ steps, writer, target, signal, clock: deps.clock });
   } catch (error) {
     if (stop.reason !== undefined) {

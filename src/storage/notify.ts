@@ -8,6 +8,11 @@ export interface Notification {
   readonly payload: string;
 }
 
+export interface HeardNotification extends Notification {
+  /** Of the connection that sent it. */
+  readonly backend: number;
+}
+
 /** Sends all in one transaction. */
 export async function sendNotifications(client: pg.Client, notifications: readonly Notification[]): Promise<void> {
   await client.query({
@@ -17,13 +22,21 @@ export async function sendNotifications(client: pg.Client, notifications: readon
   });
 }
 
+/** By which the server tells who sent a notification. */
+export async function backendOf(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+  return rows[0]?.pid ?? 0;
+}
+
 /** Hears the channels on a connection of the caller's until that ends. */
 export async function listen(
   client: pg.Client,
   channels: readonly string[],
-  onNotification: (notification: Notification) => void,
+  onNotification: (notification: HeardNotification) => void,
 ): Promise<void> {
-  client.on("notification", ({ channel, payload }) => onNotification({ channel, payload: payload ?? "" }));
+  client.on("notification", ({ channel, payload, processId }) =>
+    onNotification({ channel, payload: payload ?? "", backend: processId }),
+  );
   for (const channel of channels) {
     await client.query(`listen ${client.escapeIdentifier(channel)}`);
   }

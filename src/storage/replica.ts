@@ -23,18 +23,6 @@ export async function renewReplica(db: Db, args: { id: string; leaseMs: number }
   return result.numUpdatedRows === 1n;
 }
 
-/** Holds off a takeover until the transaction ends. False when the lease has ended: write nothing. */
-export async function lockOwnReplica(trx: Transaction, id: string): Promise<boolean> {
-  const row = await trx
-    .selectFrom("replica")
-    .select("id")
-    .where("id", "=", id)
-    .where("lease_until", ">", sql<Date>`now()`)
-    .forKeyShare()
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
 /** Takes one replica whose lease has ended out of the table, unless somebody else does so or it is just writing. */
 export async function takeExpiredReplica(trx: Transaction): Promise<string | undefined> {
   const expired = await trx

@@ -2,7 +2,7 @@
 
 import { sql } from "kysely";
 import { type Db, isUniqueViolation, type Transaction } from "./database.ts";
-import { age, type RunRow, runColumns, timeLeft } from "./run.ts";
+import { type RunRow, runValues } from "./run.ts";
 
 /** A run in the hands of its worker, with what is known of its session at that moment. */
 export interface StartedRun extends RunRow {
@@ -28,7 +28,6 @@ export interface NewRun {
   readonly activeMax?: number | undefined;
 }
 
-const runValues = sql.join([...runColumns.map((column) => sql.ref(column)), age, timeLeft]);
 // Literals, so that the partial index of active runs serves whatever plan is kept.
 const activeRuns = sql`(select count(*) from run where status in ('queued', 'running', 'waiting'))`;
 

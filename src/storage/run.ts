@@ -15,7 +15,7 @@ export interface RunRow extends Selectable<RunTable> {
 }
 
 /** Each by name: a row keeps its shape for this version when a newer one adds columns. */
-export const runColumns = [
+const runColumns = [
   "run.id",
   "run.client",
   "run.session",
@@ -37,11 +37,11 @@ export const runColumns = [
   "run.terminal",
   "run.trace_parent",
 ] as const;
-export const age = sql<number>`(extract(epoch from clock_timestamp() - run.create_time) * 1000)::float8`.as("age_ms");
-export const timeLeft = sql<number>`(extract(epoch from run.deadline - clock_timestamp()) * 1000)::float8`.as(
-  "time_left_ms",
-);
+const age = sql<number>`(extract(epoch from clock_timestamp() - run.create_time) * 1000)::float8`.as("age_ms");
+const timeLeft = sql<number>`(extract(epoch from run.deadline - clock_timestamp()) * 1000)::float8`.as("time_left_ms");
 const runSelection = [...runColumns, age, timeLeft] as const;
+/** The same for statements that are written out. */
+export const runValues = sql.join([...runColumns.map((column) => sql.ref(column)), age, timeLeft]);
 
 /** A status that stands in the text of a statement: the plan that is kept for it may use the partial index of the status. */
 function literal(status: RunStatus): RawBuilder<RunStatus> {
@@ -121,6 +121,25 @@ export async function disownRuns(
 
 /** No replica has this id. */
 const nobody = "00000000-0000-0000-0000-000000000000";
+
+/** A run and the lease under which its owner holds it, both locked. */
+export interface OwnedRun extends RunRow {
+  /** False when the lease has ended: write nothing. */
+  readonly is_held: boolean;
+}
+
+/** Holds off a takeover until the transaction ends, and whoever else changes the run. */
+export async function lockOwnRun(
+  trx: Transaction,
+  args: { id: string; replicaId: string },
+): Promise<OwnedRun | undefined> {
+  const { rows } = await sql<OwnedRun>`
+    with held as materialized (
+      select id from replica where id = ${args.replicaId} and lease_until > now() for key share
+    )
+    select ${runValues}, exists (select from held) as is_held from run where id = ${args.id} for update`.execute(trx);
+  return rows[0];
+}
 
 /** Gives a run back to the queue, for any replica to go on with. */
 export async function requeueRun(trx: Transaction, args: { id: string; takeover: boolean }): Promise<void> {

@@ -6,6 +6,8 @@ import { type Clock, systemClock } from "../../src/base/clock.ts";
 export interface PatientClock extends Clock {
   /** Ends every long sleep there is. */
   pass(): void;
+  /** How many sleep for long. */
+  readonly sleeping: number;
 }
 
 /** Sleeps of `longMs` and more are long. Shorter ones end after `shortMaxMs` at the latest. */
@@ -28,6 +30,9 @@ export function createPatientClock(longMs: number, shortMaxMs = longMs): Patient
               wake();
             }
           }),
+    get sleeping() {
+      return sleepers.size;
+    },
     pass: () => {
       for (const wake of [...sleepers]) {
         wake();

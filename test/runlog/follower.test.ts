@@ -53,6 +53,20 @@ test("runs that nobody here watches are not read", async () => {
   expect(hub.heard(other.id)).toBeUndefined();
 });
 
+test("what this process wrote itself is not read again", async () => {
+  const { db } = await openStore();
+  const { hub, wakeup } = openFollower(db, createManualClock());
+  const [own, others] = [await addRun(db), await addRun(db)];
+  using _own = hub.watch(own.id);
+  using _others = hub.watch(others.id);
+  await write(db, own.id, 1, 1);
+  await write(db, others.id, 1, 1);
+  wakeup.publish({ topic: "result", key: own.id, value: 1 }, true);
+  wakeup.publish({ topic: "result", key: others.id, value: 1 });
+  await until("the other run", () => hub.heard(others.id) === 1);
+  expect(hub.heard(own.id)).toBe(0);
+});
+
 test("a gap in the wake-ups is made up for at once", async () => {
   const { db } = await openStore();
   const { hub, wakeup } = openFollower(db, createManualClock());

@@ -7,7 +7,7 @@ import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { newUuid } from "../../src/base/ids.ts";
 import { decodeResult, type ResultInit } from "../../src/runlog/result.ts";
-import type { Wakeup, WakeupMessage } from "../../src/runlog/wakeup.ts";
+import type { HeardMessage, Wakeup, WakeupMessage } from "../../src/runlog/wakeup.ts";
 import { type Connections, type Db, openConnections } from "../../src/storage/database.ts";
 import { insertReplica } from "../../src/storage/replica.ts";
 
@@ -121,20 +121,21 @@ function shorten(bytes: Uint8Array): string | number | undefined {
 export class LocalWakeup implements Wakeup {
   readonly published: WakeupMessage[] = [];
   losing = false;
-  readonly #listeners = new Map<string, Set<(message: WakeupMessage) => void>>();
+  readonly #listeners = new Map<string, Set<(message: HeardMessage) => void>>();
   readonly #gapListeners = new Set<() => void>();
 
-  publish(message: WakeupMessage): void {
+  /** As another replica's, unless it is said to be our own. */
+  publish(message: WakeupMessage, isOwn = false): void {
     this.published.push(message);
     if (this.losing) {
       return;
     }
     for (const listener of this.#listeners.get(message.topic) ?? []) {
-      listener(message);
+      listener({ ...message, isOwn });
     }
   }
 
-  subscribe(topic: string, listener: (message: WakeupMessage) => void): () => void {
+  subscribe(topic: string, listener: (message: HeardMessage) => void): () => void {
     const listeners = this.#listeners.get(topic) ?? new Set();
     this.#listeners.set(topic, listeners.add(listener));
     return () => listeners.delete(listener);

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { newUuid } from "../../src/base/ids.ts";
 import { PostgresWakeup, packNotifications, unpackPayload } from "../../src/runlog/postgres-wakeup.ts";
-import { type Topic, topics, type WakeupMessage } from "../../src/runlog/wakeup.ts";
+import { type HeardMessage, type Topic, topics, type WakeupMessage } from "../../src/runlog/wakeup.ts";
 import { query } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
 import { openStore, type Store } from "./store.ts";
@@ -15,14 +15,14 @@ const payloadBytesRefused = 8_000;
 
 interface TestWakeup {
   readonly wakeup: PostgresWakeup;
-  readonly heard: WakeupMessage[];
+  readonly heard: HeardMessage[];
   readonly gaps: () => number;
 }
 
 function openWakeup({ connections }: Store): TestWakeup {
   const wakeup = new PostgresWakeup({ connections, clock: systemClock, onError: () => {} });
   onTestFinished(() => wakeup.close());
-  const heard: WakeupMessage[] = [];
+  const heard: HeardMessage[] = [];
   let gaps = 0;
   wakeup.subscribe("result", (message) => heard.push(message));
   wakeup.onGap(() => gaps++);
@@ -77,6 +77,7 @@ test("another replica hears of thousands of runs, each at its newest sequence", 
   }
   for (const { heard } of [near, far]) {
     await until("all wake-ups", () => heard.length === keys.length);
+    expect(heard.every(({ isOwn }) => isOwn === (heard === near.heard))).toBe(true);
     expect(new Set(heard.map(text))).toEqual(new Set(keys.map((each) => `result ${each} 7`)));
   }
 });

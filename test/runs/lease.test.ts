@@ -4,9 +4,10 @@ import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { Lease } from "../../src/runs/lease.ts";
 import type { Db } from "../../src/storage/database.ts";
-import { lockOwnReplica, takeExpiredReplica } from "../../src/storage/replica.ts";
+import { takeExpiredReplica } from "../../src/storage/replica.ts";
+import { lockOwnRun } from "../../src/storage/run.ts";
 import { until } from "../harness/wait.ts";
-import { addReplica, connect, endLease, openStore, silentEvents } from "../runlog/store.ts";
+import { addReplica, addRun, connect, endLease, openStore, silentEvents } from "../runlog/store.ts";
 
 function createLease(db: Db, leaseMs: number): { lease: Lease; lost: string[] } {
   const lost: string[] = [];
@@ -71,8 +72,9 @@ test("a refused write loses the lease it was made under, and no other", async ()
 test("a replica that is just writing is not taken over, and one that was taken over does not write", async () => {
   const { db } = await openStore();
   const id = await addReplica(db);
+  const own = { id: (await addRun(db, { owner: id })).id, replicaId: id };
   await db.transaction().execute(async (writing) => {
-    expect(await lockOwnReplica(writing, id)).toBe(true);
+    expect(await lockOwnRun(writing, own)).toMatchObject({ id: own.id, is_held: true });
     // Another replica's view: expired while the write is under way.
     await db.transaction().execute(async (taking) => {
       await taking
@@ -85,5 +87,5 @@ test("a replica that is just writing is not taken over, and one that was taken o
   });
   await endLease(db, id);
   expect(await db.transaction().execute(takeExpiredReplica)).toBe(id);
-  expect(await db.transaction().execute((trx) => lockOwnReplica(trx, id))).toBe(false);
+  expect(await db.transaction().execute((trx) => lockOwnRun(trx, own))).toMatchObject({ is_held: false });
 });

@@ -32,11 +32,9 @@ const never = (): { supervise: () => Promise<void>; release: () => void } => {
 
 /** While a dispatcher asks the queue it keeps its slots for what it finds there: this one has asked, and does not again. */
 async function openIdle(store: Store, choice: ReplicaChoice): Promise<Replica> {
-  const replica = await openReplica(store, { ...choice, clock: createPatientClock(500) });
-  await until("the first look at the queue", () => {
-    using slot = replica.dispatcher.reserve();
-    return slot !== undefined;
-  });
+  const clock = createPatientClock(500);
+  const replica = await openReplica(store, { ...choice, clock });
+  await until("the lease and both of the dispatcher's loops to rest", () => clock.sleeping === 3);
   return replica;
 }
 

@@ -159,7 +159,8 @@ async function* takeCalls(
   const { tools, clock, context, events } = loop;
   const turn = progress.turns;
   const { counts, interventions } = noticeRepetition(loop, progress, calls);
-  const outcomes = yield* runToolBatch({ turn, calls, resumed, tools, interventions, clock, context, events });
+  const work = { workDir: await context.openWorkDir(), signal: context.signal, span: context.span };
+  const outcomes = yield* runToolBatch({ turn, calls, resumed, tools, interventions, clock, work, events });
   return outcomes && (yield* answerCalls(loop, { ...progress, callCounts: counts }, outcomes));
 }
 

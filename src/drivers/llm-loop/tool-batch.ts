@@ -23,7 +23,7 @@ export interface ToolBatch {
   readonly tools: readonly Tool[];
   /** What to say to calls of a model that repeats itself, by their place; then no tool runs. */
   readonly interventions: ReadonlyMap<number, string>;
-  readonly context: ToolContext & Pick<RunContext, "span">;
+  readonly work: ToolContext & Pick<RunContext, "span">;
   readonly clock: Clock;
   readonly events: Events;
 }
@@ -40,7 +40,7 @@ export async function* runToolBatch(batch: ToolBatch): AsyncGenerator<DriverStep
     }
     const { position, outcome } = await Promise.race(running.values());
     // An outcome that the stop itself brought about says nothing about the call.
-    if (batch.context.signal.aborted) {
+    if (batch.work.signal.aborted) {
       return undefined;
     }
     running.delete(position);
@@ -95,7 +95,7 @@ async function runOne(batch: ToolBatch, position: number): Promise<{ position: n
     throw new Error(`no call at position ${position}`);
   }
   const startMs = batch.clock.monotonicMs();
-  const span = batch.context.span.startTool({ name: call.name, callId: call.id, arguments: () => call.arguments });
+  const span = batch.work.span.startTool({ name: call.name, callId: call.id, arguments: () => call.arguments });
   failpoint("tool.starting");
   const outcome = await outcomeOf(batch, call, position);
   failpoint("tool.ended");
@@ -122,7 +122,7 @@ async function outcomeOf(batch: ToolBatch, call: ToolCall, position: number): Pr
   if (batch.resumed && tool.afterCrash === "report") {
     return { error: "interrupted: the process that ran this call was lost, and the call was not repeated" };
   }
-  return await runCall(tool, call.arguments, batch.context, { timeoutMs: callTimeoutMs, clock: batch.clock });
+  return await runCall(tool, call.arguments, batch.work, { timeoutMs: callTimeoutMs, clock: batch.clock });
 }
 
 function present(call: ToolCall, outcome: ToolOutcome): ToolCallCompleted {

@@ -1,15 +1,21 @@
 // Brings results that other replicas wrote to the readers of this one: one statement for all watched runs, however
-// many readers they have. Wake-ups say when to look; a slow poll covers wake-ups that got lost.
+// many readers they have. Wake-ups say when to look; a slow poll covers wake-ups that got lost. No reader polls for itself.
 
 import type { Clock } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";
 import type { Db } from "../storage/database.ts";
+import { findEndedRuns } from "../storage/run.ts";
 import { readResultsOfRuns } from "../storage/run-result.ts";
 import type { Hub } from "./hub.ts";
 import { type LogEntry, storedEntries } from "./result.ts";
 import type { Wakeup } from "./wakeup.ts";
 
 const pollMs = 2_000;
+/**
+ * How long a reader may wait in vain at the end of a run that has ended, or beyond it: of this no result tells. It is rare
+ * and costs that reader nothing.
+ */
+const endedCheckMs = 15_000;
 const rowsPerRunMax = 500;
 
 export class Follower {
@@ -19,7 +25,7 @@ export class Follower {
   readonly #onError: (error: unknown) => void;
   readonly #closing = new AbortController();
   readonly #stops: (() => void)[];
-  readonly #polling: Promise<void>;
+  readonly #polling: Promise<unknown>;
   /** Runs to look at with the next statement, and when this process first heard that it should. */
   readonly #dirty = new Map<string, number>();
   #fetching: Promise<void> = Promise.resolve();
@@ -43,7 +49,7 @@ export class Follower {
       }),
       options.wakeup.onGap(() => this.#fetchAll()),
     ];
-    this.#polling = this.#poll();
+    this.#polling = Promise.all([this.#poll(), this.#pollEnded()]);
   }
 
   async close(): Promise<void> {
@@ -62,8 +68,33 @@ export class Follower {
     }
   }
 
+  async #pollEnded(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      await this.#clock.sleep(endedCheckMs, this.#closing.signal);
+      await this.#tellEnded().catch(this.#onError);
+    }
+  }
+
+  async #tellEnded(): Promise<void> {
+    const watched = this.#watched();
+    if (watched.length === 0 || this.#closing.signal.aborted) {
+      return;
+    }
+    const ended = await findEndedRuns(this.#db, watched);
+    // Those who only wait for a terminal result that is on its way get it like any other.
+    this.#fetch(ended);
+    await this.#fetching;
+    for (const runId of ended) {
+      this.#hub.lookAgain(runId);
+    }
+  }
+
+  #watched(): string[] {
+    return this.#hub.cursors().map((cursor) => cursor.runId);
+  }
+
   #fetchAll(): void {
-    this.#fetch(this.#hub.cursors().map((cursor) => cursor.runId));
+    this.#fetch(this.#watched());
   }
 
   #fetch(runIds: readonly string[]): void {

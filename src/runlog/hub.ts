@@ -106,6 +106,13 @@ export class Hub {
     }
   }
 
+  /** Lets the readers of a run that wait look at the log themselves: there is something that they would never hear of. */
+  lookAgain(runId: string): void {
+    for (const watch of this.#channels.get(runId)?.watches ?? []) {
+      watch.demandLook();
+    }
+  }
+
   /** Lets readers go to the log for what is in the rings: some of it may have been rewritten unheard. */
   emptyRings(): void {
     for (const channel of this.#channels.values()) {
@@ -149,6 +156,8 @@ export class Watch implements Disposable {
   readonly #lag: LagGauge | undefined;
   #resolve: (() => void) | undefined;
   #shownSinceMs: number | undefined;
+  /** The first look is due at once: the run may have ended long ago. */
+  #isLookDue = true;
 
   constructor(channel: Channel, { leave, lag }: { readonly leave: () => void; readonly lag?: LagGauge | undefined }) {
     this.#channel = channel;
@@ -176,6 +185,23 @@ export class Watch implements Disposable {
   /** Whether this process has heard of something beyond the cursor. */
   isBehind(cursor: number): boolean {
     return this.#channel.heard > cursor;
+  }
+
+  /** Whether the reader is to look at the log and at how its run stands. */
+  get isLookDue(): boolean {
+    return this.#isLookDue;
+  }
+
+  /** True once after each demand. */
+  takeLook(): boolean {
+    const isDue = this.#isLookDue;
+    this.#isLookDue = false;
+    return isDue;
+  }
+
+  demandLook(): void {
+    this.#isLookDue = true;
+    this.wake();
   }
 
   /**

@@ -1,26 +1,22 @@
 // The one way to read a run as it happens: what is stored first, then what comes, until the terminal result. It gives
 // every reader the same entries in the same order, whichever replica it asks and however slow it is.
 
-import type { Clock } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";
 import { Fault } from "../base/fault.ts";
 import type { Db } from "../storage/database.ts";
 import { findRun, isActive } from "../storage/run.ts";
 import { lastSequence, readResultPage } from "../storage/run-result.ts";
-import type { Hub, Watch } from "./hub.ts";
+import type { Hub } from "./hub.ts";
 import { type LogEntry, storedEntries } from "./result.ts";
 
 /** A page of the log: large enough to catch up at full speed … */
 const pageRowsMax = 500;
 /** … and small enough to be held for each of many readers that do not read. */
 const pageBytesMax = 262_144;
-/** A reader that hears nothing looks at the log itself this often. */
-const idleCheckMs = 15_000;
 
 export interface TailSource {
   readonly db: Db;
   readonly hub: Hub;
-  readonly clock: Clock;
 }
 
 export interface TailRequest {
@@ -34,8 +30,7 @@ export interface TailRequest {
 export async function* tail(source: TailSource, request: TailRequest): AsyncGenerator<readonly LogEntry[]> {
   const { runId, signal } = request;
   using watch = source.hub.watch(runId);
-  using idle = new IdleTimer(source.clock, watch);
-  signal.addEventListener("abort", () => watch.wake(), { signal: idle.over });
+  signal.addEventListener("abort", () => watch.wake(), { once: true });
   let cursor = request.after;
   // What a reader claims to have may not exist yet.
   if (cursor > 0) {
@@ -48,17 +43,16 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
     let entries = watch.live(cursor) ?? [];
     if (entries.length > 0) {
       isAtEnd = true;
-      idle.postpone();
-    } else if (!isAtEnd || idle.isDue || watch.isBehind(cursor)) {
+    } else if (!isAtEnd || watch.isLookDue || watch.isBehind(cursor)) {
       entries = await readPage(source.db, runId, cursor);
       isAtEnd = entries.length === 0;
     }
     const last = entries.at(-1);
     if (last === undefined) {
-      if (idle.take() && (await hasEndedAt(source.db, runId, cursor))) {
+      if (watch.takeLook() && (await hasEndedAt(source.db, runId, cursor))) {
         return;
       }
-      if (!signal.aborted) {
+      if (!signal.aborted && !watch.isLookDue) {
         await watch.beyond(cursor);
       }
       continue;
@@ -70,54 +64,6 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
     }
     cursor = last.sequence;
     watch.seen(cursor);
-  }
-}
-
-/** Wakes its reader now and then, so that it looks at the log itself. */
-class IdleTimer implements Disposable {
-  readonly #over = new AbortController();
-  /** The first look is due at once: the run may have ended long ago. */
-  #due = true;
-  #isPostponed = false;
-
-  constructor(clock: Clock, watch: Watch) {
-    void this.#tick(clock, watch);
-  }
-
-  /** True since the last tick, until it is taken. */
-  get isDue(): boolean {
-    return this.#due;
-  }
-
-  /** The reader has heard something: the next look is spared. Many of them would look together. */
-  postpone(): void {
-    this.#isPostponed = true;
-  }
-
-  get over(): AbortSignal {
-    return this.#over.signal;
-  }
-
-  /** True once after each tick. */
-  take(): boolean {
-    const due = this.#due;
-    this.#due = false;
-    return due;
-  }
-
-  [Symbol.dispose](): void {
-    this.#over.abort();
-  }
-
-  async #tick(clock: Clock, watch: Watch): Promise<void> {
-    while (!this.#over.signal.aborted) {
-      await clock.sleep(idleCheckMs, this.#over.signal);
-      if (!this.#isPostponed) {
-        this.#due = true;
-        watch.wake();
-      }
-      this.#isPostponed = false;
-    }
   }
 }
 

@@ -1,6 +1,7 @@
 // A session's latest run as events: waits for the run when there is none, follows its log, ends with `done`.
 
 import type { StreamSessionResponse } from "#gen/runnel/v1/session_service_pb.js";
+import type { Clock } from "../base/clock.ts";
 import { Fault } from "../base/fault.ts";
 import { type TailSource, tail } from "../runlog/tail.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
@@ -12,6 +13,7 @@ const pollMs = 2_000;
 
 export interface SessionStreamDeps extends TailSource {
   readonly wakeup: Wakeup;
+  readonly clock: Clock;
 }
 
 /** A place in the log of one run. */

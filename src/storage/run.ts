@@ -58,6 +58,14 @@ export async function findRun(db: Db | Transaction, id: string): Promise<RunRow 
   return await db.selectFrom("run").select(runSelection).where("id", "=", id).executeTakeFirst();
 }
 
+/** Which of these runs have ended. */
+export async function findEndedRuns(db: Db, ids: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select run.id from unnest(${uuidArray(ids)}::uuid[]) as asked (id) join run on run.id = asked.id
+    where run.status not in (${sql.join(activeStatuses.map(literal))})`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
 /** A run as its client sees it, with the public id of its session. */
 export interface ClientRun extends RunRow {
   readonly session_name: string;

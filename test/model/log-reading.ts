@@ -23,7 +23,7 @@ export const reading: readonly fc.Arbitrary<LogCommand>[] = [
         const length = (await readRows(world, run.id)).length;
         const site = pick(world.sites, choice.site);
         const { isEager } = choice;
-        model.readers.push({ run, site, isEager, reader: openAt(world, site, run, Math.max(0, length - choice.back)) });
+        model.readers.push({ run, site, isEager, reader: openAt(site, run, Math.max(0, length - choice.back)) });
       },
     },
   ),
@@ -95,13 +95,13 @@ export function mendAll(model: LogModel, { sites, wakeup }: LogWorld): void {
   wakeup.gap();
 }
 
-function openAt({ clock }: LogWorld, { connections, hub }: Site, { id }: ModelRun, after: number): PullReader {
-  return new PullReader({ db: connections.db, hub, clock }, id, after);
+function openAt({ connections, hub }: Site, { id }: ModelRun, after: number): PullReader {
+  return new PullReader({ db: connections.db, hub }, id, after);
 }
 
 /** A reader gets what there is beyond it, at once unless something stands in the way of the news. */
 export async function readSome(each: ModelReader, world: LogWorld): Promise<void> {
-  resume(each, world);
+  resume(each);
   const { reader, run } = each;
   const before = reader.got.length;
   const rows = await readRows(world, run.id);
@@ -128,9 +128,9 @@ function isCut({ reader }: ModelReader): boolean {
 }
 
 /** As a client does whose stream broke: it comes back to where it was. */
-function resume(each: ModelReader, world: LogWorld): void {
+function resume(each: ModelReader): void {
   if (isCut(each)) {
-    each.reader = openAt(world, each.site, each.run, each.reader.cursor);
+    each.reader = openAt(each.site, each.run, each.reader.cursor);
   }
 }
 

@@ -9,7 +9,6 @@ import { purgeResult } from "../../src/runlog/purge-result.ts";
 import { encodeResult, type LogEntry, type ResultInit, storedEntries } from "../../src/runlog/result.ts";
 import type { Db } from "../../src/storage/database.ts";
 import type { StoredResult } from "../../src/storage/run-result.ts";
-import { createManualClock } from "../harness/manual-clock.ts";
 import { text } from "../runlog/store.ts";
 import { MemoryLog, openMemoryDb } from "./memory-log.ts";
 import { range, SteppingReader } from "./stepping-reader.ts";
@@ -34,7 +33,6 @@ export class World {
   readonly #s: fc.Scheduler;
   readonly #story: Story;
   readonly #log = new MemoryLog();
-  readonly #clock = createManualClock();
   readonly #db: Db;
   readonly #batches: LogEntry[][];
   readonly #purged = new Map<number, Uint8Array>();
@@ -70,11 +68,11 @@ export class World {
     // Whoever fetches is told of what was written elsewhere in the end. No reader may need its own clock for that.
     this.#fetchAll();
     await this.#settle();
-    // Only one who claimed more than there is has to look whether the run has ended meanwhile.
+    // Only one who claimed more than there is has to be told that the run has ended meanwhile.
     for (const reader of this.readers) {
       expect(reader.isOver || reader.after >= this.length).toBe(true);
     }
-    this.#clock.advance(15_000);
+    this.hub.lookAgain(runId);
     await this.#settle();
   }
 
@@ -178,9 +176,7 @@ export class World {
 
   /** One who leaves comes back where it was. */
   #read(after: number, leaves: boolean): void {
-    const reader = new SteppingReader({ db: this.#db, hub: this.hub, clock: this.#clock }, { runId, after }, () =>
-      this.#step("take"),
-    );
+    const reader = new SteppingReader({ db: this.#db, hub: this.hub }, { runId, after }, () => this.#step("take"));
     reader.isAfterPurge = this.#isForgotten;
     reader.foundRows = this.#log.rows.length;
     this.readers.push(reader);

@@ -2,8 +2,8 @@
 
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { newUuid } from "../../src/base/ids.ts";
+import { Follower } from "../../src/runlog/follower.ts";
 import { Hub } from "../../src/runlog/hub.ts";
 import { encodeResult, type LogEntry, type ResultInit } from "../../src/runlog/result.ts";
 import { type TailSource, tail } from "../../src/runlog/tail.ts";
@@ -11,7 +11,7 @@ import type { Db } from "../../src/storage/database.ts";
 import { finishRun, type RunRow } from "../../src/storage/run.ts";
 import { insertResults } from "../../src/storage/run-result.ts";
 import { until } from "../harness/wait.ts";
-import { addRun, hurriedClock, openStore, turn } from "./store.ts";
+import { addRun, hurriedClock, LocalWakeup, openStore, turn } from "./store.ts";
 
 const end: ResultInit = { payload: { case: "runCompleted", value: { finishReason: "stop" } } };
 
@@ -54,9 +54,24 @@ class Reader {
   }
 }
 
-async function openSource(clock: Clock = systemClock): Promise<TailSource> {
+async function openSource(): Promise<TailSource> {
   const { db } = await openStore();
-  return { db, hub: new Hub(), clock };
+  return { db, hub: new Hub() };
+}
+
+/** With somebody who looks for all readers what no one has told them, that often. */
+async function openFollowedSource(pollMs: number): Promise<TailSource> {
+  const source = await openSource();
+  const follower = new Follower({
+    ...source,
+    wakeup: new LocalWakeup(),
+    clock: hurriedClock(pollMs),
+    onError: (error) => {
+      throw error;
+    },
+  });
+  onTestFinished(() => follower.close());
+  return source;
 }
 
 function range(first: number, last: number): number[] {
@@ -93,7 +108,7 @@ test("a reader who claims what does not exist yet harms nobody, and gets only wh
 });
 
 test("a reader beyond the end of a run that has ended is told where that is", async () => {
-  const source = await openSource(hurriedClock(20));
+  const source = await openFollowedSource(20);
   const run = await addRun(source.db);
   await persist(source.db, run.id, [encode(run.id, 1, end)]);
   const reader = new Reader(source, run.id, 9);
@@ -102,7 +117,7 @@ test("a reader beyond the end of a run that has ended is told where that is", as
 });
 
 test("a reader who guessed the last sequence before it was written ends with the run", async () => {
-  const source = await openSource(hurriedClock(20));
+  const source = await openFollowedSource(20);
   const run = await addRun(source.db);
   const reader = new Reader(source, run.id, 1);
   await until("the reader", () => source.hub.watcherCount === 1);
@@ -112,8 +127,8 @@ test("a reader who guessed the last sequence before it was written ends with the
   expect(reader.sequences).toEqual([]);
 });
 
-test("a reader that hears nothing looks for itself", async () => {
-  const source = await openSource(hurriedClock(20));
+test("a reader that nobody tells anything gets what the follower finds", async () => {
+  const source = await openFollowedSource(20);
   const run = await addRun(source.db);
   const reader = new Reader(source, run.id, 0);
   await until("the reader", () => source.hub.watcherCount === 1);
@@ -145,7 +160,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 );
 
 test("however writing, telling, opening and cutting interleave, every reader gets n+1 after n", async () => {
-  const source = await openSource(hurriedClock(50));
+  const source = await openFollowedSource(50);
   await fc.assert(
     fc.asyncProperty(fc.array(command, { maxLength: 12 }), async (commands) => {
       const model = new Model(source, await addRun(source.db, { client: newUuid(0) }));

@@ -1,0 +1,62 @@
+// What readers cost the database while their run says nothing.
+
+import type { KyselyPlugin } from "kysely";
+import { expect, onTestFinished, test } from "vitest";
+import { Follower } from "../../src/runlog/follower.ts";
+import { Hub } from "../../src/runlog/hub.ts";
+import { tail } from "../../src/runlog/tail.ts";
+import { createManualClock } from "../harness/manual-clock.ts";
+import { until } from "../harness/wait.ts";
+import { addRun, LocalWakeup, openStore } from "./store.ts";
+
+const readers = 200;
+/** After that long somebody looks for results, and whether the run has ended. */
+const periodMs = 15_000;
+const periods = 4;
+
+// Readers that come together would also look together, and as many as the pool has no connections for would wait for it.
+test("200 readers of a silent run cost as many statements as one", async () => {
+  const store = await openStore();
+  const { id: runId } = await addRun(store.db);
+  let statements = 0;
+  const counting: KyselyPlugin = {
+    transformQuery: ({ node }) => {
+      statements += 1;
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+  const clock = createManualClock();
+  const source = { db: store.db.withPlugin(counting), hub: new Hub() };
+  const errors: unknown[] = [];
+  const follower = new Follower({
+    ...source,
+    wakeup: new LocalWakeup(),
+    clock,
+    onError: (error) => errors.push(error),
+  });
+  onTestFinished(() => follower.close());
+
+  const leaving = new AbortController();
+  const reading = Array.from({ length: readers }, async () => {
+    for await (const entries of tail(source, { runId, after: 0, signal: leaving.signal })) {
+      expect(entries).toEqual([]);
+    }
+  });
+  // Each looks once when it comes: for results, and whether there will be any.
+  await until("all readers to wait", () => statements === 2 * readers);
+
+  for (let period = 0; period < periods; period++) {
+    const sleeps = clock.delaysMs.length;
+    clock.advance(periodMs);
+    await clock.slept(sleeps + 2);
+  }
+  await follower.close();
+  const looks = statements - 2 * readers;
+  expect(looks).toBeGreaterThanOrEqual(periods);
+  expect(looks).toBeLessThanOrEqual(2 * periods);
+  expect(errors).toEqual([]);
+
+  leaving.abort();
+  await Promise.all(reading);
+});

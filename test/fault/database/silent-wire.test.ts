@@ -4,10 +4,10 @@ import { status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
 import { query, testDatabase } from "../../harness/database.ts";
 import { until } from "../../harness/wait.ts";
+import { openWire, wireToDatabase } from "../../harness/wire.ts";
 import { metricsEnvironment, readFigures } from "./figures.ts";
 import { startLoad } from "./load.ts";
 import { startOn } from "./service-on.ts";
-import { openSilentWire } from "./silent-wire.ts";
 
 /** A statement is given up after 12 s. Then its connection is as well, and the next one gets through. */
 const recoveredMaxMs = 30_000;
@@ -19,13 +19,16 @@ test("connections that fall silent are given up, and new ones take their place",
   timeout: silentTimeoutMs,
 }, async () => {
   const databaseUrl = await testDatabase();
-  const wire = await openSilentWire(databaseUrl);
-  const { member, probes } = await startOn(wire.url, metricsEnvironment);
+  const { connectFar, urlAt } = wireToDatabase(databaseUrl);
+  const wire = await openWire({ connectFar });
+  const { member, probes } = await startOn(urlAt(wire), metricsEnvironment);
   const load = await startLoad(member, { runs: 8, message: "words=150 pace=60" });
   await load.flows();
 
-  expect(wire.passing).toBeGreaterThan(4);
-  wire.silence();
+  expect(wire.links.size).toBeGreaterThan(4);
+  for (const link of wire.links) {
+    link.silence();
+  }
   const silencedAtMs = performance.now();
   await probes.notReadySince(silencedAtMs, recoveredMaxMs);
   await probes.readySince(silencedAtMs, recoveredMaxMs);

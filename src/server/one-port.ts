@@ -16,6 +16,7 @@ import { type OnePortLimits, onePortLimits } from "./port/limits.ts";
 import { createH1Server, createH2Server, type H1Server } from "./port/node-servers.ts";
 import { type Protocol, sniffProtocol } from "./port/preface.ts";
 import { refuseH1 } from "./port/refusal.ts";
+import { RequestRests } from "./port/request-rests.ts";
 import { H2Connection } from "./port/session.ts";
 import { type OnePortProtocols, type OnePortTls, tlsOptions } from "./port/tls.ts";
 
@@ -80,6 +81,7 @@ class OnePort {
   /** By the accepted socket, also where TLS has put another one on top of it. */
   readonly #connections = new Map<Socket, Connection>();
   readonly #h1Responses = new Set<http.ServerResponse>();
+  readonly #h1Rests: RequestRests;
   /** Aborted when the port is closed and no socket is left. */
   readonly #closed = new AbortController();
   readonly #closing: Promise<void>;
@@ -97,8 +99,10 @@ class OnePort {
     this.#protocols = protocols;
     this.#clock = clock;
     this.#addresses = new AddressCounts(this.#limits.connectionsPerAddressMax);
+    this.#h1Rests = new RequestRests(this.#limits.h1LingerTimeoutMs);
     this.#h1 = createH1Server(this.#limits, tls && tlsOptions(tls, protocols), (request, response) => {
       this.#trackH1Response(response);
+      this.#h1Rests.track(request, response, () => this.#sweptMs);
       // Node drops what the peer sent right behind an upgrade that it ignores, so the connection cannot go on.
       if (this.#draining || request.headers.upgrade !== undefined) {
         announceClose(response);
@@ -226,6 +230,7 @@ class OnePort {
     while (!signal.aborted) {
       await this.#clock.sleep(this.#limits.checkIntervalMs, signal);
       this.#sweptMs += this.#limits.checkIntervalMs;
+      this.#h1Rests.check(this.#sweptMs);
       for (const [socket, connection] of this.#connections) {
         if (!this.#isWithinLimits(connection)) {
           // The socket, not the session: that would first try to flush to a peer that no longer reads.
@@ -240,7 +245,7 @@ class OnePort {
       case "undecided":
         return this.#sweptMs - connection.sinceMs <= this.#limits.prefaceTimeoutMs;
       case "h1":
-        // Node keeps the limits of h1.
+        // Node keeps the other limits of h1.
         return true;
       case "h2":
         return connection.check();

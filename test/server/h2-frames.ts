@@ -44,6 +44,11 @@ export function request(streamId: number, method: "GET" | "POST"): Buffer {
   return frame({ type: frameTypes.headers, flags, streamId, payload });
 }
 
+/** The head of a GET that says: more will follow. */
+export function beginningOfHead(streamId: number): Buffer {
+  return frame({ type: frameTypes.headers, streamId, payload: Buffer.from([0x82, 0x86, 0x84]) });
+}
+
 export function data(streamId: number, payload: Buffer, { isLast }: { readonly isLast: boolean }): Buffer {
   return frame({ type: frameTypes.data, flags: isLast ? constants.NGHTTP2_FLAG_END_STREAM : 0, streamId, payload });
 }

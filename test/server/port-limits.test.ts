@@ -3,18 +3,20 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { onePortLimits } from "../../src/server/one-port.ts";
-import { hello } from "./h2-frames.ts";
+import { type OnePortHandler, onePortLimits } from "../../src/server/one-port.ts";
+import { beginningOfHead, hello } from "./h2-frames.ts";
 import {
   closeAllAfterEach,
   connect2,
   connectPlain,
   connectRaw,
+  eventually,
   get,
   type HeldResponse,
   openPort,
   openPortWithClock,
   quickH1,
+  type RawPeer,
   request2,
   sweep,
   transports,
@@ -91,6 +93,22 @@ describe.each(transports)("who says nothing, over %s", (transport) => {
   });
 });
 
+describe.each(transports)("who never ends the head of an HTTP/2 request, over %s", (transport) => {
+  // In the middle of a head no PING can be answered. Until it is missed such a peer costs what an idle one does.
+  test("O2: is closed like one that has vanished", async () => {
+    const { port, clock } = await openPortWithClock({ transport });
+    const peer = await connectRaw(port, { alpn: "h2" });
+    peer.socket.write(Buffer.concat([hello, beginningOfHead(1)]));
+    await peer.receivedBytes(9);
+    await get(port);
+    await sweep(clock, onePortLimits.h2PingIntervalMs + onePortLimits.h2PingTimeoutMs);
+    await get(port);
+    expect(peer.socket.closed).toBe(false);
+    await sweep(clock, onePortLimits.checkIntervalMs);
+    await peer.closed;
+  });
+});
+
 describe.each(transports)("how slowly HTTP/1.1 may come, over %s", (transport) => {
   test("O2: headers that trickle in get 408", async () => {
     const { checkIntervalMs, h1HeadersTimeoutMs } = quickH1;
@@ -119,6 +137,23 @@ describe.each(transports)("how slowly HTTP/1.1 may come, over %s", (transport) =
     peer.socket.write("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\nabc");
     await peer.received("HTTP/1.1 408 ");
     await peer.closed;
+  });
+
+  test("O2: the rest of a request that was answered may come a little longer, and then costs the connection", async () => {
+    const { port, clock } = await openPortWithClock({ transport, handler: answerAtOnce });
+    const peers = [await connectRaw(port), await connectRaw(port)];
+    for (const { socket, received } of peers) {
+      socket.write("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\nabc");
+      await received("enough");
+    }
+    const [prompt, endless] = peers as [RawPeer, RawPeer];
+    await sweep(clock, onePortLimits.h1LingerTimeoutMs);
+    prompt.socket.write("defghijGET /next HTTP/1.1\r\nHost: test\r\n\r\n");
+    await eventually(() => expect(prompt.text().split("enough")).toHaveLength(3));
+    expect(endless.socket.closed).toBe(false);
+    await sweep(clock, 2 * onePortLimits.checkIntervalMs);
+    await endless.closed;
+    expect(prompt.socket.closed).toBe(false);
   });
 
   test("a response may last longer than a request may take to arrive", async () => {
@@ -227,6 +262,11 @@ describe.each(transports)("how much there may be, over %s", (transport) => {
     expect((await get(port)).status).toBe(200);
   });
 });
+
+/** Reads nothing of the request. */
+function answerAtOnce(...[_request, response]: Parameters<OnePortHandler>): void {
+  response.end("enough");
+}
 
 /** The head of a TLS record with a ClientHello of 512 bytes, and the first of its bytes. */
 const beginningOfHandshake = Buffer.from("16030102000100", "hex");

@@ -17,6 +17,8 @@ export interface OnePortLimits {
   readonly h1KeepAliveTimeoutMs: number;
   /** For an open response that moves no byte: its reader stopped reading, or is gone. */
   readonly h1StallTimeoutMs: number;
+  /** For the rest of a request that was answered before it was received. */
+  readonly h1LingerTimeoutMs: number;
   readonly h2StreamsMax: number;
   /** For receiving a request, body included, unless its answer has begun. */
   readonly h2RequestTimeoutMs: number;
@@ -55,6 +57,8 @@ export const onePortLimits: OnePortLimits = {
   h1KeepAliveTimeoutMs: 120_000,
   // Eight missed heartbeats of 15 s, and twice the 60 s that a unary call may take.
   h1StallTimeoutMs: 120_000,
+  // Time for a client that looks at the answer only once it has sent all; as long as a head may take.
+  h1LingerTimeoutMs: 5_000,
   // Enough for a client library's one connection; more streams open another connection.
   h2StreamsMax: 100,
   // As on h1: what a client may send does not depend on the protocol.

@@ -51,3 +51,8 @@ export function connectPeers(
     },
   };
 }
+
+/** The different HTTP/1.1 statuses that they were answered with. */
+export function statusesOf(peers: RawPeers): string[] {
+  return [...new Set(peers.texts().map((text) => text.slice(9, 12)))];
+}

@@ -22,8 +22,8 @@ export interface Siege {
   expectUnharmed(): Promise<void>;
 }
 
-export async function openSiege(): Promise<Siege> {
-  const cluster = await openCluster(lookingGlass);
+export async function openSiege(settings: Readonly<Record<string, string>> = {}): Promise<Siege> {
+  const cluster = await openCluster({ ...lookingGlass, ...settings });
   const member = await cluster.start();
   const bystander = new Bystander(member);
   await until("the bystander to be served", () => bystander.answers > 20);

@@ -9,7 +9,7 @@ import { peakResidentBytes, residentBytes } from "../../fault/looking-glass.ts";
 import { credentialsOf } from "../../harness/credentials.ts";
 import { until } from "../../harness/wait.ts";
 import { frame, grpcHead, type Head } from "./grpc-call.ts";
-import { connectPeers, type RawPeers } from "./raw-peers.ts";
+import { connectPeers, statusesOf } from "./raw-peers.ts";
 import { openSiege, type Siege } from "./siege.ts";
 
 const atOnce = 50;
@@ -79,10 +79,6 @@ test("bodies without an end are refused, and their senders let go", { timeout: s
   expect(peakResidentBytes(siege.member.pid) - before).toBeLessThan(grownBytesMax);
   await siege.expectUnharmed();
 });
-
-function statusesOf(peers: RawPeers): string[] {
-  return [...new Set(peers.texts().map((text) => text.slice(9, 12)))];
-}
 
 const headPeers = 100;
 

@@ -1,6 +1,7 @@
 // Every limit of a connection and of an HTTP/1.1 request, against a peer that exceeds it, in the clear and over TLS. O2 and
 // O3 are in src/server/one-port.ts. What an HTTP/2 peer may do is in port-sessions.test.ts and port-streams.test.ts.
 
+import { readFileSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { type OnePortHandler, onePortLimits } from "../../src/server/one-port.ts";
@@ -13,6 +14,7 @@ import {
   eventually,
   get,
   type HeldResponse,
+  holdResponses,
   openPort,
   openPortWithClock,
   quickH1,
@@ -194,6 +196,24 @@ describe.each(transports)("how slowly HTTP/1.1 may come, over %s", (transport) =
     await waitForTcpHandles(2);
   });
 
+  // A reader that vanished is found by the system then, 10 s after its first probe. It does not probe while something that it
+  // sent is unconfirmed: then it gives up after 15 minutes, unless it is told otherwise (docs/operations).
+  test("O2: a quiet connection is probed by the system after 20 s", async () => {
+    const held = holdResponses();
+    const port = await openPort({ transport, handler: held.handler });
+    const peer = await connectRaw(port);
+    peer.socket.write("GET / HTTP/1.1\r\nHost: test\r\n\r\n");
+    await held.next();
+    // Once everything that was sent is confirmed.
+    const dueMs = await eventually(() => {
+      const { isProbe, dueMs } = timerOf(port.address.port, peer.socket.localPort);
+      expect(isProbe).toBe(true);
+      return dueMs;
+    });
+    expect(dueMs).toBeGreaterThan(onePortLimits.h2PingIntervalMs / 2);
+    expect(dueMs).toBeLessThanOrEqual(onePortLimits.h2PingIntervalMs);
+  });
+
   test("O2: a kept-alive connection that asks for nothing more is closed", async () => {
     // Node adds a second of its own, which it does not announce.
     const port = await openPort({ transport, limits: { checkIntervalMs: 10, h1KeepAliveTimeoutMs: 10 } });
@@ -262,6 +282,18 @@ describe.each(transports)("how much there may be, over %s", (transport) => {
     expect((await get(port)).status).toBe(200);
   });
 });
+
+/** What the system does next about a connection between two ports of 127.0.0.1, and when. */
+function timerOf(localPort: number, remotePort: number | undefined): { isProbe: boolean; dueMs: number } {
+  const end = (port: number | undefined): string => `0100007F:${port?.toString(16).toUpperCase().padStart(4, "0")}`;
+  const ends = ` ${end(localPort)} ${end(remotePort)} `;
+  const line = readFileSync("/proc/net/tcp", "utf8")
+    .split("\n")
+    .find((each) => each.includes(ends));
+  // Kind of the timer and its time, in hundredths of a second.
+  const [, kind, time] = / (\d\d):([0-9A-F]{8}) /.exec(line?.slice(line.indexOf(ends) + ends.length) ?? "") ?? [];
+  return { isProbe: kind === "02", dueMs: Number.parseInt(time ?? "", 16) * 10 };
+}
 
 /** Reads nothing of the request. */
 function answerAtOnce(...[_request, response]: Parameters<OnePortHandler>): void {

@@ -75,7 +75,8 @@ function h1Options(limits: OnePortLimits): http.ServerOptions {
     connectionsCheckingInterval: limits.checkIntervalMs,
     // Node takes no head that may take longer than its request.
     headersTimeout: Math.min(limits.h1HeadersTimeoutMs, requestMs),
-    // TCP's own probes find a vanished h1 reader as soon as PING finds an h2 peer.
+    // TCP's own probes find a vanished h1 peer as soon as PING finds an h2 peer, unless something that was sent to it is
+    // unconfirmed, such as a heartbeat: then the system sends that again for its own time, on Linux 15 minutes.
     keepAlive: true,
     keepAliveInitialDelay: limits.h2PingIntervalMs,
     keepAliveTimeout: Math.min(orNever(limits.h1KeepAliveTimeoutMs), timerMsMax - keepAliveBufferMs),

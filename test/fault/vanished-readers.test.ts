@@ -1,0 +1,47 @@
+// Readers whose machine or network is gone: their connections stay open, and nothing comes back any more. Here a wire
+// falls silent; what the system itself finds by its own probes no wire on this machine can show (port-limits.test.ts).
+
+import { connect } from "node:net";
+import { status } from "@grpc/grpc-js";
+import { expect, test } from "vitest";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { onePortLimits } from "../../src/server/one-port.ts";
+import { GrpcClient } from "../harness/grpc.ts";
+import { startService } from "../harness/service.ts";
+import { until } from "../harness/wait.ts";
+import { openWire } from "../harness/wire.ts";
+import { startRun } from "./cluster.ts";
+import { LogReader } from "./log-reader.ts";
+
+const vanishing = 20;
+
+/** The port's checks, a second each, pass quickly: its 28 s for a PING are 1.4 s. How many they are, port-sessions.test.ts counts. */
+const quickChecks: Clock = {
+  ...systemClock,
+  sleep: (delayMs, signal) => systemClock.sleep(delayMs === onePortLimits.checkIntervalMs ? 50 : delayMs, signal),
+};
+
+test("gRPC readers that vanish are let go, and one who stays gets everything", async () => {
+  const service = await startService({}, { clock: quickChecks });
+  const { hostname, port } = new URL(service.url);
+  const wire = await openWire({ connectFar: () => connect(Number(port), hostname) });
+  const client = new GrpcClient(service.target);
+  const { runId } = await startRun(client, "words=1000 pace=50");
+  const staying = new LogReader(runId);
+  const following = staying.follow(client);
+  const away = new GrpcClient(`${wire.host}:${wire.port}`);
+  for (let count = 0; count < vanishing; count++) {
+    const stream = away.stream(RunService.method.tailRun, { runId });
+    stream.on("error", () => {}).resume();
+  }
+  await until("all readers", () => service.app.countReaders() === vanishing + 1);
+  for (const link of wire.links) {
+    link.silence();
+  }
+  await until("the vanished to be let go", () => service.app.countReaders() === 1);
+  const reached = staying.results.length;
+  await until("the other one to be told more", () => staying.results.length > reached);
+  await client.call(RunService.method.cancelRun, { runId });
+  expect(await following).toBe(status.OK);
+});

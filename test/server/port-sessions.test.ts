@@ -163,6 +163,28 @@ describe.each(transports)("h2 sessions over time, over %s", (transport) => {
     await ended;
   });
 
+  test("sessions that were opened together do not age together", async () => {
+    const { port, clock } = await openPortWithClock({
+      transport,
+      limits: { h2PingIntervalMs: Number.POSITIVE_INFINITY, h2IdleTimeoutMs: 0, h2SessionAgeMs: 100_000 },
+    });
+    const ages: number[] = [];
+    let ageMs = 0;
+    const sessions = Array.from({ length: 10 }, () => connect2(port));
+    for (const session of sessions) {
+      session.once("goaway", () => ages.push(ageMs));
+      await request2(session);
+    }
+    for (; ageMs <= 112_000; ageMs += checkIntervalMs) {
+      await sweep(clock, checkIntervalMs);
+      // What the sweep said is before this answer.
+      await get(port);
+    }
+    await eventually(() => expect(ages).toHaveLength(sessions.length));
+    expect(new Set(ages).size).toBeGreaterThan(sessions.length / 2);
+    expect(Math.min(...ages)).toBeGreaterThanOrEqual(90_000 - checkIntervalMs);
+  });
+
   test("O2: a stream that outlives its aged session is cut", async () => {
     const held = holdResponses();
     const { port, clock } = await openPortWithClock({

@@ -64,7 +64,8 @@ test("2,000 readers of a run get everything in order, and leave nothing behind",
   expect(report.ended).toBe(2 * readersOfEachKind);
   const { lastSequence } = await getRun(member.client, runId);
   expect(report.last).toBe(Number(lastSequence));
-  expect(report.last).toBeGreaterThan(pieces / 4);
+  // What waits for a write is merged: the busier the machine, the fewer results.
+  expect(report.last).toBeGreaterThan(pieces / 40);
   expect(report.lagMs.p99).toBeLessThan(lagMaxMs);
 
   expect(peakResidentBytes(member.pid) - residentBefore).toBeLessThan(grownBytesMax);

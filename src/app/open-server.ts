@@ -10,6 +10,7 @@ import { UnverifiedBodies } from "../server/request-body.ts";
 import { createRequestListener } from "../server/request-listener.ts";
 import { createFeeds } from "../services/feeds.ts";
 import { createRouter, routerLimits, services } from "../services/router.ts";
+import { FirstRuns } from "../sessions/first-runs.ts";
 import { loadSecret } from "../storage/secret.ts";
 import { countSessions } from "../storage/session.ts";
 import { selectTools } from "../tools/builtin.ts";
@@ -49,6 +50,7 @@ export async function openServer(
     events,
     config,
     dispatcher,
+    firstRuns: new FirstRuns({ db, clock, wakeup: runlog.wakeup }),
     cursors: new Cursors(await loadSecret(db, "cursor")),
     concurrentRunsMax: config.sessionsMaxConcurrent,
     timeoutMs: runTimeoutOf(config),

@@ -1,12 +1,12 @@
 // What readers cost the database while their run says nothing.
 
-import type { KyselyPlugin } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
 import { Follower } from "../../src/runlog/follower.ts";
 import { Hub } from "../../src/runlog/hub.ts";
 import { tail } from "../../src/runlog/tail.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
+import { countStatements } from "./counted-db.ts";
 import { addRun, LocalWakeup, openStore } from "./store.ts";
 
 const readers = 200;
@@ -18,16 +18,9 @@ const periods = 4;
 test("200 readers of a silent run cost as many statements as one", async () => {
   const store = await openStore();
   const { id: runId } = await addRun(store.db);
-  let statements = 0;
-  const counting: KyselyPlugin = {
-    transformQuery: ({ node }) => {
-      statements += 1;
-      return node;
-    },
-    transformResult: async ({ result }) => result,
-  };
+  const counted = countStatements(store.db);
   const clock = createManualClock();
-  const source = { db: store.db.withPlugin(counting), hub: new Hub() };
+  const source = { db: counted.db, hub: new Hub() };
   const errors: unknown[] = [];
   const follower = new Follower({
     ...source,
@@ -44,7 +37,7 @@ test("200 readers of a silent run cost as many statements as one", async () => {
     }
   });
   // Each looks once when it comes: for results, and whether there will be any.
-  await until("all readers to wait", () => statements === 2 * readers);
+  await until("all readers to wait", () => counted.statements === 2 * readers);
 
   for (let period = 0; period < periods; period++) {
     const sleeps = clock.delaysMs.length;
@@ -52,7 +45,7 @@ test("200 readers of a silent run cost as many statements as one", async () => {
     await clock.slept(sleeps + 2);
   }
   await follower.close();
-  const looks = statements - 2 * readers;
+  const looks = counted.statements - 2 * readers;
   expect(looks).toBeGreaterThanOrEqual(periods);
   expect(looks).toBeLessThanOrEqual(2 * periods);
   expect(errors).toEqual([]);

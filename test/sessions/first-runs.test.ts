@@ -2,7 +2,7 @@
 
 import { expect, onTestFinished, test } from "vitest";
 import { FirstRuns } from "../../src/sessions/first-runs.ts";
-import { findSessionById, type SessionRow } from "../../src/storage/session.ts";
+import { findSessionAlone, type SessionRow } from "../../src/storage/session.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
 import { type CountedDb, countStatements } from "../runlog/counted-db.ts";
@@ -17,7 +17,10 @@ async function openSession() {
   const counted: CountedDb = countStatements((await openStore()).db);
   const clock = createManualClock();
   const wakeup = new LocalWakeup();
-  const session = (await findSessionById(counted.db, await addSession(counted.db))) as SessionRow;
+  const session = (await findSessionAlone(counted.db, {
+    client: "shared/test",
+    name: await addSession(counted.db),
+  })) as SessionRow;
   const firstRuns = new FirstRuns({ db: counted.db, clock, wakeup });
   const leaving = new AbortController();
   onTestFinished(() => leaving.abort());

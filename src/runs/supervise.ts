@@ -11,7 +11,7 @@ import type { ResultLog } from "../runlog/log.ts";
 import type { LogEntry, ResultInit } from "../runlog/result.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
 import type { RunWriter } from "../runlog/writer.ts";
-import type { Db } from "../storage/database.ts";
+import { type Db, isOutage } from "../storage/database.ts";
 import { parkRun, requeueRun } from "../storage/run.ts";
 import type { StartedRun } from "../storage/run-start.ts";
 import type { Events } from "../telemetry/events.ts";
@@ -22,6 +22,8 @@ import { applyEffects, type EffectTarget } from "./effects.ts";
 import { type LoadedRun, loadRun } from "./load.ts";
 import type { Stop, StopReason } from "./stop.ts";
 import { cancelled, completeRun, endRun, timedOut } from "./terminal.ts";
+
+const loadRetryMs = 100;
 
 export interface SuperviseDeps {
   readonly db: Db;
@@ -54,7 +56,7 @@ interface Task {
 export async function supervise(run: StartedRun, stop: Stop, deps: SuperviseDeps): Promise<void> {
   const startedMs = deps.clock.monotonicMs();
   try {
-    const loaded = await loadRun(deps.db, run, deps.historyMessagesMax);
+    const loaded = await load(run, stop, deps);
     failpoint("run.loaded");
     const writer = openWriter(run, loaded, stop, deps);
     const { transcriptLength } = loaded;
@@ -69,6 +71,25 @@ export async function supervise(run: StartedRun, stop: Stop, deps: SuperviseDeps
     // A run that could not be settled keeps its owner in the database: the reaper deals with it by lease or deadline.
     if (stop.reason !== "lost") {
       deps.events.runAbandoned({ runId: run.id, error });
+    }
+  }
+}
+
+/** Waits out a database that is away, as writers do. It ends: the lease does not outlive an outage, and then the run is lost. */
+async function load(
+  run: StartedRun,
+  stop: Stop,
+  { db, clock, events, historyMessagesMax }: SuperviseDeps,
+): Promise<LoadedRun> {
+  for (;;) {
+    try {
+      return await loadRun(db, run, historyMessagesMax);
+    } catch (error) {
+      if (!isOutage(error) || stop.reason === "lost" || stop.reason === "handed-on") {
+        throw error;
+      }
+      events.databaseTroubled({ part: "run", error });
+      await clock.sleep(loadRetryMs, stop.lost);
     }
   }
 }

@@ -185,3 +185,14 @@ test("a run that was just started, or is worked on, is not let go", async () => 
   expect(dispatcher.activeCount).toBe(3);
   bench.releaseAll();
 });
+
+// Without a net, a run that begins just when the database goes away would wait for its deadline.
+test("a run whose loading is cut off is loaded again", async () => {
+  const store = await openStore();
+  const proxy = await openCuttingProxy(store.url);
+  const run = await addRun(store.db, { driver: "unknown" });
+  proxy.cutAnswerTo('"work_dir"');
+  await openReplica(connect(proxy.url));
+  await until("the run to have ended", async () => (await findRun(store.db, run.id))?.status === "failed");
+  expect(proxy.cuts).toBe(1);
+});

@@ -4,11 +4,14 @@
 import { type Clock, over } from "../base/clock.ts";
 import { Fault } from "../base/fault.ts";
 import { Interrupt, interrupted } from "../base/interrupt.ts";
+import { isOutage } from "../storage/database.ts";
 
 /** Proxies cut a silent connection after 60 s at the latest. */
 const heartbeatMs = 15_000;
 /** Streams are ended at this age, so that load spreads over new replicas; their readers resume. */
 const ageMaxMs = 3_600_000;
+/** A database that was away is to come back before its readers do. */
+const outageRetryMs = 1_000;
 
 export interface LiveStream<T> {
   /** Starts what is followed; the signal aborts when nobody follows any more. */
@@ -24,7 +27,7 @@ export interface LiveStream<T> {
 
 /**
  * Yields what the source yields, after an empty message and with more of them in between. Ends only when the source
- * does: a drain and old age end it with RESUME.
+ * does: a drain, old age, and a database that is away when it is asked end it with RESUME.
  */
 export async function* live<T>({ open, empty, clock, reader, drain }: LiveStream<T>): AsyncGenerator<T> {
   const interrupt = new Interrupt();
@@ -48,11 +51,11 @@ export async function* live<T>({ open, empty, clock, reader, drain }: LiveStream
         throw reader.reason;
       }
       if (drain.aborted) {
-        throw resume();
+        throw resume(0);
       }
       if (event === interrupted) {
         if (clock.monotonicMs() - startedMs >= ageMaxMs) {
-          throw resume();
+          throw resume(0);
         }
         yield empty();
         continue;
@@ -63,6 +66,8 @@ export async function* live<T>({ open, empty, clock, reader, drain }: LiveStream
       yield event.value;
       next = source.next();
     }
+  } catch (error) {
+    throw isOutage(error) ? resume(outageRetryMs, error) : error;
   } finally {
     done.abort(over);
     // The source ends by the signal; it does not have to be waited for.
@@ -77,8 +82,9 @@ async function beat(clock: Clock, fire: () => void, done: AbortSignal): Promise<
   }
 }
 
-function resume(): Fault {
+function resume(retryAfterMs: number, cause?: unknown): Fault {
   return new Fault("RESUME", "the stream was ended by the service: call again with the last position as after", {
-    retryAfterMs: 0,
+    retryAfterMs,
+    cause,
   });
 }

@@ -7,13 +7,15 @@ import { expect } from "vitest";
 import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { query } from "../harness/database.ts";
-import type { GrpcClient } from "../harness/grpc.ts";
+import { type GrpcClient, reasonOf } from "../harness/grpc.ts";
 import { readSse } from "../harness/sse.ts";
 
 /** Over gRPC, as grpc-js reads. */
 export class LogReader {
   readonly runId: string;
   readonly results: RunResult[] = [];
+  /** Why streams of it ended that had begun, as far as the service told. */
+  readonly breaks: (string | undefined)[] = [];
 
   constructor(runId: string) {
     this.runId = runId;
@@ -22,8 +24,10 @@ export class LogReader {
   /** Reads on until the stream ends, and tells the gRPC status that it ended with. */
   async follow(client: GrpcClient): Promise<status> {
     const after = BigInt(this.results.length);
+    let hasBegun = false;
     try {
       for await (const { results } of client.stream(RunService.method.tailRun, { runId: this.runId, after })) {
+        hasBegun = true;
         for (const result of results) {
           this.#take(result);
         }
@@ -31,6 +35,9 @@ export class LogReader {
       return status.OK;
     } catch (error) {
       if (isServiceError(error)) {
+        if (hasBegun) {
+          this.breaks.push(reasonOf(error));
+        }
         return error.code;
       }
       throw error;

@@ -9,8 +9,11 @@ import {
   type MessageShape,
   toBinary,
 } from "@bufbuild/protobuf";
+import { anyUnpack } from "@bufbuild/protobuf/wkt";
 import { Client, type ClientReadableStream, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { onTestFinished } from "vitest";
+import { ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
+import { StatusSchema } from "#gen/google/rpc/status_pb.js";
 import { credentialsOf } from "./credentials.ts";
 
 /** Calls as the tests' own client unless it is told otherwise. */
@@ -64,6 +67,13 @@ export class GrpcClient {
       metadataOf({ ...this.#headers, ...headers }),
     );
   }
+}
+
+/** Why the service says that it failed; undefined when it does not. */
+export function reasonOf({ metadata }: ServiceError): string | undefined {
+  const [bytes] = metadata?.get("grpc-status-details-bin") ?? [];
+  const details = bytes instanceof Buffer ? fromBinary(StatusSchema, bytes).details : [];
+  return details.map((any) => anyUnpack(any, ErrorInfoSchema)).find((info) => info !== undefined)?.reason;
 }
 
 function pathOf(method: DescMethod): string {

@@ -47,6 +47,22 @@ test("every 15 seconds of silence bring an empty message, and a late event is no
   expect(await stream.next()).toEqual({ done: true, value: undefined });
 });
 
+test("a database that is away while the stream is open ends it with RESUME, and any other failure with itself", async () => {
+  for (const [failure, expected] of [
+    [new Error("Connection terminated unexpectedly"), { reason: "RESUME", retryAfterMs: 1_000 }],
+    [new Error("a defect"), { message: "a defect" }],
+  ] as const) {
+    const { stream, ...left } = openLive(async function* () {
+      yield "a";
+      throw failure;
+    });
+    await stream.next();
+    expect(await stream.next()).toEqual({ done: false, value: "a" });
+    await expect(stream.next()).rejects.toMatchObject(expected);
+    await expectNothingLeft(left);
+  }
+});
+
 test("at the age of one hour it ends with RESUME, not before", async () => {
   const { stream, clock, ...left } = openLive(waitForAbort);
   await stream.next();

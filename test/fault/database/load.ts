@@ -54,6 +54,8 @@ export async function startLoad(member: Member, { runs, message }: { runs: numbe
       const promised = await caller.finish();
       expect(promised.length).toBeGreaterThan(0);
       await reading;
+      // Who was cut off was told to come again, and did.
+      expect(readers.flatMap(({ breaks }) => breaks).filter((reason) => reason !== "RESUME")).toEqual([]);
       for (const [index, reader] of readers.entries()) {
         await expectStored(databaseUrl, reader.runId, reader.results);
         expect(sseReaders[index]?.events).toHaveLength(reader.results.length);

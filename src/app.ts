@@ -12,6 +12,7 @@ import { type Config, isAuthConfigured } from "./config/keys.ts";
 import { secretsOf } from "./config/secrets.ts";
 import type { Dispatcher } from "./runs/dispatch.ts";
 import { Lease } from "./runs/lease.ts";
+import { Pulse } from "./runs/pulse.ts";
 import { migrate } from "./storage/migrate.ts";
 import { type OpenDatabase, openDatabase } from "./storage/open.ts";
 import { oldestUnleasedMs } from "./storage/run.ts";
@@ -92,7 +93,11 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
   const runlog = await openLog(ground, lease);
   const thinking = openThinking(ground);
   const runs: Dispatcher = await openRuns(ground, lease, runlog, thinking);
-  const { leave, ...address } = await openServer(ground, lease, runlog, thinking, runs);
+  const pulse = new Pulse({ connections, clock, events });
+  closers.defer(() => pulse.close());
+  pulse.open();
+  const whyUnfit = (): string | null => pulse.whyMissing() ?? lease.whyNotHeld();
+  const { leave, ...address } = await openServer(ground, whyUnfit, runlog, thinking, runs);
   events.serverListening(address);
   return {
     ...address,

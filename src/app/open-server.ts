@@ -5,7 +5,6 @@ import { mountFeeds } from "../gateways/feed/feed-handler.ts";
 import { printOpenApiDocument } from "../gateways/openapi/document.ts";
 import { createRestGateway } from "../gateways/rest/gateway.ts";
 import type { Dispatcher } from "../runs/dispatch.ts";
-import type { Lease } from "../runs/lease.ts";
 import { UnverifiedBodies } from "../server/request-body.ts";
 import { createRequestListener } from "../server/request-listener.ts";
 import { createFeeds } from "../services/feeds.ts";
@@ -30,9 +29,10 @@ export interface Doors extends Address {
   leave(): void;
 }
 
+/** `whyUnfit` tells why this replica cannot serve; null while it can. */
 export async function openServer(
   ground: Ground,
-  lease: Lease,
+  whyUnfit: () => string | null,
   runlog: Runlog,
   thinking: Thinking,
   dispatcher: Dispatcher,
@@ -42,7 +42,7 @@ export async function openServer(
   // Leaving is told to whoever asks; a while later the drain ends what is open.
   const leaving = new AbortController();
   const drain = new AbortController();
-  const whyNotReady = (): string | null => (leaving.signal.aborted ? "draining" : lease.whyNotHeld());
+  const whyNotReady = (): string | null => (leaving.signal.aborted ? "draining" : whyUnfit());
   const deps = {
     ...runlog,
     db,

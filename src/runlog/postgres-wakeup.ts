@@ -3,7 +3,7 @@
 
 import type { Clock } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";
-import type { Connection, Connections } from "../storage/database.ts";
+import { type Connection, type Connections, listenLimits } from "../storage/database.ts";
 import { backendOf, type HeardNotification, listen, type Notification, sendNotifications } from "../storage/notify.ts";
 import { type HeardMessage, type Topic, topics, type Wakeup, type WakeupMessage } from "./wakeup.ts";
 
@@ -105,7 +105,7 @@ export class PostgresWakeup implements Wakeup {
     while (!signal.aborted) {
       let client: Connection | undefined;
       try {
-        client = await this.#connections.connect("listen", 0);
+        client = await this.#connections.connect("listen", listenLimits);
         await listen(
           client,
           topics.map((topic) => channelPrefix + topic),

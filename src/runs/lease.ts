@@ -7,7 +7,7 @@
 import type { Clock } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";
 import { newUuid } from "../base/ids.ts";
-import type { Db } from "../storage/database.ts";
+import { type Db, isRefusal } from "../storage/database.ts";
 import { deleteReplica, insertReplica, renewReplica } from "../storage/replica.ts";
 import type { Events } from "../telemetry/events.ts";
 
@@ -29,6 +29,8 @@ export class Lease {
   readonly #closing = new AbortController();
   #replicaId: string | undefined;
   #renewedAtMs = 0;
+  /** The database answered the last renewal, and did not take it. */
+  #refused = false;
   #keeping: Promise<void> | undefined;
 
   constructor(options: LeaseOptions) {
@@ -44,6 +46,9 @@ export class Lease {
   whyNotHeld(): string | null {
     if (this.#replicaId === undefined) {
       return "no lease";
+    }
+    if (this.#refused) {
+      return "the database takes no writes";
     }
     const silentMs = this.#options.clock.monotonicMs() - this.#renewedAtMs;
     return silentMs < this.#options.leaseMs ? null : "the database does not answer";
@@ -96,8 +101,10 @@ export class Lease {
       }
       try {
         await (this.#replicaId === undefined ? this.#acquire() : this.#renew(this.#replicaId));
+        this.#refused = false;
         delayMs = leaseMs / 3;
       } catch (error) {
+        this.#refused = isRefusal(error);
         events.databaseTroubled({ part: "lease", error });
         this.#giveUpWhenSilent();
         delayMs = retryDelayMs;

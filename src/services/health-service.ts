@@ -37,7 +37,7 @@ export function createHealthService(deps: HealthDeps): ServiceImpl<typeof Health
 }
 
 /** How late a watcher learns of a change: soon enough for a load balancer, and a look costs a comparison. */
-const lookMs = 500;
+const lookMs = 200;
 
 function lookAt({ whyNotReady, drain }: HealthDeps): Status {
   return drain.aborted || whyNotReady() !== null ? Status.NOT_SERVING : Status.SERVING;

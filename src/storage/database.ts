@@ -27,25 +27,40 @@ export interface Connections {
   readonly db: Db;
   /** Few connections for what keeps this replica alive (lease, takeover, cancels): it never queues behind callers. */
   readonly control: Db;
-  /** A connection of its own; the caller ends it. `statementTimeoutMs` 0 means none, for LISTEN. */
-  connect(name: string, statementTimeoutMs?: number): Promise<Connection>;
+  /** A connection of its own; the caller ends it. */
+  connect(name: string, limits?: TimeLimits): Promise<Connection>;
+  /** Calls back whenever Postgres lets no connection in, or has no room for what it is asked to do. */
+  watchRefusals(onRefused: () => void): void;
   readPools(): readonly PoolFigures[];
   close(): Promise<void>;
 }
 
-/** No statement of ours takes longer unless Postgres is in trouble; a frozen server is noticed after this. */
-const statementTimeoutMs = 10_000;
+/** How long a connection waits for Postgres; 0 means for ever. */
+export interface TimeLimits {
+  /** To be let in; in a pool also for one that is free. */
+  readonly connectMs: number;
+  /** Postgres itself ends a statement after this. */
+  readonly statementMs: number;
+  /** A server that does not even answer with an error is given up after this, by our side. */
+  readonly answerMs: number;
+}
+
+/** No statement of ours takes longer unless Postgres is in trouble. */
+const usualLimits: TimeLimits = { connectMs: 5_000, statementMs: 10_000, answerMs: 12_000 };
+/** Statements that look after runs are small. Whoever hangs is soon asked anew: a lease is to be back within 5 s. */
+const controlLimits: TimeLimits = { connectMs: 3_000, statementMs: 3_000, answerMs: 4_000 };
+/** Whoever listens is silent on purpose. */
+export const listenLimits: TimeLimits = { connectMs: 5_000, statementMs: 0, answerMs: 0 };
 /** A transaction of ours never waits for anything but Postgres. */
 const idleInTransactionTimeoutMs = 10_000;
 /** A twin of a create waits this long for the first one to commit. */
 const lockTimeoutMs = 5_000;
-const connectTimeoutMs = 5_000;
 /** A connection on which nothing happens asks this often whether the other side is there; the system's own two hours are too long. */
 const probeAfterMs = 20_000;
 /** For the other side to close as well. A dead wire never lets it, and nobody is to wait for that. */
 const goodbyeTimeoutMs = 1_000;
-/** One for the lease, one for whatever else looks after runs. */
-const controlPoolSize = 2;
+/** One for the lease, for claims, for cancels and for the reaper: none waits for another one that hangs. */
+const controlPoolSize = 4;
 
 export interface ConnectionOptions {
   readonly poolSize: number;
@@ -56,22 +71,32 @@ export interface ConnectionOptions {
 }
 
 export function openConnections(address: DatabaseAddress, options: ConnectionOptions): Connections {
-  const main = openPool(address, { name: "main", applicationName: "runnel", size: options.poolSize }, options);
+  const listeners = new Set<() => void>();
+  const onRefused = (): void => {
+    for (const listener of listeners) {
+      listener();
+    }
+  };
+  const watched = { ...options, onRefused };
+  const main = openPool({ name: "main", size: options.poolSize }, configure(address, "runnel", usualLimits), watched);
   const control = openPool(
-    address,
-    { name: "control", applicationName: "runnel control", size: controlPoolSize },
-    options,
+    { name: "control", size: controlPoolSize },
+    configure(address, "runnel control", controlLimits),
+    watched,
   );
   return {
     db: main.db,
     control: control.db,
     readPools: () => [main.read(), control.read()],
-    connect: async (name, timeoutMs = statementTimeoutMs) => {
-      const client = new pg.Client(clientConfig(address, `runnel ${name}`, timeoutMs));
+    connect: async (name, limits = usualLimits) => {
+      const client = new pg.Client(configure(address, `runnel ${name}`, limits));
       client.on("error", options.onConnectionError);
-      giveUpWhenSilent(client);
-      await client.connect();
+      watchAnswers(client, onRefused);
+      await client.connect().catch(refused(onRefused));
       return client;
+    },
+    watchRefusals: (listener) => {
+      listeners.add(listener);
     },
     close: async () => {
       await Promise.all([main.db.destroy(), control.db.destroy()]);
@@ -85,22 +110,24 @@ interface Pool {
 }
 
 function openPool(
-  address: DatabaseAddress,
-  { name, applicationName, size }: { readonly name: string; readonly applicationName: string; readonly size: number },
-  { onConnectionError, onStatement }: ConnectionOptions,
+  { name, size }: { readonly name: string; readonly size: number },
+  config: pg.ClientConfig,
+  { onConnectionError, onStatement, onRefused }: ConnectionOptions & { readonly onRefused: () => void },
 ): Pool {
-  const pool = new pg.Pool({
-    ...clientConfig(address, applicationName, statementTimeoutMs),
-    max: size,
-    idleTimeoutMillis: 30_000,
-  });
+  const pool = new pg.Pool({ ...config, max: size, idleTimeoutMillis: 30_000 });
   pool.on("error", onConnectionError);
   pool.on("connect", prepareStatements);
-  pool.on("connect", giveUpWhenSilent);
+  pool.on("connect", (client) => watchAnswers(client, onRefused));
   // The pool listens to idle clients alone. One that breaks at work fails its statement; unheard it would end the process.
   pool.on("connect", (client) => client.on("error", () => {}));
   const db = new Kysely<Schema>({
-    dialect: new PostgresDialect({ pool }),
+    dialect: new PostgresDialect({
+      pool: {
+        connect: () => pool.connect().catch(refused(onRefused)),
+        end: () => pool.end(),
+        options: pool.options,
+      },
+    }),
     // What was asked, and with which values, goes nowhere.
     ...(onStatement && { log: ({ queryDurationMillis }) => onStatement(queryDurationMillis) }),
   });
@@ -114,13 +141,27 @@ function openPool(
   return { db, read };
 }
 
+/** Tells of a connection that was not let in, and fails with the same. A pool that is busy is our own affair. */
+function refused(onRefused: () => void): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof Error && error.message === poolBusy)) {
+      onRefused();
+    }
+    throw error;
+  };
+}
+
+/** What pg says when no connection of a pool became free in time. */
+const poolBusy = "timeout exceeded when trying to connect";
+
 type Query = (text: unknown, values?: unknown, ...rest: unknown[]) => unknown;
 
 /**
  * Gives a connection up that left a statement without an answer. Whoever swallowed one swallows the next as well; or is
- * still at work on it, and then the next would find itself in the middle of somebody else's transaction.
+ * still at work on it, and then the next would find itself in the middle of somebody else's transaction. Tells of answers
+ * that refuse.
  */
-function giveUpWhenSilent(client: pg.Client): void {
+function watchAnswers(client: pg.Client, onRefused: () => void): void {
   const query = client.query.bind(client) as Query;
   const watched: Query = (...asked) => {
     const answer = query(...asked);
@@ -128,6 +169,8 @@ function giveUpWhenSilent(client: pg.Client): void {
       answer.catch((error: unknown) => {
         if (error instanceof Error && error.message === unanswered) {
           void client.end();
+        } else if (isRefusal(error)) {
+          onRefused();
         }
       });
     }
@@ -212,6 +255,13 @@ const brokenSocket = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENE
 const brokenConnection =
   /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client (was closed|has encountered a connection error))|connect ENOENT /;
 
+/** True when Postgres answers, but has no room, no connections to give, or takes no writes. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && refusalStates.test(error.code ?? "");
+}
+
+const refusalStates = /^(25006|53...)$/;
+
 /** True when the error says that a key is taken; `constraint` names which. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   if (!(error instanceof pg.DatabaseError) || error.code !== "23505") {
@@ -229,18 +279,21 @@ export function isLockTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "55P03";
 }
 
-function clientConfig(address: DatabaseAddress, applicationName: string, timeoutMs: number): pg.ClientConfig {
+function configure(
+  address: DatabaseAddress,
+  applicationName: string,
+  { connectMs, statementMs, answerMs }: TimeLimits,
+): pg.ClientConfig {
   return {
     ...address,
     application_name: applicationName,
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis: connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: probeAfterMs,
     types: { getTypeParser: typeParser },
-    ...(timeoutMs > 0 && {
-      statement_timeout: timeoutMs,
-      // A server that does not even answer with an error is given up a little later, by this side.
-      query_timeout: timeoutMs + 2_000,
+    ...(statementMs > 0 && {
+      statement_timeout: statementMs,
+      query_timeout: answerMs,
       idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
       lock_timeout: lockTimeoutMs,
     }),

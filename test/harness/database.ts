@@ -45,6 +45,24 @@ export async function query<Row extends pg.QueryResultRow>(
   }
 }
 
+/** URL of the same database for a user of its own, whom the server gives so many connections and no more. */
+export async function limitedUser(url: string, connectionsMax: number): Promise<{ name: string; url: string }> {
+  const name = `runnel_user_${process.pid}_${++cloneCount}`;
+  const user = pg.escapeIdentifier(name);
+  await query(
+    url,
+    `create role ${user} login password 'limited' connection limit ${connectionsMax};
+    do $$ begin execute format('grant %I to ${user}', current_user); end $$`,
+  );
+  onTestFinished(async () => {
+    await query(url, `drop owned by ${user}; drop role ${user}`);
+  });
+  const limited = new URL(url);
+  limited.username = name;
+  limited.password = "limited";
+  return { name, url: limited.href };
+}
+
 async function onServer(server: string, statement: string): Promise<void> {
   await query(server, statement);
 }

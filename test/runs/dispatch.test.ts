@@ -191,7 +191,7 @@ test("a run whose loading is cut off is loaded again", async () => {
   const store = await openStore();
   const proxy = await openCuttingProxy(store.url);
   const run = await addRun(store.db, { driver: "unknown" });
-  proxy.cutAnswerTo('"work_dir"');
+  proxy.cutAnswerTo("bound as materialized");
   await openReplica(connect(proxy.url));
   await until("the run to have ended", async () => (await findRun(store.db, run.id))?.status === "failed");
   expect(proxy.cuts).toBe(1);

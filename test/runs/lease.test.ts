@@ -6,6 +6,7 @@ import { Lease } from "../../src/runs/lease.ts";
 import type { Db } from "../../src/storage/database.ts";
 import { takeExpiredReplica } from "../../src/storage/replica.ts";
 import { lockOwnRun } from "../../src/storage/run.ts";
+import { limitedUser, query, testDatabase } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
 import { addReplica, addRun, connect, endLease, openStore, silentEvents } from "../runlog/store.ts";
 
@@ -55,6 +56,25 @@ test("a replica that hears nothing of the database for long gives its runs up", 
   await until("the loss", () => lost.length > 0);
   expect(lost).toEqual([id]);
   expect(lease.replicaId).toBeUndefined();
+});
+
+test("a lease whose renewal the database refuses is not held, until it takes one again", async () => {
+  const url = await testDatabase();
+  const user = await limitedUser(url, 10);
+  const { db } = connect(user.url);
+  const { lease, lost } = createLease(db, 6_000);
+  await lease.open();
+  expect(lease.whyNotHeld()).toBeNull();
+  // It counts for connections that are new.
+  const setRole = async (what: string): Promise<void> => {
+    await query(url, `alter role ${user.name} ${what}`);
+    await query(url, "select pg_terminate_backend(pid) from pg_stat_activity where usename = $1", [user.name]);
+  };
+  await setRole("set default_transaction_read_only = on");
+  await until("the refusal", () => lease.whyNotHeld() === "the database takes no writes");
+  await setRole("reset default_transaction_read_only");
+  await until("a renewal", () => lease.whyNotHeld() === null);
+  expect(lost).toEqual([]);
 });
 
 test("a refused write loses the lease it was made under, and no other", async () => {

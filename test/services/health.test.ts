@@ -15,7 +15,7 @@ import { startRpcServer } from "./rpc-server.ts";
 
 const { SERVING, NOT_SERVING, SERVICE_UNKNOWN } = HealthCheckResponse_ServingStatus;
 const services = [SessionService, RunService];
-const lookMs = 500;
+const lookMs = 200;
 
 test.each([
   ["", null, SERVING],

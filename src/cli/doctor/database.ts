@@ -5,8 +5,8 @@ import { type DatabaseFacts, probeDatabase, probeEmbedded, type ServerFacts } fr
 import { type Finding, fail, type Ground, ok, warn, why } from "./check.ts";
 
 const oldestMajor = 15;
-/** Lane, LISTEN and what looks after runs, beside the pool; `config explain databasePoolSize` says the same. */
-const connectionsBesidePool = 8;
+/** Lanes, LISTEN, NOTIFY, the pulse and what looks after runs, beside the pool; `config explain databasePoolSize` says the same. */
+const connectionsBesidePool = 10;
 /** Signatures are good for 120 s, of which the way takes its share. */
 const skewMsMax = 60_000;
 /** Clocks that are kept in step differ by milliseconds. */

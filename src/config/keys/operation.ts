@@ -21,7 +21,7 @@ export const operationKeys = {
     fallback: 8,
     min: 2,
     max: 100,
-    about: "Connections for queries; eight more are used.",
+    about: "Connections for queries; ten more are used.",
   }),
   metricsPort: optional(
     integer({

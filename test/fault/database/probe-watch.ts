@@ -1,64 +1,114 @@
-// Asks a process all the time whether it lives and whether it is ready, as a load balancer does, and keeps what it heard.
+// Asks a process all the time whether it lives and whether it is ready, as a load balancer does, watches what it tells
+// health checks over gRPC, and keeps what it heard.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { onTestFinished } from "vitest";
+import { Health, type HealthCheckResponse, HealthCheckResponse_ServingStatus } from "#gen/grpc/health/v1/health_pb.js";
 import { until } from "../../harness/wait.ts";
+import type { Member } from "../cluster.ts";
+
+/** What is promised: readiness is off this soon after the database is gone, */
+export const offMaxMs = 2_000;
+/** and on this soon after it is back. */
+export const onMaxMs = 5_000;
 
 const intervalMs = 50;
+/** For a wait that is judged by its figure. */
+const waitMaxMs = 30_000;
 
+/** Figures leave out what /livez took meanwhile: nothing but a machine with too much to do makes that slow. */
 export interface ProbeWatch {
-  /** Milliseconds since `fromMs` until readiness was off. */
-  notReadySince(fromMs: number, limitMs: number): Promise<number>;
-  /** Milliseconds since `fromMs` until readiness was on. */
-  readySince(fromMs: number, limitMs: number): Promise<number>;
+  /** Milliseconds since `fromMs` until readiness was off, on both surfaces. */
+  notReadySince(fromMs: number, limitMs?: number): Promise<number>;
+  /** Milliseconds since `fromMs` until readiness was on, on both surfaces. */
+  readySince(fromMs: number, limitMs?: number): Promise<number>;
+  /** Why /readyz was off, for each time so far that it went off. */
+  readonly reasons: readonly string[];
   /** How long /livez took at worst so far; Infinity when it failed once. */
   readonly livenessMaxMs: number;
 }
 
-export function watchProbes(url: string): ProbeWatch {
+export function watchProbes({ url, client }: Pick<Member, "url" | "client">): ProbeWatch {
   const over = new AbortController();
-  let isReady = true;
-  let changedAtMs = performance.now();
-  let livenessMaxMs = 0;
+  const readyz = new Readiness();
+  const health = new Readiness();
+  const reasons: string[] = [];
+  const signsOfLife: { readonly startedMs: number; readonly tookMs: number }[] = [];
 
-  async function ask(path: string): Promise<boolean> {
-    const response = await fetch(`${url}${path}`, { signal: over.signal });
-    await response.arrayBuffer();
-    return response.ok;
+  /** Undefined when all is well; else why not. */
+  async function ask(path: string): Promise<string | undefined> {
+    try {
+      const response = await fetch(`${url}${path}`, { signal: over.signal });
+      const answer = await response.text();
+      return response.ok ? undefined : answer;
+    } catch (error) {
+      return String(error);
+    }
   }
 
   async function watch(): Promise<void> {
     while (!over.signal.aborted) {
       const startedMs = performance.now();
-      const lives = await ask("/livez").catch(() => false);
+      const lives = (await ask("/livez")) === undefined;
       if (over.signal.aborted) {
         return;
       }
-      livenessMaxMs = Math.max(livenessMaxMs, lives ? performance.now() - startedMs : Number.POSITIVE_INFINITY);
-      const ready = await ask("/readyz").catch(() => false);
-      if (ready !== isReady) {
-        isReady = ready;
-        changedAtMs = performance.now();
+      signsOfLife.push({ startedMs, tookMs: lives ? performance.now() - startedMs : Number.POSITIVE_INFINITY });
+      const reason = await ask("/readyz");
+      if (over.signal.aborted) {
+        return;
       }
+      if (reason !== undefined && readyz.isOn) {
+        reasons.push(reason);
+      }
+      readyz.hear(reason === undefined);
       await delay(intervalMs, undefined, { signal: over.signal }).catch(() => {});
     }
   }
 
+  const call = client.stream(Health.method.watch, { service: "" });
+  call.on("data", ({ status }: HealthCheckResponse) =>
+    health.hear(status === HealthCheckResponse_ServingStatus.SERVING),
+  );
+  // It ends with the process, or is cancelled by the test.
+  call.on("error", () => health.hear(false));
   const watching = watch();
   onTestFinished(async () => {
     over.abort();
+    call.cancel();
     await watching;
   });
-  const changed = (wanted: boolean) => async (fromMs: number, limitMs: number) => {
-    const what = wanted ? "readiness to be on" : "readiness to be off";
-    await until(what, () => isReady === wanted, limitMs);
-    return Math.max(0, changedAtMs - fromMs);
-  };
+  const changed =
+    (wanted: boolean) =>
+    async (fromMs: number, limitMs = waitMaxMs): Promise<number> => {
+      const what = wanted ? "readiness to be on" : "readiness to be off";
+      const both = [readyz, health];
+      await until(what, () => both.every(({ isOn }) => isOn === wanted), limitMs);
+      const untilMs = Math.max(...both.map(({ changedAtMs }) => changedAtMs));
+      const lateMs = signsOfLife
+        .filter(({ startedMs }) => startedMs > fromMs && startedMs < untilMs)
+        .reduce((sum, { tookMs }) => sum + tookMs, 0);
+      return Math.max(0, untilMs - fromMs - lateMs);
+    };
   return {
     notReadySince: changed(false),
     readySince: changed(true),
+    reasons,
     get livenessMaxMs() {
-      return livenessMaxMs;
+      return Math.max(...signsOfLife.map(({ tookMs }) => tookMs));
     },
   };
+}
+
+class Readiness {
+  isOn = true;
+  changedAtMs = 0;
+
+  hear(isOn: boolean): void {
+    if (isOn === this.isOn) {
+      return;
+    }
+    this.isOn = isOn;
+    this.changedAtMs = performance.now();
+  }
 }

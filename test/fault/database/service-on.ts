@@ -26,5 +26,6 @@ export async function startOn(
     RUNNEL_RUNS_SLOTS: "64",
     ...environment,
   });
-  return { member: { ...service, client: new GrpcClient(service.target) }, probes: watchProbes(service.url) };
+  const member = { ...service, client: new GrpcClient(service.target) };
+  return { member, probes: watchProbes(member) };
 }

@@ -1,0 +1,80 @@
+// Others use up the connections of the server: ours are gone, and no new ones are to be had.
+
+import { status } from "@grpc/grpc-js";
+import pg from "pg";
+import { expect, onTestFinished, test } from "vitest";
+import { limitedUser, query, testDatabase } from "../../harness/database.ts";
+import { until } from "../../harness/wait.ts";
+import { startLoad } from "./load.ts";
+import { offMaxMs, onMaxMs } from "./probe-watch.ts";
+import { startOn } from "./service-on.ts";
+
+/** As many as the server gives. */
+const connectionsMax = 20;
+const connectionsTimeoutMs = 120_000;
+
+// Others take every connection that comes free, and ours break one after the other, until we have none. They stay until
+// readiness has gone off.
+test("a server without connections for us loses nothing that was promised", {
+  timeout: connectionsTimeoutMs,
+}, async () => {
+  const databaseUrl = await testDatabase();
+  const user = await limitedUser(databaseUrl, connectionsMax);
+  const { member, probes } = await startOn(user.url);
+  const load = await startLoad(member, { runs: 8, message: "words=150 pace=60" });
+  await load.flows();
+
+  const others = new Others(user.url);
+  await until("others to have them all", async () => {
+    await others.take();
+    await query(
+      databaseUrl,
+      `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and application_name like 'runnel%'`,
+    );
+    return others.count === connectionsMax;
+  });
+  const takenAtMs = performance.now();
+  expect(await probes.notReadySince(takenAtMs)).toBeLessThan(offMaxMs);
+  await others.leave();
+  const leftAtMs = performance.now();
+  expect(await probes.readySince(leftAtMs)).toBeLessThan(onMaxMs);
+
+  await load.expectNothingLost(databaseUrl);
+  expect([...load.codes].filter((code) => code !== status.UNAVAILABLE)).toEqual([]);
+  expect(await member.stop()).toBe(0);
+});
+
+class Others {
+  readonly #url: string;
+  readonly #clients = new Set<pg.Client>();
+
+  constructor(url: string) {
+    this.#url = url;
+    onTestFinished(() => this.leave());
+  }
+
+  get count(): number {
+    return this.#clients.size;
+  }
+
+  /** Takes connections until there are none. */
+  async take(): Promise<void> {
+    for (;;) {
+      const client = new pg.Client({ connectionString: this.#url, application_name: "others" });
+      client.on("error", () => {});
+      try {
+        await client.connect();
+      } catch {
+        return;
+      }
+      this.#clients.add(client);
+    }
+  }
+
+  async leave(): Promise<void> {
+    const clients = [...this.#clients];
+    this.#clients.clear();
+    await Promise.all(clients.map((client) => client.end()));
+  }
+}

@@ -1,0 +1,136 @@
+// The database's pulse: missing when the database is away or refuses, never because this process was busy itself.
+
+import { expect, onTestFinished, test } from "vitest";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { Pulse } from "../../src/runs/pulse.ts";
+import { openConnections } from "../../src/storage/database.ts";
+import { askForRoom } from "../../src/storage/pulse.ts";
+import { openCuttingProxy } from "../harness/cutting-proxy.ts";
+import { limitedUser, query, testDatabase } from "../harness/database.ts";
+import { createManualClock } from "../harness/manual-clock.ts";
+import { until } from "../harness/wait.ts";
+import { addReplica, connect } from "../runlog/store.ts";
+
+/** What is promised of readiness, of which this is the larger part. */
+const offMaxMs = 2_000;
+const onMaxMs = 5_000;
+const sliceMs = 200;
+
+test("a database that is away is missed within 2 s, and found within 5 s when it is back", async () => {
+  const url = await testDatabase();
+  const proxy = await openCuttingProxy(url);
+  const { pulse, troubles } = openPulse(proxy.url);
+  await until("the pulse's connection", () => pulseConnection(url));
+  const brokenAtMs = performance.now();
+  proxy.breakDown();
+  await until("the pulse to be missed", () => pulse.whyMissing() !== null);
+  expect(performance.now() - brokenAtMs).toBeLessThan(offMaxMs);
+  expect(pulse.whyMissing()).toBe("the database does not answer");
+  proxy.mend();
+  const mendedAtMs = performance.now();
+  await until("the pulse", () => pulse.whyMissing() === null);
+  expect(performance.now() - mendedAtMs).toBeLessThan(onMaxMs);
+  expect(troubles).toEqual(["pulse"]);
+});
+
+test("a connection that is cut while the database is well is replaced before anybody is told", async () => {
+  const url = await testDatabase();
+  const { pulse } = openPulse(url);
+  const first = await until("the pulse's connection", () => pulseConnection(url));
+  await query(url, "select pg_terminate_backend($1)", [first]);
+  await until("another one", async () => {
+    expect(pulse.whyMissing()).toBeNull();
+    const next = await pulseConnection(url);
+    return next !== undefined && next !== first;
+  });
+});
+
+// A process that was stopped for a minute finds all its timers due before it reads what the database said meanwhile.
+test("a pause of this process counts as one slice of silence", async () => {
+  const proxy = await openCuttingProxy(await testDatabase());
+  const clock = createManualClock();
+  const { pulse } = openPulse(proxy.url, clock);
+  await clock.slept(2);
+  proxy.breakDown();
+  for (let pauses = 1; pauses <= 3; pauses++) {
+    const sleeps = clock.delaysMs.length;
+    clock.advance(60_000);
+    await clock.slept(sleeps + 1);
+    expect(pulse.whyMissing()).toBeNull();
+  }
+  await until("the pulse to be missed", () => {
+    clock.advance(sliceMs);
+    return pulse.whyMissing() !== null;
+  });
+});
+
+test("a busy pool of our own is not the database's fault", async () => {
+  const url = await testDatabase();
+  const { pulse, connections } = openPulse(url);
+  const held = Promise.withResolvers<void>();
+  const holders = [1, 2].map(() => connections.db.transaction().execute(() => held.promise));
+  const waiting = connections.db.selectFrom("run").select("id").execute();
+  waiting.catch(() => {});
+  await expect(waiting).rejects.toThrow("timeout exceeded when trying to connect");
+  expect(pulse.whyMissing()).toBeNull();
+  held.resolve();
+  await Promise.all(holders);
+});
+
+// The pulse holds a connection, which would answer for ever.
+test("a server that lets nobody in any more is missed as soon as somebody was refused", async () => {
+  const url = await testDatabase();
+  const user = await limitedUser(url, 2);
+  const { pulse, connections } = openPulse(user.url);
+  await until("the pulse's connection", () => pulseConnection(url));
+  const other = connect(user.url);
+  await other.db.selectFrom("run").select("id").execute();
+  await expect(connections.db.selectFrom("run").select("id").execute()).rejects.toThrow("too many connections");
+  await until("the pulse to be missed", () => pulse.whyMissing() === "the database refuses work");
+  await other.connections.close();
+  await until("the pulse", () => pulse.whyMissing() === null);
+});
+
+test("a database that takes no writes is missed, and found when it takes them again", async () => {
+  const url = await testDatabase();
+  const user = await limitedUser(url, 10);
+  await query(url, `alter role ${user.name} set default_transaction_read_only = on`);
+  const { pulse, connections } = openPulse(user.url);
+  await expect(addReplica(connections.db)).rejects.toThrow("read-only");
+  await until("the pulse to be missed", () => pulse.whyMissing() === "the database refuses work");
+  await query(url, `alter role ${user.name} reset default_transaction_read_only`);
+  await until("the pulse", () => pulse.whyMissing() === null);
+});
+
+test("who asks for room needs some on the disk", async () => {
+  const { connections } = connect(await testDatabase());
+  const client = await connections.connect("test");
+  try {
+    await askForRoom(client);
+    await client.query("set temp_file_limit = 0");
+    await expect(askForRoom(client)).rejects.toThrow("temporary file size");
+    // What it sets is its own.
+    const { rows } = await client.query("show work_mem");
+    expect(rows).not.toEqual([{ work_mem: "64kB" }]);
+  } finally {
+    await client.end();
+  }
+});
+
+function openPulse(url: string, clock: Clock = systemClock) {
+  const connections = openConnections({ connectionString: url }, { poolSize: 2, onConnectionError: () => {} });
+  onTestFinished(() => connections.close());
+  const troubles: string[] = [];
+  const pulse = new Pulse({ connections, clock, events: { databaseTroubled: ({ part }) => troubles.push(part) } });
+  onTestFinished(() => pulse.close());
+  pulse.open();
+  return { pulse, connections, troubles };
+}
+
+async function pulseConnection(url: string): Promise<number | undefined> {
+  const rows = await query<{ pid: number }>(
+    url,
+    "select pid from pg_stat_activity where datname = current_database() and application_name = 'runnel pulse'",
+  );
+  return rows[0]?.pid;
+}

@@ -13,10 +13,15 @@ export const offMaxMs = 2_000;
 export const onMaxMs = 5_000;
 
 const intervalMs = 50;
+/** A probe that is answered later than this is late. */
+const promptMs = 10;
 /** For a wait that is judged by its figure. */
 const waitMaxMs = 30_000;
 
-/** Figures leave out what /livez took meanwhile: nothing but a machine with too much to do makes that slow. */
+/**
+ * Figures leave out how late the probes were answered meanwhile. Neither waits for the database, so nothing but a machine with
+ * too much to do makes them late, and then everything else is as well.
+ */
 export interface ProbeWatch {
   /** Milliseconds since `fromMs` until readiness was off, on both surfaces. */
   notReadySince(fromMs: number, limitMs?: number): Promise<number>;
@@ -33,16 +38,20 @@ export function watchProbes({ url, client }: Pick<Member, "url" | "client">): Pr
   const readyz = new Readiness();
   const health = new Readiness();
   const reasons: string[] = [];
-  const signsOfLife: { readonly startedMs: number; readonly tookMs: number }[] = [];
+  let livenessMaxMs = 0;
+  const asked: { readonly atMs: number; readonly tookMs: number }[] = [];
 
   /** Undefined when all is well; else why not. */
   async function ask(path: string): Promise<string | undefined> {
+    const atMs = performance.now();
     try {
       const response = await fetch(`${url}${path}`, { signal: over.signal });
       const answer = await response.text();
       return response.ok ? undefined : answer;
     } catch (error) {
       return String(error);
+    } finally {
+      asked.push({ atMs, tookMs: performance.now() - atMs });
     }
   }
 
@@ -53,7 +62,7 @@ export function watchProbes({ url, client }: Pick<Member, "url" | "client">): Pr
       if (over.signal.aborted) {
         return;
       }
-      signsOfLife.push({ startedMs, tookMs: lives ? performance.now() - startedMs : Number.POSITIVE_INFINITY });
+      livenessMaxMs = Math.max(livenessMaxMs, lives ? performance.now() - startedMs : Number.POSITIVE_INFINITY);
       const reason = await ask("/readyz");
       if (over.signal.aborted) {
         return;
@@ -85,9 +94,9 @@ export function watchProbes({ url, client }: Pick<Member, "url" | "client">): Pr
       const both = [readyz, health];
       await until(what, () => both.every(({ isOn }) => isOn === wanted), limitMs);
       const untilMs = Math.max(...both.map(({ changedAtMs }) => changedAtMs));
-      const lateMs = signsOfLife
-        .filter(({ startedMs }) => startedMs > fromMs && startedMs < untilMs)
-        .reduce((sum, { tookMs }) => sum + tookMs, 0);
+      const lateMs = asked
+        .filter(({ atMs }) => atMs > fromMs && atMs < untilMs)
+        .reduce((sum, { tookMs }) => sum + Math.max(0, tookMs - promptMs), 0);
       return Math.max(0, untilMs - fromMs - lateMs);
     };
   return {
@@ -95,7 +104,7 @@ export function watchProbes({ url, client }: Pick<Member, "url" | "client">): Pr
     readySince: changed(true),
     reasons,
     get livenessMaxMs() {
-      return Math.max(...signsOfLife.map(({ tookMs }) => tookMs));
+      return livenessMaxMs;
     },
   };
 }

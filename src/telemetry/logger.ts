@@ -20,6 +20,12 @@ export function createLogger(level: LogLevel, destination: DestinationStream = s
   return Object.assign(logger, { hide: scrubber.hide, scrub: scrubber.scrubText });
 }
 
+/** Lines that a full disk does not take wait for room, no more of them than this. */
+const waitingBytesMax = 1_048_576;
+
+/** Whoever cannot take a line is no reason to end. */
 function standardError(): DestinationStream {
-  return pino.destination({ fd: 2, sync: true });
+  const destination = pino.destination({ fd: 2, sync: true, maxLength: waitingBytesMax });
+  destination.on("error", () => {});
+  return destination;
 }

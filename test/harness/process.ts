@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { authEnvironment } from "./credentials.ts";
@@ -22,12 +23,19 @@ export interface ServiceProcess {
   stop(): Promise<number | null>;
 }
 
-/** Starts `runnel serve`, which knows the clients of the tests; killed with the test if it still runs then. */
-export async function startProcess(environment: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+/**
+ * Starts `runnel serve`, which knows the clients of the tests; killed with the test if it still runs then. Its standard error
+ * goes to us, or into `logFile`.
+ */
+export async function startProcess(
+  environment: Readonly<Record<string, string>>,
+  { logFile }: { readonly logFile?: string } = {},
+): Promise<ServiceProcess> {
   // A file of settings in some folder of this machine is none of the tests' business; a port of 0 is for the command line.
   const freePort = environment.RUNNEL_SERVER_PORT === undefined ? ["--port", "0"] : [];
+  const logTo = logFile === undefined ? undefined : openSync(logFile, "a");
   const child = spawn(process.execPath, [main, "serve", "--no-config", ...freePort], {
-    stdio: ["ignore", "ignore", "pipe"],
+    stdio: ["ignore", "ignore", logTo ?? "pipe"],
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
@@ -43,22 +51,26 @@ export async function startProcess(environment: Readonly<Record<string, string>>
       ...environment,
     },
   });
+  if (logTo !== undefined) {
+    closeSync(logTo);
+  }
   let text = "";
-  child.stderr.on("data", (chunk: Buffer) => {
+  child.stderr?.on("data", (chunk: Buffer) => {
     text += chunk.toString();
   });
+  const log = (): string => (logFile === undefined ? text : readFileSync(logFile, "utf8"));
   onTestFinished(() => end(child, "SIGKILL"));
   const url = await until("the service to serve", () => {
     if (child.exitCode !== null || child.signalCode !== null) {
-      throw new Error(`the service ended with ${child.exitCode ?? child.signalCode}:\n${text}`);
+      throw new Error(`the service ended with ${child.exitCode ?? child.signalCode}:\n${log()}`);
     }
-    return /serves on (http:\/\/\S+)/.exec(text)?.[1];
+    return /serves on (http:\/\/\S+)/.exec(log())?.[1];
   });
   return {
     url,
     target: new URL(url).host,
     pid: child.pid ?? 0,
-    log: () => text,
+    log,
     signal: (signal) => child.kill(signal),
     kill: () => end(child, "SIGKILL"),
     stop: async () => {

@@ -3,13 +3,13 @@
 import { status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
 import { query } from "../../harness/database.ts";
+import { canMount, openSmallDisk } from "../../harness/small-disk.ts";
 import { until } from "../../harness/wait.ts";
 import { linesOf, type Member } from "../cluster.ts";
 import { startLoad } from "./load.ts";
 import { openOwnPostgres } from "./own-postgres.ts";
 import { offMaxMs, onMaxMs } from "./probe-watch.ts";
 import { startOn } from "./service-on.ts";
-import { canMount, openSmallDisk } from "./small-disk.ts";
 
 /** An empty cluster takes 50 MB, and its log of writes grows by pieces of 16. */
 const diskBytes = 192 * 1_048_576;

@@ -1,21 +1,17 @@
 // How many results of each type became durable. It stands in the way of every result, so it counts and does nothing else;
 // whoever wants the figures asks for them.
 
-import type { RunResult } from "#gen/runnel/v1/result_pb.js";
-import { type LogEntry, resultTypeOf } from "./result.ts";
-
-type PayloadCase = RunResult["payload"]["case"];
+import { type LogEntry, type PayloadCase, resultTypeOf } from "./result.ts";
 
 export class AppendCount {
   readonly #counts = new Map<PayloadCase, number>();
 
-  /** Entries that this process made: their results are at hand. */
+  /** Entries that this process made: their types are at hand. */
   add(entries: readonly LogEntry[]): void {
     let current: PayloadCase;
     let count = 0;
     // Results of one type mostly come together.
-    for (const { result } of entries) {
-      const payloadCase = result.payload.case;
+    for (const { payloadCase } of entries) {
       if (payloadCase !== current) {
         this.#note(current, count);
         current = payloadCase;

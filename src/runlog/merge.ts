@@ -36,6 +36,8 @@ export function textLength({ payload }: ResultInit): number {
   }
 }
 
+export type PlainChunk = NonNullable<Chunk>;
+
 type DeltaPayload = Extract<ResultInit["payload"], { case: "messageDelta" }>;
 type Chunk = DeltaPayload["value"]["chunk"];
 
@@ -47,7 +49,8 @@ function mergeDeltas(a: Chunk, b: Chunk): ResultInit | undefined {
   return content === undefined ? undefined : { payload: { case: "messageDelta", value: { chunk: { ...b, content } } } };
 }
 
-function isPlainText(chunk: Chunk): chunk is NonNullable<Chunk> {
+/** A chunk of text and no more: no tool call, no end, nothing of a provider. */
+export function isPlainText(chunk: Chunk): chunk is PlainChunk {
   return (
     chunk !== undefined &&
     chunk.isFinal !== true &&

@@ -8,18 +8,32 @@ import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 /** A result without what the log adds to it: run, sequence, time. */
 export type ResultInit = Pick<MessageInitShape<typeof RunResultSchema>, "payload" | "usage">;
 
+export type PayloadCase = RunResult["payload"]["case"];
+
+interface EntryPlace {
+  readonly sequence: number;
+  readonly terminal: boolean;
+  /** Where it is known without reading the bytes. */
+  readonly payloadCase?: PayloadCase;
+}
+
 /** One entry of a log as it is stored and sent. All readers of this process share it, and what is made of it. */
 export class LogEntry {
   readonly sequence: number;
   readonly bytes: Uint8Array;
   readonly terminal: boolean;
+  readonly #payloadCase: PayloadCase;
   #result: RunResult | undefined;
 
-  constructor(place: { sequence: number; terminal: boolean }, bytes: Uint8Array, result?: RunResult) {
-    this.sequence = place.sequence;
-    this.terminal = place.terminal;
+  constructor({ sequence, terminal, payloadCase }: EntryPlace, bytes: Uint8Array) {
+    this.sequence = sequence;
+    this.terminal = terminal;
     this.bytes = bytes;
-    this.#result = result;
+    this.#payloadCase = payloadCase;
+  }
+
+  get payloadCase(): PayloadCase {
+    return this.#payloadCase ?? this.result.payload.case;
   }
 
   /** The bytes, read once. Nobody changes it. */
@@ -37,7 +51,7 @@ const catalogue = new Map(
 );
 
 /** The dotted name of a payload's type, such as `message.delta`; `unknown` for one of a later version. */
-export function resultTypeOf(payloadCase: RunResult["payload"]["case"]): string {
+export function resultTypeOf(payloadCase: PayloadCase): string {
   return (payloadCase !== undefined && catalogue.get(payloadCase)?.name) || "unknown";
 }
 
@@ -54,7 +68,8 @@ export function encodeResult(init: ResultInit, place: { runId: string; sequence:
     createTime: timestampFromMs(place.timeMs),
   });
   const terminal = isTerminal(message.payload);
-  return new LogEntry({ sequence: place.sequence, terminal }, toBinary(RunResultSchema, message), message);
+  const payloadCase = message.payload.case;
+  return new LogEntry({ sequence: place.sequence, terminal, payloadCase }, toBinary(RunResultSchema, message));
 }
 
 export function decodeResult(bytes: Uint8Array): RunResult {

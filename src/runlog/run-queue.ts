@@ -6,8 +6,9 @@
 
 import type { Clock } from "../base/clock.ts";
 import type { Fault } from "../base/fault.ts";
+import { ResultEncoder } from "./encode.ts";
 import { mergeAgeMaxMs, mergeResults, textLength } from "./merge.ts";
-import { encodeResult, type LogEntry, type ResultInit } from "./result.ts";
+import type { LogEntry, ResultInit } from "./result.ts";
 
 /** A driver that is this far ahead of the database waits: many small results, or a few large ones. */
 const waitingRowsMax = 256;
@@ -34,6 +35,7 @@ export class RunQueue {
   readonly epoch: number;
   readonly replicaId: string;
   readonly #clock: Clock;
+  readonly #encoder: ResultEncoder;
   readonly #onLost: (fault: Fault) => void;
   readonly #waiting: WaitingResult[] = [];
   #waitingChars = 0;
@@ -48,6 +50,7 @@ export class RunQueue {
     this.replicaId = options.replicaId;
     this.#lastSequence = options.lastSequence;
     this.#clock = options.clock;
+    this.#encoder = new ResultEncoder(options.runId);
     this.#onLost = options.onLost;
   }
 
@@ -85,8 +88,9 @@ export class RunQueue {
 
   /** Numbers results that are written otherwise than by a batch; nothing may be waiting or in flight. */
   number(results: readonly ResultInit[]): LogEntry[] {
-    const timeMs = this.#clock.nowMs();
-    return results.map((init) => encodeResult(init, { runId: this.runId, sequence: ++this.#lastSequence, timeMs }));
+    const entries = this.#encoder.encode(results, { after: this.#lastSequence, timeMs: this.#clock.nowMs() });
+    this.#lastSequence += entries.length;
+    return entries;
   }
 
   /** Takes numbers back that were given for a transaction which did not commit. */

@@ -1,0 +1,147 @@
+// The results of one run as bytes, a batch at a time: its entries share one buffer, since a buffer of its own costs each of
+// them more than all the rest. Pieces of text come by the thousand and are written without a message made of them first.
+//
+// E1  What is written so is byte for byte what `encodeResult` makes of it.
+
+import { create, type DescField, toBinary } from "@bufbuild/protobuf";
+import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { MessageChunkSchema } from "#gen/runnel/v1/message_pb.js";
+import { MessageDeltaSchema, ReasoningDeltaSchema, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+import { isPlainText, type PlainChunk } from "./merge.ts";
+import { encodeResult, isTerminal, LogEntry, type ResultInit } from "./result.ts";
+
+/** A buffer that one large batch needed is not worth keeping. */
+const keptBytesMax = 1_048_576;
+const uint32Max = 0xffff_ffff;
+
+const tags = {
+  sequence: tagOf(RunResultSchema.field.sequence, WireType.Varint),
+  messageDelta: tagOf(RunResultSchema.field.messageDelta, WireType.LengthDelimited),
+  reasoningDelta: tagOf(RunResultSchema.field.reasoningDelta, WireType.LengthDelimited),
+  chunk: tagOf(MessageDeltaSchema.field.chunk, WireType.LengthDelimited),
+  role: tagOf(MessageChunkSchema.field.role, WireType.LengthDelimited),
+  content: tagOf(MessageChunkSchema.field.content, WireType.LengthDelimited),
+  msgSequence: tagOf(MessageChunkSchema.field.msgSequence, WireType.Varint),
+  reasoning: tagOf(ReasoningDeltaSchema.field.content, WireType.LengthDelimited),
+} as const;
+
+export class ResultEncoder {
+  readonly #runId: string;
+  readonly #runIdField: Uint8Array;
+
+  constructor(runId: string) {
+    this.#runId = runId;
+    this.#runIdField = toBinary(RunResultSchema, create(RunResultSchema, { runId }));
+  }
+
+  /** Makes the one and only bytes of each result; the first one follows `after`. */
+  encode(inits: readonly ResultInit[], { after, timeMs }: { after: number; timeMs: number }): LogEntry[] {
+    const writer = idleWriter ?? new BinaryWriter();
+    // Comes back only when all went well: what was written before an error would go out with the next batch.
+    idleWriter = undefined;
+    let sequence = after;
+    for (const init of inits) {
+      this.#write(writer, init, { sequence: ++sequence, timeMs });
+    }
+    const bytes = writer.finish();
+    if (bytes.length <= keptBytesMax) {
+      idleWriter = writer;
+    }
+    const reader = new BinaryReader(bytes);
+    sequence = after;
+    return inits.map(({ payload }) => {
+      const place = { sequence: ++sequence, terminal: isTerminal(payload), payloadCase: payload?.case };
+      return new LogEntry(place, reader.bytes());
+    });
+  }
+
+  /** An entry, with its length before it. */
+  #write(writer: BinaryWriter, init: ResultInit, place: { sequence: number; timeMs: number }): void {
+    const delta = plainDeltaOf(init);
+    if (delta === undefined) {
+      writer.bytes(encodeResult(init, { runId: this.#runId, ...place }).bytes);
+      return;
+    }
+    writer.fork().raw(this.#runIdField);
+    writeSequence(writer, place.sequence);
+    writer.raw(createTimeField(place.timeMs));
+    if (delta.case === "messageDelta") {
+      writeMessageDelta(writer, delta.value.chunk ?? {});
+    } else {
+      writeReasoningDelta(writer, delta.value);
+    }
+    writer.join();
+  }
+}
+
+let idleWriter: BinaryWriter | undefined;
+
+type Delta = Extract<ResultInit["payload"], { case: "messageDelta" | "reasoningDelta" }>;
+
+/** The payload when it holds nothing but what is written here. */
+function plainDeltaOf({ payload, usage }: ResultInit): Delta | undefined {
+  if (usage !== undefined) {
+    return undefined;
+  }
+  if (payload?.case === "messageDelta") {
+    const { chunk } = payload.value;
+    return isPlainText(chunk) && isKnown(chunk) && isKnown(payload.value) ? payload : undefined;
+  }
+  return payload?.case === "reasoningDelta" && isKnown(payload.value) ? payload : undefined;
+}
+
+/** A message that was read may hold fields of a newer version. */
+function isKnown(message: object): boolean {
+  return !("$unknown" in message);
+}
+
+function writeMessageDelta(writer: BinaryWriter, { role, content, msgSequence = 0 }: PlainChunk): void {
+  writer.uint32(tags.messageDelta).fork().uint32(tags.chunk).fork();
+  writeText(writer, tags.role, role);
+  writeText(writer, tags.content, content);
+  if (msgSequence !== 0) {
+    writer.uint32(tags.msgSequence).int32(msgSequence);
+  }
+  writer.join().join();
+}
+
+function writeReasoningDelta(
+  writer: BinaryWriter,
+  { content }: Extract<Delta, { case: "reasoningDelta" }>["value"],
+): void {
+  writer.uint32(tags.reasoningDelta).fork();
+  writeText(writer, tags.reasoning, content);
+  writer.join();
+}
+
+function writeText(writer: BinaryWriter, tag: number, text = ""): void {
+  if (text !== "") {
+    writer.uint32(tag).string(text);
+  }
+}
+
+/** A small number has the same bytes in both, but 64 bits go by way of a BigInt. */
+function writeSequence(writer: BinaryWriter, sequence: number): void {
+  writer.uint32(tags.sequence);
+  if (sequence <= uint32Max) {
+    writer.uint32(sequence);
+  } else {
+    writer.int64(sequence);
+  }
+}
+
+let latestTime = { timeMs: Number.NaN, bytes: new Uint8Array() };
+
+/** The same for all batches of a millisecond. */
+function createTimeField(timeMs: number): Uint8Array {
+  if (timeMs !== latestTime.timeMs) {
+    const message = create(RunResultSchema, { createTime: timestampFromMs(timeMs) });
+    latestTime = { timeMs, bytes: toBinary(RunResultSchema, message) };
+  }
+  return latestTime.bytes;
+}
+
+function tagOf({ number }: DescField, wireType: WireType): number {
+  return (number << 3) | wireType;
+}

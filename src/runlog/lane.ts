@@ -10,7 +10,7 @@ import type { Clock } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";
 import { Fault } from "../base/fault.ts";
 import { type Connection, type Connections, isOutage, isUniqueViolation } from "../storage/database.ts";
-import { insertResultsFenced, type ResultRow, readStandings } from "../storage/run-result.ts";
+import { insertResultsFenced, type RunRows, readStandings } from "../storage/run-result.ts";
 import type { LogEntry } from "./result.ts";
 import type { RunQueue } from "./run-queue.ts";
 
@@ -149,15 +149,15 @@ export class Lane {
       return;
     }
     this.#client ??= await this.#connect();
-    const rows = parts.flatMap(rowsOf);
+    const runs = parts.map(rowsOf);
     const startedMs = this.#options.clock.monotonicMs();
     failpoint("lane.inserting");
-    const inserting = insertResultsFenced(this.#client, { replicaId, rows });
+    const inserting = insertResultsFenced(this.#client, { replicaId, runs });
     failpoint("lane.sent");
     if (await inserting) {
       failpoint("lane.answered");
       this.#options.onWritten?.({
-        results: rows.length,
+        results: runs.reduce((sum, run) => sum + run.results.length, 0),
         durationMs: this.#options.clock.monotonicMs() - startedMs,
       });
       for (const part of parts) {
@@ -241,11 +241,6 @@ export function runLost(runId: string): Fault {
   return new Fault("RUN_LOST", `run ${runId} belongs to another replica now`);
 }
 
-function rowsOf({ queue, entries }: BatchPart): ResultRow[] {
-  return entries.map(({ sequence, bytes }) => ({
-    runId: queue.runId,
-    sequence,
-    epoch: queue.epoch,
-    payload: bytes,
-  }));
+function rowsOf({ queue: { runId, epoch }, entries }: BatchPart): RunRows {
+  return { runId, epoch, results: entries };
 }

@@ -7,16 +7,30 @@ const oid = { uuid: 2950, int8: 20, int4: 23, bytea: 17 } as const;
 /** dimensions, has nulls, element type, length, lower bound: 4 bytes each. */
 const headerBytes = 20;
 
+/** A value that stands in the array so many times, one behind the other. */
+export interface Repeated<T> {
+  readonly value: T;
+  readonly count: number;
+}
+
 export function uuidArray(values: readonly string[]): Buffer {
-  return fixedArray(oid.uuid, values, 16, (array, value, offset) => uuidBytes(value).copy(array, offset));
+  return fixedArray(oid.uuid, values, 16, writeUuid);
+}
+
+export function repeatedUuidArray(values: readonly Repeated<string>[]): Buffer {
+  return repeatedArray(oid.uuid, values, 16, writeUuid);
 }
 
 export function int8Array(values: readonly number[]): Buffer {
-  return fixedArray(oid.int8, values, 8, (array, value, offset) => array.writeBigInt64BE(BigInt(value), offset));
+  return fixedArray(oid.int8, values, 8, writeInt8);
 }
 
 export function int4Array(values: readonly number[]): Buffer {
-  return fixedArray(oid.int4, values, 4, (array, value, offset) => array.writeInt32BE(value, offset));
+  return fixedArray(oid.int4, values, 4, writeInt4);
+}
+
+export function repeatedInt4Array(values: readonly Repeated<number>[]): Buffer {
+  return repeatedArray(oid.int4, values, 4, writeInt4);
 }
 
 export function byteaArray(values: readonly Uint8Array[]): Buffer {
@@ -34,18 +48,45 @@ export function byteaArray(values: readonly Uint8Array[]): Buffer {
   return array;
 }
 
-function fixedArray<T>(
-  elementOid: number,
-  values: readonly T[],
-  size: number,
-  write: (array: Buffer, value: T, offset: number) => void,
-): Buffer {
+type Write<T> = (array: Buffer, value: T, offset: number) => void;
+
+function writeUuid(array: Buffer, value: string, offset: number): void {
+  uuidBytes(value).copy(array, offset);
+}
+
+/** Two halves: 64 bits at once would go by way of a BigInt. */
+function writeInt8(array: Buffer, value: number, offset: number): void {
+  array.writeInt32BE(Math.floor(value / 2 ** 32), offset);
+  array.writeUInt32BE(value >>> 0, offset + 4);
+}
+
+function writeInt4(array: Buffer, value: number, offset: number): void {
+  array.writeInt32BE(value, offset);
+}
+
+function fixedArray<T>(elementOid: number, values: readonly T[], size: number, write: Write<T>): Buffer {
   const array = allocate(elementOid, values.length, values.length * (4 + size));
-  values.forEach((value, index) => {
-    const offset = headerBytes + index * (4 + size);
+  let offset = headerBytes;
+  for (const value of values) {
     array.writeInt32BE(size, offset);
     write(array, value, offset + 4);
-  });
+    offset += 4 + size;
+  }
+  return array;
+}
+
+function repeatedArray<T>(elementOid: number, values: readonly Repeated<T>[], size: number, write: Write<T>): Buffer {
+  const length = values.reduce((sum, { count }) => sum + count, 0);
+  const array = allocate(elementOid, length, length * (4 + size));
+  let offset = headerBytes;
+  for (const { value, count } of values.filter((each) => each.count > 0)) {
+    const next = offset + 4 + size;
+    array.writeInt32BE(size, offset);
+    write(array, value, offset + 4);
+    const end = offset + count * (4 + size);
+    array.fill(array.subarray(offset, next), next, end);
+    offset = end;
+  }
   return array;
 }
 

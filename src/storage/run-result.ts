@@ -2,7 +2,7 @@
 
 import { sql } from "kysely";
 import type pg from "pg";
-import { byteaArray, int4Array, int8Array, uuidArray } from "./binary-array.ts";
+import { byteaArray, int8Array, repeatedInt4Array, repeatedUuidArray, uuidArray } from "./binary-array.ts";
 import type { Db, Transaction } from "./database.ts";
 
 export interface ResultRow {
@@ -10,6 +10,13 @@ export interface ResultRow {
   readonly sequence: number;
   readonly epoch: number;
   readonly payload: Uint8Array;
+}
+
+/** Rows of one run: what is the same in all of them is said once. */
+export interface RunRows {
+  readonly runId: string;
+  readonly epoch: number;
+  readonly results: readonly { readonly sequence: number; readonly bytes: Uint8Array }[];
 }
 
 export interface StoredResult {
@@ -28,20 +35,20 @@ const fencedInsert = {
 /** Writes a batch on a lane's own connection. False when the replica has lost its lease: nothing was written. */
 export async function insertResultsFenced(
   lane: pg.Client,
-  args: { replicaId: string; rows: readonly ResultRow[] },
+  { replicaId, runs }: { replicaId: string; runs: readonly RunRows[] },
 ): Promise<boolean> {
-  const { rows } = args;
-  const result = await lane.query({
+  const results = runs.flatMap((run) => run.results);
+  const { rowCount } = await lane.query({
     ...fencedInsert,
     values: [
-      uuidArray(rows.map((row) => row.runId)),
-      int8Array(rows.map((row) => row.sequence)),
-      int4Array(rows.map((row) => row.epoch)),
-      byteaArray(rows.map((row) => row.payload)),
-      args.replicaId,
+      repeatedUuidArray(runs.map((run) => ({ value: run.runId, count: run.results.length }))),
+      int8Array(results.map((result) => result.sequence)),
+      repeatedInt4Array(runs.map((run) => ({ value: run.epoch, count: run.results.length }))),
+      byteaArray(results.map((result) => result.bytes)),
+      replicaId,
     ],
   });
-  return result.rowCount === rows.length;
+  return rowCount === results.length;
 }
 
 /** Writes within a transaction that has locked the run. */

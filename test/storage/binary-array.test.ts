@@ -3,7 +3,14 @@
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { newUuid } from "../../src/base/ids.ts";
-import { byteaArray, int4Array, int8Array, uuidArray } from "../../src/storage/binary-array.ts";
+import {
+  byteaArray,
+  int4Array,
+  int8Array,
+  repeatedInt4Array,
+  repeatedUuidArray,
+  uuidArray,
+} from "../../src/storage/binary-array.ts";
 import type { Connection } from "../../src/storage/database.ts";
 import { openStore } from "../runlog/store.ts";
 
@@ -38,6 +45,25 @@ test("what goes in as a binary array comes out of Postgres as it was", async () 
       );
     }),
     { numRuns: 60 },
+  );
+});
+
+test("a value that repeats is what as many of it are", () => {
+  const repeated = fc.record({
+    uuid: fc.nat({ max: 2 ** 31 }).map(newUuid),
+    int4: fc.integer(),
+    count: fc.nat({ max: 20 }),
+  });
+  fc.assert(
+    fc.property(fc.array(repeated, { maxLength: 8 }), (values) => {
+      const spread = values.flatMap(({ uuid, int4, count }) => Array.from({ length: count }, () => ({ uuid, int4 })));
+      expect(repeatedUuidArray(values.map(({ uuid, count }) => ({ value: uuid, count })))).toEqual(
+        uuidArray(spread.map(({ uuid }) => uuid)),
+      );
+      expect(repeatedInt4Array(values.map(({ int4, count }) => ({ value: int4, count })))).toEqual(
+        int4Array(spread.map(({ int4 }) => int4)),
+      );
+    }),
   );
 });
 

@@ -42,7 +42,7 @@ export class RunQueue {
   #inFlight: readonly LogEntry[] = [];
   #lastSequence: number;
   #lost: Fault | undefined;
-  #changed = Promise.withResolvers<void>();
+  #changed: PromiseWithResolvers<void> | undefined;
 
   constructor(options: RunQueueOptions) {
     this.runId = options.runId;
@@ -67,15 +67,16 @@ export class RunQueue {
       throw this.#lost;
     }
     this.#waitingChars += textLength(init);
+    const nowMs = this.#clock.monotonicMs();
     const newest = this.#waiting.at(-1);
-    if (newest !== undefined && this.#clock.monotonicMs() - newest.bornMs <= mergeAgeMaxMs) {
+    if (newest !== undefined && nowMs - newest.bornMs <= mergeAgeMaxMs) {
       const merged = mergeResults(newest.init, init);
       if (merged !== undefined) {
         newest.init = merged;
         return;
       }
     }
-    this.#waiting.push({ init, bornMs: this.#clock.monotonicMs() });
+    this.#waiting.push({ init, bornMs: nowMs });
   }
 
   /** Numbers up to `rowsMax` waiting results for a batch. */
@@ -116,28 +117,42 @@ export class RunQueue {
     this.#onLost(fault);
   }
 
-  /** Resolves when the driver may go on. */
-  async room(): Promise<void> {
-    while (this.#waiting.length > waitingRowsMax || this.#waitingChars > waitingCharsMax) {
-      await this.#changed.promise;
-    }
-    if (this.#lost !== undefined) {
-      throw this.#lost;
-    }
+  /** Undefined while the driver may go on; else resolves when it may. */
+  room(): Promise<void> | undefined {
+    return this.#isFull ? this.#waitForRoom() : undefined;
   }
 
   /** Resolves when everything that was pushed is durable. */
   async flush(): Promise<void> {
     while (this.#waiting.length > 0 || this.#inFlight.length > 0) {
-      await this.#changed.promise;
+      await this.#change();
     }
     if (this.#lost !== undefined) {
       throw this.#lost;
     }
   }
 
+  get #isFull(): boolean {
+    return this.#waiting.length > waitingRowsMax || this.#waitingChars > waitingCharsMax;
+  }
+
+  async #waitForRoom(): Promise<void> {
+    while (this.#isFull) {
+      await this.#change();
+    }
+    if (this.#lost !== undefined) {
+      throw this.#lost;
+    }
+  }
+
+  /** Mostly nobody waits, so the promise is made for whoever does. */
+  #change(): Promise<void> {
+    this.#changed ??= Promise.withResolvers<void>();
+    return this.#changed.promise;
+  }
+
   #notify(): void {
-    this.#changed.resolve();
-    this.#changed = Promise.withResolvers<void>();
+    this.#changed?.resolve();
+    this.#changed = undefined;
   }
 }

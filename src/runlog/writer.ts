@@ -35,11 +35,14 @@ export class RunWriter {
     this.#queue = options.queue;
   }
 
-  /** Hands a result to the lane. Resolves when the driver may go on, which is before the result is durable. */
-  async append(result: ResultInit): Promise<void> {
+  /**
+   * Hands a result to the lane. The driver may go on at once, or else when the promise resolves; either is before the
+   * result is durable. Throws when the run is lost.
+   */
+  append(result: ResultInit): Promise<void> | undefined {
     this.#queue.push(result);
     this.#options.lane.submit(this.#queue);
-    await this.#queue.room();
+    return this.#queue.room();
   }
 
   /** Resolves when everything appended is durable. Throws when the run is lost. */

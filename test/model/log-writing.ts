@@ -98,7 +98,11 @@ async function appendAll(model: LogModel, run: ModelRun, pen: Pen, isText: reado
   for (const each of isText) {
     const result: ResultInit = each ? text(`${++model.words},`) : turn(++model.words);
     if (pen.isDoomed) {
-      await pen.writer.append(result).catch(() => {});
+      try {
+        await pen.writer.append(result);
+      } catch {
+        // It knows.
+      }
     } else {
       run.pending += wordOf(result);
       await pen.writer.append(result);

@@ -9,6 +9,7 @@ import { Access } from "#gen/runnel/options/v1/options_pb.js";
 import { accessOf } from "../base/access.ts";
 import type { Clock } from "../base/clock.ts";
 import { Fault } from "../base/fault.ts";
+import { TimeLimit } from "../base/time-limit.ts";
 import { setTraceParent } from "../base/trace-parent.ts";
 import { messageBytesMax } from "../config/limits.ts";
 import type { Events } from "../telemetry/events.ts";
@@ -51,10 +52,12 @@ export interface RequestListenerOptions {
 }
 
 export function createRequestListener(options: RequestListenerOptions): (request: Request, response: Response) => void {
+  const { clock, writeTimeoutMs } = options;
   const rpcs = createRpcTable(options.handlers);
+  const answerLimit = writeTimeoutMs === 0 ? undefined : new TimeLimit(clock, writeTimeoutMs);
   return (request, response) => {
     const exchange = openExchange(request, response, options);
-    answer(request, response, { ...options, rpcs, exchange }).catch((error: unknown) => {
+    answer(request, response, { ...options, rpcs, answerLimit, exchange }).catch((error: unknown) => {
       // A client that leaves in the middle of an answer is nothing to report.
       if (isGone(response)) {
         return;
@@ -67,6 +70,7 @@ export function createRequestListener(options: RequestListenerOptions): (request
 
 interface Visit extends RequestListenerOptions {
   readonly rpcs: ReadonlyMap<string, UniversalHandler>;
+  readonly answerLimit: TimeLimit | undefined;
   readonly exchange: Exchange;
 }
 
@@ -141,17 +145,13 @@ function isPublic(method: DescMethod | undefined, path: string): boolean {
 }
 
 /** An answer that is no stream must be out in time, however slowly its reader reads. */
-function boundAnswer(response: Response, method: DescMethod | undefined, { clock, writeTimeoutMs }: Visit): void {
-  if (writeTimeoutMs === 0 || (method !== undefined && method.methodKind !== "unary")) {
-    return;
+function boundAnswer(response: Response, method: DescMethod | undefined, { answerLimit }: Visit): void {
+  if (answerLimit !== undefined && (method === undefined || method.methodKind === "unary")) {
+    response.once(
+      "close",
+      answerLimit.watch(() => response.destroy()),
+    );
   }
-  const done = new AbortController();
-  response.once("close", () => done.abort());
-  void clock.sleep(writeTimeoutMs, done.signal).then(() => {
-    if (!done.signal.aborted) {
-      response.destroy();
-    }
-  });
 }
 
 /** Something of ours broke: the caller learns that much, and is not kept waiting. */

@@ -4,26 +4,30 @@
 import type { Interceptor } from "@connectrpc/connect";
 import type { Clock } from "../base/clock.ts";
 import { Fault } from "../base/fault.ts";
+import { TimeLimit } from "../base/time-limit.ts";
 
 /** As the Agent Runner document's service has it for everything but its stream. */
 const unaryTimeoutMs = 60_000;
 
 export function createDeadlineInterceptor(clock: Clock): Interceptor {
+  const limit = new TimeLimit(clock, unaryTimeoutMs);
   return (next) => async (request) => {
     if (request.stream) {
       return await next(request);
     }
     const { signal } = request;
-    const done = new AbortController();
-    const over = clock.sleep(unaryTimeoutMs, AbortSignal.any([done.signal, signal])).then(() => {
-      throw signal.aborted ? signal.reason : new Fault("TIMEOUT", `no answer within ${unaryTimeoutMs / 1_000} s`);
-    });
-    // After the answer it is over too, and nobody waits for it.
-    over.catch(() => {});
+    const over = Promise.withResolvers<never>();
+    const leave = (): void => over.reject(signal.reason);
+    const stop = limit.watch(() => over.reject(new Fault("TIMEOUT", `no answer within ${unaryTimeoutMs / 1_000} s`)));
+    signal.addEventListener("abort", leave, { once: true });
     try {
-      return await Promise.race([next(request), over]);
+      if (signal.aborted) {
+        leave();
+      }
+      return await Promise.race([next(request), over.promise]);
     } finally {
-      done.abort(over);
+      stop();
+      signal.removeEventListener("abort", leave);
     }
   };
 }

@@ -1,0 +1,82 @@
+// One sleep that watches many things, each of which lasts equally long.
+
+import { expect, test } from "vitest";
+import { TimeLimit } from "../../src/base/time-limit.ts";
+import { createManualClock } from "../harness/manual-clock.ts";
+
+const limitMs = 1_000;
+
+function openStage() {
+  const clock = createManualClock();
+  const limit = new TimeLimit(clock, limitMs);
+  const over: string[] = [];
+  return { clock, over, watch: (name: string) => limit.watch(() => over.push(name)) };
+}
+
+/** What a sleeper does when it wakes up has been done by then. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test("each is over after the limit, counted from its own beginning", async () => {
+  const { clock, over, watch } = openStage();
+  watch("first");
+  clock.advance(400);
+  watch("second");
+  clock.advance(599);
+  await nextTurn();
+  expect(over).toEqual([]);
+  clock.advance(1);
+  await nextTurn();
+  expect(over).toEqual(["first"]);
+  clock.advance(399);
+  await nextTurn();
+  expect(over).toEqual(["first"]);
+  clock.advance(1);
+  await nextTurn();
+  expect(over).toEqual(["first", "second"]);
+});
+
+test("what ended before is never over, and what begins behind it still is", async () => {
+  const { clock, over, watch } = openStage();
+  const stop = watch("ended");
+  clock.advance(500);
+  watch("later");
+  stop();
+  stop();
+  clock.advance(limitMs);
+  await nextTurn();
+  expect(over).toEqual(["later"]);
+});
+
+test("many share one sleep, and when all have ended none is left", async () => {
+  const { clock, over, watch } = openStage();
+  const stops = Array.from({ length: 100 }, (_, index) => watch(`${index}`));
+  expect(clock.delaysMs).toEqual([limitMs]);
+  for (const stop of stops) {
+    stop();
+  }
+  await nextTurn();
+  clock.advance(limitMs);
+  await nextTurn();
+  expect(over).toEqual([]);
+  expect(clock.delaysMs).toEqual([limitMs]);
+});
+
+test("one that begins in the moment in which the last has ended is watched", async () => {
+  const { clock, over, watch } = openStage();
+  watch("ended")();
+  watch("new");
+  await nextTurn();
+  clock.advance(limitMs);
+  await nextTurn();
+  expect(over).toEqual(["new"]);
+});
+
+test("all that are over at once are told, also when the sleep was late", async () => {
+  const { clock, over, watch } = openStage();
+  watch("first");
+  clock.advance(10);
+  watch("second");
+  clock.advance(60_000);
+  await nextTurn();
+  expect(over).toEqual(["first", "second"]);
+});

@@ -1,7 +1,7 @@
 // Ids. Run ids are uuidv7: they sort by creation and carry the day that the log is partitioned by. They come from the
 // server's own clock, never from a caller.
 
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 
 /** A new uuidv7 for this millisecond; the other 74 bits are random. */
 export function newUuid(nowMs: number): string {
@@ -33,7 +33,7 @@ export function newSessionId(): string {
   return randomBytes(16).toString("hex");
 }
 
-/** An id of a request that brought none, in the same form. */
+/** An id of a request that brought none, in the same form: unique, but no secret. */
 export function newRequestId(): string {
-  return randomBytes(16).toString("hex");
+  return randomUUID().replaceAll("-", "");
 }

@@ -23,8 +23,19 @@ export class CallBody implements AsyncIterable<Uint8Array> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
     this.#isBeingRead = true;
     try {
+      const request = this.#request;
+      if (!("stream" in request)) {
+        // A short one is here already, and waiting for it would cost more than most of the call.
+        const received = request.read() as Uint8Array | null;
+        if (received !== null) {
+          yield received;
+        }
+        if (request.complete && request.readableLength === 0) {
+          return;
+        }
+      }
       // Leaving a plain `for await` would destroy the request, and then nobody reads its HTTP/1.1 connection any more.
-      yield* this.#request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+      yield* request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
     } finally {
       this.#isBeingRead = false;
     }

@@ -7,6 +7,7 @@ import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/conn
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { CallBody } from "./call-body.ts";
+import { Departure } from "./departure.ts";
 
 export type Request = IncomingMessage | Http2ServerRequest;
 export type Response = ServerResponse | Http2ServerResponse;
@@ -32,6 +33,56 @@ export async function answerRpc(
   handler: UniversalHandler,
   request: Request,
   response: Response,
+  call: RpcCall,
+): Promise<void> {
+  if (handler.method.methodKind === "unary") {
+    await answerUnary(handler, request, response, call);
+  } else {
+    await answerStream(handler, request, response, call);
+  }
+}
+
+/** The answer is whole before any of it is written, and no handler waits for what becomes of it. */
+async function answerUnary(
+  handler: UniversalHandler,
+  request: Request,
+  response: Response,
+  { contextValues, body, clock = systemClock }: RpcCall,
+): Promise<void> {
+  const departure = new Departure(request, response);
+  const received = new CallBody(request);
+  const answer = await handler({
+    httpVersion: request.httpVersion,
+    method: request.method ?? "",
+    url: urlOf(request),
+    header: headersOf(request),
+    body: body === undefined ? received : once(body),
+    signal: departure.signal,
+    contextValues,
+  });
+  const chunks = await readAll(answer.body);
+  if (body === undefined) {
+    await settle(received, request, response, clock);
+  }
+  const { status, header, trailer } = withLegibleMessage(answer);
+  // Both have this form of it, but TypeScript finds none that they share.
+  (response as ServerResponse).writeHead(status, header && Object.fromEntries(header));
+  if (trailer !== undefined) {
+    response.addTrailers(Object.fromEntries(trailer));
+  }
+  departure.answered();
+  const [first, second] = chunks;
+  if (first === undefined) {
+    response.end();
+  } else {
+    response.end(second === undefined ? first : Buffer.concat(chunks));
+  }
+}
+
+async function answerStream(
+  handler: UniversalHandler,
+  request: Request,
+  response: Response,
   { contextValues, body, clock = systemClock }: RpcCall,
 ): Promise<void> {
   const call = universalRequestFromNodeRequest(request, response, undefined, contextValues);
@@ -41,11 +92,43 @@ export async function answerRpc(
   }
   const received = new CallBody(request);
   const answer = await begin(await handler({ ...call, body: received }));
+  await settle(received, request, response, clock);
+  await send(answer, response);
+}
+
+async function settle(received: CallBody, request: Request, response: Response, clock: Clock): Promise<void> {
   const isSettled = await received.settle(clock);
   if (!isSettled && !("stream" in request)) {
     response.setHeader("connection", "close");
   }
-  await send(answer, response);
+}
+
+function urlOf(request: Request): string {
+  const scheme = "encrypted" in request.socket && request.socket.encrypted === true ? "https" : "http";
+  const authority = "authority" in request ? request.authority : request.headers.host;
+  return new URL(request.url ?? "", `${scheme}://${authority}`).toString();
+}
+
+/** Without the pseudo-headers of HTTP/2. */
+function headersOf({ headers }: Request): Headers {
+  const read = new Headers();
+  for (const [name, value] of Object.entries(headers)) {
+    if (name.startsWith(":") || value === undefined) {
+      continue;
+    }
+    for (const each of typeof value === "string" ? [value] : value) {
+      read.append(name, each);
+    }
+  }
+  return read;
+}
+
+async function readAll(body: UniversalServerResponse["body"]): Promise<Uint8Array[]> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk);
+  }
+  return chunks;
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

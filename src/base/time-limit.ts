@@ -1,7 +1,10 @@
 // One limit for many things at once. All of them last equally long, so the oldest is always the first to be over, and one
-// sleep watches all of them: a timer for each would cost more than most calls take.
+// sleep watches all of them: a timer for each would cost more than much of what is watched.
 
-import { type Clock, over } from "./clock.ts";
+import type { Clock } from "./clock.ts";
+
+/** A sleep is not ended with the last that it watches, since the next comes soon; this is how long it may outlast it. */
+const sleepMsMax = 100;
 
 interface Watched {
   readonly overAtMs: number;
@@ -13,7 +16,7 @@ export class TimeLimit {
   readonly #limitMs: number;
   /** In the order in which they are over. */
   readonly #watched = new Set<Watched>();
-  #sleep: AbortController | undefined;
+  #isWatching = false;
 
   constructor(clock: Clock, limitMs: number) {
     this.#clock = clock;
@@ -24,29 +27,23 @@ export class TimeLimit {
   watch(onOver: () => void): () => void {
     const watched = { overAtMs: this.#clock.monotonicMs() + this.#limitMs, onOver };
     this.#watched.add(watched);
-    if (this.#sleep === undefined) {
+    if (!this.#isWatching) {
       void this.#watchAll();
     }
-    return () => {
-      this.#watched.delete(watched);
-      if (this.#watched.size === 0) {
-        this.#sleep?.abort(over);
-      }
-    };
+    return () => this.#watched.delete(watched);
   }
 
-  /** Ends when there is nothing to watch, so that no timer is left behind. */
   async #watchAll(): Promise<void> {
+    this.#isWatching = true;
     for (let [oldest] = this.#watched; oldest !== undefined; [oldest] = this.#watched) {
       const leftMs = oldest.overAtMs - this.#clock.monotonicMs();
       if (leftMs > 0) {
-        this.#sleep = new AbortController();
-        await this.#clock.sleep(leftMs, this.#sleep.signal);
+        await this.#clock.sleep(Math.min(leftMs, sleepMsMax));
       } else {
         this.#watched.delete(oldest);
         oldest.onOver();
       }
     }
-    this.#sleep = undefined;
+    this.#isWatching = false;
   }
 }

@@ -15,6 +15,8 @@ const pauseMsMax = 1_000;
 export class CallBody implements AsyncIterable<Uint8Array> {
   readonly #request: Request;
   #isBeingRead = false;
+  /** A short body is here before its request counts as complete. */
+  #isWhole = false;
 
   constructor(request: Request) {
     this.#request = request;
@@ -24,13 +26,13 @@ export class CallBody implements AsyncIterable<Uint8Array> {
     this.#isBeingRead = true;
     try {
       const request = this.#request;
-      if (!("stream" in request)) {
-        // A short one is here already, and waiting for it would cost more than most of the call.
-        const received = request.read() as Uint8Array | null;
-        if (received !== null) {
-          yield received;
-        }
-        if (request.complete && request.readableLength === 0) {
+      const received = "stream" in request ? null : (request.read() as Uint8Array | null);
+      if (received !== null) {
+        yield received;
+        if (received.byteLength === Number(request.headers["content-length"])) {
+          this.#isWhole = true;
+          // Its end comes by itself, and the connection waits for somebody to take it.
+          request.resume();
           return;
         }
       }
@@ -45,7 +47,7 @@ export class CallBody implements AsyncIterable<Uint8Array> {
   async settle(clock: Clock): Promise<boolean> {
     const request = this.#request;
     const mayStayOpen = "stream" in request && request.headers["content-length"] === undefined;
-    if (this.#isBeingRead || mayStayOpen || request.complete || request.destroyed) {
+    if (this.#isBeingRead || this.#isWhole || mayStayOpen || request.complete || request.destroyed) {
       return true;
     }
     const over = new AbortController();

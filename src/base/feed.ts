@@ -3,6 +3,7 @@
 
 import type { DescMessage, DescMethodServerStreaming, MessageShape } from "@bufbuild/protobuf";
 import type { ContextValues, HandlerContext } from "@connectrpc/connect";
+import type { Sink } from "./sink.ts";
 
 /** One response message. The same object for every reader of it, so that what is made of it can be kept with it. */
 export interface FeedItem {
@@ -17,7 +18,12 @@ export interface Feed {
   admits(values: ContextValues): boolean;
   /**
    * Everything that stands around the handler stands around this too: access, validation, and failures as ConnectError. An
-   * empty batch opens the stream or keeps it alive. Ends soon after the context's signal aborts.
+   * empty batch opens the stream or keeps it alive. Ends soon after the context's signal aborts. While a batch is waited for,
+   * the sink may take some instead, the same arrays for every reader.
    */
-  open(request: MessageShape<DescMessage>, context: HandlerContext): AsyncGenerator<readonly FeedItem[], void>;
+  open(
+    request: MessageShape<DescMessage>,
+    context: HandlerContext,
+    sink?: Sink<readonly FeedItem[]>,
+  ): AsyncGenerator<readonly FeedItem[], void>;
 }

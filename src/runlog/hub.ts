@@ -1,13 +1,16 @@
 // Readers of this process, woken when results of their run become durable. Per run there is one ring of the newest
 // entries that all its readers share; a reader holds nothing but its cursor, so a slow one costs no memory: what has
-// left the ring it reads from the log.
+// left the ring it reads from the log. One that waits for what comes next may say where to put it: then it is given to it
+// there and then, and it goes on waiting.
 //
 // H1  Only runs that somebody watches are kept.
 // H2  A ring is contiguous. A gap (entries this process did not hear of) empties it.
 // H3  `heard` is a sequence that is in the log: a reader below it finds something there.
 // H4  A run that was forgotten has no ring again: what was read of it before comes late, and its readers go to the log.
+// H5  A reader is given nothing but what follows its cursor, while it waits. Whatever else there is wakes it.
 
 import type { Clock } from "../base/clock.ts";
+import type { Sink } from "../base/sink.ts";
 import type { LogEntry } from "./result.ts";
 import type { Wakeup } from "./wakeup.ts";
 
@@ -73,12 +76,15 @@ export class Hub {
     if (channel === undefined) {
       return;
     }
+    const before = channel.ring.at(-1)?.sequence ?? 0;
     for (const entry of entries) {
       push(channel, entry);
     }
+    // The same for all who are in step, so that what is made of it can be shared.
+    const news = entriesAfter(channel.ring, before) ?? [];
     const shownSinceMs = this.#takeLag(sinceMs);
     for (const watch of channel.watches) {
-      watch.show(shownSinceMs);
+      watch.show(news, shownSinceMs);
     }
   }
 
@@ -154,7 +160,10 @@ export class Watch implements Disposable {
   readonly #channel: Channel;
   readonly #leave: () => void;
   readonly #lag: LagGauge | undefined;
-  #resolve: (() => void) | undefined;
+  /** Where the reader stands while it waits. */
+  #cursor = 0;
+  #sink: Sink<readonly LogEntry[]> | undefined;
+  #resolve: ((cursor: number) => void) | undefined;
   #shownSinceMs: number | undefined;
   /** The first look is due at once: the run may have ended long ago. */
   #isLookDue = true;
@@ -172,12 +181,9 @@ export class Watch implements Disposable {
     if (first === undefined || cursor + 1 < first.sequence) {
       return undefined;
     }
-    const entries = ring.slice(cursor + 1 - first.sequence);
-    if (entries.length === 0) {
-      return undefined;
-    }
-    if (this.#shownSinceMs !== undefined) {
-      this.#tellLag(this.#shownSinceMs);
+    const entries = entriesAfter(ring, cursor);
+    if (entries !== undefined) {
+      this.#tellLag();
     }
     return entries;
   }
@@ -217,11 +223,16 @@ export class Watch implements Disposable {
     }
   }
 
-  /** Resolves when there may be something beyond the cursor: at once, with the next results, or by `wake`. */
-  beyond(cursor: number): Promise<void> {
+  /**
+   * Resolves when there may be something beyond the cursor: at once, with the next results, or by `wake`. What the sink
+   * takes meanwhile moves the cursor on; it resolves with where that is then.
+   */
+  beyond(cursor: number, sink?: Sink<readonly LogEntry[]>): Promise<number> {
     if (this.isBehind(cursor)) {
-      return Promise.resolve();
+      return Promise.resolve(cursor);
     }
+    this.#cursor = cursor;
+    this.#sink = sink;
     return new Promise((resolve) => {
       this.#resolve = resolve;
     });
@@ -229,26 +240,55 @@ export class Watch implements Disposable {
 
   /** Ends a wait. */
   wake(): void {
-    this.#resolve?.();
+    this.#resolve?.(this.#cursor);
     this.#resolve = undefined;
   }
 
-  /** Ends a wait for results. A reader that does not wait is slow by its own fault and not clocked. */
-  show(sinceMs: number | undefined): void {
-    if (this.#resolve !== undefined) {
-      this.#shownSinceMs = sinceMs;
+  /** Gives a reader that waits what is new, or ends its wait. One that does not is slow by its own fault and not clocked. */
+  show(news: readonly LogEntry[], sinceMs: number | undefined): void {
+    if (this.#resolve === undefined) {
+      return;
+    }
+    this.#shownSinceMs = sinceMs;
+    if (this.#give(news)) {
+      this.#tellLag();
+    } else {
       this.wake();
     }
   }
 
-  #tellLag(sinceMs: number): void {
-    this.#shownSinceMs = undefined;
-    this.#lag?.onShown(this.#lag.clock.monotonicMs() - sinceMs);
+  #give(news: readonly LogEntry[]): boolean {
+    if (this.#sink === undefined || news[0]?.sequence !== this.#cursor + 1) {
+      return false;
+    }
+    try {
+      if (!this.#sink.take(news)) {
+        return false;
+      }
+    } catch {
+      // Nobody's but this reader's. Pulled, the same fails where it can be told.
+      return false;
+    }
+    this.#cursor += news.length;
+    return true;
+  }
+
+  #tellLag(): void {
+    if (this.#shownSinceMs !== undefined) {
+      this.#lag?.onShown(this.#lag.clock.monotonicMs() - this.#shownSinceMs);
+      this.#shownSinceMs = undefined;
+    }
   }
 
   [Symbol.dispose](): void {
     this.#leave();
   }
+}
+
+/** The part of a ring that comes after a sequence; undefined when there is none. */
+function entriesAfter(ring: readonly LogEntry[], sequence: number): readonly LogEntry[] | undefined {
+  const entries = ring.slice(Math.max(0, sequence + 1 - (ring[0]?.sequence ?? 0)));
+  return entries.length > 0 ? entries : undefined;
 }
 
 function push(channel: Channel, entry: LogEntry): void {

@@ -1,8 +1,11 @@
 // The one way to read a run as it happens: what is stored first, then what comes, until the terminal result. It gives
-// every reader the same entries in the same order, whichever replica it asks and however slow it is.
+// every reader the same entries in the same order, whichever replica it asks and however slow it is. A reader that has
+// everything and waits is in step: if it has a sink, what comes is put there by the hub, and its generator sleeps on. It is
+// woken for all that is not a plain next result: the end, a gap, a sink that refuses, a look at the log.
 
 import { failpoint } from "../base/failpoint.ts";
 import { Fault } from "../base/fault.ts";
+import type { Sink } from "../base/sink.ts";
 import type { Db } from "../storage/database.ts";
 import { findRun, isActive } from "../storage/run.ts";
 import { lastSequence, readResultPage } from "../storage/run-result.ts";
@@ -24,13 +27,16 @@ export interface TailRequest {
   /** Sequence of the last entry that the reader has. */
   readonly after: number;
   readonly signal: AbortSignal;
+  /** Takes entries that are not yielded then, while the next ones are waited for. */
+  readonly sink?: Sink<readonly LogEntry[]> | undefined;
 }
 
 /** Yields entries in order, in batches; ends after the terminal one, or when the signal aborts. */
 export async function* tail(source: TailSource, request: TailRequest): AsyncGenerator<readonly LogEntry[]> {
-  const { runId, signal } = request;
+  const { runId, signal, sink } = request;
   using watch = source.hub.watch(runId);
   signal.addEventListener("abort", () => watch.wake(), { once: true });
+  const inStep = sink && takeInStep(sink);
   let cursor = request.after;
   // What a reader claims to have may not exist yet.
   if (cursor > 0) {
@@ -53,7 +59,9 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
         return;
       }
       if (!signal.aborted && !watch.isLookDue) {
-        await watch.beyond(cursor);
+        cursor = await watch.beyond(cursor, inStep);
+        // What a sink has refused is read when there is room for it, and not before.
+        await sink?.drained(signal);
       }
       continue;
     }
@@ -65,6 +73,20 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
     cursor = last.sequence;
     watch.seen(cursor);
   }
+}
+
+/** The last entry is left to the tail, which ends with it. */
+function takeInStep(sink: Sink<readonly LogEntry[]>): Sink<readonly LogEntry[]> {
+  return {
+    take: (entries) => {
+      if (entries.at(-1)?.terminal === true) {
+        return false;
+      }
+      failpoint("tail.yielding");
+      return sink.take(entries);
+    },
+    drained: (signal) => sink.drained(signal),
+  };
 }
 
 async function readPage(db: Db, runId: string, after: number): Promise<LogEntry[]> {

@@ -9,12 +9,14 @@ import { Access } from "#gen/runnel/options/v1/options_pb.js";
 import { accessOf } from "../base/access.ts";
 import type { Clock } from "../base/clock.ts";
 import { Fault } from "../base/fault.ts";
+import type { Sink } from "../base/sink.ts";
 import { TimeLimit } from "../base/time-limit.ts";
 import { setTraceParent } from "../base/trace-parent.ts";
 import { messageBytesMax } from "../config/limits.ts";
 import type { Events } from "../telemetry/events.ts";
 import { setAdmission } from "../trust/caller.ts";
 import { type AdmissionOptions, admit } from "./admission.ts";
+import { openAnswerSink } from "./answer-sink.ts";
 import { answerCors, isForeignPage } from "./cors.ts";
 import { type Exchange, openExchange } from "./exchange.ts";
 import { answerProbe, type Probes } from "./probes.ts";
@@ -24,11 +26,11 @@ import { answerRpc, createRpcTable, isGone, type Request, type Response } from "
 export interface RestSurface {
   /** The method that a request would call, if there is one. */
   describe(requestTarget: string, httpMethod: string): { readonly method: DescMethod | undefined };
-  /** Answers every request. `body` is what was read of it already. */
+  /** Answers every request. `body` is what was read of it already, `sink` is another way into the response's body. */
   handle(
     request: Request,
     response: Response,
-    call: { readonly contextValues: ContextValues; readonly body?: Uint8Array },
+    call: { readonly contextValues: ContextValues; readonly body?: Uint8Array; readonly sink: Sink<Uint8Array> },
   ): Promise<void>;
   /** Answers by a failure, in the form of the route. */
   refuse(request: Request, response: Response, fault: Fault): void;
@@ -132,7 +134,11 @@ async function answerCall(request: Request, response: Response, visit: Visit): P
   } else if ("fault" in admission) {
     rest.refuse(request, response, admission.fault);
   } else {
-    await rest.handle(request, response, { contextValues, ...(body !== undefined && { body }) });
+    await rest.handle(request, response, {
+      contextValues,
+      sink: openAnswerSink(response),
+      ...(body !== undefined && { body }),
+    });
   }
 }
 

@@ -6,6 +6,8 @@ import type { ContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { type Clock, systemClock } from "../base/clock.ts";
+import { setAnswerSink } from "../base/sink.ts";
+import { openAnswerSink } from "./answer-sink.ts";
 import { CallBody } from "./call-body.ts";
 import { Departure } from "./departure.ts";
 
@@ -85,6 +87,7 @@ async function answerStream(
   response: Response,
   { contextValues, body, clock = systemClock }: RpcCall,
 ): Promise<void> {
+  setAnswerSink(contextValues, openAnswerSink(response));
   const call = universalRequestFromNodeRequest(request, response, undefined, contextValues);
   if (body !== undefined) {
     await send(await handler({ ...call, body: once(body) }), response);

@@ -11,6 +11,8 @@ import {
   StreamSessionResponseSchema,
 } from "#gen/runnel/v1/session_service_pb.js";
 import type { Feed, FeedItem } from "../base/feed.ts";
+import { shared } from "../base/shared.ts";
+import { mapSink, type Sink } from "../base/sink.ts";
 import type { LogEntry } from "../runlog/result.ts";
 import type { Events } from "../telemetry/events.ts";
 import { assertAccess, isAdmitted } from "../trust/caller.ts";
@@ -26,14 +28,14 @@ export function createFeeds(deps: ServiceDeps & { readonly events: Events }): re
     guard(deps, {
       method: RunService.method.tailRun,
       isMergeable: true,
-      follow: (request, context) => followRun(deps, request, context),
-      toItem: createItems(responseOfEntry),
+      follow: (request, context, sink) => followRun(deps, request, context, sink),
+      toItem: (entry: LogEntry) => ({ bytes: responseOfEntry(entry) }),
     }),
     guard(deps, {
       method: SessionService.method.streamSession,
       isMergeable: false,
-      follow: (request, context) => followSession(deps, request, context),
-      toItem: createItems((event: StreamSessionResponse) => toBinary(StreamSessionResponseSchema, event)),
+      follow: (request, context, sink) => followSession(deps, request, context, sink),
+      toItem: (event: StreamSessionResponse) => ({ bytes: toBinary(StreamSessionResponseSchema, event) }),
     }),
   ];
 }
@@ -43,24 +45,28 @@ interface Source<Method extends Feed["method"], T extends object> extends Pick<F
   readonly follow: (
     request: MessageShape<Method["input"]>,
     context: HandlerContext,
+    sink: Sink<readonly T[]> | undefined,
   ) => AsyncGenerator<readonly T[], void>;
   readonly toItem: (each: T) => FeedItem;
 }
 
 function guard<Method extends Feed["method"], T extends object>(deps: MeasureDeps, source: Source<Method, T>): Feed {
-  const { method, isMergeable, follow, toItem } = source;
+  const { method, isMergeable, follow } = source;
+  const toItem = shared(source.toItem);
+  const toItems = shared((batch: readonly T[]) => batch.map(toItem));
   return {
     method,
     isMergeable,
     admits: (values) => isAdmitted(values, method),
-    open: async function* (request, context) {
+    open: async function* (request, context, sink) {
+      const items = sink && mapSink(sink, toItems);
       const call = new MeasuredCall(deps, method, transportOfProtocol(context.protocolName));
       try {
         assertAccess(context.values, method);
         assertValid(method.input, request);
-        for await (const batch of follow(request as MessageShape<Method["input"]>, context)) {
+        for await (const batch of follow(request as MessageShape<Method["input"]>, context, items)) {
           call.read();
-          yield batch.map(toItem);
+          yield toItems(batch);
         }
         call.end();
       } catch (error) {
@@ -74,20 +80,6 @@ function guard<Method extends Feed["method"], T extends object>(deps: MeasureDep
         call.leave();
       }
     },
-  };
-}
-
-/** Items are kept with what they were made from, which readers share. */
-function createItems<T extends object>(encode: (each: T) => Uint8Array): (each: T) => FeedItem {
-  const items = new WeakMap<T, FeedItem>();
-  return (each) => {
-    const known = items.get(each);
-    if (known !== undefined) {
-      return known;
-    }
-    const item = { bytes: encode(each) };
-    items.set(each, item);
-    return item;
   };
 }
 

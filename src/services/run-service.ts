@@ -9,6 +9,7 @@ import {
   TailRunResponseSchema,
 } from "#gen/runnel/v1/run_service_pb.js";
 import { Fault } from "../base/fault.ts";
+import type { Sink } from "../base/sink.ts";
 import { decodeResult, type LogEntry } from "../runlog/result.ts";
 import { assertResultsKept } from "../runlog/results-kept.ts";
 import { beyondEnd, tail } from "../runlog/tail.ts";
@@ -80,6 +81,7 @@ export async function* followRun(
   deps: ServiceDeps,
   request: TailRunRequest,
   { values, signal }: Pick<HandlerContext, "values" | "signal">,
+  sink?: Sink<readonly LogEntry[]>,
 ): AsyncGenerator<readonly LogEntry[], void> {
   const reader = requireReader(values, { runId: request.runId });
   const run = await requireRun(deps.db, reader, request.runId);
@@ -94,7 +96,7 @@ export async function* followRun(
     await assertResultsKept(deps.db, run.id);
   }
   yield* live<readonly LogEntry[]>({
-    open: (followed) => tail(deps, { runId: run.id, after, signal: followed }),
+    open: (followed) => tail(deps, { runId: run.id, after, signal: followed, sink }),
     empty: () => [],
     clock: deps.clock,
     reader: signal,

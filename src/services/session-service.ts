@@ -15,6 +15,7 @@ import {
 } from "#gen/runnel/v1/session_service_pb.js";
 import { Fault } from "../base/fault.ts";
 import { newSessionId, newUuid } from "../base/ids.ts";
+import type { Sink } from "../base/sink.ts";
 import { traceParentOf } from "../base/trace-parent.ts";
 import { assertResultsKept } from "../runlog/results-kept.ts";
 import { beyondEnd } from "../runlog/tail.ts";
@@ -155,6 +156,7 @@ export async function* followSession(
   deps: ServiceDeps,
   request: StreamSessionRequest,
   { values, signal }: Pick<HandlerContext, "values" | "signal">,
+  sink?: Sink<readonly StreamSessionResponse[]>,
 ): AsyncGenerator<readonly StreamSessionResponse[], void> {
   const { client } = requireReader(values, { sessionId: request.sessionId });
   const session = await requireSession(deps.db, client, request.sessionId);
@@ -166,7 +168,7 @@ export async function* followSession(
     await assertResultsKept(deps.db, String(session.latest_run_id));
   }
   yield* live<readonly StreamSessionResponse[]>({
-    open: (followed) => streamSession(deps, { session, from, signal: followed }),
+    open: (followed) => streamSession(deps, { session, from, signal: followed, sink }),
     empty: () => [],
     clock: deps.clock,
     reader: signal,

@@ -2,6 +2,9 @@
 
 import type { StreamSessionResponse } from "#gen/runnel/v1/session_service_pb.js";
 import { Fault } from "../base/fault.ts";
+import { shared } from "../base/shared.ts";
+import type { Sink } from "../base/sink.ts";
+import type { LogEntry } from "../runlog/result.ts";
 import { type TailSource, tail } from "../runlog/tail.ts";
 import type { SessionRow } from "../storage/session.ts";
 import type { FirstRuns } from "./first-runs.ts";
@@ -17,22 +20,44 @@ export interface RunPosition {
   readonly sequence: number;
 }
 
+export interface SessionStreamRequest {
+  readonly session: SessionRow;
+  readonly from: RunPosition | undefined;
+  readonly signal: AbortSignal;
+  /** Takes events that are not yielded then, as that of a tail does entries. */
+  readonly sink?: Sink<readonly StreamSessionResponse[]> | undefined;
+}
+
 /** Yields no empty batch. */
 export async function* streamSession(
   deps: SessionStreamDeps,
-  request: { session: SessionRow; from: RunPosition | undefined; signal: AbortSignal },
+  request: SessionStreamRequest,
 ): AsyncGenerator<readonly StreamSessionResponse[]> {
-  const { session, signal } = request;
+  const { session, signal, sink } = request;
   const runId = request.from?.runId ?? session.latest_run_id ?? (await deps.firstRuns.of(session, signal));
   if (runId === undefined) {
     return;
   }
-  for await (const entries of tail(deps, { runId, after: request.from?.sequence ?? 0, signal })) {
-    const events = entries.flatMap((entry) => sessionEvents(entry.result));
+  const inStep = sink && takeEvents(sink);
+  for await (const entries of tail(deps, { runId, after: request.from?.sequence ?? 0, signal, sink: inStep })) {
+    const events = eventsOf(entries);
     if (events.length > 0) {
       yield events;
     }
   }
+}
+
+const eventsOf = shared((entries: readonly LogEntry[]) => entries.flatMap((entry) => sessionEvents(entry.result)));
+
+/** Results without events are taken as well: there is nothing to write of them. */
+function takeEvents(sink: Sink<readonly StreamSessionResponse[]>): Sink<readonly LogEntry[]> {
+  return {
+    take: (entries) => {
+      const events = eventsOf(entries);
+      return events.length === 0 || sink.take(events);
+    },
+    drained: (signal) => sink.drained(signal),
+  };
 }
 
 /** Reads the id of an event: `<run_id>.<sequence>`, or a bare sequence of the latest run. */

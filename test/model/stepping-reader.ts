@@ -1,21 +1,40 @@
-// A reader that takes the next piece when the test lets it, and notes what it got.
+// A reader that takes the next piece when the test lets it, and notes what it got. It may have a sink with room for some
+// batches, which has room again when the test lets it drain.
 
+import type { Sink } from "../../src/base/sink.ts";
 import type { LogEntry } from "../../src/runlog/result.ts";
 import { type TailSource, tail } from "../../src/runlog/tail.ts";
+
+export interface Seat {
+  readonly runId: string;
+  readonly after: number;
+  /** How many batches its sink takes before it has to drain; 0 when it has none. */
+  readonly room: number;
+}
 
 export class SteppingReader {
   readonly got: LogEntry[] = [];
   readonly after: number;
+  /** Whatever a sink was promised and did not get. */
+  readonly wrongs: string[] = [];
   readonly #leaving = new AbortController();
+  readonly #room: number;
+  readonly #step: (what: string) => Promise<void>;
+  #roomLeft: number;
+  #waits = false;
   /** The log was that long when it came. */
   foundRows = 0;
+  takenRows = 0;
   isAfterPurge = false;
   error: unknown;
   isOver = false;
 
-  constructor(source: TailSource, place: { runId: string; after: number }, take: () => Promise<void>) {
-    this.after = place.after;
-    void this.#read(source, place.runId, take)
+  constructor(source: TailSource, { runId, after, room }: Seat, step: (what: string) => Promise<void>) {
+    this.after = after;
+    this.#room = room;
+    this.#roomLeft = room;
+    this.#step = step;
+    void this.#read(source, runId)
       .catch((error: unknown) => {
         // Nobody is there any more to be told.
         this.error = this.hasLeft ? undefined : error;
@@ -38,14 +57,46 @@ export class SteppingReader {
     this.#leaving.abort();
   }
 
-  async #read(source: TailSource, runId: string, take: () => Promise<void>): Promise<void> {
-    for await (const entries of tail(source, { runId, after: this.after, signal: this.#leaving.signal })) {
+  async #read(source: TailSource, runId: string): Promise<void> {
+    const sink = this.#room === 0 ? undefined : this.#openSink();
+    const pieces = tail(source, { runId, after: this.after, signal: this.#leaving.signal, sink });
+    this.#waits = true;
+    for await (const entries of pieces) {
+      this.#waits = false;
       if (this.hasLeft) {
         return;
       }
+      if (sink !== undefined && this.#roomLeft === 0) {
+        this.wrongs.push(`was brought ${entries[0]?.sequence} before it had drained`);
+      }
       this.got.push(...entries);
-      await take();
+      await this.#step("take");
+      this.#waits = true;
     }
+  }
+
+  #openSink(): Sink<readonly LogEntry[]> {
+    return {
+      take: (entries) => {
+        if (!this.#waits || this.hasLeft || entries.at(-1)?.terminal === true) {
+          this.wrongs.push(`was offered ${entries[0]?.sequence} out of turn`);
+        }
+        if (this.#roomLeft === 0) {
+          return false;
+        }
+        this.#roomLeft -= 1;
+        this.takenRows += entries.length;
+        this.got.push(...entries);
+        return true;
+      },
+      drained: async (signal) => {
+        if (this.#roomLeft === 0 && !signal.aborted) {
+          const left = new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+          await Promise.race([this.#step("drain"), left]);
+          this.#roomLeft = this.#room;
+        }
+      },
+    };
   }
 }
 

@@ -19,7 +19,7 @@ const end: ResultInit = { payload: { case: "runCompleted", value: { finishReason
 export interface Story {
   /** Batches in the order of their commits. One that is written elsewhere is told here only by who fetches it. */
   readonly batches: readonly { readonly rows: number; readonly isOurs: boolean }[];
-  readonly readers: readonly { readonly after: number; readonly leaves: boolean }[];
+  readonly readers: readonly { readonly after: number; readonly leaves: boolean; readonly room: number }[];
   readonly fetches: number;
   readonly gaps: number;
   readonly isPurged: boolean;
@@ -169,14 +169,17 @@ export class World {
   }
 
   #open(): void {
-    for (const { after, leaves } of this.#story.readers) {
-      this.#s.scheduleSequence([{ label: `read after ${after}`, builder: async () => this.#read(after, leaves) }]);
+    for (const { after, leaves, room } of this.#story.readers) {
+      this.#s.scheduleSequence([
+        { label: `read after ${after}`, builder: async () => this.#read(after, room, leaves) },
+      ]);
     }
   }
 
   /** One who leaves comes back where it was. */
-  #read(after: number, leaves: boolean): void {
-    const reader = new SteppingReader({ db: this.#db, hub: this.hub }, { runId, after }, () => this.#step("take"));
+  #read(after: number, room: number, leaves: boolean): void {
+    const source = { db: this.#db, hub: this.hub };
+    const reader = new SteppingReader(source, { runId, after, room }, (what) => this.#step(what));
     reader.isAfterPurge = this.#isForgotten;
     reader.foundRows = this.#log.rows.length;
     this.readers.push(reader);
@@ -184,7 +187,7 @@ export class World {
       void this.#step("leave").then(() => {
         if (!reader.isOver) {
           reader.leave();
-          this.#read(reader.cursor, false);
+          this.#read(reader.cursor, room, false);
         }
       });
     }

@@ -1,6 +1,7 @@
 // The hub: one ring per watched run, shared by all its readers.
 
 import { expect, test } from "vitest";
+import type { Sink } from "../../src/base/sink.ts";
 import { Hub } from "../../src/runlog/hub.ts";
 import { LogEntry } from "../../src/runlog/result.ts";
 
@@ -82,4 +83,79 @@ test("a reader behind what is known does not wait; one in step waits for the nex
   expect(isOver).toBe(false);
   hub.publish("run", entries(3, 3));
   await waited;
+});
+
+/** Notes the sequences that it takes, as long as `takes` says that it does. */
+function openSink(takes: () => boolean = () => true): { sink: Sink<readonly LogEntry[]>; taken: number[][] } {
+  const taken: number[][] = [];
+  const take = (found: readonly LogEntry[]): boolean => {
+    const isTaken = takes();
+    if (isTaken) {
+      taken.push(found.map((entry) => entry.sequence));
+    }
+    return isTaken;
+  };
+  return { sink: { take, drained: async () => {} }, taken };
+}
+
+test("a reader in step gives its sink what comes and waits on, until it is woken where it stands then", async () => {
+  const hub = new Hub();
+  using watch = hub.watch("run");
+  const { sink, taken } = openSink();
+  const waited = watch.beyond(0, sink);
+  hub.publish("run", entries(1, 1));
+  hub.publish("run", entries(1, 3));
+  hub.publish("run", entries(2, 3));
+  expect(taken).toEqual([[1], [2, 3]]);
+  watch.wake();
+  expect(await waited).toBe(3);
+});
+
+test("sinks of readers at the same place are given the same array", () => {
+  const hub = new Hub();
+  using stack = new DisposableStack();
+  const given: unknown[] = [];
+  const sink = { take: (found: unknown) => given.push(found) > 0, drained: async () => {} };
+  for (let reader = 0; reader < 3; reader += 1) {
+    void stack.use(hub.watch("run")).beyond(0, sink);
+  }
+  hub.publish("run", entries(1, 2));
+  expect(given).toHaveLength(3);
+  expect(new Set(given).size).toBe(1);
+});
+
+test.each<[string, (hub: Hub) => void]>([
+  ["a gap", (hub) => hub.publish("run", entries(4, 5))],
+  ["more than a ring holds", (hub) => hub.publish("run", entries(3, 300))],
+  ["a run that was forgotten", (hub) => [hub.forget("run"), hub.publish("run", entries(3, 3))]],
+])("%s is not for a sink: its reader is woken, and looks for itself", async (_, happen) => {
+  const hub = new Hub();
+  using watch = hub.watch("run");
+  const { sink, taken } = openSink();
+  hub.publish("run", entries(1, 2));
+  const waited = watch.beyond(2, sink);
+  happen(hub);
+  expect(await waited).toBe(2);
+  expect(taken).toEqual([]);
+});
+
+test.each<[string, () => boolean]>([
+  ["refuses", () => false],
+  [
+    "fails",
+    () => {
+      throw new Error("no bytes for this");
+    },
+  ],
+])("a sink that %s has taken nothing: its reader is woken, and all others are given theirs", async (_, takes) => {
+  const hub = new Hub();
+  using broken = hub.watch("run");
+  using sound = hub.watch("run");
+  const { sink, taken } = openSink();
+  const waited = broken.beyond(0, openSink(takes).sink);
+  void sound.beyond(0, sink);
+  hub.publish("run", entries(1, 1));
+  expect(await waited).toBe(0);
+  expect(sequencesOf(broken.live(0))).toEqual([1]);
+  expect(taken).toEqual([[1]]);
 });

@@ -1,7 +1,9 @@
-// A feed's items as envelopes: a flag byte, four bytes of length, a message. What readers share is kept with the item.
+// A feed's items as envelopes: a flag byte, four bytes of length, a message. What readers share is made once: an item's,
+// for readers who get it with different neighbours, and a batch's.
 
 import { fromBinary, type JsonWriteOptions, toJsonString } from "@bufbuild/protobuf";
 import type { Feed, FeedItem } from "../../base/feed.ts";
+import { shared } from "../../base/shared.ts";
 
 /** As large as one message of several items gets: well below what clients accept, and held without harm for each reader. */
 const mergedBytesMax = 262_144;
@@ -14,28 +16,18 @@ export interface EnvelopeEncoder {
 }
 
 export function createProtoEncoder({ isMergeable }: Feed): EnvelopeEncoder {
-  const envelopes = new WeakMap<FeedItem, Uint8Array>();
-  const shared = (item: FeedItem): Uint8Array => remember(envelopes, item, () => wrap([item.bytes]));
-  return {
-    empty: wrap([]),
-    encode: (items) => {
-      const [first] = items;
-      if (first !== undefined && items.length === 1) {
-        return shared(first);
-      }
-      return isMergeable ? joined(splitBySize(items).map(wrapItems)) : joined(items.map(shared));
-    },
-  };
+  const envelopeOf = shared(({ bytes }: FeedItem) => wrap([bytes]));
+  const encode = (items: readonly FeedItem[]): Uint8Array =>
+    joined(isMergeable && items.length > 1 ? splitBySize(items).map(wrapItems) : items.map(envelopeOf));
+  return { empty: wrap([]), encode: shared(encode) };
 }
 
 export function createJsonEncoder({ method }: Feed, options?: Partial<JsonWriteOptions>): EnvelopeEncoder {
-  const envelopes = new WeakMap<FeedItem, Uint8Array>();
   const print = ({ bytes }: FeedItem): Uint8Array =>
     new TextEncoder().encode(toJsonString(method.output, fromBinary(method.output, bytes), options));
-  return {
-    empty: wrap([new TextEncoder().encode("{}")]),
-    encode: (items) => joined(items.map((item) => remember(envelopes, item, () => wrap([print(item)])))),
-  };
+  const envelopeOf = shared((item: FeedItem) => wrap([print(item)]));
+  const encode = (items: readonly FeedItem[]): Uint8Array => joined(items.map(envelopeOf));
+  return { empty: wrap([new TextEncoder().encode("{}")]), encode: shared(encode) };
 }
 
 function wrapItems(items: readonly FeedItem[]): Uint8Array {
@@ -68,14 +60,4 @@ function splitBySize(items: readonly FeedItem[]): FeedItem[][] {
     parts.at(-1)?.push(item);
   }
   return parts;
-}
-
-function remember<K extends object, V>(map: WeakMap<K, V>, key: K, make: () => V): V {
-  const known = map.get(key);
-  if (known !== undefined) {
-    return known;
-  }
-  const made = make();
-  map.set(key, made);
-  return made;
 }

@@ -5,11 +5,13 @@
 // F1  The bytes of an item are made once, however many readers it has.
 // F2  Nothing is read from the feed before the reader has taken what came before.
 // F3  The feed is ended when the reader leaves.
+// F4  What the answer's sink takes comes between two pieces of the body, never into one.
 
 import type { JsonReadOptions, JsonWriteOptions } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalHandlerFn, UniversalServerRequest } from "@connectrpc/connect/protocol";
 import type { Feed, FeedItem } from "../../base/feed.ts";
+import { answerSinkOf, mapSink } from "../../base/sink.ts";
 import { createJsonEncoder, createProtoEncoder, type EnvelopeEncoder } from "./envelopes.ts";
 import { openContext, readStreamCall, type StreamCall } from "./protocols.ts";
 import { readRequest } from "./request.ts";
@@ -56,11 +58,10 @@ function createFeedHandler(feed: Feed, handler: UniversalHandler, options: FeedH
       context.abort();
       return await handler({ ...request, body: read.unread });
     }
-    const answer = new FeedBody(feed.open(read.message, context), {
-      call,
-      context,
-      encoder: binary ? encoders.proto : encoders.json,
-    });
+    const encoder = binary ? encoders.proto : encoders.json;
+    const bytes = answerSinkOf(contextValues);
+    const sink = bytes && mapSink(bytes, encoder.encode);
+    const answer = new FeedBody(feed.open(read.message, context, sink), { call, context, encoder });
     const { responseHeader: header, responseTrailer: trailer } = context;
     const isTrailed = call.protocol.name === "grpc";
     return { status: 200, header, body: await answer.begin(), ...(isTrailed && { trailer }) };

@@ -8,6 +8,7 @@ import { ErrorBody, type RestProfile, RestProfileSchema } from "#gen/runnel/opti
 import type { Fault } from "../../base/fault.ts";
 import type { Feed } from "../../base/feed.ts";
 import { setRestCallNotes } from "../../base/rest-call.ts";
+import type { Sink } from "../../base/sink.ts";
 import { restBodyBytesMax } from "./body.ts";
 import { isUnexpected } from "./errors.ts";
 import { type InputSource, readInput } from "./input.ts";
@@ -43,6 +44,8 @@ export interface RestCall {
   readonly contextValues?: ContextValues;
   /** The body, when it was already read, for instance to check its signature. */
   readonly body?: Uint8Array;
+  /** Writes into the body of the response as well, to readers of streams that are in step. */
+  readonly sink?: Sink<Uint8Array>;
 }
 
 /** What can be said of a request from its first line. */
@@ -148,7 +151,7 @@ async function answer(visit: Visit): Promise<void> {
 
 async function call(visit: Visit, signal: AbortSignal): Promise<void> {
   const { target, request, response, query, bodyBytesMax } = visit;
-  const { body, contextValues = createContextValues() } = visit.call;
+  const { body, sink, contextValues = createContextValues() } = visit.call;
   const { httpVersion, headers } = request;
   const source: InputSource = { query, variables: visit.capture(), body, bodyBytesMax };
   const { message, notes } = await readInput(target, request, source);
@@ -158,7 +161,7 @@ async function call(visit: Visit, signal: AbortSignal): Promise<void> {
   if (events === undefined) {
     await answerUnary(target, message, response, { ...options, notes });
   } else {
-    await answerStream({ ...target, events }, message, response, options);
+    await answerStream({ ...target, events, sink }, message, response, options);
   }
 }
 

@@ -1,10 +1,12 @@
 // Where the pieces of an SSE stream come from: the messages of the method's handler, or the items of its feed, whose text
-// is made once for all readers. A piece without bytes says that the stream is alive.
+// is made once for all readers, and written by the feed itself to those that are in step. A piece without bytes says that the stream is alive.
 
 import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
 import { createHandlerContext } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import type { Feed, FeedItem } from "../../base/feed.ts";
+import { shared } from "../../base/shared.ts";
+import { mapSink, type Sink } from "../../base/sink.ts";
 import { type CallOptions, callStream, copyRequestHeaders } from "./call.ts";
 import type { EventReader } from "./event.ts";
 import { encodeSseEvent } from "./sse.ts";
@@ -19,34 +21,27 @@ export interface SseTarget {
   readonly handler: UniversalHandler;
   readonly events: EventReader;
   readonly feed: SharedText | undefined;
+  /** Of the response, for the feed alone: a handler that is called in process answers somebody else. */
+  readonly sink: Sink<Uint8Array> | undefined;
 }
 
-/** A feed with the texts of its items, which live as long as the items do. */
+/** A feed with the text of a batch of its items. */
 export interface SharedText {
   readonly feed: Feed;
-  readonly textOf: (item: FeedItem) => Uint8Array;
+  readonly textOf: (items: readonly FeedItem[]) => Uint8Array;
 }
 
 export function shareText(feed: Feed, events: EventReader): SharedText {
-  const texts = new WeakMap<FeedItem, Uint8Array>();
-  const textOf = (item: FeedItem): Uint8Array => {
-    const known = texts.get(item);
-    if (known !== undefined) {
-      return known;
-    }
-    const text = encodeEvents(events, item.bytes);
-    texts.set(item, text);
-    return text;
-  };
-  return { feed, textOf };
+  const textOfOne = shared(({ bytes }: FeedItem) => encodeEvents(events, bytes));
+  return { feed, textOf: shared((items: readonly FeedItem[]) => joinTexts(items.map(textOfOne))) };
 }
 
 export async function openSource(target: SseTarget, message: Uint8Array, options: CallOptions): Promise<SseSource> {
-  const { handler, events, feed } = target;
+  const { handler, events, feed, sink } = target;
   const { headers, contextValues } = options;
   // A timeout of the caller's is rare over REST: the handler knows how to read one.
   if (feed !== undefined && contextValues !== undefined && headers[timeoutHeader] === undefined) {
-    return { headers: {}, pieces: readFeed(feed, message, options) };
+    return { headers: {}, pieces: readFeed(feed, message, { ...options, sink }) };
   }
   const opened = await callStream(handler, message, options);
   return { headers: opened.headers, pieces: readMessages(events, opened.messages) };
@@ -66,7 +61,7 @@ async function* readMessages(
 async function* readFeed(
   { feed, textOf }: SharedText,
   message: Uint8Array,
-  { headers, signal, contextValues }: CallOptions,
+  { headers, signal, contextValues, sink }: CallOptions & Pick<SseTarget, "sink">,
 ): AsyncGenerator<Uint8Array, void> {
   const { method } = feed;
   const context = createHandlerContext({
@@ -81,8 +76,8 @@ async function* readFeed(
   });
   try {
     const request = fromBinary<DescMessage>(method.input, message);
-    for await (const items of feed.open(request, context)) {
-      yield joinTexts(items.map(textOf));
+    for await (const items of feed.open(request, context, sink && mapSink(sink, textOf))) {
+      yield textOf(items);
     }
   } finally {
     context.abort();

@@ -5,6 +5,7 @@
 
 import { failpoint } from "../base/failpoint.ts";
 import { Fault } from "../base/fault.ts";
+import { onAbort } from "../base/on-abort.ts";
 import type { Sink } from "../base/sink.ts";
 import type { Db } from "../storage/database.ts";
 import { findRun, isActive } from "../storage/run.ts";
@@ -35,7 +36,7 @@ export interface TailRequest {
 export async function* tail(source: TailSource, request: TailRequest): AsyncGenerator<readonly LogEntry[]> {
   const { runId, signal, sink } = request;
   using watch = source.hub.watch(runId);
-  signal.addEventListener("abort", () => watch.wake(), { once: true });
+  using _leaving = onAbort(signal, () => watch.wake());
   const inStep = sink && takeInStep(sink);
   let cursor = request.after;
   // What a reader claims to have may not exist yet.

@@ -4,6 +4,7 @@
 import { type Clock, over } from "../base/clock.ts";
 import { Fault } from "../base/fault.ts";
 import { Interrupt, interrupted } from "../base/interrupt.ts";
+import { onAbort } from "../base/on-abort.ts";
 import { isOutage } from "../storage/database.ts";
 
 /** Proxies cut a silent connection after 60 s at the latest. */
@@ -33,8 +34,8 @@ export async function* live<T>({ open, empty, clock, reader, drain }: LiveStream
   const interrupt = new Interrupt();
   const fire = (): void => interrupt.fire();
   const done = new AbortController();
-  reader.addEventListener("abort", fire, { signal: done.signal });
-  drain.addEventListener("abort", fire, { signal: done.signal });
+  using _leaving = onAbort(reader, fire);
+  using _draining = onAbort(drain, fire);
   // One that aborted before does not tell.
   if (reader.aborted || drain.aborted) {
     fire();

@@ -10,6 +10,7 @@
 import type { JsonReadOptions, JsonWriteOptions } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalHandlerFn, UniversalServerRequest } from "@connectrpc/connect/protocol";
+import { over } from "../../base/clock.ts";
 import type { Feed, FeedItem } from "../../base/feed.ts";
 import { answerSinkOf, mapSink } from "../../base/sink.ts";
 import { createJsonEncoder, createProtoEncoder, type EnvelopeEncoder } from "./envelopes.ts";
@@ -139,11 +140,15 @@ class FeedBody implements AsyncIterableIterator<Uint8Array> {
     this.#isEnded = true;
     const { call, context } = this.#answering;
     const last = call.protocol.end(context, error === undefined ? undefined : explain(error));
-    context.abort(error);
+    context.abort(error ?? over);
     return last === undefined ? finished : { done: false, value: last };
   }
 
   #leave(error: unknown): void {
+    // After the end nobody is left to be told.
+    if (this.#isEnded) {
+      return;
+    }
     this.#isEnded = true;
     this.#answering.context.abort(error);
     // Not awaited: it ends by the signal.

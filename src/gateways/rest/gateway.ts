@@ -2,7 +2,7 @@
 // knows it reads from descriptors when it starts; a service that cannot be served that way fails then.
 
 import { create, type DescMethod, type DescService } from "@bufbuild/protobuf";
-import { type ContextValues, createContextValues } from "@connectrpc/connect";
+import { Code, ConnectError, type ContextValues, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { ErrorBody, type RestProfile, RestProfileSchema } from "#gen/runnel/options/v1/options_pb.js";
 import type { Fault } from "../../base/fault.ts";
@@ -168,9 +168,12 @@ async function call(visit: Visit, signal: AbortSignal): Promise<void> {
 /** Aborts when the client goes away; also after the answer, when nobody listens any more. */
 function signalOf(response: RestResponse): AbortSignal {
   const controller = new AbortController();
-  response.once("close", () => controller.abort());
+  response.once("close", () => controller.abort(clientLeft));
   if (isGone(response)) {
-    controller.abort();
+    controller.abort(clientLeft);
   }
   return controller.signal;
 }
+
+/** One for all: without a reason Node would make an exception for each request, with its stack. */
+const clientLeft = new ConnectError("the client left", Code.Canceled);

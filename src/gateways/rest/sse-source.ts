@@ -4,6 +4,7 @@
 import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
 import { createHandlerContext } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import { over } from "../../base/clock.ts";
 import type { Feed, FeedItem } from "../../base/feed.ts";
 import { shared } from "../../base/shared.ts";
 import { mapSink, type Sink } from "../../base/sink.ts";
@@ -80,7 +81,7 @@ async function* readFeed(
       yield textOf(items);
     }
   } finally {
-    context.abort();
+    context.abort(over);
   }
 }
 

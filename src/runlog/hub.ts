@@ -10,6 +10,7 @@
 // H5  A reader is given nothing but what follows its cursor, while it waits. Whatever else there is wakes it.
 
 import type { Clock } from "../base/clock.ts";
+import { failpoint } from "../base/failpoint.ts";
 import type { Sink } from "../base/sink.ts";
 import type { LogEntry } from "./result.ts";
 import type { Wakeup } from "./wakeup.ts";
@@ -80,8 +81,8 @@ export class Hub {
     for (const entry of entries) {
       push(channel, entry);
     }
-    // The same for all who are in step, so that what is made of it can be shared.
-    const news = entriesAfter(channel.ring, before) ?? [];
+    // The same array for all who are in step, so that what is made of it can be shared.
+    const news = newsAfter(before, channel);
     const shownSinceMs = this.#takeLag(sinceMs);
     for (const watch of channel.watches) {
       watch.show(news, shownSinceMs);
@@ -261,6 +262,7 @@ export class Watch implements Disposable {
     if (this.#sink === undefined || news[0]?.sequence !== this.#cursor + 1) {
       return false;
     }
+    failpoint("tail.yielding");
     try {
       if (!this.#sink.take(news)) {
         return false;
@@ -283,6 +285,12 @@ export class Watch implements Disposable {
   [Symbol.dispose](): void {
     this.#leave();
   }
+}
+
+/** What sinks are given of a publication. The last entry of a run is not for them: a tail ends with it. */
+function newsAfter(sequence: number, { ring }: Channel): readonly LogEntry[] {
+  const entries = ring.at(-1)?.terminal === true ? undefined : entriesAfter(ring, sequence);
+  return entries ?? [];
 }
 
 /** The part of a ring that comes after a sequence; undefined when there is none. */

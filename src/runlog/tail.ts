@@ -37,7 +37,6 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
   const { runId, signal, sink } = request;
   using watch = source.hub.watch(runId);
   using _leaving = onAbort(signal, () => watch.wake());
-  const inStep = sink && takeInStep(sink);
   let cursor = request.after;
   // What a reader claims to have may not exist yet.
   if (cursor > 0) {
@@ -60,7 +59,7 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
         return;
       }
       if (!signal.aborted && !watch.isLookDue) {
-        cursor = await watch.beyond(cursor, inStep);
+        cursor = await watch.beyond(cursor, sink);
         // What a sink has refused is read when there is room for it, and not before.
         await sink?.drained(signal);
       }
@@ -74,20 +73,6 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
     cursor = last.sequence;
     watch.seen(cursor);
   }
-}
-
-/** The last entry is left to the tail, which ends with it. */
-function takeInStep(sink: Sink<readonly LogEntry[]>): Sink<readonly LogEntry[]> {
-  return {
-    take: (entries) => {
-      if (entries.at(-1)?.terminal === true) {
-        return false;
-      }
-      failpoint("tail.yielding");
-      return sink.take(entries);
-    },
-    drained: (signal) => sink.drained(signal),
-  };
 }
 
 async function readPage(db: Db, runId: string, after: number): Promise<LogEntry[]> {

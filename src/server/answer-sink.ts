@@ -22,6 +22,9 @@ class H2Sink implements Sink<Uint8Array> {
 
   take(bytes: Uint8Array): boolean {
     const stream = this.#stream;
+    if (bytes.byteLength === 0) {
+      return true;
+    }
     if (!stream.headersSent || !takesMore(stream)) {
       return false;
     }
@@ -45,6 +48,10 @@ class H1Sink implements Sink<Uint8Array> {
   take(bytes: Uint8Array): boolean {
     const response = this.#response;
     const { socket } = response;
+    // As a chunk it would end the body.
+    if (bytes.byteLength === 0) {
+      return true;
+    }
     // A response has a socket from when it is its turn on the connection until it is finished.
     if (socket === null || !response.headersSent || !response.chunkedEncoding || !takesMore(socket)) {
       return false;

@@ -3,7 +3,7 @@
 import type { StreamSessionResponse } from "#gen/runnel/v1/session_service_pb.js";
 import { Fault } from "../base/fault.ts";
 import { shared } from "../base/shared.ts";
-import type { Sink } from "../base/sink.ts";
+import { mapSink, type Sink } from "../base/sink.ts";
 import type { LogEntry } from "../runlog/result.ts";
 import { type TailSource, tail } from "../runlog/tail.ts";
 import type { SessionRow } from "../storage/session.ts";
@@ -38,7 +38,7 @@ export async function* streamSession(
   if (runId === undefined) {
     return;
   }
-  const inStep = sink && takeEvents(sink);
+  const inStep = sink && mapSink(sink, eventsOf);
   for await (const entries of tail(deps, { runId, after: request.from?.sequence ?? 0, signal, sink: inStep })) {
     const events = eventsOf(entries);
     if (events.length > 0) {
@@ -48,17 +48,6 @@ export async function* streamSession(
 }
 
 const eventsOf = shared((entries: readonly LogEntry[]) => entries.flatMap((entry) => sessionEvents(entry.result)));
-
-/** Results without events are taken as well: there is nothing to write of them. */
-function takeEvents(sink: Sink<readonly StreamSessionResponse[]>): Sink<readonly LogEntry[]> {
-  return {
-    take: (entries) => {
-      const events = eventsOf(entries);
-      return events.length === 0 || sink.take(events);
-    },
-    drained: (signal) => sink.drained(signal),
-  };
-}
 
 /** Reads the id of an event: `<run_id>.<sequence>`, or a bare sequence of the latest run. */
 export function parsePosition(after: string, latestRunId: string | null): RunPosition | undefined {

@@ -24,7 +24,7 @@ export class SteppingReader {
   #waits = false;
   /** The log was that long when it came. */
   foundRows = 0;
-  takenRows = 0;
+  takings = 0;
   isAfterPurge = false;
   error: unknown;
   isOver = false;
@@ -85,7 +85,7 @@ export class SteppingReader {
           return false;
         }
         this.#roomLeft -= 1;
-        this.takenRows += entries.length;
+        this.takings += 1;
         this.got.push(...entries);
         return true;
       },

@@ -42,20 +42,22 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
   if (cursor > 0) {
     watch.seen(Math.min(cursor, await lastSequence(source.db, runId)));
   }
-  // Once nothing was found beyond the cursor, the hub tells what comes: asking the log again would cost a query for each
-  // reader and result.
+  // Once nothing is left in the log, the hub tells what comes: asking the log again would cost a query for each reader and
+  // result.
   let isAtEnd = false;
   while (!signal.aborted) {
     let entries = watch.live(cursor) ?? [];
+    let looks = false;
     if (entries.length > 0) {
       isAtEnd = true;
     } else if (!isAtEnd || watch.isLookDue || watch.isBehind(cursor)) {
+      looks = watch.takeLook();
       entries = await readPage(source.db, runId, cursor);
-      isAtEnd = entries.length === 0;
+      isAtEnd = isLastPage(entries);
     }
     const last = entries.at(-1);
     if (last === undefined) {
-      if (watch.takeLook() && (await hasEndedAt(source.db, runId, cursor))) {
+      if (looks && (await hasEndedAt(source.db, runId, cursor))) {
         return;
       }
       if (!signal.aborted && !watch.isLookDue) {
@@ -77,6 +79,11 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
 
 async function readPage(db: Db, runId: string, after: number): Promise<LogEntry[]> {
   return storedEntries(await readResultPage(db, { runId, after, rowsMax: pageRowsMax, bytesMax: pageBytesMax }));
+}
+
+function isLastPage(entries: readonly LogEntry[]): boolean {
+  const bytes = entries.reduce((sum, entry) => sum + entry.bytes.length, 0);
+  return entries.length < pageRowsMax && bytes < pageBytesMax;
 }
 
 /** A cursor that was at or beyond the end before the run ended would wait for ever. */

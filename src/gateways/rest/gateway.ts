@@ -165,7 +165,7 @@ async function call(visit: Visit, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Aborts when the client goes away; also after the answer, when nobody listens any more. */
+/** Aborts when the client goes away before it has the answer. */
 function signalOf(response: RestResponse): AbortSignal {
   const controller = new AbortController();
   response.once("close", () => controller.abort(clientLeft));

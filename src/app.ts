@@ -7,6 +7,7 @@ import { openRuns } from "./app/open-runs.ts";
 import { openServer } from "./app/open-server.ts";
 import { openThinking } from "./app/open-thinking.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
+import { type ClockReading, SyncedClock } from "./base/synced-clock.ts";
 import { version } from "./base/version.ts";
 import { type Config, isAuthConfigured } from "./config/keys.ts";
 import { secretsOf } from "./config/secrets.ts";
@@ -16,6 +17,7 @@ import { Pulse } from "./runs/pulse.ts";
 import { migrate } from "./storage/migrate.ts";
 import { type OpenDatabase, openDatabase } from "./storage/open.ts";
 import { oldestUnleasedMs } from "./storage/run.ts";
+import { readTimeMs } from "./storage/time.ts";
 import { readBuildCommit } from "./telemetry/build-commit.ts";
 import { createEvents, type Events } from "./telemetry/events.ts";
 import type { Logger } from "./telemetry/logger.ts";
@@ -44,6 +46,7 @@ export interface App extends Address {
 export interface AppOptions {
   readonly config: Config;
   readonly logger: Logger;
+  /** Instead of the machine's own, which the database's sets right. */
   readonly clock?: Clock;
   /** Told of steps that take a while. */
   readonly onProgress?: (message: string) => void;
@@ -62,13 +65,23 @@ export async function openApp(options: AppOptions): Promise<App> {
 }
 
 async function open(options: AppOptions, closers: AsyncDisposableStack): Promise<App> {
-  const { config, clock = systemClock } = options;
+  const { config } = options;
+  const synced = new SyncedClock(systemClock);
+  const clock = options.clock ?? synced;
   const toolNames = builtinTools.map((tool) => tool.name);
   const metrics = createMetrics({ version, commit: readBuildCommit(), toolNames, clock });
   options.logger.hide(secretsOf(config));
   const events = createEvents(options.logger, metrics.listeners);
   const database = await openStore(options, events, closers);
   const { connections } = database;
+  const sync = (reading: ClockReading): void => {
+    const aheadMs = synced.sync(reading);
+    if (aheadMs !== undefined) {
+      events.clockCorrected({ aheadMs });
+    }
+  };
+  // Before anything gets an id or looks at the age of something.
+  sync({ askedAtMs: synced.monotonicMs(), shownMs: await readTimeMs(connections.db) });
   metrics.attach({
     readPools: () => connections.readPools(),
     oldestUnleasedMs: () => oldestUnleasedMs(connections.db),
@@ -89,6 +102,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     events,
     leaseMs: config.runsLeaseMs,
     onLost: (replicaId) => runs.loseRuns(replicaId),
+    onTime: sync,
   });
   const runlog = await openLog(ground, lease);
   const thinking = openThinking(ground);

@@ -1,5 +1,5 @@
 // Ids. Run ids are uuidv7: they sort by creation and carry the day that the log is partitioned by. They come from the
-// server's own clock, never from a caller.
+// service's clock, never from a caller.
 
 import { randomBytes, randomUUID } from "node:crypto";
 

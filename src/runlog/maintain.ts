@@ -35,7 +35,7 @@ const slowIntervalMs = 10 * 60_000;
 /** Enough passes for a weekend without maintenance. */
 const daysAhead = 7;
 const answerAgeMaxMs = 24 * 3_600_000;
-/** Twice the two minutes by which a signed request may be early or late, and a minute for clocks that disagree. */
+/** Twice the two minutes by which a signed request may be early or late, and a minute until a clock that jumped is set. */
 const nonceAgeMaxMs = 5 * 60_000;
 /** The quarter of an hour for which a ticket is good. */
 const ticketAgeMaxMs = 15 * 60_000;

@@ -7,6 +7,7 @@
 import type { Clock } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";
 import { newUuid } from "../base/ids.ts";
+import type { ClockReading } from "../base/synced-clock.ts";
 import { type Db, isRefusal } from "../storage/database.ts";
 import { deleteReplica, insertReplica, renewReplica } from "../storage/replica.ts";
 import type { Events } from "../telemetry/events.ts";
@@ -22,6 +23,8 @@ export interface LeaseOptions {
   readonly leaseMs: number;
   /** The runs under this id are no longer ours. */
   readonly onLost: (replicaId: string) => void;
+  /** What the database's clock showed: every word with it for the lease also brings the time. */
+  readonly onTime?: (reading: ClockReading) => void;
 }
 
 export class Lease {
@@ -81,11 +84,12 @@ export class Lease {
   }
 
   async #acquire(): Promise<void> {
-    const { db, clock, events, leaseMs } = this.#options;
+    const { db, clock, events, leaseMs, onTime } = this.#options;
     const id = newUuid(clock.nowMs());
-    const startedAtMs = clock.monotonicMs();
-    await insertReplica(db, { id, leaseMs });
-    this.#renewedAtMs = startedAtMs;
+    const askedAtMs = clock.monotonicMs();
+    const shownMs = await insertReplica(db, { id, leaseMs });
+    onTime?.({ askedAtMs, shownMs });
+    this.#renewedAtMs = askedAtMs;
     this.#replicaId = id;
     events.leaseAcquired({ replicaId: id });
   }
@@ -113,16 +117,18 @@ export class Lease {
   }
 
   async #renew(id: string): Promise<void> {
-    const { db, clock, leaseMs } = this.#options;
-    const startedAtMs = clock.monotonicMs();
+    const { db, clock, leaseMs, onTime } = this.#options;
+    const askedAtMs = clock.monotonicMs();
     failpoint("lease.renewing");
-    if (!(await renewReplica(db, { id, leaseMs }))) {
+    const shownMs = await renewReplica(db, { id, leaseMs });
+    if (shownMs === undefined) {
       this.lose(id, "another replica took over");
       await this.#acquire();
       return;
     }
     failpoint("lease.renewed");
-    this.#renewedAtMs = startedAtMs;
+    onTime?.({ askedAtMs, shownMs });
+    this.#renewedAtMs = askedAtMs;
   }
 
   #giveUpWhenSilent(): void {

@@ -12,6 +12,7 @@ import { defaultSystemFolder } from "./embedded/open.ts";
 import { choosePlace, dataFolderOf, hasCluster } from "./embedded/place.ts";
 import { isServing, readPostmaster } from "./embedded/postmaster.ts";
 import { listMigrations } from "./migrate.ts";
+import { readTimeMs } from "./time.ts";
 
 export interface ServerFacts {
   /** As Postgres calls itself, such as `18.4`. */
@@ -130,10 +131,7 @@ async function readApplied(db: Db): Promise<string[]> {
 /** The database read its clock at some time between the question and the answer; the middle is the best guess. */
 async function readSkew(db: Db, clock: Clock): Promise<{ skewMs: number; skewErrorMs: number }> {
   const askedMs = clock.nowMs();
-  const { rows } = await sql<{ nowMs: number }>`
-    select (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs"
-  `.execute(db);
+  const shownMs = await readTimeMs(db);
   const answeredMs = clock.nowMs();
-  const middleMs = (askedMs + answeredMs) / 2;
-  return { skewMs: (rows[0]?.nowMs ?? middleMs) - middleMs, skewErrorMs: (answeredMs - askedMs) / 2 };
+  return { skewMs: shownMs - (askedMs + answeredMs) / 2, skewErrorMs: (answeredMs - askedMs) / 2 };
 }

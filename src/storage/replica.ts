@@ -2,25 +2,30 @@
 
 import { sql } from "kysely";
 import type { Db, Transaction } from "./database.ts";
+import { shownMs } from "./time.ts";
 
-export async function insertReplica(db: Db, args: { id: string; leaseMs: number }): Promise<void> {
-  await db
+/** Returns what the database's clock shows. */
+export async function insertReplica(db: Db, args: { id: string; leaseMs: number }): Promise<number> {
+  const row = await db
     .insertInto("replica")
     .values({ id: args.id, lease_until: leaseEnd(args.leaseMs) })
-    .execute();
+    .returning(shownMs.as("shown_ms"))
+    .executeTakeFirstOrThrow();
+  return row.shown_ms;
 }
 
 /**
- * Extends the lease. It may have ended meanwhile: as long as the row is there nobody has taken over. False when the row is
- * gone: the replica writes nothing under this id any more.
+ * Extends the lease, and returns what the database's clock shows. The lease may have ended meanwhile: as long as the row is
+ * there nobody has taken over. Undefined when the row is gone: the replica writes nothing under this id any more.
  */
-export async function renewReplica(db: Db, args: { id: string; leaseMs: number }): Promise<boolean> {
-  const result = await db
+export async function renewReplica(db: Db, args: { id: string; leaseMs: number }): Promise<number | undefined> {
+  const row = await db
     .updateTable("replica")
     .set({ lease_until: leaseEnd(args.leaseMs) })
     .where("id", "=", args.id)
+    .returning(shownMs.as("shown_ms"))
     .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+  return row?.shown_ms;
 }
 
 /** Takes one replica whose lease has ended out of the table, unless somebody else does so or it is just writing. */

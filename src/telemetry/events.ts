@@ -62,6 +62,11 @@ export const catalogue = {
     metricsPort: number | undefined;
   }>("server.listening", "info", "The service answers at these ports."),
   databaseTroubled: row<Trouble>("database.troubled", "warn", "A part could not use the database and will try again."),
+  clockCorrected: row<{ aheadMs: number }>(
+    "clock.corrected",
+    "warn",
+    "This machine's clock is wrong by so much; the service goes by the database's.",
+  ),
   migrationsApplied: row<{ names: readonly string[] }>(
     "migrations.applied",
     "info",

@@ -18,8 +18,8 @@ export interface Member extends ServiceProcess {
 
 export interface Cluster {
   readonly databaseUrl: string;
-  /** Starts one more process. */
-  start(): Promise<Member>;
+  /** Starts one more process, with settings of its own if it has any. */
+  start(own?: Readonly<Record<string, string>>): Promise<Member>;
 }
 
 export async function openCluster(environment: Readonly<Record<string, string>> = {}): Promise<Cluster> {
@@ -29,8 +29,8 @@ export async function openCluster(environment: Readonly<Record<string, string>> 
   const shared = { RUNNEL_DATABASE_URL: databaseUrl, RUNNEL_SESSIONS_WORK_ROOT: workRoot, ...environment };
   return {
     databaseUrl,
-    start: async () => {
-      const member = await startProcess(shared);
+    start: async (own = {}) => {
+      const member = await startProcess({ ...shared, ...own });
       return { ...member, client: new GrpcClient(member.target) };
     },
   };

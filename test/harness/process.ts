@@ -9,6 +9,9 @@ import { authEnvironment } from "./credentials.ts";
 import { until } from "./wait.ts";
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+/** It takes a second; a machine on which much else is tried takes its time. */
+const startMaxMs = 60_000;
+const wrongClock = new URL("wrong-clock.ts", import.meta.url).href;
 
 export interface ServiceProcess {
   readonly url: string;
@@ -21,6 +24,11 @@ export interface ServiceProcess {
   kill(): Promise<void>;
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
+}
+
+/** Of a process whose wall clock is ahead by so many minutes, or behind. */
+export function environmentOfWrongClock(minutes: number): Record<string, string> {
+  return { NODE_OPTIONS: `--import "${wrongClock}?minutes=${minutes}"` };
 }
 
 /**
@@ -60,12 +68,13 @@ export async function startProcess(
   });
   const log = (): string => (logFile === undefined ? text : readFileSync(logFile, "utf8"));
   onTestFinished(() => end(child, "SIGKILL"));
-  const url = await until("the service to serve", () => {
+  const findUrl = (): string | undefined => {
     if (child.exitCode !== null || child.signalCode !== null) {
       throw new Error(`the service ended with ${child.exitCode ?? child.signalCode}:\n${log()}`);
     }
     return /serves on (http:\/\/\S+)/.exec(log())?.[1];
-  });
+  };
+  const url = await until("the service to serve", findUrl, startMaxMs);
   return {
     url,
     target: new URL(url).host,

@@ -1,0 +1,16 @@
+// The database's clock, the only one that all replicas share.
+
+import { type RawBuilder, sql } from "kysely";
+import type { Db } from "./database.ts";
+
+/** Milliseconds since 1970 at the moment in which a statement comes to it, whenever its transaction began. */
+export const shownMs: RawBuilder<number> = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::float8`;
+
+export async function readTimeMs(db: Db): Promise<number> {
+  const { rows } = await sql<{ shownMs: number }>`select ${shownMs} as "shownMs"`.execute(db);
+  const [row] = rows;
+  if (row === undefined) {
+    throw new Error("the database answered without a row");
+  }
+  return row.shownMs;
+}

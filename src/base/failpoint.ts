@@ -1,6 +1,7 @@
 // Named places at which a process can be made to die, so that tests can show what survives a crash just there. All are
 // off unless the environment names one: `RUNNEL_FAILPOINT=lane.sent` kills the process with SIGKILL when it passes that
-// place, `lane.sent:3` when it passes it for the third time. The place itself does nothing else.
+// place, `lane.sent:3` when it passes it for the third time. `lane.sent:3:stop` freezes it there with SIGSTOP instead, and
+// it goes on from there when it gets SIGCONT. The place itself does nothing else.
 
 /** In the order in which a run meets them. */
 export const failpoints = [
@@ -67,6 +68,7 @@ interface Armed {
   readonly name: Failpoint;
   /** How often it is still to be passed, the last time included. */
   passesLeft: number;
+  readonly signal: "SIGKILL" | "SIGSTOP";
 }
 
 const armed = readArmed(process.env.RUNNEL_FAILPOINT ?? "");
@@ -84,18 +86,18 @@ function readArmed(text: string): Armed | undefined {
   if (text === "") {
     return undefined;
   }
-  const [, word = "", passes = "1"] = /^([^:]*)(?::([1-9]\d{0,5}))?$/.exec(text) ?? [];
+  const [, word = "", passes = "1", stop] = /^([^:]*)(?::([1-9]\d{0,5})(:stop)?)?$/.exec(text) ?? [];
   const name = failpoints.find((each) => each === word);
   if (name === undefined) {
     throw new Error(
-      `RUNNEL_FAILPOINT is "${text}": use the name of a place, or name:passes; see src/base/failpoint.ts`,
+      `RUNNEL_FAILPOINT is "${text}": use the name of a place, name:passes or name:passes:stop; see src/base/failpoint.ts`,
     );
   }
-  return { name, passesLeft: Number(passes) };
+  return { name, passesLeft: Number(passes), signal: stop === undefined ? "SIGKILL" : "SIGSTOP" };
 }
 
 function pass(): void {
   if (armed !== undefined && --armed.passesLeft === 0) {
-    process.kill(process.pid, "SIGKILL");
+    process.kill(process.pid, armed.signal);
   }
 }

@@ -1,18 +1,22 @@
-// Plays one cell: processes come, one after another dies at its place, and a caller and readers see it through.
+// Plays one cell: processes come, one after another dies at its place, and a caller and readers see it through. What is
+// only frozen there goes on when the others have given it up.
 
 import { until } from "../../harness/wait.ts";
 import { actsOf, homesOf } from "./acts.ts";
 import { Caller, type Sent } from "./caller.ts";
 import { checkHistory } from "./checks.ts";
-import { type Crew, deathOf, type Member, patienceMs } from "./crew.ts";
+import { type Crew, deathOf, freezes, isAlive, type Member, patienceMs } from "./crew.ts";
+import { comeBack, thaw } from "./freeze.ts";
 import { openReading, type Reading, readToEnd } from "./reading.ts";
 import { measureRecovery, type Recovery } from "./recovery.ts";
-import { type Cell, nameOf, scenarios } from "./scenarios.ts";
+import { type Cell, firstSignatureOf, nameOf, type Role, scenarios } from "./scenarios.ts";
 import { messageOf, openStage, type Stage } from "./stage.ts";
 
 export interface Outcome extends Recovery {
   readonly cell: string;
   readonly kills: number;
+  /** Processes that were stopped for longer than their lease and then went on. */
+  readonly freezes: number;
   readonly tookMs: number;
   /** What did not hold, with the ends of the processes' logs; empty when all is well. */
   readonly violations: readonly string[];
@@ -29,8 +33,10 @@ export async function playCell(cell: Cell): Promise<Outcome> {
   } catch (error) {
     violations = [messageOfError(error), ...stage.crew.members.map(describe)];
   }
-  const kills = stage.crew.members.filter(({ dies }) => dies !== undefined).length;
-  return { cell: nameOf(cell), kills, tookMs: Math.round(performance.now() - startedMs), ...recovery, violations };
+  const dead = stage.crew.members.filter(({ dies }) => dies !== undefined);
+  const frozen = dead.filter(freezes).length;
+  const tookMs = Math.round(performance.now() - startedMs);
+  return { cell: nameOf(cell), kills: dead.length - frozen, freezes: frozen, tookMs, ...recovery, violations };
 }
 
 const logCharsMax = 1_500;
@@ -45,11 +51,11 @@ function describe({ dies, log }: Member): string {
 
 async function play(cell: Cell, stage: Stage): Promise<Recovery> {
   const { crew, provider, databaseUrl, providerKey } = stage;
-  const { role, words, firstAnswer, firstSignature } = scenarios[cell.failpoint];
+  const { role, words, firstAnswer } = scenarios[cell.failpoint];
   const [opening = [], ...later] = actsOf(cell);
   const cast = await crew.startAll(opening);
   const homes = homesOf(cell, cast);
-  const caller = new Caller({ message: messageOf(cell), firstSignature });
+  const caller = new Caller({ message: messageOf(cell), firstSignature: firstSignatureOf(cell) });
   const readings: Reading[] = [];
   const dying = async (): Promise<number> => {
     if (role === "leaver") {
@@ -60,6 +66,7 @@ async function play(cell: Cell, stage: Stage): Promise<Recovery> {
     for (const act of later) {
       diedAtMs = (await lastDeathOf(await crew.startAll(act))) || diedAtMs;
     }
+    await thawAll(crew.members.filter(freezes), stage, role);
     return diedAtMs;
   };
   const [sent, diedAtMs] = await Promise.all([watch({ cell, crew, caller, homes, readings }), dying()]);
@@ -69,7 +76,9 @@ async function play(cell: Cell, stage: Stage): Promise<Recovery> {
   const { requests } = provider;
   const history = { cell, databaseUrl, sent, repeated, readings, members, survivor, words, providerKey };
   await checkHistory({ ...history, modelCalls: requests.length - (firstAnswer === undefined ? 0 : 1) });
-  return role === "bystander" ? {} : await measureRecovery(databaseUrl, sent.runId, diedAtMs);
+  // How long a freeze lasts is up to the test.
+  const isMeasured = role !== "bystander" && cell.death === "killed";
+  return isMeasured ? await measureRecovery(databaseUrl, sent.runId, diedAtMs) : {};
 }
 
 /** Both turns with calls have six results each, and the third turn has begun. */
@@ -78,6 +87,16 @@ const resultsBeforeText = 14;
 async function lastDeathOf(members: readonly Member[]): Promise<number> {
   const deaths = await Promise.all(members.filter(({ dies }) => dies !== undefined).map(deathOf));
   return Math.max(0, ...deaths);
+}
+
+/** One that was leaving goes when it can, all others stay. */
+async function thawAll(frozen: readonly Member[], { databaseUrl }: Stage, role: Role): Promise<void> {
+  for (const member of frozen) {
+    await thaw(databaseUrl, member);
+    await (role === "leaver"
+      ? until("the process that thawed to leave", () => !isAlive(member), patienceMs)
+      : comeBack(member));
+  }
 }
 
 interface Watching {

@@ -5,6 +5,8 @@
 // I7   Each call has one outcome, and the log's result stands where its row says.
 // I10  The same request gives the same answer, and there is one session and one run.
 // I12  The provider's key and the client's are in no log line.
+//
+// And whatever the processes' clocks show, what is dated is dated right: by the database's clock.
 
 import { fromBinary } from "@bufbuild/protobuf";
 import { expect } from "vitest";
@@ -19,7 +21,11 @@ import { expectStored, readLog, textOf } from "../log-reader.ts";
 import type { Sent } from "./caller.ts";
 import type { Member } from "./crew.ts";
 import { GrpcReading, openReading, type Reading } from "./reading.ts";
+import { timeOf } from "./recovery.ts";
 import type { Cell } from "./scenarios.ts";
+
+/** Longer than a cell, shorter than the least that a clock is wrong by. */
+const datedMaxMs = 4 * 60_000;
 
 /** Of every cell's run: two turns with two calls each, then the answer. */
 const turnsWithCalls = 2;
@@ -49,6 +55,7 @@ export async function checkHistory(history: History): Promise<void> {
   await checkReadings(history, results);
   await checkRun(history, results);
   await checkTables(databaseUrl, results);
+  checkTimes(sent.runId, results);
   checkModelCalls(history);
   checkSecrets(history);
 }
@@ -97,6 +104,14 @@ async function checkTables(databaseUrl: string, results: readonly RunResult[]): 
   const roles = ["user", ...Array.from({ length: turnsWithCalls }, () => turn).flat(), "assistant"];
   expect(transcript.map(({ message }) => fromBinary(MessageSchema, message).role)).toEqual(roles);
   expect(transcript.map(({ position }) => position)).toEqual(roles.map((_, index) => index));
+}
+
+/** The id too, since it tells the day of the log. */
+function checkTimes(runId: string, results: readonly RunResult[]): void {
+  const idAtMs = Number.parseInt(runId.replace("-", "").slice(0, 12), 16);
+  const nowMs = Date.now();
+  const wrong = [idAtMs, ...results.map(timeOf)].filter((atMs) => Math.abs(nowMs - atMs) > datedMaxMs);
+  expect(wrong.map((atMs) => `dated ${new Date(atMs).toISOString()}`)).toEqual([]);
 }
 
 /** A crash costs at most the model call that it interrupted. */

@@ -1,5 +1,5 @@
-// kill -9 at each named place of a run's life, once, with one process or two and readers over gRPC or SSE in turn. `npm run
-// faults` plays every combination, again and again.
+// kill -9 at each named place of a run's life, once, with one process or two, readers over gRPC or SSE, and clocks that are
+// right or wrong in turn; at some a process is frozen as well. `npm run faults` plays every combination, again and again.
 
 import { expect, test } from "vitest";
 import { failpoints } from "../../../src/base/failpoint.ts";
@@ -15,5 +15,5 @@ test.each(batches)("what was promised survives %s", { timeout: timeoutMs }, asyn
   const outcomes = await Promise.all(batch.map(playCell));
   expect(outcomes.filter(({ violations }) => violations.length > 0)).toEqual([]);
   expect(outcomes.map(({ cell }) => cell)).toEqual(batch.map(nameOf));
-  expect(outcomes.every(({ kills }) => kills > 0)).toBe(true);
+  expect(outcomes.every(({ kills, freezes }) => kills + freezes > 0)).toBe(true);
 });

@@ -1,9 +1,11 @@
 // The processes of one cell: who is alive, who died of its failpoint, and whom to ask.
 
 import { GrpcClient } from "../../harness/grpc.ts";
-import { type ServiceProcess, startProcess } from "../../harness/process.ts";
+import { environmentOfWrongClock, type ServiceProcess, startProcess } from "../../harness/process.ts";
 import { until } from "../../harness/wait.ts";
 import type { Act, Death } from "./acts.ts";
+import { isFrozen } from "./freeze.ts";
+import type { WrongClock } from "./scenarios.ts";
 
 /** A promise is 15 s; more than that is only so that a busy machine shows a time instead of a failure. */
 export const patienceMs = 60_000;
@@ -17,10 +19,12 @@ export interface Member extends ServiceProcess {
 export class Crew {
   readonly members: Member[] = [];
   readonly #environment: Readonly<Record<string, string>>;
+  readonly #wrongClock: WrongClock | undefined;
   #isClosed = false;
 
-  constructor(environment: Readonly<Record<string, string>>) {
+  constructor(environment: Readonly<Record<string, string>>, wrongClock: WrongClock | undefined) {
     this.#environment = environment;
+    this.#wrongClock = wrongClock;
   }
 
   /** Nobody waits any more for what the crew is asked. */
@@ -78,17 +82,28 @@ export class Crew {
 
   async #start(dies: Death | undefined): Promise<Member> {
     const failpoint = dies === undefined ? {} : { RUNNEL_FAILPOINT: dies };
-    const started = await startProcess({ ...this.#environment, ...failpoint });
+    const isWrong = this.#wrongClock?.of === (dies === undefined ? "others" : "dying");
+    const clock = isWrong ? environmentOfWrongClock(this.#wrongClock.minutes) : {};
+    const started = await startProcess({ ...this.#environment, ...failpoint, ...clock });
     const member = { ...started, client: new GrpcClient(started.target), dies };
     this.members.push(member);
     return member;
   }
 }
 
+/** A process that is not killed at its failpoint, but frozen there. */
+export function freezes({ dies }: Member): boolean {
+  return dies?.endsWith(":stop") === true;
+}
+
 /** Resolves with the time when a process has died at its failpoint; throws if it does not, or ends otherwise. */
 export async function deathOf(member: Member): Promise<number> {
-  await until(`a process to come to ${member.dies}`, () => !isAlive(member), patienceMs);
+  const isDead = freezes(member) ? () => isFrozen(member) : () => !isAlive(member);
+  await until(`a process to come to ${member.dies}`, isDead, patienceMs);
   const diedAtMs = Date.now();
+  if (freezes(member)) {
+    return diedAtMs;
+  }
   const exitCode = await member.stop();
   if (exitCode !== null) {
     throw new Error(`a process that was to be killed at ${member.dies} ended with ${exitCode}`);
@@ -96,7 +111,7 @@ export async function deathOf(member: Member): Promise<number> {
   return diedAtMs;
 }
 
-function isAlive({ pid }: ServiceProcess): boolean {
+export function isAlive({ pid }: ServiceProcess): boolean {
   try {
     return process.kill(pid, 0);
   } catch {

@@ -1,10 +1,13 @@
 // The named places themselves: each stands in the source once, and naming one kills at the right pass and does nothing else.
 
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { failpoints } from "../../../src/base/failpoint.ts";
+import { until } from "../../harness/wait.ts";
 import { readSourceFiles } from "../../tidy/source-file.ts";
+import { isFrozen } from "./freeze.ts";
 
 const source = join(import.meta.dirname, "../../../src");
 
@@ -28,12 +31,29 @@ test.each([
   expect(pass(variable, places)).toMatchObject({ signal: "SIGKILL", stdout: printed, stderr: "" });
 });
 
+test("a place that is to stop freezes the process, which goes on from there", async () => {
+  const program = programOf(["lane.sent", "lane.sent", "lane.sent"]);
+  const child = spawn(process.execPath, program, { env: environmentOf("lane.sent:2:stop"), stdio: "pipe" });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let printed = "";
+  child.stdout.on("data", (text: Buffer) => {
+    printed += text.toString();
+  });
+  await until("the process to freeze", () => isFrozen({ pid: child.pid ?? 0 }));
+  await until("what it printed before", () => printed !== "");
+  expect(printed).toBe("a");
+  const ended = once(child, "close");
+  child.kill("SIGCONT");
+  expect(await ended).toEqual([0, null]);
+  expect(printed).toBe("abc");
+});
+
 test("without the variable every place does nothing", () => {
   expect(pass("", failpoints.slice(0, 3))).toMatchObject({ status: 0, signal: null, stdout: "abc" });
   expect(pass(undefined, failpoints.slice(0, 3))).toMatchObject({ status: 0, signal: null, stdout: "abc" });
 });
 
-test.each(["lane.send", "lane.sent:", "lane.sent:0", "lane.sent:x", ":1"])(
+test.each(["lane.send", "lane.sent:", "lane.sent:0", "lane.sent:x", ":1", "lane.sent:stop", "lane.sent:1:go"])(
   "%s is refused, for it names no pass",
   (name) => {
     const { status, stdout, stderr } = pass(name, ["lane.sent"]);
@@ -45,11 +65,16 @@ test.each(["lane.send", "lane.sent:", "lane.sent:0", "lane.sent:x", ":1"])(
 
 /** A process that passes the places one after the other and prints a letter behind each. */
 function pass(variable: string | undefined, places: readonly string[]): ReturnType<typeof spawnSync> {
+  return spawnSync(process.execPath, programOf(places), { encoding: "utf8", env: environmentOf(variable) });
+}
+
+function programOf(places: readonly string[]): string[] {
   const steps = places.map((name, index) => `failpoint("${name}"); fs.writeSync(1, "${"abcdefgh"[index]}");`);
   const script = `import fs from "node:fs"; import { failpoint } from ${JSON.stringify(join(source, "base/failpoint.ts"))};
     ${steps.join("\n")}`;
-  return spawnSync(process.execPath, ["--input-type=module", "--eval", script], {
-    encoding: "utf8",
-    env: { PATH: process.env.PATH, ...(variable !== undefined && { RUNNEL_FAILPOINT: variable }) },
-  });
+  return ["--input-type=module", "--eval", script];
+}
+
+function environmentOf(variable: string | undefined): Record<string, string | undefined> {
+  return { PATH: process.env.PATH, ...(variable !== undefined && { RUNNEL_FAILPOINT: variable }) };
 }

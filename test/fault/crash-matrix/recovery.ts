@@ -1,4 +1,5 @@
-// How long a run stood still after a death, by the times in its results, which are of this machine's clock.
+// How long a run stood still after a death, by the times in its results, which are of the database's clock, and so of
+// this machine's, whatever the processes' clocks show.
 
 import { fromBinary } from "@bufbuild/protobuf";
 import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
@@ -27,6 +28,6 @@ export async function measureRecovery(databaseUrl: string, runId: string, diedAt
   };
 }
 
-function timeOf({ createTime }: RunResult): number {
+export function timeOf({ createTime }: RunResult): number {
   return Number(createTime?.seconds ?? 0) * 1_000 + (createTime?.nanos ?? 0) / 1_000_000;
 }

@@ -1,5 +1,6 @@
 // What has to happen so that a process comes by each named place, and the cells of the matrix: each place with one process
-// or with two on one database, and with readers over gRPC or SSE. Whoever adds a place has to say here how to get there.
+// or with two on one database, and with readers over gRPC or SSE; killed there, or frozen there for longer than its lease;
+// with clocks that are right, or wrong by minutes. Whoever adds a place has to say here how to get there.
 
 import type { Failpoint } from "../../../src/base/failpoint.ts";
 
@@ -87,27 +88,61 @@ export interface Cell {
   readonly passes: number;
   readonly processes: 1 | 2;
   readonly surface: "grpc" | "sse";
+  readonly death: "killed" | "frozen";
+  /** Undefined when all clocks are right. */
+  readonly wrongClock: WrongClock | undefined;
 }
 
-export function nameOf({ failpoint, passes, processes, surface }: Cell): string {
-  return `${failpoint}:${passes} ${processes === 1 ? "one process" : "two processes"} ${surface}`;
+export interface WrongClock {
+  /** Of those that die in the cell, or of all others. */
+  readonly of: "dying" | "others";
+  readonly minutes: number;
 }
 
-/** All cells of one round. Rounds differ in how often a process gets by before it dies. */
+export function nameOf({ failpoint, passes, processes, surface, death, wrongClock }: Cell): string {
+  const name = `${failpoint}:${passes} ${processes === 1 ? "one process" : "two processes"} ${surface}`;
+  return [name, ...(death === "frozen" ? [death] : []), nameOfClock(wrongClock)].join(", ");
+}
+
+export function nameOfClock(clock: WrongClock | undefined): string {
+  if (clock === undefined) {
+    return "clocks right";
+  }
+  return `clock of the ${clock.of} ${Math.abs(clock.minutes)} min ${clock.minutes < 0 ? "behind" : "ahead"}`;
+}
+
+/** Whoever calls a process that is only frozen gets an answer in the end. */
+export function firstSignatureOf({ failpoint, death }: Cell): Scenario["firstSignature"] {
+  const { firstSignature } = scenarios[failpoint];
+  return death === "frozen" && firstSignature !== undefined ? "unused" : firstSignature;
+}
+
+/**
+ * All cells of one round. Rounds differ in how often a process gets by before it dies, and in whose clock is wrong. The
+ * number of clocks shares no factor with any number of passes, so that in time every kind meets every pass with every clock.
+ */
 export function productOf(names: readonly Failpoint[], round: number): Cell[] {
-  return names.flatMap((failpoint) => {
+  return names.flatMap((failpoint, place) => {
     const passes = passesOf(failpoint, round);
-    return kinds.map((kind) => ({ failpoint, passes, ...kind }));
+    const frozen = { processes: 2, surface: takeTurns(surfaces, round + place), death: "frozen" } as const;
+    return [...kinds, frozen].map((kind, index) => {
+      return { failpoint, passes, ...kind, wrongClock: takeTurns(wrongClocks, round + index) };
+    });
   });
 }
 
-/** One cell for each place, of every kind in turn. */
+/** One cell for each place, of every kind in turn, and some where a process is frozen. */
 export function sampleOf(names: readonly Failpoint[]): Cell[] {
   return names.flatMap((failpoint, index) => {
-    const kind = kinds[index % kinds.length];
-    return kind === undefined ? [] : [{ failpoint, passes: passesOf(failpoint, 0), ...kind }];
+    const passes = passesOf(failpoint, 0);
+    const killed = { failpoint, passes, ...takeTurns(kinds, index), wrongClock: takeTurns(wrongClocks, index) };
+    const frozen = { ...killed, processes: 2, death: "frozen" } as const;
+    return index % placesToFreeze === 0 ? [killed, frozen] : [killed];
   });
 }
+
+/** Shares no factor with the numbers of kinds and of clocks, so that those that freeze have all of them in turn. */
+const placesToFreeze = 7;
 
 /** Two cores start a few processes at a time; more would only wait for each other. */
 const cellsAtOnce = 3;
@@ -122,13 +157,27 @@ export function inBatches(cells: readonly Cell[]): (readonly [names: string, bat
 }
 
 const kinds = [
-  { processes: 1, surface: "grpc" },
-  { processes: 2, surface: "sse" },
-  { processes: 2, surface: "grpc" },
-  { processes: 1, surface: "sse" },
+  { processes: 1, surface: "grpc", death: "killed" },
+  { processes: 2, surface: "sse", death: "killed" },
+  { processes: 2, surface: "grpc", death: "killed" },
+  { processes: 1, surface: "sse", death: "killed" },
 ] as const;
 
+const surfaces = ["grpc", "sse"] as const;
+
+/** Further off than a signature is good for, and than a nonce is kept. */
+const wrongClocks = [
+  undefined,
+  { of: "dying", minutes: 5 },
+  { of: "others", minutes: -10 },
+  { of: "dying", minutes: -10 },
+  { of: "others", minutes: 5 },
+] as const satisfies readonly (WrongClock | undefined)[];
+
 function passesOf(failpoint: Failpoint, round: number): number {
-  const { passes } = scenarios[failpoint];
-  return passes[round % passes.length] ?? 1;
+  return takeTurns(scenarios[failpoint].passes, round);
+}
+
+function takeTurns<T>(each: readonly T[], turn: number): T {
+  return each[turn % each.length] as T;
 }

@@ -25,7 +25,7 @@ const firstAnswers = {
   refusal: fail(400, '{"error":{"message":"not like that"}}'),
 };
 
-export async function openStage({ failpoint }: Cell): Promise<Stage> {
+export async function openStage({ failpoint, wrongClock }: Cell): Promise<Stage> {
   const databaseUrl = await testDatabase();
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());
@@ -36,13 +36,14 @@ export async function openStage({ failpoint }: Cell): Promise<Stage> {
   const workRoot = await mkdtemp(join(tmpdir(), "runnel-work-"));
   onTestFinished(() => rm(workRoot, { recursive: true, force: true }));
   const providerKey = "a-key-that-no-log-line-holds";
-  const crew = new Crew({
+  const environment = {
     RUNNEL_DATABASE_URL: databaseUrl,
     RUNNEL_SESSIONS_WORK_ROOT: workRoot,
     RUNNEL_DEFAULTS_MODEL: "openai:fake",
     RUNNEL_PROVIDERS_OPENAI_KEY: providerKey,
     RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
-  });
+  };
+  const crew = new Crew(environment, wrongClock);
   onTestFinished(() => crew.close());
   return { databaseUrl, provider, providerKey, crew };
 }

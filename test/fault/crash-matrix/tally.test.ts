@@ -5,20 +5,44 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { failpoints } from "../../../src/base/failpoint.ts";
-import { type Cell, nameOf, productOf, sampleOf } from "./scenarios.ts";
+import { type Cell, nameOf, nameOfClock, productOf, sampleOf } from "./scenarios.ts";
 import { addToTally, dueCells, type Played, readTally, summarize } from "./tally.ts";
 
 const whole = { index: 1, count: 1 };
 
 test("a round has every place with one and two processes and with both kinds of readers", () => {
-  const kinds = dueCells(0, whole, []).map(
-    ({ failpoint, processes, surface }) => `${failpoint} ${processes} ${surface}`,
-  );
+  const killed = dueCells(0, whole, []).filter(({ death }) => death === "killed");
+  const kinds = killed.map(({ failpoint, processes, surface }) => `${failpoint} ${processes} ${surface}`);
   const expected = failpoints.flatMap((name) =>
     [1, 2].flatMap((processes) => ["grpc", "sse"].map((surface) => `${name} ${processes} ${surface}`)),
   );
   expect(kinds.sort()).toEqual(expected.sort());
-  expect(sampleOf(failpoints).map(({ failpoint }) => failpoint)).toEqual(failpoints);
+});
+
+test("in two rounds a process is frozen at every place, with both kinds of readers", () => {
+  const rounds = [0, 1].flatMap((round) => dueCells(round, whole, []));
+  const kinds = rounds
+    .filter(({ death }) => death === "frozen")
+    .map(({ failpoint, surface }) => `${failpoint} ${surface}`);
+  expect(kinds.sort()).toEqual(failpoints.flatMap((name) => [`${name} grpc`, `${name} sse`]).sort());
+});
+
+test("in five rounds every kind of every place is played with every clock", () => {
+  const rounds = [0, 1, 2, 3, 4].flatMap((round) => dueCells(round, whole, []));
+  const kinds = rounds.map(({ failpoint, processes, surface, death, wrongClock }) => {
+    const kind = death === "killed" ? `${processes} ${surface}` : death;
+    return `${failpoint} ${kind} ${nameOfClock(wrongClock)}`;
+  });
+  expect(new Set(kinds).size).toBe(failpoints.length * 5 * 5);
+});
+
+test("the sample kills at every place, freezes with both kinds of readers, and has every clock", () => {
+  const sample = sampleOf(failpoints);
+  expect(sample.filter(({ death }) => death === "killed").map(({ failpoint }) => failpoint)).toEqual(failpoints);
+  const frozen = sample.filter(({ death }) => death === "frozen");
+  expect(new Set(frozen.map(({ surface }) => surface))).toEqual(new Set(["grpc", "sse"]));
+  expect(new Set(frozen.map(({ wrongClock }) => nameOfClock(wrongClock))).size).toBe(5);
+  expect(new Set(sample.map(({ wrongClock }) => nameOfClock(wrongClock))).size).toBe(5);
 });
 
 test("shards divide a round", () => {
@@ -38,7 +62,7 @@ test("what a tally has is not played again, and half a line of it counts as noth
   const tally = readTally(path);
   expect(namesOf(dueCells(0, whole, tally))).toEqual(rest);
   expect(dueCells(1, whole, tally)).toHaveLength(productOf(failpoints, 1).length);
-  expect(summarize(tally)).toContain("2 cells, 2 kills, 1 cells with violations");
+  expect(summarize(tally)).toContain("2 cells, 2 kills, 0 freezes, 1 cells with violations");
   expect(summarize(tally)).toContain(`round 1, ${second}: I1 a gap`);
 });
 
@@ -47,5 +71,5 @@ function namesOf(cells: readonly Cell[]): string[] {
 }
 
 function playedOf(part: Partial<Played>): Played {
-  return { round: 0, cell: "", kills: 1, tookMs: 1, violations: [], ...part };
+  return { round: 0, cell: "", kills: 1, freezes: 0, tookMs: 1, violations: [], ...part };
 }

@@ -39,11 +39,12 @@ export function dueCells(round: number, { index, count }: Shard, tally: readonly
 /** A few lines for people. */
 export function summarize(tally: readonly Played[]): string {
   const kills = tally.reduce((sum, played) => sum + played.kills, 0);
+  const frozen = tally.reduce((sum, played) => sum + played.freezes, 0);
   const faulty = tally.filter(({ violations }) => violations.length > 0);
   const alone = tally.filter(({ cell }) => cell.includes("one process"));
   const together = tally.filter(({ cell }) => !cell.includes("one process"));
   return [
-    `${tally.length} cells, ${kills} kills, ${faulty.length} cells with violations`,
+    `${tally.length} cells, ${kills} kills, ${frozen} freezes, ${faulty.length} cells with violations`,
     `from a kill to the next result, with another process there:   ${spread(together, "nextResultMs")}`,
     `from a kill to the next result, with a process started anew:  ${spread(alone, "nextResultMs")}`,
     `from a kill to the end of the run:                            ${spread(tally, "terminalMs")}`,

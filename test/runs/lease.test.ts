@@ -2,6 +2,7 @@
 
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
+import { type ClockReading, SyncedClock } from "../../src/base/synced-clock.ts";
 import { Lease } from "../../src/runs/lease.ts";
 import type { Db } from "../../src/storage/database.ts";
 import { takeExpiredReplica } from "../../src/storage/replica.ts";
@@ -33,6 +34,23 @@ test("a lease is renewed under the same id and given back at the end", async () 
   await lease.close();
   expect(lease.replicaId).toBeUndefined();
   expect(await db.selectFrom("replica").select("id").execute()).toEqual([]);
+});
+
+// Somebody sets the clock of the machine while the replica works.
+test("a clock that jumps is set right by the next renewal", async () => {
+  const { db } = await openStore();
+  let jumpMs = 0;
+  const clock = new SyncedClock({ ...systemClock, nowMs: () => systemClock.nowMs() + jumpMs });
+  const onTime = (reading: ClockReading): void => void clock.sync(reading);
+  const lease = new Lease({ db, clock, events: silentEvents, leaseMs: 600, onLost: () => {}, onTime });
+  onTestFinished(() => lease.close());
+  await lease.open();
+  const errorMs = (): number => Math.abs(clock.nowMs() - systemClock.nowMs());
+  for (const minutes of [5, -10]) {
+    jumpMs = minutes * 60_000;
+    expect(errorMs()).toBeGreaterThan(4 * 60_000);
+    await until("the clock to be set right", () => errorMs() < 30_000);
+  }
 });
 
 test("a lease that was taken over is lost once, and the replica serves on under a new id", async () => {

@@ -66,7 +66,7 @@ async function play(cell: Cell, stage: Stage): Promise<Recovery> {
     for (const act of later) {
       diedAtMs = (await lastDeathOf(await crew.startAll(act))) || diedAtMs;
     }
-    await thawAll(crew.members.filter(freezes), stage, role);
+    await thawAll(crew, role);
     return diedAtMs;
   };
   const [sent, diedAtMs] = await Promise.all([watch({ cell, crew, caller, homes, readings }), dying()]);
@@ -90,9 +90,9 @@ async function lastDeathOf(members: readonly Member[]): Promise<number> {
 }
 
 /** One that was leaving goes when it can, all others stay. */
-async function thawAll(frozen: readonly Member[], { databaseUrl }: Stage, role: Role): Promise<void> {
-  for (const member of frozen) {
-    await thaw(databaseUrl, member);
+async function thawAll({ members }: Crew, role: Role): Promise<void> {
+  for (const member of members.filter(freezes)) {
+    await thaw(member, members);
     await (role === "leaver"
       ? until("the process that thawed to leave", () => !isAlive(member), patienceMs)
       : comeBack(member));

@@ -2,8 +2,8 @@
 // the very next step, and has to find out.
 
 import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import { query } from "../../harness/database.ts";
 import type { ServiceProcess } from "../../harness/process.ts";
 import { until } from "../../harness/wait.ts";
 import { linesOf, replicaIdsOf } from "../cluster.ts";
@@ -14,17 +14,15 @@ const run = promisify(execFile);
 const takenMaxMs = 40_000;
 
 export async function isFrozen({ pid }: Pick<ServiceProcess, "pid">): Promise<boolean> {
-  const { stdout } = await run("ps", ["-o", "state=", "-p", String(pid)]);
-  return stdout.trim().startsWith("T");
+  const state = process.platform === "linux" ? await readState(pid) : await askState(pid);
+  return state.startsWith("T");
 }
 
-/** Lets a process go on once it has lost its lease to another one. */
-export async function thaw(databaseUrl: string, member: ServiceProcess): Promise<void> {
-  const replicaId = replicaIdsOf(member).at(-1);
-  const isTaken = async (): Promise<boolean> => {
-    const rows = await query(databaseUrl, "select 1 from replica where id = $1", [replicaId]);
-    return rows.length === 0;
-  };
+/** Lets a process go on once one of the others has taken its lease. */
+export async function thaw(member: ServiceProcess, others: readonly ServiceProcess[]): Promise<void> {
+  const frozenId = replicaIdsOf(member).at(-1);
+  const reaped = (other: ServiceProcess) => linesOf(other, "replica.reaped").map(({ replicaId }) => replicaId);
+  const isTaken = (): boolean => others.flatMap(reaped).includes(frozenId);
   await until("the lease of the frozen process to be taken", isTaken, takenMaxMs);
   member.signal("SIGCONT");
 }
@@ -33,4 +31,15 @@ export async function thaw(databaseUrl: string, member: ServiceProcess): Promise
 export async function comeBack(member: ServiceProcess): Promise<void> {
   await until("the process that thawed to notice", () => linesOf(member, "lease.lost").length > 0);
   await until("the process that thawed to come back", () => replicaIdsOf(member).length > 1);
+}
+
+/** The state stands behind the name of the program, which is in parentheses and may hold some itself. */
+async function readState(pid: number): Promise<string> {
+  const text = await readFile(`/proc/${pid}/stat`, "utf8");
+  return text.slice(text.lastIndexOf(")") + 2);
+}
+
+async function askState(pid: number): Promise<string> {
+  const { stdout } = await run("ps", ["-o", "state=", "-p", String(pid)]);
+  return stdout.trim();
 }

@@ -42,15 +42,13 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
   if (cursor > 0) {
     watch.seen(Math.min(cursor, await lastSequence(source.db, runId)));
   }
-  // Once nothing is left in the log, the hub tells what comes: asking the log again would cost a query for each reader and
-  // result.
+  // Once the log's last page was read, the hub tells what comes: asking the log again would cost a query for each reader
+  // and result. What the hub knows may not be all that is in the log by then.
   let isAtEnd = false;
   while (!signal.aborted) {
     let entries = watch.live(cursor) ?? [];
     let looks = false;
-    if (entries.length > 0) {
-      isAtEnd = true;
-    } else if (!isAtEnd || watch.isLookDue || watch.isBehind(cursor)) {
+    if (entries.length === 0 && (!isAtEnd || watch.isLookDue || watch.isBehind(cursor))) {
       looks = watch.takeLook();
       entries = await readPage(source.db, runId, cursor);
       isAtEnd = isLastPage(entries);

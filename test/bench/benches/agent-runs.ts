@@ -48,7 +48,7 @@ export const pacedRuns: Bench = {
     for (;;) {
       const variants: Variant[] = [];
       for (const concurrency of pacedConcurrencies) {
-        const load = { concurrency, count: concurrency * (stage.quick ? 1 : 2), limitMs };
+        const load = { concurrency, count: concurrency * (stage.quick ? 1 : 4), limitMs };
         const prompt = { deltas: stage.quick ? quickDeltas : deltas, gapMs: 5 };
         variants.push(...(await compareWays(ways, prompt, load, `${concurrency} × `)));
       }

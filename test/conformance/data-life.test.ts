@@ -183,7 +183,10 @@ interface Conversation {
 
 async function converse(service: TestService, workRoot: string): Promise<Conversation> {
   const api = grpc.connect(service);
-  const { sessionId, runId } = await startConversation(api);
+  // The directory is made for the first tool.
+  const agent = { name: "tester", model: "demo", tools: { builtin: ["list_dir"] } };
+  const { session_id: sessionId } = await api.createSession({ agent });
+  const { run_id: runId } = await api.sendMessage({ sessionId, message: "list the files" });
   await readSession(api, sessionId);
   const [row] = await query<{ id: string }>(service.databaseUrl, "select id from session where name = $1", [sessionId]);
   const [client] = await readdir(workRoot);

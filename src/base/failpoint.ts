@@ -46,6 +46,7 @@ export const failpoints = [
   "notify.sent",
   "follow.fetched",
   "tail.yielding",
+  "sink.giving",
   // A run ends, is parked, or is handed on. One that completes is ended by a single statement, others in a transaction.
   "terminal.writing",
   "terminal.written",

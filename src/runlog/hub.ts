@@ -262,7 +262,7 @@ export class Watch implements Disposable {
     if (this.#sink === undefined || news[0]?.sequence !== this.#cursor + 1) {
       return false;
     }
-    failpoint("tail.yielding");
+    failpoint("sink.giving");
     try {
       if (!this.#sink.take(news)) {
         return false;

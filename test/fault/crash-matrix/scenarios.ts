@@ -69,6 +69,7 @@ export const scenarios: Readonly<Record<Failpoint, Scenario>> = {
   "notify.sent": { role: "owner", passes: [6, 3, 4, 5, 7, 8], ...plain },
   "follow.fetched": { role: "bystander", passes: [1, 2, 3], ...plain },
   "tail.yielding": { role: "owner", passes: [2, 1, 3, 4], ...plain },
+  "sink.giving": { role: "owner", passes: [2, 1, 3, 4], ...plain },
   "terminal.writing": { role: "owner", passes: [1], ...plain },
   "terminal.written": { role: "owner", passes: [1], ...plain, firstAnswer: "refusal" },
   "terminal.committed": { role: "owner", passes: [1], ...plain },

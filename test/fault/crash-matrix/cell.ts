@@ -5,7 +5,7 @@ import { until } from "../../harness/wait.ts";
 import { actsOf, homesOf } from "./acts.ts";
 import { Caller, type Sent } from "./caller.ts";
 import { checkHistory } from "./checks.ts";
-import { type Crew, deathOf, freezes, isAlive, type Member, patienceMs } from "./crew.ts";
+import { type Crew, deathOf, freezes, isAlive, type Member, Missed, patienceMs } from "./crew.ts";
 import { comeBack, thaw } from "./freeze.ts";
 import { openReading, type Reading, readToEnd } from "./reading.ts";
 import { measureRecovery, type Recovery } from "./recovery.ts";
@@ -22,8 +22,11 @@ export interface Outcome extends Recovery {
   readonly violations: readonly string[];
 }
 
+/** A cell that shows nothing is played again; one that never does is wrong. */
+const attemptsMax = 3;
+
 /** Whatever goes wrong once the stage is there is a violation. */
-export async function playCell(cell: Cell): Promise<Outcome> {
+export async function playCell(cell: Cell, attempt = 1): Promise<Outcome> {
   const startedMs = performance.now();
   const stage = await openStage(cell);
   let recovery: Recovery = {};
@@ -31,6 +34,11 @@ export async function playCell(cell: Cell): Promise<Outcome> {
   try {
     recovery = await play(cell, stage);
   } catch (error) {
+    if (error instanceof Missed && attempt < attemptsMax) {
+      stage.crew.close();
+      await Promise.all(stage.crew.members.map((member) => member.kill()));
+      return await playCell(cell, attempt + 1);
+    }
     violations = [messageOfError(error), ...stage.crew.members.map(describe)];
   }
   const dead = stage.crew.members.filter(({ dies }) => dies !== undefined);

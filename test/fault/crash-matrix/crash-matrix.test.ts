@@ -12,7 +12,7 @@ const timeoutMs = 300_000;
 const batches = inBatches(sampleOf(failpoints));
 
 test.each(batches)("what was promised survives %s", { timeout: timeoutMs }, async (_names, batch: readonly Cell[]) => {
-  const outcomes = await Promise.all(batch.map(playCell));
+  const outcomes = await Promise.all(batch.map((cell) => playCell(cell)));
   expect(outcomes.filter(({ violations }) => violations.length > 0)).toEqual([]);
   expect(outcomes.map(({ cell }) => cell)).toEqual(batch.map(nameOf));
   expect(outcomes.every(({ kills, freezes }) => kills + freezes > 0)).toBe(true);

@@ -41,6 +41,8 @@ export interface ModelRequest {
   readonly tools: readonly ModelToolDefinition[];
   readonly maxTokens: number;
   readonly temperature: number | undefined;
+  /** Asks for each piece as a part of its own, however many come at once: for who may stop after any of them. */
+  readonly isPiecewise?: boolean;
 }
 
 /** Tokens of one response. A figure that the provider did not give is undefined, never 0. */

@@ -179,6 +179,17 @@ test("a run is stopped in mid-stream at its budget of tokens, by the piece that 
   expect(await closed).toBe(false);
 });
 
+test("a budget ends with the piece that reached it, however many come at once", async () => {
+  const { provider, api } = await setStage(rest, { budgetRunTokens: 1_000 });
+  const piece = "word".repeat(10);
+  provider.respond((wire) => say(wire, Array(400).fill(piece), usage(10, 4_000)));
+  const run = await ended(api, await begin(api, {}));
+  expect(run).toMatchObject({ state: "failed", failure_code: "runner.budget_exceeded" });
+  const { prompt_tokens: prompt, completion_tokens: said } = run.usage as Record<string, number>;
+  expect(Number(prompt) + Number(said)).toBeGreaterThanOrEqual(1_000);
+  expect(Number(prompt) + Number(said)).toBeLessThan(1_000 + 10);
+});
+
 test("a call that never ends is stopped by the budget as well", async () => {
   const { provider, api } = await setStage(rest, { budgetRunTokens: 1_000 });
   provider.respond(async (wire, request) => {

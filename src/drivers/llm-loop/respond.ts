@@ -91,7 +91,8 @@ async function* read({
   const said = new Said(turn);
   let began = false;
   failpoint("model.calling");
-  for await (const part of model.stream(request, signal)) {
+  // What was not shown before the budget ended was not used.
+  for await (const part of model.stream({ ...request, isPiecewise: spending.isLimited }, signal)) {
     if (!began) {
       began = true;
       failpoint("model.first-part");

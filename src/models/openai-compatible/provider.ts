@@ -41,7 +41,8 @@ async function* stream(
   try {
     const response = await post(model, account, request, signal);
     for await (const events of readEvents(response, { provider: name, clock: account.clock })) {
-      for (const part of joinTexts(events.flatMap((data) => reader.read(data)))) {
+      const parts = events.flatMap((data) => reader.read(data));
+      for (const part of request.isPiecewise === true ? parts : joinTexts(parts)) {
         if (signal.aborted) {
           return;
         }

@@ -37,3 +37,8 @@ export function newSessionId(): string {
 export function newRequestId(): string {
   return randomUUID().replaceAll("-", "");
 }
+
+/** Makes a request single: 32 hexadecimal digits that nobody can guess. */
+export function newNonce(): string {
+  return randomBytes(16).toString("hex");
+}

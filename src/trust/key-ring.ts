@@ -57,6 +57,15 @@ export class KeyRing {
     return this.#clientsByHash.get(hashToken(token).toString("hex"));
   }
 
+  /**
+   * What requests to a client are signed with: the first key of its own, else the secret that all share. Keys that the
+   * database holds as hashes can sign nothing.
+   */
+  findCallbackSecret(client: string): string | undefined {
+    const own = [...this.#keysByClient].find(([id]) => keyedClient(id) === client);
+    return own?.[1][0] ?? this.#sharedSecrets[0];
+  }
+
   isAdmin(token: string): boolean {
     return this.#adminHash === hashToken(token).toString("hex");
   }

@@ -1,0 +1,46 @@
+// What the service sends is signed as the Agent Runner document has it, with the secret of the client it goes to.
+
+import { createHmac } from "node:crypto";
+import { expect, test } from "vitest";
+import { loadConfig } from "../../src/config/load.ts";
+import { keyedClient, sharedClient } from "../../src/trust/caller.ts";
+import { KeyRing } from "../../src/trust/key-ring.ts";
+import { createSignRequest } from "../../src/trust/sign-request.ts";
+import { createManualClock } from "../harness/manual-clock.ts";
+
+const shared = "shared-secret-of-everybody";
+const keys = [
+  { client: "a", key: "first-key-of-client-a" },
+  { client: "a", key: "second-key-of-client-a" },
+];
+const clock = createManualClock({ nowMs: 1_767_225_600_999 });
+
+function sign(client: string, config: Parameters<typeof loadConfig>[1], body = '{"ä":1}') {
+  return createSignRequest({ keyRing: new KeyRing(loadConfig({}, config)), clock })(client, body);
+}
+
+function macOf(secret: string, nonce: string | undefined): string {
+  return `sha256=${createHmac("sha256", secret).update(`1767225600.${nonce}.{"ä":1}`).digest("hex")}`;
+}
+
+test.each([
+  ["a client's own first key", keyedClient("a"), "first-key-of-client-a"],
+  ["the shared secret for everybody else", sharedClient("b"), shared],
+  ["the shared secret for an id that only looks like a client with a key", sharedClient("a"), shared],
+  ["the shared secret for a client whose keys are kept as hashes", keyedClient("c"), shared],
+])("by %s", (_, client, secret) => {
+  const headers = sign(client, { authHmacSecret: shared, authHmacSecretPrevious: "old-secret", authApiKeys: keys });
+  expect(headers["x-timestamp"]).toBe("1767225600");
+  expect(headers["x-nonce"]).toMatch(/^[0-9a-f]{32}$/);
+  expect(headers["x-signature"]).toBe(macOf(secret, headers["x-nonce"]));
+});
+
+test("never twice alike", () => {
+  const nonces = Array.from({ length: 100 }, () => sign("shared/x", { authHmacSecret: shared })["x-nonce"]);
+  expect(new Set(nonces).size).toBe(100);
+});
+
+test("and not at all without a secret", () => {
+  expect(sign(keyedClient("c"), { authApiKeys: keys })).not.toHaveProperty("x-signature");
+  expect(sign(sharedClient("127.0.0.1"), {})).not.toHaveProperty("x-signature");
+});

@@ -11,6 +11,7 @@ import { type ClockReading, SyncedClock } from "./base/synced-clock.ts";
 import { version } from "./base/version.ts";
 import { type Config, isAuthConfigured } from "./config/keys.ts";
 import { secretsOf } from "./config/secrets.ts";
+import { createEgress } from "./egress/post.ts";
 import type { Dispatcher } from "./runs/dispatch.ts";
 import { Lease } from "./runs/lease.ts";
 import { Pulse } from "./runs/pulse.ts";
@@ -24,6 +25,8 @@ import type { Logger } from "./telemetry/logger.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
 import { openTraces } from "./telemetry/traces.ts";
 import { builtinTools } from "./tools/builtin.ts";
+import { KeyRing } from "./trust/key-ring.ts";
+import { createSignRequest } from "./trust/sign-request.ts";
 
 export interface App extends Address {
   /** Where Prometheus reads, if anywhere. */
@@ -94,8 +97,27 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     onTrouble: (error) => events.tracesTroubled({ error }),
   });
   closers.defer(() => traces.close());
+  const keyRing = new KeyRing(config);
+  const egress = createEgress({
+    clock,
+    allowsPrivate: config.securityAllowPrivateNetworks,
+    exceptions: config.securityCallbackAllow,
+  });
+  closers.defer(() => egress.close());
   const plainStreams = options.plainStreams ?? false;
-  const ground: Ground = { config, clock, events, metrics, connections, traces, closers, plainStreams };
+  const ground: Ground = {
+    config,
+    clock,
+    events,
+    metrics,
+    connections,
+    traces,
+    keyRing,
+    egress,
+    signRequest: createSignRequest({ keyRing, clock }),
+    closers,
+    plainStreams,
+  };
   const lease: Lease = new Lease({
     db: connections.control,
     clock,

@@ -2,10 +2,13 @@
 
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/keys.ts";
+import type { Egress } from "../egress/post.ts";
 import type { Connections } from "../storage/database.ts";
 import type { Events } from "../telemetry/events.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Traces } from "../telemetry/traces.ts";
+import type { KeyRing } from "../trust/key-ring.ts";
+import type { SignRequest } from "../trust/sign-request.ts";
 
 /** What every part of the house stands on. */
 export interface Ground {
@@ -15,6 +18,11 @@ export interface Ground {
   readonly metrics: Metrics;
   readonly connections: Connections;
   readonly traces: Traces;
+  readonly keyRing: KeyRing;
+  /** The way out to hosts that callers name. */
+  readonly egress: Egress;
+  /** Of what goes out there. */
+  readonly signRequest: SignRequest;
   /** Closes what was opened, the latest first. */
   readonly closers: AsyncDisposableStack;
   readonly plainStreams: boolean;

@@ -15,7 +15,6 @@ import { countSessions } from "../storage/session.ts";
 import { selectTools } from "../tools/builtin.ts";
 import { Authenticator } from "../trust/authenticate.ts";
 import { Cursors } from "../trust/cursor.ts";
-import { KeyRing } from "../trust/key-ring.ts";
 import { RateLimit } from "../trust/rate-limit.ts";
 import { type Ground, runTimeoutOf } from "./ground.ts";
 import type { Runlog } from "./open-log.ts";
@@ -37,7 +36,7 @@ export async function openServer(
   thinking: Thinking,
   dispatcher: Dispatcher,
 ): Promise<Doors> {
-  const { config, clock, events, metrics, connections, closers } = ground;
+  const { config, clock, events, metrics, connections, keyRing, egress, closers } = ground;
   const { db } = connections;
   // Leaving is told to whoever asks; a while later the drain ends what is open.
   const leaving = new AbortController();
@@ -49,6 +48,7 @@ export async function openServer(
     clock,
     events,
     config,
+    egress,
     dispatcher,
     firstRuns: new FirstRuns({ db, clock, wakeup: runlog.wakeup }),
     cursors: new Cursors(await loadSecret(db, "cursor")),
@@ -64,7 +64,6 @@ export async function openServer(
   const handlers = mountFeeds(createRouter(deps).handlers, feeds, routerLimits);
   const reportError = (error: unknown): void => events.requestFailed({ method: "REST", error });
   const rest = createRestGateway({ handlers, services, feeds, bodyBytesMax: config.serverMaxBodyBytes, reportError });
-  const keyRing = new KeyRing(config);
   const metricsPort = await openMetricsPort(config, metrics, closers);
   const rateOf = (requestsPerSecond: number): RateLimit =>
     new RateLimit({ clock, requestsPerSecond, burst: config.rateLimitBurst });

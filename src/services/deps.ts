@@ -1,6 +1,7 @@
 // What the services work with.
 
 import type { Config } from "../config/keys.ts";
+import type { Egress } from "../egress/post.ts";
 import type { Models } from "../models/open.ts";
 import type { ResultLog } from "../runlog/log.ts";
 import type { DayBudget } from "../runs/day-budget.ts";
@@ -13,6 +14,7 @@ export interface ServiceDeps extends StartDeps, SessionStreamDeps {
   readonly config: Config;
   readonly log: ResultLog;
   readonly cursors: Cursors;
+  readonly egress: Egress;
   readonly models: Models;
   readonly dayBudget: DayBudget;
   readonly selectTools: (names: readonly string[]) => readonly Tool[];

@@ -120,7 +120,7 @@ async function insertNewSession(
   if (request.workDir !== "") {
     await checkWorkDir(request.workDir);
   }
-  checkCallback(request.callback, deps.config.securityAllowPrivateNetworks);
+  checkCallback(request.callback, deps.egress);
   const name = request.sessionId === "" ? newSessionId() : request.sessionId;
   const inserted = await insertSession(db, {
     id: newUuid(deps.clock.nowMs()),

@@ -1,6 +1,7 @@
 // Certificates for a test: an authority, a server and a client that it vouches for, and a client of some other authority.
 // They are made anew each time, so that none in the repository can expire or leak.
 
+import { isIP } from "node:net";
 import { type CertificateExtension, type GenerateResult, generate } from "selfsigned";
 
 /** PEM texts. */
@@ -12,17 +13,18 @@ export interface KeyPair {
 export interface Certificates {
   /** The authority's certificate, by which the others are known. */
   readonly ca: string;
-  /** For 127.0.0.1, ::1 and localhost. */
+  /** For 127.0.0.1, ::1 and localhost, and for the hosts that were asked for. */
   readonly server: KeyPair;
   readonly client: KeyPair;
   /** In order, but by an authority that nobody trusts. */
   readonly strangerClient: KeyPair;
 }
 
-export async function makeCertificates(): Promise<Certificates> {
+/** `hosts` are names and addresses. */
+export async function makeCertificates(hosts: readonly string[] = []): Promise<Certificates> {
   const [authority, stranger] = await Promise.all([makeAuthority("authority"), makeAuthority("stranger")]);
   const [server, client, strangerClient] = await Promise.all([
-    certify("localhost", authority, serverExtensions),
+    certify("localhost", authority, serverExtensions(hosts)),
     certify("client", authority, clientExtensions),
     certify("client", stranger, clientExtensions),
   ]);
@@ -40,18 +42,16 @@ const authorityExtensions: CertificateExtension[] = [
   { name: "keyUsage", keyCertSign: true, critical: true },
 ];
 
-const serverExtensions: CertificateExtension[] = [
-  { name: "basicConstraints", cA: false, critical: true },
-  { name: "extKeyUsage", serverAuth: true },
-  {
-    name: "subjectAltName",
-    altNames: [
-      { type: dnsName, value: "localhost" },
-      { type: ipAddress, ip: "127.0.0.1" },
-      { type: ipAddress, ip: "::1" },
-    ],
-  },
-];
+function serverExtensions(hosts: readonly string[]): CertificateExtension[] {
+  const altNames = ["localhost", "127.0.0.1", "::1", ...hosts].map((host) =>
+    isIP(host) === 0 ? ({ type: dnsName, value: host } as const) : ({ type: ipAddress, ip: host } as const),
+  );
+  return [
+    { name: "basicConstraints", cA: false, critical: true },
+    { name: "extKeyUsage", serverAuth: true },
+    { name: "subjectAltName", altNames },
+  ];
+}
 
 const clientExtensions: CertificateExtension[] = [
   { name: "basicConstraints", cA: false, critical: true },

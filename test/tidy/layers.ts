@@ -9,7 +9,7 @@ export const layers: readonly (readonly string[])[] = [
   ["base"],
   ["config", "telemetry"],
   ["storage"],
-  ["trust"],
+  ["trust", "egress"],
   ["runlog", "models", "tools"],
   ["sessions"],
   ["runners"],

@@ -1,5 +1,7 @@
 // Sessions, their runs, and whom they call: `sessions`, `runs`, `callback`, `security`, `retention`.
 
+import { parseHostNetwork } from "../host-network.ts";
+import { Expected, type Key, makeKey, type Wrong } from "../key.ts";
 import { baseUrl, flag, integer, text } from "../kinds.ts";
 
 const documented = true;
@@ -75,6 +77,7 @@ export const sessionKeys = {
     about: "Whether callers may name addresses of private networks to be called.",
     documented,
   }),
+  securityCallbackAllow: hostNetworks(),
   retentionDays: integer({
     path: "retention.days",
     fallback: 7,
@@ -83,3 +86,19 @@ export const sessionKeys = {
     about: "How long logs of runs are kept.",
   }),
 } as const;
+
+function hostNetworks(): Key<readonly string[]> {
+  const about =
+    "Private hosts that callers may name all the same, each with the addresses it may have: `app.internal@10.0.0.0/8`, " +
+    "separated by commas.";
+  const row = { path: "security.callback_allow", fallback: [] as readonly string[], about };
+  return { ...makeKey(row, readHostNetworks), separator: "," };
+}
+
+function readHostNetworks(text: string): readonly string[] | Wrong {
+  const items = text.split(",").map((each) => each.trim());
+  const isRight = items.every((each) => parseHostNetwork(each) !== undefined);
+  return isRight
+    ? items
+    : new Expected("hosts with their networks such as app.internal@10.0.0.0/8, separated by commas");
+}

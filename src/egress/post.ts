@@ -1,0 +1,160 @@
+// Calls to hosts that callers name: one POST, one bounded answer, over a connection of its own.
+//
+// E1  Nothing is connected to but what the dialer allows, and no redirect is followed: its answer is the answer.
+// E2  Whatever the host does, a call ends within its time and holds no more than `responseBytesMax` of the answer.
+// E3  An abort closes the connection at once.
+
+import { type IncomingMessage, request as requestHttp } from "node:http";
+import type { Socket } from "node:net";
+import { over } from "../base/clock.ts";
+import { createAddressPolicy } from "./address.ts";
+import { type DialerOptions, dial } from "./dialer.ts";
+import { describeTrouble, EgressFailure, refuse } from "./failure.ts";
+import { findUrlProblem } from "./url.ts";
+
+/** The one way out to hosts that callers name. */
+export interface Egress {
+  /** What can be said against a URL without asking anybody; undefined when nothing can. */
+  findProblem(url: string): string | undefined;
+  /** Throws an EgressFailure when there is no answer, or the reason of the signal. */
+  post(request: EgressPost): Promise<EgressAnswer>;
+  /** Ends the calls under way. */
+  close(): void;
+}
+
+export interface EgressPost {
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Of all of it, from the name of the host to the last byte. */
+  readonly timeoutMs: number;
+  readonly responseBytesMax: number;
+  readonly signal: AbortSignal;
+}
+
+export interface EgressAnswer {
+  readonly status: number;
+  /** As UTF-8, without a byte order mark. */
+  readonly text: string;
+  /** The answer was longer, and the rest was not read. */
+  readonly isCut: boolean;
+}
+
+export interface EgressOptions extends Omit<DialerOptions, "policy"> {
+  /** Callers may name hosts of private networks. */
+  readonly allowsPrivate: boolean;
+  /** `host@network`: private hosts that callers may name all the same. */
+  readonly exceptions: readonly string[];
+}
+
+export function createEgress(options: EgressOptions): Egress {
+  const policy = createAddressPolicy(options);
+  const closing = new AbortController();
+  const findProblem = (url: string): string | undefined => findUrlProblem(url, policy);
+  return {
+    findProblem,
+    post: async (request) => {
+      const problem = findProblem(request.url);
+      if (problem !== undefined) {
+        throw refuse(problem);
+      }
+      const { timeoutMs, signal } = request;
+      return await withinTime({ ...options, timeoutMs, signals: [signal, closing.signal] }, async (stop) => {
+        const url = new URL(request.url);
+        return await exchange(await dial(url, stop, { ...options, policy }), url, request);
+      });
+    },
+    close: () => closing.abort(new EgressFailure("the service is stopping", { isRetryable: false })),
+  };
+}
+
+interface Limits extends Pick<DialerOptions, "clock"> {
+  readonly timeoutMs: number;
+  readonly signals: readonly AbortSignal[];
+}
+
+/** Ends with the job, with its time or with one of the signals, whatever is first. What the job still does then is unheard. */
+async function withinTime<T>(
+  { clock, timeoutMs, signals }: Limits,
+  job: (stop: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  const done = new AbortController();
+  const late = new EgressFailure(`no complete answer within ${timeoutMs / 1_000} s`, { isRetryable: true });
+  for (const signal of signals) {
+    signal.addEventListener("abort", () => stop.abort(signal.reason), { once: true, signal: done.signal });
+  }
+  const stopped = new Promise<never>((_, reject) => {
+    stop.signal.addEventListener("abort", () => reject(stop.signal.reason), { once: true });
+  });
+  void clock.sleep(timeoutMs, done.signal).then(() => {
+    if (!done.signal.aborted) {
+      stop.abort(late);
+    }
+  });
+  const aborted = signals.find((signal) => signal.aborted);
+  if (aborted !== undefined) {
+    stop.abort(aborted.reason);
+  }
+  try {
+    return await Promise.race([stopped, attempt(job, stop.signal)]);
+  } finally {
+    done.abort(over);
+  }
+}
+
+async function attempt<T>(job: (stop: AbortSignal) => Promise<T>, stop: AbortSignal): Promise<T> {
+  try {
+    stop.throwIfAborted();
+    return await job(stop);
+  } catch (error) {
+    throw stop.aborted ? stop.reason : describeTrouble(error);
+  }
+}
+
+async function exchange(socket: Socket, url: URL, request: EgressPost): Promise<EgressAnswer> {
+  try {
+    const response = await send(socket, url, request);
+    return { status: response.statusCode ?? 0, ...(await readBody(response, request.responseBytesMax)) };
+  } finally {
+    socket.destroy();
+  }
+}
+
+function send(socket: Socket, url: URL, { headers, body }: EgressPost): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    // Without an agent there is neither a pool, from which another host could be served, nor a proxy.
+    const request = requestHttp({
+      createConnection: () => socket,
+      method: "POST",
+      path: url.pathname + url.search,
+      setHost: false,
+      headers: {
+        host: url.host,
+        "content-length": Buffer.byteLength(body),
+        // What comes back is read as it is.
+        "accept-encoding": "identity",
+        ...headers,
+      },
+    });
+    // Stays attached: what happens to a response under way is told by its own stream.
+    request.on("error", reject);
+    request.once("close", () => reject(new EgressFailure("what came back is no HTTP", { isRetryable: true })));
+    request.once("response", resolve);
+    request.end(body);
+  });
+}
+
+async function readBody(response: IncomingMessage, bytesMax: number): Promise<Omit<EgressAnswer, "status">> {
+  const pieces: Uint8Array[] = [];
+  let leftBytes = bytesMax;
+  for await (const piece of response as AsyncIterable<Uint8Array>) {
+    pieces.push(piece.subarray(0, leftBytes));
+    leftBytes -= piece.byteLength;
+    if (leftBytes < 0) {
+      break;
+    }
+  }
+  return { text: new TextDecoder().decode(Buffer.concat(pieces)), isCut: leftBytes < 0 };
+}

@@ -1,0 +1,216 @@
+// One POST to somebody else's host, whatever that host does.
+
+import { Socket } from "node:net";
+import { describe, expect, test } from "vitest";
+import { addressTimeoutMs } from "../../src/egress/dialer.ts";
+import { makeCertificates } from "../harness/certificates.ts";
+import { createManualClock } from "../harness/manual-clock.ts";
+import { until } from "../harness/wait.ts";
+import { createInternet, listen, listenRaw, openEgress, post } from "./internet.ts";
+
+const answers = { "app.example": ["203.0.114.10"] };
+const url = "http://app.example/tools?key=1";
+
+test("sends what it was given, to the name by the address that was checked", async () => {
+  const seen: unknown[] = [];
+  const port = await listen(async (request, response) => {
+    const body = await request.setEncoding("utf8").toArray();
+    seen.push(request.method, request.url, body.join(""), request.headers, request.httpVersion);
+    response.writeHead(201).end("\ufeffdone");
+  });
+  const internet = createInternet(answers, { http: port });
+  const request = { headers: { "x-own": "1" }, body: '{"ä":1}' };
+  expect(await post(openEgress(internet.options), url, request)).toEqual({ status: 201, text: "done", isCut: false });
+  const headers = { host: "app.example", "x-own": "1", "content-length": "8", connection: "close" };
+  expect(seen).toEqual(["POST", "/tools?key=1", '{"ä":1}', expect.objectContaining(headers), "1.1"]);
+  expect(internet.dials).toEqual(["203.0.114.10:80"]);
+});
+
+test("on real sockets, an exception opens its own address and no other", async () => {
+  const port = await listen((_, response) => response.end("in"));
+  const egress = openEgress({ exceptions: ["127.0.0.1@127.0.0.1/32"] });
+  expect(await post(egress, `http://127.0.0.1:${port}/`)).toMatchObject({ text: "in" });
+  await expect(post(egress, `http://127.0.0.2:${port}/`)).rejects.toThrow("private IP callbacks are not allowed");
+  await expect(post(egress, `http://localhost:${port}/`)).rejects.toThrow("localhost callbacks are not allowed");
+});
+
+test("no proxy of the environment comes in between", async () => {
+  const port = await listen((_, response) => response.end("direct"));
+  process.env.HTTP_PROXY = "http://127.0.0.1:9";
+  process.env.NODE_USE_ENV_PROXY = "1";
+  try {
+    const egress = openEgress({ exceptions: ["127.0.0.1@127.0.0.1/32"] });
+    expect(await post(egress, `http://127.0.0.1:${port}/`)).toMatchObject({ text: "direct" });
+  } finally {
+    delete process.env.HTTP_PROXY;
+    delete process.env.NODE_USE_ENV_PROXY;
+  }
+});
+
+test("a connection serves one call, so none is left for another name", async () => {
+  let connections = 0;
+  const port = await listen((request, response) => {
+    connections += request.socket.bytesRead > 0 && request.headers.connection === "close" ? 1 : 0;
+    response.end("ok");
+  });
+  const internet = createInternet({ ...answers, "other.example": ["203.0.114.10"] }, { http: port });
+  const egress = openEgress(internet.options);
+  await post(egress, url);
+  await post(egress, url);
+  await post(egress, "http://other.example/");
+  expect(internet.dials).toHaveLength(3);
+  expect(connections).toBe(3);
+});
+
+describe("over TLS", () => {
+  test("the certificate has to be good for the name", async () => {
+    const { ca, server } = await makeCertificates(["app.example", "203.0.114.10"]);
+    const seen: unknown[] = [];
+    const port = await listen((request, response) => {
+      seen.push((request.socket as { servername?: unknown }).servername);
+      response.end("secure");
+    }, server);
+    const names = { ...answers, "app.example.": ["203.0.114.10"], "other.example": ["203.0.114.10"] };
+    const internet = createInternet(names, { http: 0, https: port });
+    const egress = openEgress({ ...internet.options, ca });
+    expect(await post(egress, "https://app.example./")).toMatchObject({ text: "secure" });
+    expect(await post(egress, "https://203.0.114.10/")).toMatchObject({ text: "secure" });
+    expect(seen).toEqual(["app.example", false]);
+    await expect(post(egress, "https://other.example/")).rejects.toThrow(/^no trust in the TLS of the host: /);
+    await expect(post(openEgress(internet.options), "https://app.example/")).rejects.toThrow(/^no trust/);
+    expect(seen).toHaveLength(2);
+  });
+
+  test("a host that does not speak it is told of", async () => {
+    const port = await listen((_, response) => response.end());
+    const internet = createInternet(answers, { http: port, https: port });
+    await expect(post(openEgress(internet.options), "https://app.example/")).rejects.toThrow(/^no trust|^connection/);
+  });
+});
+
+describe("a host", () => {
+  const call = (port: number, request = {}) =>
+    post(openEgress(createInternet(answers, { http: port }).options), url, request);
+
+  test("that is down", async () => {
+    await expect(call(1)).rejects.toMatchObject({ message: "connection refused", isRetryable: true });
+  });
+
+  test("that nobody knows", async () => {
+    const egress = openEgress(createInternet({ "empty.example": [] }, { http: 1 }).options);
+    const unknown = { message: "no such host", isRetryable: true };
+    await expect(post(egress, url)).rejects.toMatchObject(unknown);
+    await expect(post(egress, "http://empty.example/")).rejects.toMatchObject(unknown);
+  });
+
+  test("that closes before, in the middle of and early in its answer", async () => {
+    const reset = { message: expect.stringMatching(/^connection reset/), isRetryable: true };
+    for (const bytes of ["", "HTTP/1.1 200 O", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort"]) {
+      const port = await listenRaw((socket) => socket.once("data", () => socket.end(bytes)));
+      await expect(call(port), bytes).rejects.toMatchObject(reset);
+    }
+  });
+
+  test("that does not speak HTTP, or changes to something else", async () => {
+    for (const bytes of [
+      "SSH-2.0-OpenSSH_9\r\n\r\n",
+      "HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
+    ]) {
+      const port = await listenRaw((socket) => socket.once("data", () => socket.write(bytes)));
+      await expect(call(port), bytes).rejects.toMatchObject({ message: "what came back is no HTTP" });
+    }
+  });
+
+  test("that has more to say than is wanted, without an end", async () => {
+    const closed = Promise.withResolvers<void>();
+    const port = await listen((_, response) => {
+      response.once("close", () => closed.resolve());
+      const more = (): unknown => response.write("x".repeat(10_000)) && setImmediate(more);
+      response.on("drain", more);
+      more();
+    });
+    expect(await call(port)).toEqual({ status: 200, text: "x".repeat(1_024), isCut: true });
+    await closed.promise;
+  });
+
+  test("that says exactly as much as is wanted", async () => {
+    const port = await listen((_, response) => response.end("x".repeat(1_024)));
+    expect(await call(port)).toMatchObject({ isCut: false });
+  });
+
+  test("that redirects is not followed", async () => {
+    const internet = createInternet(answers, {
+      http: await listen((_, response) => response.writeHead(302, { location: "http://127.0.0.1/" }).end()),
+    });
+    expect(await post(openEgress(internet.options), url)).toMatchObject({ status: 302 });
+    expect(internet.dials).toEqual(["203.0.114.10:80"]);
+  });
+});
+
+describe("time", () => {
+  const late = { message: "no complete answer within 30 s", isRetryable: true };
+
+  test.each([
+    ["says nothing", ""],
+    ["says half of its head", "HTTP/1.1 200 OK\r\nx: "],
+    ["says half of its body", "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf"],
+  ])("ends a call to a host that %s", async (_, bytes) => {
+    const clock = createManualClock();
+    const asked = Promise.withResolvers<void>();
+    const closed = Promise.withResolvers<void>();
+    const port = await listenRaw((socket) => {
+      socket.once("close", () => closed.resolve());
+      socket.once("data", () => socket.write(bytes, () => asked.resolve()));
+    });
+    const egress = openEgress({ ...createInternet(answers, { http: port }).options, clock });
+    const call = expect(post(egress, url, { timeoutMs: 30_000 })).rejects.toMatchObject(late);
+    await asked.promise;
+    clock.advance(30_000);
+    await call;
+    await closed.promise;
+  });
+
+  test("ends a call while its name is looked up, and nothing is dialled afterwards", async () => {
+    const clock = createManualClock();
+    const name = Promise.withResolvers<readonly string[]>();
+    const internet = createInternet(answers, { http: 1 });
+    const egress = openEgress({ ...internet.options, resolve: () => name.promise, clock });
+    const call = expect(post(egress, url, { timeoutMs: 30_000 })).rejects.toMatchObject(late);
+    clock.advance(30_000);
+    await call;
+    name.resolve(["203.0.114.10"]);
+    await new Promise(setImmediate);
+    expect(internet.dials).toEqual([]);
+  });
+
+  test("is not all spent on an address that says nothing", async () => {
+    const port = await listen((_, response) => response.end("second"));
+    const clock = createManualClock();
+    const internet = createInternet({ "app.example": ["203.0.114.1", "203.0.114.2"] }, { http: port });
+    const connect = (address: string, to: number): Socket => {
+      const socket = internet.options.connect?.(address, to) ?? expect.fail("no internet");
+      return address === "203.0.114.1" ? new Socket().once("close", () => socket.destroy()) : socket;
+    };
+    const call = post(openEgress({ ...internet.options, connect, clock }), url);
+    await until("the second one is dialled", () => {
+      clock.advance(addressTimeoutMs);
+      return internet.dials.length === 2;
+    });
+    expect(await call).toMatchObject({ text: "second" });
+  });
+
+  test("is over at once when the caller aborts, or the service stops", async () => {
+    const port = await listenRaw(() => {});
+    const { options } = createInternet(answers, { http: port });
+    const abort = new AbortController();
+    const egress = openEgress(options);
+    const first = expect(post(egress, url, { signal: abort.signal })).rejects.toThrow("context canceled");
+    const second = expect(post(egress, url)).rejects.toThrow("the service is stopping");
+    abort.abort(new Error("context canceled"));
+    await first;
+    egress.close();
+    await second;
+    await expect(post(egress, url)).rejects.toThrow("the service is stopping");
+    await expect(post(openEgress(options), url, { signal: abort.signal })).rejects.toThrow("context canceled");
+  });
+});

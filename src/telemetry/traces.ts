@@ -73,6 +73,8 @@ export interface ToolSpanFields {
 }
 
 export interface ToolSpan {
+  /** As that of the run, for requests that the call makes. */
+  readonly traceParent: string | undefined;
   end(end: ToolSpanEnd): void;
 }
 
@@ -106,7 +108,7 @@ export async function openTraces(options: TracesOptions): Promise<Traces> {
 }
 
 const noChatSpan: ChatSpan = { firstPart: () => {}, end: () => {} };
-const noToolSpan: ToolSpan = { end: () => {} };
+const noToolSpan: ToolSpan = { traceParent: undefined, end: () => {} };
 
 export const noRunSpan: RunSpan = {
   startChat: () => noChatSpan,

@@ -14,7 +14,7 @@ import {
 import { type Resource, resourceFromAttributes } from "@opentelemetry/resources";
 import { RandomIdGenerator, TracerProvider } from "@opentelemetry/sdk-trace";
 import { newUuid } from "../../base/ids.ts";
-import { parseTraceParent, printTraceParent } from "../../base/trace-parent.ts";
+import { parseTraceParent } from "../../base/trace-parent.ts";
 import type { RunSpanFields, Traces, TracesOptions } from "../traces.ts";
 import { createExport, exportTimeoutMs } from "./export.ts";
 import { names, operations, schemaUrl, scopeName } from "./names.ts";
@@ -49,10 +49,12 @@ export function recordTraces(options: TracesOptions): Traces {
     startRun: (run) => {
       const now = startTime(clock);
       const span = startRunSpan(run, { tracer, ids, startTime: now() });
-      // Nothing is recorded for a caller who wants it so; whom the run calls is to know that.
-      const isSampled = span.isRecording();
-      const traceParent = printTraceParent({ ...span.spanContext(), isSampled });
-      return new RecordedRun(span, { tracer, now, clock, recordsContent: recordsContent && isSampled, traceParent });
+      return new RecordedRun(span, {
+        tracer,
+        now,
+        clock,
+        recordsContent: recordsContent && span.isRecording(),
+      });
     },
     close: () => {
       closing ??= close();

@@ -12,6 +12,7 @@ import {
   trace,
 } from "@opentelemetry/api";
 import type { Clock } from "../../base/clock.ts";
+import { printTraceParent } from "../../base/trace-parent.ts";
 import type {
   ChatSpan,
   ChatSpanEnd,
@@ -32,8 +33,6 @@ export interface Recording {
   readonly now: () => HrTime;
   readonly clock: Clock;
   readonly recordsContent: boolean;
-  /** Of the run's own span. */
-  readonly traceParent: string;
 }
 
 export class RecordedRun implements RunSpan {
@@ -45,7 +44,7 @@ export class RecordedRun implements RunSpan {
   readonly #open = new Set<Span>();
 
   constructor(span: Span, recording: Recording) {
-    this.traceParent = recording.traceParent;
+    this.traceParent = traceParentOf(span);
     this.#span = span;
     this.#context = trace.setSpan(ROOT_CONTEXT, span);
     this.#recording = recording;
@@ -92,6 +91,7 @@ export class RecordedRun implements RunSpan {
       [names.toolArguments]: this.#content(input),
     });
     return {
+      traceParent: traceParentOf(span),
       end: ({ error, result }: ToolSpanEnd) => {
         const failure = error === undefined ? undefined : failureOfText(error);
         this.#end(span, failure, () => ({ [names.toolResult]: this.#content(result) }));
@@ -152,4 +152,9 @@ export class RecordedRun implements RunSpan {
 
 function usageOf({ promptTokens, completionTokens }: SpanUsage = {}): Attributes {
   return { [names.inputTokens]: promptTokens, [names.outputTokens]: completionTokens };
+}
+
+/** Nothing is recorded for a caller who wants it so; whom the run calls is to know that. */
+function traceParentOf(span: Span): string {
+  return printTraceParent({ ...span.spanContext(), isSampled: span.isRecording() });
 }

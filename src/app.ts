@@ -104,6 +104,10 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     exceptions: config.securityCallbackAllow,
   });
   closers.defer(() => egress.close());
+  const why = config.callbackBaseUrl === "" ? undefined : egress.findProblem(config.callbackBaseUrl);
+  if (why !== undefined) {
+    events.callbackRefused({ why });
+  }
   const plainStreams = options.plainStreams ?? false;
   const ground: Ground = {
     config,

@@ -12,7 +12,6 @@ import { createRouter, routerLimits, services } from "../services/router.ts";
 import { FirstRuns } from "../sessions/first-runs.ts";
 import { loadSecret } from "../storage/secret.ts";
 import { countSessions } from "../storage/session.ts";
-import { selectTools } from "../tools/builtin.ts";
 import { Authenticator } from "../trust/authenticate.ts";
 import { Cursors } from "../trust/cursor.ts";
 import { RateLimit } from "../trust/rate-limit.ts";
@@ -55,7 +54,6 @@ export async function openServer(
     concurrentRunsMax: config.sessionsMaxConcurrent,
     timeoutMs: runTimeoutOf(config),
     ...thinking,
-    selectTools,
     whyNotReady,
     drain: drain.signal,
     version,

@@ -22,9 +22,6 @@ export type KeyName = keyof typeof keys;
 /** All settings, by name, with their types. */
 export type Config = { readonly [Name in KeyName]: (typeof keys)[Name]["fallback"] };
 
-/** Settings of the Agent Runner document whose parts of it are not there yet. Who sets one is told. */
-export const documentedWithoutEffect: readonly KeyName[] = ["callbackBaseUrl", "callbackTimeoutSec"];
-
 /** Variables that are no settings of the service: the commands call it with them, and tests crash it with the last. */
 export const variablesOfCommands: readonly string[] = [
   "RUNNEL_ADMIN_TOKEN",

@@ -3,7 +3,7 @@
 
 import { type ConfigFile, openConfigFile } from "./config-file.ts";
 import { Expected, Refused } from "./key.ts";
-import { type Config, documentedWithoutEffect, type Key, type KeyName, keys } from "./keys.ts";
+import { type Config, type Key, type KeyName, keys } from "./keys.ts";
 import { type Problem, quote } from "./problem.ts";
 import { readStatements, type Statements } from "./statements.ts";
 import { type Environment, findSecretFile, findUnknownVariables, findVariable } from "./variables.ts";
@@ -52,7 +52,7 @@ export function resolveSettings(sources: ConfigSources): Resolution {
     config: Object.fromEntries(entries.map(([name, { value }]) => [name, value])) as unknown as Config,
     settings,
     problems,
-    warnings: [...(file?.warnings ?? []), ...warnOfNoEffect(settings)],
+    warnings: file?.warnings ?? [],
     isComplete: file?.isRead ?? true,
   };
 }
@@ -132,14 +132,4 @@ function describeWrong(key: Key<unknown>, { field, label, text }: Found, wrong: 
   }
   const shown = key.secret === true ? "is not valid" : `is ${quote(text)}`;
   return { field, text: `${label} ${shown}: expected ${wrong.what}` };
-}
-
-function warnOfNoEffect(settings: Readonly<Record<KeyName, Setting>>): string[] {
-  return documentedWithoutEffect
-    .filter((name) => settings[name].origin !== "default")
-    .map((name) => {
-      const variable = settings[name].origin.replace(/^environment /, "");
-      const said = variable === settings[name].origin ? keys[name].path : variable;
-      return `${said} is set, but has no effect in this version`;
-    });
 }

@@ -3,7 +3,7 @@
 
 import type { Message, ToolCall } from "#gen/runnel/v1/message_pb.js";
 import type { ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
-import type { Agent } from "#gen/runnel/v1/session_pb.js";
+import type { Agent, Callback } from "#gen/runnel/v1/session_pb.js";
 import type { ResultInit } from "../runlog/result.ts";
 import type { RunSpan } from "../telemetry/traces.ts";
 
@@ -21,6 +21,12 @@ export interface RunContext {
   /** Whose run it is. */
   readonly client: string;
   readonly agent: Agent;
+  readonly session: {
+    /** Its public id. */
+    readonly name: string;
+    /** Where its caller is called back; undefined when it named nothing. */
+    readonly callback: Callback | undefined;
+  };
   /** Absolute path of the directory that tools may touch. It is there from the first call on. */
   readonly openWorkDir: () => Promise<string>;
   /** What the run was started with. */

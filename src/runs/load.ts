@@ -3,7 +3,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
 import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
-import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
+import { AgentSchema, CallbackSchema } from "#gen/runnel/v1/session_pb.js";
 import { type Checkpoint, readCheckpoint } from "../storage/checkpoint.ts";
 import type { Db } from "../storage/database.ts";
 import { lastSequence } from "../storage/run-result.ts";
@@ -32,6 +32,10 @@ export async function loadRun(db: Db, run: StartedRun, historyMessagesMax: numbe
       runId: run.id,
       client: run.client,
       agent: fromBinary(AgentSchema, run.agent),
+      session: {
+        name: run.session_name,
+        callback: run.callback === null ? undefined : fromBinary(CallbackSchema, run.callback),
+      },
       input: fromBinary(MessageSchema, run.input),
       transcript: readMessages(transcript),
       checkpoint: progress.checkpoint,

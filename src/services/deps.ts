@@ -7,7 +7,7 @@ import type { ResultLog } from "../runlog/log.ts";
 import type { DayBudget } from "../runs/day-budget.ts";
 import type { StartDeps } from "../runs/start.ts";
 import type { SessionStreamDeps } from "../sessions/stream.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { SelectTools } from "../tools/select-tools.ts";
 import type { Cursors } from "../trust/cursor.ts";
 
 export interface ServiceDeps extends StartDeps, SessionStreamDeps {
@@ -17,7 +17,7 @@ export interface ServiceDeps extends StartDeps, SessionStreamDeps {
   readonly egress: Egress;
   readonly models: Models;
   readonly dayBudget: DayBudget;
-  readonly selectTools: (names: readonly string[]) => readonly Tool[];
+  readonly selectTools: SelectTools;
   /** Null while this replica serves, else why it does not. */
   readonly whyNotReady: () => string | null;
   /** Aborts when this replica stops serving. */

@@ -2,7 +2,7 @@
 
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
-import { type Agent, AgentSchema, type RemoteTool, Session_State } from "#gen/runnel/v1/session_pb.js";
+import { AgentSchema, CallbackSchema, Session_State } from "#gen/runnel/v1/session_pb.js";
 import {
   type SendMessageRequest,
   SendMessageRequestSchema,
@@ -65,7 +65,7 @@ function nextTurn(
   asked: { session: SessionRow | undefined; request: SendMessageRequest; traceParent: string | undefined },
 ): Turn {
   const session = requireFound(asked.session);
-  const toolsRegistered = checkAgent(deps, fromBinary(AgentSchema, session.agent));
+  const toolsRegistered = checkAgent(deps, session);
   const input = toBinary(MessageSchema, userMessage(asked.request.message));
   const { id, name: sessionId } = session;
   return {
@@ -80,7 +80,8 @@ function userMessage(text: string): Message {
 }
 
 /** What the document checks when a message is sent, in its order and words. Returns the names of the tools. */
-function checkAgent(deps: ServiceDeps, agent: Agent): string[] {
+function checkAgent(deps: ServiceDeps, session: SessionRow): string[] {
+  const agent = fromBinary(AgentSchema, session.agent);
   const model = deps.models.resolve(agent.model || deps.models.defaultModel);
   assertBudgetKnown(model, runBudgetOf(agent, runBudgetOfService(deps.config)), deps.dayBudget.max);
   const { temperature } = agent;
@@ -90,26 +91,10 @@ function checkAgent(deps: ServiceDeps, agent: Agent): string[] {
       violations: [{ field: "agent.temperature", description: "must be between 0 and 2" }],
     });
   }
-  const tools = deps.selectTools(agent.tools?.builtin ?? []);
-  checkRemoteTools(agent.tools?.remote ?? []);
+  const { client, name } = session;
+  const callback = session.callback === null ? undefined : fromBinary(CallbackSchema, session.callback);
+  const tools = deps.selectTools(agent.tools, { client, name, callback });
   return tools.map((tool) => tool.name);
-}
-
-/** Said when a message is sent, as the document has it, and before a model could be offered what nobody would call. */
-function checkRemoteTools(tools: readonly RemoteTool[]): void {
-  const failed = (name: string, problem: string): Fault =>
-    new Fault("TOOL_UNSUPPORTED", `failed to build registry: create remote tool ${name}: ${problem}`, {
-      violations: [{ field: "agent.tools.remote", description: problem }],
-    });
-  for (const { name } of tools) {
-    if (!/^[a-zA-Z][a-zA-Z0-9_]*$/.test(name)) {
-      throw failed(name, `invalid tool name ${JSON.stringify(name)}: must match [a-zA-Z][a-zA-Z0-9_]*`);
-    }
-  }
-  const [first] = tools;
-  if (first !== undefined) {
-    throw failed(first.name, "remote tools are not supported yet");
-  }
 }
 
 async function assertFirstMessage(trx: Transaction, session: SessionRow): Promise<void> {

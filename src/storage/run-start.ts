@@ -9,6 +9,7 @@ export interface StartedRun extends RunRow {
   readonly session_name: string;
   readonly agent: Uint8Array;
   readonly work_dir: string | null;
+  readonly callback: Uint8Array | null;
   /** Messages of the session up to the run's input; null when nobody looked. */
   readonly transcript_length: number | null;
 }
@@ -44,7 +45,7 @@ export async function insertRun(db: Db | Transaction, run: NewRun): Promise<Star
       with held as materialized (
         select id from replica where id = ${run.owner ?? null}::uuid and lease_until > now() for key share
       ), owned as materialized (
-        select id, name, agent, work_dir from session where id = ${run.session}::uuid and delete_time is null
+        select id, name, agent, work_dir, callback from session where id = ${run.session}::uuid and delete_time is null
         for no key update
       ), inserted as (
         insert into run (id, client, session, driver, input, trace_parent, deadline,
@@ -65,7 +66,7 @@ export async function insertRun(db: Db | Transaction, run: NewRun): Promise<Star
         from inserted
         returning position
       )
-      select inserted.*, owned.name as session_name, owned.agent, owned.work_dir,
+      select inserted.*, owned.name as session_name, owned.agent, owned.work_dir, owned.callback,
         said.position + 1 as transcript_length
       from inserted cross join owned cross join said`.execute(db);
     return rows[0];
@@ -105,7 +106,7 @@ export async function claimRuns(db: Db, args: { owner: string; limit: number }):
       start_time = coalesce(start_time, now())
     from chosen, session where run.id = chosen.id and session.id = run.session
       and exists (select 1 from replica where id = ${args.owner} and lease_until > now())
-    returning ${runValues}, session.name as session_name, session.agent, session.work_dir,
+    returning ${runValues}, session.name as session_name, session.agent, session.work_dir, session.callback,
       null::int8 as transcript_length`.execute(db);
   return rows;
 }

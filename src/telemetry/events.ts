@@ -61,6 +61,11 @@ export const catalogue = {
     h2Port: number | undefined;
     metricsPort: number | undefined;
   }>("server.listening", "info", "The service answers at these ports."),
+  callbackRefused: row<{ why: string }>(
+    "callback.refused",
+    "warn",
+    "The callback URL of the settings is one that this service may not call.",
+  ),
   databaseTroubled: row<Trouble>("database.troubled", "warn", "A part could not use the database and will try again."),
   clockCorrected: row<{ aheadMs: number }>(
     "clock.corrected",

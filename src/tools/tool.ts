@@ -4,6 +4,15 @@
 export interface ToolContext {
   readonly workDir: string;
   readonly signal: AbortSignal;
+  /** Which call it is, for tools that tell others. */
+  readonly call?: ToolCallReference;
+}
+
+export interface ToolCallReference {
+  /** As the model's provider named it. The same when the call is made again. */
+  readonly id: string;
+  /** Belongs into the header `traceparent` of requests that the call makes; undefined without traces. */
+  readonly traceParent: string | undefined;
 }
 
 /** How a call ended. A failure that the model should read about is an outcome, not a throw. */

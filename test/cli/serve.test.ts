@@ -157,14 +157,13 @@ test("dev listens on loopback whatever file and environment say, and elsewhere o
   }
 });
 
-test("the names of the Agent Runner document work, and those that do nothing yet are told", async () => {
+test("the names of the Agent Runner document work", async () => {
   const serve = await startServe({
     RUNNEL_AUTH_API_KEYS: "",
     AGENT_RUNNER_AUTH_HMAC_SECRET: "a secret of the document",
     AGENT_RUNNER_DEFAULTS_MODEL: "demo",
     AGENT_RUNNER_CALLBACK_BASE_URL: "https://app.example",
   });
-  expect(serve.stderr()).toContain("AGENT_RUNNER_CALLBACK_BASE_URL is set, but has no effect in this version");
   const unsigned = await fetch(`http://127.0.0.1:${serve.port}/v1/sessions`);
   expect([unsigned.status, await unsigned.json()]).toEqual([401, { error: "missing signature, timestamp, or nonce" }]);
   const run = await runCommand(["run", "hello pace=0", "--url", `http://127.0.0.1:${serve.port}`], {

@@ -132,14 +132,3 @@ test("whoever else can read a file with secrets is worth a warning, and nothing 
   await open.write("config.yaml", "server: {port: 80}\nauth: {hmac_secret: ''}\n", 0o644);
   readConfig(open.sources, { onWarning: (warning) => expect.fail(warning) });
 });
-
-test("settings of the document that do nothing yet are told by the name that was used", async () => {
-  const place = await makePlace({ AGENT_RUNNER_CALLBACK_TIMEOUT_SEC: "1" });
-  await place.write("config.yaml", "callback: {base_url: https://app.example}\n");
-  const told: string[] = [];
-  readConfig(place.sources, { onWarning: (warning) => told.push(warning) });
-  expect(told).toEqual([
-    "callback.base_url is set, but has no effect in this version",
-    "AGENT_RUNNER_CALLBACK_TIMEOUT_SEC is set, but has no effect in this version",
-  ]);
-});

@@ -69,6 +69,10 @@ describe("creating a session", () => {
       ["javascript:alert(1)", /^scheme must be http or https$/],
       ["https://user:secret@app.example", /^invalid URL: /],
       ["https://app.example/#x", /^invalid URL: /],
+      ["https://app.example/#", /^invalid URL: /],
+      ["https://app.example:22/", /^invalid URL: port 22 is not allowed$/],
+      ["http://app.example\\@10.0.0.8/", /^invalid URL: /],
+      ["http://app.example/\r\nx: 1", /^invalid URL: /],
       ["http://localhost:8000/api", /^localhost callbacks are not allowed$/],
       ["http://LOCALHOST./", /^localhost callbacks are not allowed$/],
       ["http://a.localhost/", /^localhost callbacks are not allowed$/],
@@ -92,10 +96,23 @@ describe("creating a session", () => {
       }
     });
 
+    test("but not at where a host is that the settings name", async () => {
+      const service = await startService({
+        securityCallbackAllow: ["127.0.0.1@127.0.0.0/8", "localhost@127.0.0.1/32"],
+      });
+      const create = (baseUrl: string) => post(service, "/v1/sessions", { agent, callback: { base_url: baseUrl } });
+      for (const baseUrl of ["http://127.0.0.1:8000/", "http://2130706433/", "http://localhost:8000/api"]) {
+        expect.soft((await create(baseUrl))[0], baseUrl).toBe(201);
+      }
+      for (const baseUrl of ["http://127.0.0.2/", "http://a.localhost/", "http://10.0.0.8/", "http://[::1]/"]) {
+        expect.soft((await create(baseUrl))[0], baseUrl).toBe(400);
+      }
+    });
+
     test("but not at where it is, when private networks are allowed", async () => {
       const service = await startService({ securityAllowPrivateNetworks: true });
       for (const [baseUrl, problem] of cases) {
-        const isPrivate = problem !== undefined && /not allowed/.test(problem.source);
+        const isPrivate = problem !== undefined && /are not allowed/.test(problem.source);
         const [status] = await post(service, "/v1/sessions", { agent, callback: { base_url: baseUrl } });
         expect.soft(status, baseUrl).toBe(problem === undefined || isPrivate ? 201 : 400);
       }
@@ -131,20 +148,6 @@ describe("sending a message", () => {
       code: 3,
       details: "message is required",
     });
-  });
-
-  test("refuses remote tools in the document's form, while there is nobody to call them", async () => {
-    const service = await startService();
-    const send = async (sessionId: string, name: string) => {
-      const tools = { builtin: ["read_file"], remote: [{ name, description: "d", parameters: [] }] };
-      const made = await post(service, "/v1/sessions", { session_id: sessionId, agent: { ...agent, tools } });
-      expect(made[0]).toBe(201);
-      return await post(service, `/v1/sessions/${sessionId}/messages`, { message: "x" });
-    };
-    const invalid = 'create remote tool a-b: invalid tool name "a-b": must match [a-zA-Z][a-zA-Z0-9_]*';
-    expect(await send("one", "a-b")).toEqual([400, { error: `failed to build registry: ${invalid}` }]);
-    const unsupported = "create remote tool search_docs: remote tools are not supported yet";
-    expect(await send("two", "search_docs")).toEqual([400, { error: `failed to build registry: ${unsupported}` }]);
   });
 
   test("takes one message only where the service is set so", async () => {

@@ -16,7 +16,7 @@ import { parkAfterMs } from "../../models/retry.ts";
 import type { Amount, DayBudget } from "../../runs/day-budget.ts";
 import type { Driver, DriverEnd, DriverStep, FailedEnd, OpenToolCall, RunContext } from "../../runs/driver.ts";
 import type { Events } from "../../telemetry/events.ts";
-import { selectTools } from "../../tools/builtin.ts";
+import type { SelectTools } from "../../tools/select-tools.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { assertBudgetKnown, runBudgetOf } from "./budget.ts";
 import { assistantMessage, modelMessages, toolMessage } from "./history.ts";
@@ -29,6 +29,7 @@ import { fitMessages } from "./window.ts";
 
 export interface LlmLoopOptions {
   readonly resolveModel: (name: string) => Model;
+  readonly selectTools: SelectTools;
   readonly clock: Clock;
   readonly events: Events;
   readonly dayBudget: DayBudget;
@@ -87,8 +88,8 @@ async function* run(context: RunContext, options: LlmLoopOptions): AsyncGenerato
 
 /** A session whose model or tools are not to be had fails its run clearly. */
 function prepare(context: RunContext, options: LlmLoopOptions): Loop | FailedEnd {
-  const { resolveModel, clock, events, dayBudget, defaults } = options;
-  const { agent } = context;
+  const { resolveModel, selectTools, clock, events, dayBudget, defaults } = options;
+  const { agent, client, session } = context;
   try {
     const model = resolveModel(agent.model || defaults.model);
     const runMax = runBudgetOf(agent, defaults.runBudget);
@@ -100,7 +101,7 @@ function prepare(context: RunContext, options: LlmLoopOptions): Loop | FailedEnd
       dayBudget,
       model,
       runMax,
-      tools: selectTools(agent.tools?.builtin ?? []),
+      tools: selectTools(agent.tools, { client, ...session }),
       // Without a limit of its own or of the service a run has one turn, as the Agent Runner document's service does it.
       maxTurns: firstPositive(agent.maxTurns, defaults.maxTurns) ?? 1,
       maxTokens: firstPositive(agent.maxTokens, defaults.maxTokens) ?? maxTokensDefault,

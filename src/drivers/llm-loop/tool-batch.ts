@@ -97,7 +97,7 @@ async function runOne(batch: ToolBatch, position: number): Promise<{ position: n
   const startMs = batch.clock.monotonicMs();
   const span = batch.work.span.startTool({ name: call.name, callId: call.id, arguments: () => call.arguments });
   failpoint("tool.starting");
-  const outcome = await outcomeOf(batch, call, position);
+  const outcome = await outcomeOf(batch, call, position, span.traceParent);
   failpoint("tool.ended");
   const isOk = "content" in outcome;
   span.end(isOk ? { result: () => outcome.content } : { error: outcome.error });
@@ -106,7 +106,12 @@ async function runOne(batch: ToolBatch, position: number): Promise<{ position: n
   return { position, outcome: present(call, outcome) };
 }
 
-async function outcomeOf(batch: ToolBatch, call: ToolCall, position: number): Promise<ToolOutcome> {
+async function outcomeOf(
+  batch: ToolBatch,
+  call: ToolCall,
+  position: number,
+  traceParent: string | undefined,
+): Promise<ToolOutcome> {
   if (batch.interventions.size > 0) {
     return {
       error: batch.interventions.get(position) ?? "skipped: no tool of this turn was run, for one was repeated",
@@ -122,7 +127,8 @@ async function outcomeOf(batch: ToolBatch, call: ToolCall, position: number): Pr
   if (batch.resumed && tool.afterCrash === "report") {
     return { error: "interrupted: the process that ran this call was lost, and the call was not repeated" };
   }
-  return await runCall(tool, call.arguments, batch.work, { timeoutMs: callTimeoutMs, clock: batch.clock });
+  const context = { ...batch.work, call: { id: call.id, traceParent } };
+  return await runCall(tool, call.arguments, context, { timeoutMs: callTimeoutMs, clock: batch.clock });
 }
 
 function present(call: ToolCall, outcome: ToolOutcome): ToolCallCompleted {

@@ -1,0 +1,33 @@
+// The arguments of a call as JSON for somebody else's program: keys sorted, and within what such programs can read.
+
+import type { ToolArguments } from "./arguments.ts";
+import { isDeeper } from "./depth.ts";
+
+/** PHP's own decoder, as its clients use it, gives up on deeper ones; the whole body is one level deeper. */
+const depthMax = 63;
+const bytesMax = 1_048_576;
+
+export function printArguments(args: ToolArguments): { readonly json: string } | { readonly problem: string } {
+  if (isDeeper(args, depthMax)) {
+    return { problem: `nested more than ${depthMax} levels deep` };
+  }
+  // As the document's service writes them, so that nothing in a text can end a script or a line.
+  const json = print(args).replace(/[<>&\u2028\u2029]/g, escapeCharacter);
+  const sizeBytes = Buffer.byteLength(json);
+  return sizeBytes > bytesMax ? { problem: `too large: ${sizeBytes} bytes (max ${bytesMax})` } : { json };
+}
+
+function print(value: unknown): string {
+  if (typeof value !== "object" || value === null) {
+    return JSON.stringify(value);
+  }
+  if (Array.isArray(value)) {
+    return `[${value.map(print).join(",")}]`;
+  }
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${entries.map(([key, each]) => `${JSON.stringify(key)}:${print(each)}`).join(",")}}`;
+}
+
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}

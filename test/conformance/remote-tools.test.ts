@@ -1,0 +1,256 @@
+// Remote tools, as a caller meets them: its agent names them, and its own host is called, which lets in what the PHP client
+// library lets in.
+
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Config } from "../../src/config/keys.ts";
+import { type CallbackHost, startCallbackHost, status } from "../fakes/callback-host.ts";
+import { openCollector } from "../fakes/otlp-collector.ts";
+import { answer, callTools, type FakeProvider } from "../fakes/provider.ts";
+import { credentialsOf, keyOf } from "../harness/credentials.ts";
+import { signV1 } from "../harness/signing.ts";
+import { until } from "../harness/wait.ts";
+import { type Stage, setStage, told } from "./stage.ts";
+import { findSurface } from "./surfaces.ts";
+
+const rest = findSurface("REST");
+const securityCallbackAllow = ["127.0.0.1@127.0.0.1/32"];
+
+const parameters = {
+  type: "object",
+  properties: {
+    query: { type: ["string", "null"], minLength: 2, default: "x" },
+    kind: { anyOf: [{ enum: [1, 2] }, { const: "any" }] },
+  },
+  required: ["query"],
+  additionalProperties: false,
+};
+const searchDocs = { name: "search_docs", description: "Searches the documents.", parameters };
+
+async function openHost(secret = keyOf()): Promise<CallbackHost> {
+  const host = await startCallbackHost({ secret });
+  onTestFinished(() => host[Symbol.asyncDispose]());
+  return host;
+}
+
+interface Talk {
+  readonly stage: Stage;
+  readonly baseUrl?: string | undefined;
+  readonly remote?: readonly object[];
+  readonly builtin?: readonly string[];
+}
+
+/** The answer to the first message of a new session. */
+async function sendFirst({ stage, baseUrl, remote = [searchDocs], builtin = [] }: Talk): Promise<[number, Answer]> {
+  const callback = baseUrl === undefined ? {} : { callback: { base_url: baseUrl } };
+  const agent = { name: "caller", tools: { builtin, remote } };
+  const [made, { session_id }] = await post(stage, "/v1/sessions", { agent, ...callback });
+  expect(made).toBe(201);
+  return await post(stage, `/v1/sessions/${session_id}/messages`, { message: "find it" });
+}
+
+type Answer = Readonly<Record<string, unknown>>;
+
+async function post({ service }: Stage, path: string, body: object): Promise<[number, Answer]> {
+  const init = { method: "POST", headers: credentialsOf(), body: JSON.stringify(body) };
+  const response = await fetch(`${service.url}${path}`, init);
+  return [response.status, (await response.json()) as Answer];
+}
+
+/** Every event of the run that one call of the model makes. */
+async function converse(talk: Talk, args = '{"query":"auth"}'): Promise<unknown[]> {
+  const { provider, api } = talk.stage;
+  provider.respond(callTools({ id: "call_7", name: "search_docs", arguments: args }), answer("done"));
+  const [code, sent] = await sendFirst(talk);
+  expect([code, sent.error]).toEqual([202, undefined]);
+  return told(await Array.fromAsync(api.followSession(String(sent.session_id))));
+}
+
+async function toolsTold(provider: FakeProvider): Promise<unknown> {
+  return (await provider.request(0)).body.tools;
+}
+
+const openStage = (flags: Partial<Config> = {}): Promise<Stage> => setStage(rest, { securityCallbackAllow, ...flags });
+
+test("a remote tool is offered with its own schema, called with a signature, and answered for", async () => {
+  const host = await openHost();
+  const stage = await openStage();
+  host.answer({ success: true, content: "3 documents" });
+  const events = await converse({ stage, baseUrl: host.baseUrl, builtin: ["list_dir"] });
+  expect(events).toEqual([
+    ["tool_call", { tool: "search_docs", args: { query: "auth" } }],
+    ["tool_result", { tool: "search_docs", success: true, content: "3 documents" }],
+    ["text", { content: "done" }],
+    ["done", { status: "completed", output: "done", turns: 2 }],
+  ]);
+  expect(await toolsTold(stage.provider)).toEqual([
+    expect.objectContaining({ function: expect.objectContaining({ name: "list_dir" }) }),
+    { type: "function", function: searchDocs },
+  ]);
+  expect((await stage.provider.request(1)).body.messages.at(-1)).toEqual({
+    role: "tool",
+    tool_call_id: "call_7",
+    content: "3 documents",
+  });
+  expect(host.refusals).toEqual([]);
+  expect(host.calls).toHaveLength(1);
+  const [{ path = "", body = "", headers = {} } = {}] = host.calls;
+  expect(path).toBe("POST /api/agent-runner/tools/search_docs");
+  expect(JSON.parse(body)).toEqual({
+    arguments: { query: "auth" },
+    session_id: headers["x-session-id"],
+    tool_name: "search_docs",
+  });
+  expect(headers).toMatchObject({ "idempotency-key": "call_7", "content-type": "application/json" });
+});
+
+test("what the host says of a failure, and what is wrong with arguments, reaches reader and model", async () => {
+  const host = await openHost();
+  const stage = await openStage();
+  host.answer({ success: false, error: "none found" });
+  const failed = await converse({ stage, baseUrl: host.baseUrl });
+  expect(failed[1]).toEqual(["tool_result", { tool: "search_docs", success: false, content: "", error: "none found" }]);
+  host.answer(status(422, "no"));
+  const refused = await converse({ stage, baseUrl: host.baseUrl });
+  expect(refused[1]).toMatchObject(["tool_result", { error: "callback returned 422: no" }]);
+  const wrong = await converse({ stage, baseUrl: host.baseUrl }, '{"query":"a"}');
+  const error = "invalid arguments: /query must NOT have fewer than 2 characters (#/properties/query/minLength)";
+  expect(wrong[1]).toMatchObject(["tool_result", { error }]);
+  expect((await stage.provider.request(5)).body.messages.at(-1)).toMatchObject({ content: `Error: ${error}` });
+  expect(host.calls).toHaveLength(2);
+});
+
+describe("who is called", () => {
+  test("is the global host, unless the session names one", async () => {
+    const [own, global] = [await openHost(), await openHost()];
+    const stage = await openStage({ callbackBaseUrl: global.baseUrl });
+    await converse({ stage });
+    expect([own.calls.length, global.calls.length]).toEqual([0, 1]);
+    await converse({ stage, baseUrl: own.baseUrl });
+    expect([own.calls.length, global.calls.length]).toEqual([1, 1]);
+  });
+
+  test("is signed to with the shared secret where clients have no keys", async () => {
+    const secret = "the secret that all callers share";
+    const host = await openHost(secret);
+    const stage = await openStage({ authApiKeys: [], authHmacSecret: secret, callbackBaseUrl: host.baseUrl });
+    const signed = async (path: string, body: object) => {
+      const text = JSON.stringify(body);
+      const headers = signV1({ secret, clientId: "app", method: "POST", path, body: text });
+      return (await (
+        await fetch(`${stage.service.url}${path}`, { method: "POST", headers, body: text })
+      ).json()) as Answer;
+    };
+    stage.provider.respond(callTools({ id: "c", name: "search_docs", arguments: '{"query":"auth"}' }), answer("done"));
+    const agent = { name: "caller", tools: { remote: [searchDocs] } };
+    const { session_id } = await signed("/v1/sessions", { agent });
+    expect(await signed(`/v1/sessions/${session_id}/messages`, { message: "go" })).toMatchObject({
+      tools_registered: ["search_docs"],
+    });
+    await host.called(1);
+    expect(host.refusals).toEqual([]);
+  });
+
+  test("is nobody at a private address that no setting names", async () => {
+    const host = await openHost();
+    const stage = await openStage();
+    const name = `http://localhost:${new URL(host.baseUrl).port}/`;
+    const agent = { name: "caller", tools: { remote: [searchDocs] } };
+    expect(await post(stage, "/v1/sessions", { agent, callback: { base_url: name } })).toEqual([
+      400,
+      { error: "invalid callback.base_url: localhost callbacks are not allowed" },
+    ]);
+    const strict = await setStage(rest, { callbackBaseUrl: host.baseUrl });
+    expect(await sendFirst({ stage: strict })).toEqual([
+      400,
+      {
+        error:
+          "failed to build registry: create remote tool search_docs: invalid callback.base_url: " +
+          "private IP callbacks are not allowed",
+      },
+    ]);
+    expect(host.calls).toEqual([]);
+  });
+});
+
+describe("a message is refused", () => {
+  const registry = "failed to build registry: ";
+  const cases = [
+    [
+      [{ ...searchDocs, name: "a-b" }],
+      'create remote tool a-b: invalid tool name "a-b": must match [a-zA-Z][a-zA-Z0-9_]*',
+    ],
+    [[{ ...searchDocs, name: "list_dir" }], "register remote list_dir: tool already registered: list_dir"],
+    [[searchDocs, searchDocs], "register remote search_docs: tool already registered: search_docs"],
+    [
+      [{ ...searchDocs, parameters: { properties: { a: { pattern: "(?=x)" } } } }],
+      /^create remote tool search_docs: parameters are not a valid JSON Schema: pattern "\(\?=x\)": /,
+    ],
+    [
+      [{ ...searchDocs, parameters: [1] }],
+      "create remote tool search_docs: parameters must be a JSON Schema of an object",
+    ],
+  ] as const;
+
+  test("for a tool that could not be called", async () => {
+    const stage = await openStage({ callbackBaseUrl: "https://app.example" });
+    for (const [remote, problem] of cases) {
+      const [code, { error = "" }] = await sendFirst({ stage, remote, builtin: ["list_dir"] });
+      const text = String(error).replace(registry, "");
+      expect.soft([code, text]).toEqual([400, typeof problem === "string" ? problem : expect.stringMatching(problem)]);
+    }
+  });
+
+  test("without a host to call", async () => {
+    expect(await sendFirst({ stage: await openStage() })).toEqual([
+      400,
+      {
+        error: `${registry}create remote tool search_docs: no callback.base_url: name one when the session is created`,
+      },
+    ]);
+  });
+
+  test("of a client whose key is kept as a hash, where nothing is shared", async () => {
+    const stage = await openStage({
+      callbackBaseUrl: "https://app.example",
+      authAdminToken: "the-admin-token-of-tests",
+    });
+    const made = await fetch(`${stage.service.url}/v1/auth/keys`, {
+      method: "POST",
+      headers: { authorization: "Bearer the-admin-token-of-tests", "content-type": "application/json" },
+      body: '{"client_id":"hashed"}',
+    });
+    const { key } = (await made.json()) as { key: string };
+    const call = async (path: string, body: object) => {
+      const headers = { authorization: `Bearer ${key}` };
+      const init = { method: "POST", headers, body: JSON.stringify(body) };
+      return (await (await fetch(`${stage.service.url}${path}`, init)).json()) as Answer;
+    };
+    const { session_id } = await call("/v1/sessions", { agent: { name: "x", tools: { remote: [searchDocs] } } });
+    const { error } = await call(`/v1/sessions/${session_id}/messages`, { message: "go" });
+    expect(error).toMatch(
+      /^failed to build registry: create remote tool search_docs: nothing to sign its calls with: /,
+    );
+  });
+});
+
+test("a call belongs to the trace of its run, below the span of its tool", async () => {
+  const host = await openHost();
+  const collector = await openCollector();
+  const stage = await openStage({ tracingEndpoint: collector.url });
+  await converse({ stage, baseUrl: host.baseUrl });
+  const span = await until("the tool's span", () =>
+    collector.spans.find(({ name }) => name.startsWith("execute_tool")),
+  );
+  expect(host.calls[0]?.headers.traceparent).toBe(`00-${span.traceId}-${span.spanId}-01`);
+});
+
+test("PHP's empty array of parameters is no parameters", async () => {
+  const host = await openHost();
+  const stage = await openStage();
+  const remote = [{ ...searchDocs, parameters: [] }];
+  expect((await converse({ stage, baseUrl: host.baseUrl, remote }, ""))[0]).toEqual([
+    "tool_call",
+    { tool: "search_docs", args: {} },
+  ]);
+  expect(JSON.parse(host.calls[0]?.body ?? "")).toMatchObject({ arguments: {} });
+});

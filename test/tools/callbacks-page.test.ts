@@ -1,0 +1,57 @@
+// The host that docs/callbacks.md shows, run as it stands there.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { openEgress, post } from "../egress/internet.ts";
+import { signV1 } from "../harness/signing.ts";
+import { until } from "../harness/wait.ts";
+
+const secret = "the secret of the page's reader";
+
+async function startShownHost(): Promise<string> {
+  const page = await readFile(new URL("../../docs/callbacks.md", import.meta.url), "utf8");
+  const code = /```js\n([\s\S]+?)```/.exec(page)?.[1] ?? expect.fail("the page shows no host");
+  const directory = await mkdtemp(join(tmpdir(), "runnel-host-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const path = join(directory, "host.mjs");
+  await writeFile(path, code);
+  const child = spawn(process.execPath, [path], {
+    env: { AGENT_SECRET: secret, PORT: "0" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(async () => {
+    const exited = once(child, "exit");
+    child.kill("SIGKILL");
+    await exited;
+  });
+  let said = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  const port = await until("the host to listen", () => /listening on (\d+)/.exec(said)?.[1]);
+  return `http://127.0.0.1:${port}/api/agent-runner`;
+}
+
+test("it answers what is signed, once, and nothing else", async () => {
+  const baseUrl = await startShownHost();
+  const egress = openEgress({ exceptions: ["127.0.0.1@127.0.0.1/32"] });
+  const body = '{"arguments":{"query":"auth"},"session_id":"s","tool_name":"search_docs"}';
+  const call = async (name: string, headers: Readonly<Record<string, string>>) => {
+    const { status, text } = await post(egress, `${baseUrl}/tools/${name}`, { body, headers });
+    return [status, JSON.parse(text)];
+  };
+  const sign = (given = secret) => ({ ...signV1({ secret: given, path: "/", body }), "idempotency-key": "k" });
+  const found = [200, { success: true, content: "No documents about auth." }];
+  const signed = sign();
+  expect(await call("search_docs", signed)).toEqual(found);
+  expect(await call("search_docs", signed)).toEqual([401, {}]);
+  expect(await call("search_docs", sign())).toEqual(found);
+  expect(await call("search_docs", sign("another secret"))).toEqual([401, {}]);
+  expect(await call("search_docs", {})).toEqual([401, {}]);
+  const unknown = { ...sign(), "idempotency-key": "other" };
+  expect(await call("toString", unknown)).toEqual([404, { success: false, error: "unknown tool" }]);
+});

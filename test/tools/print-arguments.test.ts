@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { printArguments } from "../../src/tools/print-arguments.ts";
+
+test("keys are sorted on every level, and nothing in a text can end a script", () => {
+  const args = JSON.parse('{"b":[{"z":1,"a":null}],"a":"<&>\\u2028","__proto__":{"x":1},"10":1,"2":2}');
+  expect(printArguments(args)).toEqual({
+    json: '{"10":1,"2":2,"__proto__":{"x":1},"a":"\\u003c\\u0026\\u003e\\u2028","b":[{"a":null,"z":1}]}',
+  });
+});
+
+test("what is too deep or too large is refused", () => {
+  const nest = (levels: number): Record<string, unknown> => (levels === 1 ? {} : { a: nest(levels - 1) });
+  expect(printArguments(nest(63))).toHaveProperty("json");
+  expect(printArguments(nest(64))).toEqual({ problem: "nested more than 63 levels deep" });
+  expect(printArguments(JSON.parse(`{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`))).toHaveProperty("problem");
+  expect(printArguments({ a: "x".repeat(1_048_576) })).toEqual({ problem: "too large: 1048584 bytes (max 1048576)" });
+});

@@ -1,8 +1,10 @@
 // Remote tools, as a caller meets them: its agent names them, and its own host is called, which lets in what the PHP client
 // library lets in.
 
+import type { IncomingHttpHeaders } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Config } from "../../src/config/keys.ts";
+import { listen } from "../egress/internet.ts";
 import { type CallbackHost, startCallbackHost, status } from "../fakes/callback-host.ts";
 import { openCollector } from "../fakes/otlp-collector.ts";
 import { answer, callTools, type FakeProvider } from "../fakes/provider.ts";
@@ -35,23 +37,29 @@ async function openHost(secret = keyOf()): Promise<CallbackHost> {
 interface Talk {
   readonly stage: Stage;
   readonly baseUrl?: string | undefined;
-  readonly remote?: readonly object[];
+  readonly remote?: readonly { readonly name: string }[];
   readonly builtin?: readonly string[];
 }
 
 /** The answer to the first message of a new session. */
-async function sendFirst({ stage, baseUrl, remote = [searchDocs], builtin = [] }: Talk): Promise<[number, Answer]> {
+async function sendFirst(talk: Talk, credentials = credentialsOf()): Promise<[number, Answer]> {
+  const { stage, baseUrl, remote = [searchDocs], builtin = [] } = talk;
   const callback = baseUrl === undefined ? {} : { callback: { base_url: baseUrl } };
   const agent = { name: "caller", tools: { builtin, remote } };
-  const [made, { session_id }] = await post(stage, "/v1/sessions", { agent, ...callback });
+  const [made, { session_id }] = await post(stage, "/v1/sessions", { agent, ...callback }, credentials);
   expect(made).toBe(201);
-  return await post(stage, `/v1/sessions/${session_id}/messages`, { message: "find it" });
+  return await post(stage, `/v1/sessions/${session_id}/messages`, { message: "find it" }, credentials);
 }
 
 type Answer = Readonly<Record<string, unknown>>;
 
-async function post({ service }: Stage, path: string, body: object): Promise<[number, Answer]> {
-  const init = { method: "POST", headers: credentialsOf(), body: JSON.stringify(body) };
+async function post(
+  { service }: Stage,
+  path: string,
+  body: object,
+  headers = credentialsOf(),
+): Promise<[number, Answer]> {
+  const init = { method: "POST", headers, body: JSON.stringify(body) };
   const response = await fetch(`${service.url}${path}`, init);
   return [response.status, (await response.json()) as Answer];
 }
@@ -61,7 +69,9 @@ async function converse(talk: Talk, args = '{"query":"auth"}'): Promise<unknown[
   const { provider, api } = talk.stage;
   provider.respond(callTools({ id: "call_7", name: "search_docs", arguments: args }), answer("done"));
   const [code, sent] = await sendFirst(talk);
-  expect([code, sent.error]).toEqual([202, undefined]);
+  const { remote = [searchDocs], builtin = [] } = talk;
+  const toolsRegistered = [...builtin, ...remote.map(({ name }) => name)];
+  expect([code, sent]).toEqual([202, expect.objectContaining({ tools_registered: toolsRegistered })]);
   return told(await Array.fromAsync(api.followSession(String(sent.session_id))));
 }
 
@@ -148,6 +158,22 @@ describe("who is called", () => {
     });
     await host.called(1);
     expect(host.refusals).toEqual([]);
+  });
+
+  test("gets no signature from a service that asks nobody for one", async () => {
+    const seen: IncomingHttpHeaders[] = [];
+    const port = await listen((request, response) => {
+      seen.push(request.headers);
+      response.end('{"success":true,"content":"open"}');
+    });
+    const stage = await openStage({ authApiKeys: [] });
+    stage.provider.respond(callTools({ id: "c", name: "search_docs", arguments: '{"query":"auth"}' }), answer("done"));
+    const baseUrl = `http://127.0.0.1:${port}`;
+    const [code, sent] = await sendFirst({ stage, baseUrl }, {});
+    expect([code, sent.error]).toEqual([202, undefined]);
+    await until("the call", () => seen.length === 1);
+    expect(seen[0]).toMatchObject({ "x-nonce": expect.any(String), "x-timestamp": expect.any(String) });
+    expect(seen[0]).not.toHaveProperty("x-signature");
   });
 
   test("is nobody at a private address that no setting names", async () => {

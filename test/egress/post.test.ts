@@ -1,6 +1,8 @@
 // One POST to somebody else's host, whatever that host does.
 
+import { execFile } from "node:child_process";
 import { Socket } from "node:net";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { addressTimeoutMs } from "../../src/egress/dialer.ts";
 import { makeCertificates } from "../harness/certificates.ts";
@@ -34,17 +36,31 @@ test("on real sockets, an exception opens its own address and no other", async (
   await expect(post(egress, `http://localhost:${port}/`)).rejects.toThrow("localhost callbacks are not allowed");
 });
 
+// Node reads these variables when it starts, so it takes a process of its own.
 test("no proxy of the environment comes in between", async () => {
   const port = await listen((_, response) => response.end("direct"));
-  process.env.HTTP_PROXY = "http://127.0.0.1:9";
-  process.env.NODE_USE_ENV_PROXY = "1";
-  try {
-    const egress = openEgress({ exceptions: ["127.0.0.1@127.0.0.1/32"] });
-    expect(await post(egress, `http://127.0.0.1:${port}/`)).toMatchObject({ text: "direct" });
-  } finally {
-    delete process.env.HTTP_PROXY;
-    delete process.env.NODE_USE_ENV_PROXY;
-  }
+  const proxied: unknown[] = [];
+  const proxyPort = await listen((request, response) => {
+    proxied.push(request.url);
+    response.end("proxied");
+  });
+  const code = `
+    import { once } from "node:events";
+    import { get } from "node:http";
+    import { text } from "node:stream/consumers";
+    import { createEgress } from ${JSON.stringify(new URL("../../src/egress/post.ts", import.meta.url).href)};
+    import { systemClock as clock } from ${JSON.stringify(new URL("../../src/base/clock.ts", import.meta.url).href)};
+    const egress = createEgress({ clock, allowsPrivate: true, exceptions: [] });
+    const { signal } = new AbortController();
+    const request = { url: "http://127.0.0.1:${port}/", headers: {}, body: "", timeoutMs: 20_000, responseBytesMax: 99, signal };
+    const direct = await egress.post(request);
+    const [response] = await once(get(request.url), "response");
+    console.log(direct.text, await text(response));`;
+  const env = { HTTP_PROXY: `http://127.0.0.1:${proxyPort}`, NODE_USE_ENV_PROXY: "1" };
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", code], { env });
+  // The second is what Node itself does with these variables.
+  expect(stdout).toBe("direct proxied\n");
+  expect(proxied).toHaveLength(1);
 });
 
 test("a connection serves one call, so none is left for another name", async () => {
@@ -165,6 +181,22 @@ describe("time", () => {
     const egress = openEgress({ ...createInternet(answers, { http: port }).options, clock });
     const call = expect(post(egress, url, { timeoutMs: 30_000 })).rejects.toMatchObject(late);
     await asked.promise;
+    clock.advance(30_000);
+    await call;
+    await closed.promise;
+  });
+
+  test("ends a call to a host that does not come to TLS", async () => {
+    const clock = createManualClock();
+    const greeted = Promise.withResolvers<void>();
+    const closed = Promise.withResolvers<void>();
+    const port = await listenRaw((socket) => {
+      socket.once("close", () => closed.resolve());
+      socket.once("data", () => greeted.resolve());
+    });
+    const egress = openEgress({ ...createInternet(answers, { http: port }).options, clock });
+    const call = expect(post(egress, "https://app.example/", { timeoutMs: 30_000 })).rejects.toMatchObject(late);
+    await greeted.promise;
     clock.advance(30_000);
     await call;
     await closed.promise;

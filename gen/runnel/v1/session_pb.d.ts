@@ -322,7 +322,7 @@ export declare const RemoteToolSchema: GenMessage<RemoteTool>;
  */
 export declare type Callback = Message<"runnel.v1.Callback"> & {
   /**
-   * Base URL, http or https, of a public host; unset means none.
+   * Base URL, http or https, of a public host or of one that the service's settings allow; unset means the service's own.
    *
    * @generated from field: string base_url = 1;
    */

@@ -106,7 +106,7 @@ export class Missed extends Error {}
 export async function deathOf(member: Member): Promise<number> {
   const isDead = freezes(member) ? () => isFrozen(member) : () => !isAlive(member);
   await until(`a process to come to ${member.dies}`, isDead, patienceMs).catch((error: Error) => {
-    throw member.log().includes('"lease.lost"') ? new Missed(error.message) : error;
+    throw asMiss(member, error.message);
   });
   const diedAtMs = Date.now();
   if (freezes(member)) {
@@ -114,9 +114,13 @@ export async function deathOf(member: Member): Promise<number> {
   }
   const exitCode = await member.stop();
   if (exitCode !== null) {
-    throw new Error(`a process that was to be killed at ${member.dies} ended with ${exitCode}`);
+    throw asMiss(member, `a process that was to be killed at ${member.dies} ended with ${exitCode}`);
   }
   return diedAtMs;
+}
+
+function asMiss(member: Member, message: string): Error {
+  return member.log().includes('"lease.lost"') ? new Missed(message) : new Error(message);
 }
 
 export function isAlive({ pid }: ServiceProcess): boolean {

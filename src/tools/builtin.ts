@@ -1,11 +1,13 @@
 // The tools that come with the service. Adding one is a file of its own and a line here.
 
 import { Fault } from "../base/fault.ts";
+import { editFile } from "./edit-file.ts";
 import { listDir } from "./list-dir.ts";
 import { readFile } from "./read-file.ts";
 import type { Tool } from "./tool.ts";
+import { writeFile } from "./write-file.ts";
 
-export const builtinTools: readonly Tool[] = [readFile, listDir];
+export const builtinTools: readonly Tool[] = [readFile, writeFile, editFile, listDir];
 
 /** The tools of these names in the order asked for, which is the order that providers cache by. */
 export function selectTools(names: readonly string[]): readonly Tool[] {

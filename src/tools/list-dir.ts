@@ -3,8 +3,10 @@
 import { lstat, opendir } from "node:fs/promises";
 import { readText, type ToolArguments } from "./arguments.ts";
 import { CappedText } from "./cap.ts";
+import { descriptorPath } from "./descriptors.ts";
+import { describeFailure } from "./path-failure.ts";
 import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
-import { describeFailure, descriptorPath, OpenedPath, openInside } from "./walk.ts";
+import { OpenedPath, openInside } from "./walk.ts";
 
 export const listDir: Tool = {
   name: "list_dir",
@@ -37,7 +39,7 @@ async function runListDir(args: ToolArguments, context: ToolContext): Promise<To
     return { error: describeFailure(opened, "open") };
   }
   await using directory = opened;
-  const path = descriptorPath(directory.handle);
+  const path = descriptorPath(directory.handle.fd);
   const names = await readNames(path, context.signal);
   if (names.length > entriesMax) {
     return { error: `${directory.joinedPath} has more than ${entriesMax} entries, too many to list` };

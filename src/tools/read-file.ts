@@ -4,11 +4,10 @@
 import type { FileHandle } from "node:fs/promises";
 import { readInteger, readText, type ToolArguments } from "./arguments.ts";
 import { CappedText } from "./cap.ts";
+import { fileBytesMax, tooLarge } from "./file-size.ts";
+import { describeFailure, type PathFailure } from "./path-failure.ts";
 import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
-import { describeFailure, OpenedPath, openInside, type PathFailure } from "./walk.ts";
-
-/** Contract: 10 MiB, the size up to which files are worth reading whole. */
-const fileBytesMax = 10_485_760;
+import { OpenedPath, openInside } from "./walk.ts";
 
 export const readFile: Tool = {
   name: "read_file",
@@ -48,12 +47,12 @@ async function runReadFile(args: ToolArguments, context: ToolContext): Promise<T
   }
   await using file = opened;
   if (file.stat.size > fileBytesMax) {
-    return tooLarge(file.joinedPath, file.stat.size);
+    return { error: tooLarge(file.joinedPath, file.stat.size) };
   }
   const lines = new NumberedLines(readInteger(args, "offset"), readInteger(args, "limit"));
   const bytesRead = await readPieces(file.handle, lines, context.signal);
   if (bytesRead > fileBytesMax) {
-    return tooLarge(file.joinedPath, bytesRead);
+    return { error: tooLarge(file.joinedPath, bytesRead) };
   }
   return { content: lines.finish() || "(empty file or offset beyond end)" };
 }
@@ -63,10 +62,6 @@ function describeReadFailure(failure: PathFailure): string {
   return "errno" in failure && failure.errno === "EISDIR"
     ? `read error: ${describeFailure(failure, "read")}`
     : describeFailure(failure, "stat");
-}
-
-function tooLarge(path: string, bytes: number): ToolOutcome {
-  return { error: `file too large: ${path} (${bytes} bytes, max ${fileBytesMax})` };
 }
 
 /** Feeds the file to `lines` until they need no more. Returns the bytes read: past the limit if the file grew meanwhile. */

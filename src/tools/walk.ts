@@ -1,20 +1,39 @@
 // Opens what a tool names, inside the work directory and nowhere else, however the tree changes meanwhile.
 // W1: what is checked is what is used. Each open takes one name, relative to an open directory, and follows no link.
-// W2: links are followed by hand, from the work directory, and only to places inside it.
-// W3: three descriptors at most are open during a walk; afterwards one, which the caller closes, or none after a failure.
+// W2: links are followed by hand, from the work directory, and only to places inside it. Directories are made the same way.
+// W3: four descriptors at most are open during a walk; afterwards those of the result, which the caller closes, or none.
 // W4: a walk ends. Links, steps and the length of a path are bounded; opening a pipe or a device does not wait.
 
 import { constants, type Stats } from "node:fs";
-import { type FileHandle, open, readlink } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readlink } from "node:fs/promises";
 import { isAbsolute, join, resolve, sep } from "node:path";
 import { Fault } from "../base/fault.ts";
+import {
+  descriptorDirectory,
+  descriptorPath,
+  directoryFlags,
+  pathIn,
+  readFlags,
+  updateFlags,
+  writeFlags,
+} from "./descriptors.ts";
+import {
+  describeErrno,
+  isSystemError,
+  notRegular,
+  Outside,
+  type PathFailure,
+  Refusal,
+  SystemRefusal,
+  toFailure,
+} from "./path-failure.ts";
 import { findSensitivePart } from "./sensitive.ts";
 
 /**
  * What a caller is ready to open. A `file` is regular and has one name: a second hard link may be the name of a file
  * outside, and nothing in the file tells. (Trees that package managers fill with hard links are read through a shell.)
  */
-export type PathKind = "file" | "directory";
+export type PathKind = "file" | "directory" | "either";
 
 /** Something inside the work directory, open for reading. Who receives it closes it: `await using`. */
 export class OpenedPath implements AsyncDisposable {
@@ -37,14 +56,53 @@ export class OpenedPath implements AsyncDisposable {
   }
 }
 
-/** Why a path was not opened: our rules refuse it (a full sentence), or the system does (an error code such as ENOENT). */
-export type PathFailure = { readonly refusal: string } | { readonly errno: string; readonly joinedPath: string };
+/** Where a file is or may come to be: a name in an open directory inside the work directory. `await using`. */
+export class FilePlace implements AsyncDisposable {
+  readonly directory: FileHandle;
+  readonly name: string;
+  /** The regular file that has the name now. */
+  readonly file: { readonly handle: FileHandle; readonly stat: Stats } | undefined;
+  readonly joinedPath: string;
+  readonly realPath: string;
+
+  constructor(directory: FileHandle, name: string, opened: OpenedPath | { joinedPath: string; realPath: string }) {
+    this.directory = directory;
+    this.name = name;
+    this.file = opened instanceof OpenedPath ? opened : undefined;
+    this.joinedPath = opened.joinedPath;
+    this.realPath = opened.realPath;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.directory.close(), this.file?.handle.close()]);
+  }
+}
 
 /**
  * Opens `path`, which is relative to `workDir` or absolute and inside it; `""` is the work directory itself.
  * Throws only for defects of the installation: no `/proc/self/fd`, a `workDir` that is not absolute.
  */
 export async function openInside(workDir: string, path: string, kind: PathKind): Promise<OpenedPath | PathFailure> {
+  return await walkTo(workDir, path, (walk, joinedPath) => walk.open(kind, joinedPath));
+}
+
+/**
+ * Finds the place of a file to be written. For an `edit` the file is there, and open for reading too. A `write` also
+ * makes the directories that are missing on the way; they stay when the rest fails.
+ */
+export async function openPlace(
+  workDir: string,
+  path: string,
+  purpose: "write" | "edit",
+): Promise<FilePlace | PathFailure> {
+  return await walkTo(workDir, path, (walk, joinedPath) => walk.openPlace(purpose, joinedPath));
+}
+
+async function walkTo<Found>(
+  workDir: string,
+  path: string,
+  find: (walk: Walk, joinedPath: string) => Promise<Found>,
+): Promise<Found | PathFailure> {
   if (!isAbsolute(workDir)) {
     throw new Fault("INTERNAL", `work directory must be an absolute path, got "${workDir}"`);
   }
@@ -57,27 +115,11 @@ export async function openInside(workDir: string, path: string, kind: PathKind):
       throw new Outside();
     }
     await using walk = await Walk.start(root, names);
-    return await walk.open(kind, joinedPath);
+    return await find(walk, joinedPath);
   } catch (error) {
     return toFailure(error, joinedPath);
   }
 }
-
-/** Words a failure for the model: `stat /home/me/a.txt: no such file or directory`. */
-export function describeFailure(failure: PathFailure, operation: string): string {
-  if ("refusal" in failure) {
-    return failure.refusal;
-  }
-  return `${operation} ${failure.joinedPath}: ${errnoTexts[failure.errno] ?? failure.errno}`;
-}
-
-/** The path of an open file or directory, for calls that take no descriptor. It cannot be swapped for another. */
-export function descriptorPath(handle: FileHandle): string {
-  return `${descriptorDirectory}/${handle.fd}`;
-}
-
-/** The way to open relative to a directory without `openat`, which Node does not offer. Linux only. */
-const descriptorDirectory = "/proc/self/fd";
 
 /** As long as the kernel takes (PATH_MAX), so that no call that works in a shell is refused. */
 const pathBytesMax = 4096;
@@ -87,34 +129,6 @@ const linksMax = 20;
 
 /** Room for the longest path (2048 names) after a few links; 4096 opens take less than half a second. */
 const stepsMax = 4096;
-
-// NONBLOCK: opening a pipe does not wait for its writer. NOCTTY: a terminal does not become ours.
-const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
-const directoryFlags = openFlags | constants.O_DIRECTORY;
-
-/** The words of the C library, which are part of the contract of the tools. */
-const errnoTexts: Readonly<Record<string, string>> = {
-  EACCES: "permission denied",
-  EIO: "input/output error",
-  EISDIR: "is a directory",
-  ELOOP: "too many levels of symbolic links",
-  EMFILE: "too many open files",
-  ENAMETOOLONG: "file name too long",
-  ENOENT: "no such file or directory",
-  ENOTDIR: "not a directory",
-  EPERM: "operation not permitted",
-};
-
-class Refusal extends Error {}
-class Outside extends Error {}
-class SystemRefusal extends Error {
-  readonly code: string;
-
-  constructor(code: string) {
-    super(code);
-    this.code = code;
-  }
-}
 
 function checkText(path: string): void {
   if (path.includes("\0")) {
@@ -137,11 +151,11 @@ interface Root extends AsyncDisposable {
 async function openRoot(workDir: string): Promise<Root> {
   const handle = await open(workDir, constants.O_RDONLY | constants.O_DIRECTORY).catch((error: unknown) => {
     throw isSystemError(error)
-      ? new Refusal(`work directory ${workDir} is not accessible: ${errnoTexts[error.code] ?? error.code}`)
+      ? new Refusal(`work directory ${workDir} is not accessible: ${describeErrno(error.code)}`)
       : error;
   });
   try {
-    const realPath = await readlink(descriptorPath(handle));
+    const realPath = await readlink(descriptorPath(handle.fd));
     return { handle, path: resolve(workDir), realPath, [Symbol.asyncDispose]: () => handle.close() };
   } catch (cause) {
     await handle.close();
@@ -176,6 +190,7 @@ class Walk implements AsyncDisposable {
   #done: string[] = [];
   #rest: string[];
   #linksLeft = linksMax;
+  #makesDirectories = false;
 
   static async start(root: Root, names: string[]): Promise<Walk> {
     return new Walk(root, await openAt(root.handle, ".", directoryFlags), names);
@@ -192,6 +207,35 @@ class Walk implements AsyncDisposable {
   }
 
   async open(kind: PathKind, joinedPath: string): Promise<OpenedPath> {
+    return await this.#reach(async (name, realPath) => {
+      const handle = await this.#openOrFollow(name, kind === "directory" ? directoryFlags : readFlags);
+      return handle && (await checkOpened(handle, kind, joinedPath, realPath));
+    });
+  }
+
+  async openPlace(purpose: "write" | "edit", joinedPath: string): Promise<FilePlace> {
+    this.#makesDirectories = purpose === "write";
+    return await this.#reach(async (name, realPath) => {
+      if (name === ".") {
+        throw new SystemRefusal("EISDIR");
+      }
+      const handle = await this.#openToWrite(name, purpose);
+      if (handle === "followed") {
+        return undefined;
+      }
+      const opened = handle && (await checkOpened(handle, "file", joinedPath, realPath));
+      try {
+        const directory = await openAt(this.#directory, ".", directoryFlags);
+        return new FilePlace(directory, name, opened ?? { joinedPath, realPath });
+      } catch (error) {
+        await opened?.handle.close();
+        throw error;
+      }
+    });
+  }
+
+  /** Goes to the last name, which `take` makes something of; undefined when that was a link and the way goes on. */
+  async #reach<Found>(take: (name: string, realPath: string) => Promise<Found | undefined>): Promise<Found> {
     for (let steps = 0; steps < stepsMax; steps += 1) {
       const name = this.#rest.shift() ?? ".";
       if (name === "..") {
@@ -200,30 +244,52 @@ class Walk implements AsyncDisposable {
       }
       const realPath = join(this.#root.realPath, ...this.#done, name);
       checkSensitive(realPath);
-      const last = this.#rest.length === 0;
-      const opened = await this.#openOrFollow(name, last && kind === "file" ? openFlags : directoryFlags);
-      if (opened === "followed") {
-        continue;
+      if (this.#rest.length === 0) {
+        const found = await take(name, realPath);
+        if (found !== undefined) {
+          return found;
+        }
+      } else {
+        await this.#enterNext(name);
       }
-      if (last) {
-        return await checkOpened(opened, kind, joinedPath, realPath);
-      }
-      await this.#enter(opened);
-      this.#done.push(name);
     }
     throw new SystemRefusal("ELOOP");
   }
 
-  async #openOrFollow(name: string, flags: number): Promise<FileHandle | "followed"> {
+  async #enterNext(name: string): Promise<void> {
+    if (this.#makesDirectories) {
+      await makeDirectoryAt(this.#directory, name);
+    }
+    const directory = await this.#openOrFollow(name, directoryFlags);
+    if (directory !== undefined) {
+      await this.#enter(directory);
+      this.#done.push(name);
+    }
+  }
+
+  /** Undefined where a new file may be made. */
+  async #openToWrite(name: string, purpose: "write" | "edit"): Promise<FileHandle | "followed" | undefined> {
+    try {
+      return (await this.#openOrFollow(name, purpose === "edit" ? updateFlags : writeFlags)) ?? "followed";
+    } catch (error) {
+      if (purpose === "write" && isSystemError(error) && error.code === "ENOENT") {
+        return undefined;
+      }
+      throw error;
+    }
+  }
+
+  /** Undefined after a link, which the rest of the way now starts with. */
+  async #openOrFollow(name: string, flags: number): Promise<FileHandle | undefined> {
     try {
       return await openAt(this.#directory, name, flags);
     } catch (error) {
       const target = mayBeLink(error) ? await readLinkAt(this.#directory, name) : undefined;
       if (target === undefined) {
-        throw this.#rest.length > 0 ? nothingBelow(error) : error;
+        throw this.#rest.length > 0 && !this.#makesDirectories ? nothingBelow(error) : error;
       }
       await this.#follow(target);
-      return "followed";
+      return undefined;
     }
   }
 
@@ -265,13 +331,24 @@ class Walk implements AsyncDisposable {
 }
 
 async function openAt(directory: FileHandle, name: string, flags: number): Promise<FileHandle> {
-  return await open(`${descriptorPath(directory)}/${name}`, flags);
+  return await open(pathIn(directory.fd, name), flags);
+}
+
+/** What has the name already stays what it is, a link for instance; opening it will tell. */
+async function makeDirectoryAt(directory: FileHandle, name: string): Promise<void> {
+  try {
+    await mkdir(pathIn(directory.fd, name), 0o755);
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== "EEXIST") {
+      throw error;
+    }
+  }
 }
 
 /** The target of a link, or undefined where there is no link (any more). */
 async function readLinkAt(directory: FileHandle, name: string): Promise<string | undefined> {
   try {
-    return await readlink(`${descriptorPath(directory)}/${name}`);
+    return await readlink(pathIn(directory.fd, name));
   } catch (error) {
     if (isSystemError(error) && error.code === "EINVAL") {
       return undefined;
@@ -295,7 +372,7 @@ async function checkOpened(
 ): Promise<OpenedPath> {
   try {
     const stat = await handle.stat();
-    if (kind === "file") {
+    if (kind === "file" || (kind === "either" && !stat.isDirectory())) {
       checkFile(stat, joinedPath);
     }
     return new OpenedPath(handle, stat, joinedPath, realPath);
@@ -317,27 +394,6 @@ function checkFile(stat: Stats, joinedPath: string): void {
   }
 }
 
-function toFailure(error: unknown, joinedPath: string): PathFailure {
-  if (error instanceof Refusal) {
-    return { refusal: error.message };
-  }
-  if (error instanceof Outside) {
-    return { refusal: `path "${joinedPath}" is outside work directory` };
-  }
-  if (!isSystemError(error)) {
-    throw error;
-  }
-  // What opening a socket says, or a device without a driver.
-  if (error.code === "ENXIO" || error.code === "ENODEV") {
-    return { refusal: notRegular(joinedPath) };
-  }
-  return { errno: error.code, joinedPath };
-}
-
-function notRegular(joinedPath: string): string {
-  return `${joinedPath} is not a regular file`;
-}
-
 // Below a file there is nothing: the model reads the same as for any other path that does not exist.
 function nothingBelow(error: unknown): unknown {
   return isSystemError(error) && error.code === "ENOTDIR" ? new SystemRefusal("ENOENT") : error;
@@ -346,8 +402,4 @@ function nothingBelow(error: unknown): unknown {
 // ELOOP for a link where anything may stand, ENOTDIR for one where a directory has to.
 function mayBeLink(error: unknown): boolean {
   return isSystemError(error) && (error.code === "ELOOP" || error.code === "ENOTDIR");
-}
-
-function isSystemError(error: unknown): error is Error & { readonly code: string } {
-  return error instanceof SystemRefusal || (error instanceof Error && "syscall" in error && "code" in error);
 }

@@ -1,0 +1,122 @@
+// The tool edit_file: replaces a piece of text in a file, one that occurs once or all of its occurrences. The file changes
+// in one step and keeps its mode; bytes outside the replaced text stay as they are.
+
+import type { FileHandle } from "node:fs/promises";
+import { resolve } from "node:path";
+import { readText, type ToolArguments } from "./arguments.ts";
+import { contentTooLarge, fileBytesMax, tooLarge } from "./file-size.ts";
+import { inTurn } from "./in-turn.ts";
+import { countOccurrences, replaceOccurrences } from "./occurrences.ts";
+import { describeFailure, toFailure } from "./path-failure.ts";
+import { replaceFile } from "./replace-file.ts";
+import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
+import { FilePlace, openPlace } from "./walk.ts";
+
+export const editFile: Tool = {
+  name: "edit_file",
+  description:
+    "Replaces text in an existing file. old_string has to be in the file exactly once, with every space and line break " +
+    "as it stands there, unless replace_all is true.",
+  parameters: {
+    type: "object",
+    properties: {
+      file_path: {
+        type: "string",
+        description: "Path of the file, relative to the work directory or absolute inside it.",
+      },
+      old_string: { type: "string", description: "The exact text to replace. Without the line numbers of read_file." },
+      new_string: { type: "string", description: "The text to put in its place; empty to delete it." },
+      replace_all: { type: "boolean", description: "Replace every occurrence. Default: false." },
+    },
+    required: ["file_path", "old_string", "new_string"],
+  },
+  afterCrash: "report",
+  run: runEditFile,
+};
+
+interface Edit {
+  readonly part: Buffer;
+  readonly replacement: Buffer;
+  readonly all: boolean;
+}
+
+async function runEditFile(args: ToolArguments, context: ToolContext): Promise<ToolOutcome> {
+  const path = readText(args, "file_path");
+  const part = readText(args, "old_string");
+  if (path === undefined || part === undefined) {
+    return { error: "file_path and old_string are required" };
+  }
+  const edit: Edit = {
+    part: Buffer.from(part),
+    replacement: Buffer.from(readText(args, "new_string") ?? ""),
+    all: args.replace_all === true,
+  };
+  return await inTurn(resolve(context.workDir, path), () => editAt(path, edit, context));
+}
+
+async function editAt(path: string, edit: Edit, { workDir, signal }: ToolContext): Promise<ToolOutcome> {
+  signal.throwIfAborted();
+  const opened = await openPlace(workDir, path, "edit");
+  if (!(opened instanceof FilePlace)) {
+    return { error: describeFailure(opened, "open") };
+  }
+  await using place = opened;
+  const edited = await editContent(place, edit, signal);
+  if ("error" in edited) {
+    return edited;
+  }
+  try {
+    await replaceFile(place, edited.bytes, signal);
+  } catch (error) {
+    return { error: describeFailure(toFailure(error, place.joinedPath), "write") };
+  }
+  return { content: "File edited successfully" };
+}
+
+async function editContent(
+  { file, joinedPath }: FilePlace,
+  edit: Edit,
+  signal: AbortSignal,
+): Promise<{ readonly bytes: Buffer } | { readonly error: string }> {
+  const content = file === undefined ? Buffer.alloc(0) : await readContent(file.handle, signal);
+  if (content.length > fileBytesMax) {
+    return { error: tooLarge(joinedPath, Math.max(content.length, file?.stat.size ?? 0)) };
+  }
+  const count = await countOccurrences(content, edit.part, signal);
+  if (count === 0) {
+    return { error: "old_string not found in file" };
+  }
+  if (count > 1 && !edit.all) {
+    return { error: `old_string found ${count} times; use replace_all or provide more context` };
+  }
+  const bytes = content.length + count * (edit.replacement.length - edit.part.length);
+  if (bytes > fileBytesMax) {
+    return { error: contentTooLarge(bytes) };
+  }
+  return { bytes: await replaceOccurrences(content, { ...edit, count }, signal) };
+}
+
+/** Reads one byte past the limit at most, so that a file that is too large shows. Starts over when the file grows. */
+async function readContent(handle: FileHandle, signal: AbortSignal): Promise<Buffer> {
+  for (;;) {
+    const { size } = await handle.stat();
+    const buffer = Buffer.allocUnsafe(Math.min(size, fileBytesMax) + 1);
+    const length = await fill(buffer, handle, signal);
+    if (length < buffer.length || length > fileBytesMax) {
+      return buffer.subarray(0, length);
+    }
+  }
+}
+
+async function fill(buffer: Buffer, handle: FileHandle, signal: AbortSignal): Promise<number> {
+  let length = 0;
+  while (length < buffer.length) {
+    signal.throwIfAborted();
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
+    if (bytesRead === 0) {
+      break;
+    }
+    length += bytesRead;
+  }
+  return length;
+}

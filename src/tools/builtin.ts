@@ -2,12 +2,14 @@
 
 import { Fault } from "../base/fault.ts";
 import { editFile } from "./edit-file.ts";
+import { glob } from "./glob.ts";
+import { grep } from "./grep.ts";
 import { listDir } from "./list-dir.ts";
 import { readFile } from "./read-file.ts";
 import type { Tool } from "./tool.ts";
 import { writeFile } from "./write-file.ts";
 
-export const builtinTools: readonly Tool[] = [readFile, writeFile, editFile, listDir];
+export const builtinTools: readonly Tool[] = [readFile, writeFile, editFile, glob, grep, listDir];
 
 /** The tools of these names in the order asked for, which is the order that providers cache by. */
 export function selectTools(names: readonly string[]): readonly Tool[] {

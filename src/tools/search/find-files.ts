@@ -1,0 +1,47 @@
+// The search behind the tool glob: files by their path.
+
+import { RE2JSException } from "re2js";
+import { CappedText } from "../cap.ts";
+import type { ToolOutcome } from "../tool.ts";
+import { compileGlob, type Glob, globDepth } from "./glob-pattern.ts";
+import type { FileSearch } from "./request.ts";
+import { visitFiles } from "./tree.ts";
+
+/** Contract. */
+const filesMax = 1_000;
+const skippedNames: ReadonlySet<string> = new Set([".git", "node_modules", "vendor", ".idea"]);
+
+export function findFiles({ root, pattern }: FileSearch): ToolOutcome {
+  const glob = compileGlobOrError(pattern);
+  if ("error" in glob) {
+    return glob;
+  }
+  const content = new CappedText();
+  let count = 0;
+  const tree = { directoryFd: root.fd, realPath: root.realPath, skippedNames, depthMax: globDepth(pattern) };
+  const leftOut = visitFiles(tree, ({ path }) => {
+    if (glob.matches(path)) {
+      content.add(`${count === 0 ? "" : "\n"}${pathBelow(root.joinedPath, path)}`);
+      count += 1;
+    }
+    return count < filesMax;
+  });
+  const found = count === 0 ? "No files found" : content.toString();
+  return { content: leftOut === undefined ? found : `${found}\n... (${leftOut})` };
+}
+
+/** Words a pattern that cannot be meant for the model. */
+export function compileGlobOrError(pattern: string): Glob | { readonly error: string } {
+  try {
+    return compileGlob(pattern);
+  } catch (error) {
+    if (error instanceof RE2JSException) {
+      return { error: `invalid glob pattern "${pattern}": ${error.message}` };
+    }
+    throw error;
+  }
+}
+
+export function pathBelow(directory: string, path: string): string {
+  return directory.endsWith("/") ? `${directory}${path}` : `${directory}/${path}`;
+}

@@ -1,0 +1,242 @@
+import { execFileSync } from "node:child_process";
+import { linkSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { grep } from "../../src/tools/grep.ts";
+import type { ToolOutcome } from "../../src/tools/tool.ts";
+import { Area } from "./area.ts";
+
+let area: Area;
+beforeEach(() => {
+  area = new Area();
+});
+afterEach(() => {
+  const leaked = area.countDescriptors();
+  area[Symbol.dispose]();
+  expect(leaked).toBe(0);
+});
+
+const nothing = { content: "No matches found" };
+
+async function search(pattern: unknown, rest: Record<string, unknown> = {}): Promise<ToolOutcome> {
+  return await area.run(grep, { pattern, ...rest });
+}
+
+/** As `path:line:text` from the work directory. */
+async function find(pattern: string, rest: Record<string, unknown> = {}): Promise<string[]> {
+  const outcome = (await search(pattern, rest)) as { content: string };
+  return outcome.content === nothing.content
+    ? []
+    : outcome.content
+        .slice(0, -1)
+        .split("\n")
+        .map((line) => line.replace(`${area.root}/`, ""));
+}
+
+describe("a line", () => {
+  test("is told with the absolute path and its number", async () => {
+    const first = area.write("b/a.txt", "one\ntwo\nthree two");
+    const second = area.write("a.txt", "two\n");
+    expect(await search("two")).toEqual({ content: `${second}:1:two\n${first}:2:two\n${first}:3:three two\n` });
+  });
+
+  test("is matched by itself: ^ and $ are its ends, and so are \\A and \\z", async () => {
+    area.write("f", "ab\nb\n\nab b\r\n");
+    expect(await find("^b")).toEqual(["f:2:b"]);
+    expect(await find("b$")).toEqual(["f:1:ab", "f:2:b"]);
+    expect(await find("\\Ab\\z")).toEqual(["f:2:b"]);
+    expect(await find("(?-m)^b")).toEqual(["f:2:b"]);
+    expect(await find("^$")).toEqual(["f:3:"]);
+    expect(await find("b[^x ]b")).toEqual([]);
+    expect(await find("(?s)b.*b")).toEqual(["f:4:ab b\r"]);
+  });
+
+  test("that ends in CR keeps it", async () => {
+    const path = area.write("f", "a\r\n");
+    expect(await search("a\\r$")).toEqual({ content: `${path}:1:a\r\n` });
+    expect(await search("a$")).toEqual(nothing);
+  });
+
+  test("is matched in the syntax of Go", async () => {
+    area.write("f", "Grün 42\nλόγος\nfoo.bar");
+    expect(await find("(?i)GRÜN")).toEqual(["f:1:Grün 42"]);
+    expect(await find("(?P<number>\\d+)$")).toEqual(["f:1:Grün 42"]);
+    expect(await find("^\\p{Greek}+$")).toEqual(["f:2:λόγος"]);
+    expect(await find("\\Qo.b\\E")).toEqual(["f:3:foo.bar"]);
+    expect(await find("[[:upper:]]")).toEqual(["f:1:Grün 42"]);
+  });
+
+  test("is one of 100 at most", async () => {
+    area.write("a", "x\n".repeat(60));
+    area.write("b", "x\n".repeat(60));
+    const found = await find("x");
+    expect(found).toHaveLength(100);
+    expect(found.at(-1)).toBe("b:40:x");
+  });
+
+  test("of any length is told as far as the cap goes", async () => {
+    const path = area.write("f", `${"x".repeat(1_000_000)}\n`);
+    const bytes = 1_000_000 + `${path}:1:\n`.length;
+    expect(await search("x$")).toEqual({
+      content: expect.stringMatching(
+        new RegExp(`:1:x+\\n\\.\\.\\. \\(truncated: showing 102400 of ${bytes} bytes\\)$`),
+      ),
+    });
+  });
+});
+
+describe("searched is", () => {
+  test("one file when the path names it, through a link inside too", async () => {
+    area.write("d/f", "x");
+    area.write("g", "x");
+    symlinkSync("d/f", join(area.root, "alias"));
+    expect(await find("x", { path: "d/f" })).toEqual(["d/f:1:x"]);
+    expect(await find("x", { path: "alias" })).toEqual(["alias:1:x"]);
+    expect(await find("x", { path: join(area.root, "d") })).toEqual(["d/f:1:x"]);
+  });
+
+  test("only what is included, by its name", async () => {
+    for (const path of ["a.go", "d/b.go", "d/c.ts", ".go"]) {
+      area.write(path, "x");
+    }
+    expect(await find("x", { include: "*.go" })).toEqual([".go:1:x", "a.go:1:x", "d/b.go:1:x"]);
+    expect(await find("x", { include: "[bc].{ts,go}" })).toEqual(["d/b.go:1:x", "d/c.ts:1:x"]);
+    expect(await find("x", { include: "d/*.go" })).toEqual([]);
+  });
+
+  test("no directory that holds what others made, unless it is named", async () => {
+    const skipped = [
+      ".git",
+      "node_modules",
+      "vendor",
+      ".idea",
+      ".vscode",
+      "__pycache__",
+      ".mypy_cache",
+      ".tox",
+      "dist",
+    ];
+    for (const directory of [...skipped, ".github"]) {
+      area.write(`${directory}/f`, "x");
+    }
+    expect(await find("x")).toEqual([".github/f:1:x"]);
+    expect(await find("x", { path: "dist" })).toEqual(["dist/f:1:x"]);
+  });
+
+  test("no binary file and none over 1 MiB", async () => {
+    area.write("binary", `${"x".repeat(511)}\0`);
+    area.write("later", `${"x".repeat(512)}\0`);
+    area.write("large", `x${"\n".repeat(1_048_576)}`);
+    area.write("largest", `x${"\n".repeat(1_048_575)}`);
+    expect((await find("x")).map((line) => line.split(":")[0])).toEqual(["largest", "later"]);
+    expect(await search("x", { path: "binary" })).toEqual(nothing);
+  });
+
+  test("bytes that are not UTF-8 as replacement characters", async () => {
+    const path = area.write("f", Buffer.from([0x61, 0xff, 0x62]));
+    expect(await search("a.b")).toEqual({ content: `${path}:1:a\ufffdb\n` });
+  });
+
+  test("nothing through links, nothing with a second name, nothing sensitive, no pipe", async () => {
+    writeFileSync(join(area.outside, "secret"), "x");
+    area.write(".ssh/id", "x");
+    symlinkSync(".ssh/id", join(area.root, "alias"));
+    symlinkSync(area.outside, join(area.root, "out"));
+    symlinkSync(join(area.outside, "secret"), join(area.root, "file"));
+    linkSync(join(area.outside, "secret"), join(area.root, "hard"));
+    execFileSync("mkfifo", [join(area.root, "pipe")]);
+    expect(await search("x")).toEqual(nothing);
+    expect(await search("x", { path: "out" })).toEqual({
+      error: `path "${join(area.root, "out")}" is outside work directory`,
+    });
+    expect(await search("x", { path: "alias" })).toEqual({ error: 'access to sensitive path "/.ssh/" is blocked' });
+  });
+});
+
+describe("refused is", () => {
+  test.each([undefined, "", 7, null])("a call without a pattern: %j", async (pattern) => {
+    expect(await search(pattern)).toEqual({ error: "pattern is required" });
+  });
+
+  test.each([
+    ["(a", "missing closing ): `(a`"],
+    ["*a", "missing argument to repetition operator: `*`"],
+    ["(?=a)", "invalid or unsupported Perl syntax: `(?=`"],
+    ["(?<!a)b", "invalid named capture: `(?<!a)b`"],
+    ["(a)\\1", "invalid escape sequence: `\\1`"],
+    ["[z-a]", "invalid character class range: `z-a`"],
+    ["a{1001}", "invalid repeat count: `{1001}`"],
+  ])("%s, in the words of Go", async (pattern, words) => {
+    expect(await search(pattern)).toEqual({ error: `invalid regex: error parsing regexp: ${words}` });
+  });
+
+  test("a pattern that is too long, or an include that is none", async () => {
+    expect(await search("x".repeat(4_097))).toEqual({ error: "pattern is too long (4097 bytes, max 4096)" });
+    expect(await search("x", { include: "[z-a]" })).toEqual({
+      error: 'invalid glob pattern "[z-a]": error parsing regexp: invalid character class range: `z-a`',
+    });
+  });
+
+  test("a path that is not there or outside", async () => {
+    expect(await search("x", { path: "no" })).toEqual({
+      error: `open ${join(area.root, "no")}: no such file or directory`,
+    });
+    expect(await search("x", { path: "/etc" })).toEqual({ error: 'path "/etc" is outside work directory' });
+  });
+});
+
+describe("a hostile pattern", () => {
+  /** Some 1,800 states, all of them alive at every byte: half a minute for one file on an idle machine. */
+  const slow = "(?:.{1,30}a){30}[xy]$";
+
+  function writeLongLine(): void {
+    let bits = 1;
+    const line = Array.from({ length: 1_000_000 }, () => {
+      bits = (bits * 48_271) % 2_147_483_647;
+      return bits % 2 === 0 ? "a" : "b";
+    });
+    area.write("line", line.join(""));
+  }
+
+  test("that makes others backtrack is matched in linear time", async () => {
+    area.write("f", `${"a".repeat(1_000_000)}!`);
+    for (const pattern of ["(a+)+$", "(a|aa)+$", "(a*)*b", "^(([a-z])+.)+[A-Z]([a-z])+$"]) {
+      expect(await search(pattern)).toEqual(nothing);
+    }
+  });
+
+  test("ends with its run, and leaves the event loop free until then", async () => {
+    writeLongLine();
+    const stop = new AbortController();
+    const outcome = grep.run({ pattern: slow }, { workDir: area.root, signal: stop.signal });
+    for (let turns = 0; turns < 100; turns += 1) {
+      await turn();
+    }
+    stop.abort(new Error("stopped"));
+    await expect(outcome).rejects.toThrow("stopped");
+    expect(await search("b")).toHaveProperty("content");
+  });
+
+  test("keeps others waiting only as long as it runs", async () => {
+    writeLongLine();
+    area.write("small/f", "x");
+    const stop = new AbortController();
+    const context = { workDir: area.root, signal: stop.signal };
+    const hostile = Array.from({ length: 4 }, () => grep.run({ pattern: slow }, context).catch(String));
+    const patient = search("x", { path: "small" });
+    const gone = AbortSignal.abort(new Error("gone"));
+    await expect(grep.run({ pattern: "x" }, { workDir: area.root, signal: gone })).rejects.toThrow("gone");
+    stop.abort(new Error("stopped"));
+    expect(await Promise.all(hostile)).toEqual(hostile.map(() => "Error: stopped"));
+    expect(await patient).toEqual({ content: `${join(area.root, "small/f")}:1:x\n` });
+  });
+});
+
+test("many searches at once get their own answers", async () => {
+  for (let index = 0; index < 20; index += 1) {
+    area.write(`d${index}/f`, `number ${index}`);
+  }
+  const outcomes = await Promise.all(Array.from({ length: 20 }, (_, index) => find(`^number ${index}$`)));
+  expect(outcomes).toEqual(Array.from({ length: 20 }, (_, index) => [`d${index}/f:1:number ${index}`]));
+});

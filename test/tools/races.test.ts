@@ -1,0 +1,107 @@
+// What others do in the tree while a tool is at work, told by the acceptance cases under `races` (race-01 is in
+// walk.test.ts) and some more. Nothing outside may change or show.
+
+import { readdirSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { builtinTools } from "../../src/tools/builtin.ts";
+import { editFile } from "../../src/tools/edit-file.ts";
+import { glob } from "../../src/tools/glob.ts";
+import { grep } from "../../src/tools/grep.ts";
+import { replaceFile } from "../../src/tools/replace-file.ts";
+import type { ToolOutcome } from "../../src/tools/tool.ts";
+import { FilePlace, openPlace } from "../../src/tools/walk.ts";
+import { writeFile } from "../../src/tools/write-file.ts";
+import { Area } from "./area.ts";
+import { startSwapping } from "./swapping.ts";
+
+let area: Area;
+beforeEach(() => {
+  area = new Area();
+  writeFileSync(join(area.outside, "secret"), "SECRET");
+});
+afterEach(() => {
+  const foreign = readdirSync(area.outside).map((name) => [name, readFileSync(join(area.outside, name), "utf8")]);
+  const leaked = area.countDescriptors();
+  area[Symbol.dispose]();
+  expect(leaked).toBe(0);
+  expect(foreign).toEqual([["secret", "SECRET"]]);
+});
+
+const swapFile = `
+  writeFileSync(root + "/next", "inside"); renameSync(root + "/next", root + "/r");
+  symlinkSync(outside + "/secret", root + "/next"); renameSync(root + "/next", root + "/r");
+`;
+
+// A tool may have made the directory itself in the moment in which there is none.
+const swapDirectory = `
+  const attempt = (action) => { try { action(); } catch {} };
+  attempt(() => renameSync(root + "/d", root + "/kept")); attempt(() => symlinkSync(outside, root + "/d"));
+  attempt(() => rmSync(root + "/d", { recursive: true })); attempt(() => renameSync(root + "/kept", root + "/d"));
+`;
+
+// A check of the path before the open would be passed by the file and write through the link.
+test("writing to a name that is now a file and now a link to a secret never writes the secret", async () => {
+  await using _swapper = await startSwapping(area, swapFile);
+  await repeat(5_000, () => area.run(writeFile, { file_path: "r", content: "written" }));
+});
+
+test("writing below a directory that is now a link outside makes nothing outside, files or directories", async () => {
+  area.write("d/secret", "inside");
+  await using _swapper = await startSwapping(area, swapDirectory);
+  await repeat(1_000, () => area.run(writeFile, { file_path: "d/secret", content: "written" }));
+  await repeat(1_000, () => area.run(writeFile, { file_path: "d/new/file", content: "written" }));
+});
+
+// race-03
+test("editing a file that is swapped meanwhile for a link to a secret never writes the secret", async () => {
+  await using _swapper = await startSwapping(area, swapFile);
+  await repeat(3_000, () => area.run(editFile, { file_path: "r", old_string: "inside", new_string: "inside" }));
+});
+
+// race-03, at the worst moment: the content is read and checked, and then the name becomes a link.
+test("a link that takes the place of a file between read and write is replaced and not followed", async () => {
+  area.write("f", "old");
+  await using place = (await openPlace(area.root, "f", "edit")) as FilePlace;
+  expect(place).toBeInstanceOf(FilePlace);
+  unlinkSync(join(area.root, "f"));
+  symlinkSync(join(area.outside, "secret"), join(area.root, "f"));
+  await replaceFile(place, Buffer.from("new"), new AbortController().signal);
+  expect(readFileSync(join(area.root, "f"), "utf8")).toBe("new");
+});
+
+test("a directory that is moved away between the walk and the write takes the file with it", async () => {
+  area.write("d/f", "old");
+  await using place = (await openPlace(area.root, "d/f", "write")) as FilePlace;
+  renameSync(join(area.root, "d"), join(area.root, "moved"));
+  symlinkSync(area.outside, join(area.root, "d"));
+  await replaceFile(place, Buffer.from("new"), new AbortController().signal);
+  expect(readFileSync(join(area.root, "moved/f"), "utf8")).toBe("new");
+});
+
+test("searching a tree whose directories become links outside never finds what is there", async () => {
+  area.write("d/secret", "inside");
+  await using _swapper = await startSwapping(area, swapDirectory);
+  await repeat(500, () => area.run(grep, { pattern: "SECRET|inside" }));
+  writeFileSync(join(area.root, "kept-too"), "");
+  await repeat(500, () => area.run(glob, { pattern: "**" }));
+});
+
+// race-05
+test("no tool looks elsewhere when the work directory is moved away", async () => {
+  renameSync(area.root, `${area.root}-moved`);
+  const error = `work directory ${area.root} is not accessible: no such file or directory`;
+  const args = { file_path: "package.json", path: "", pattern: "*", content: "x", old_string: "a", new_string: "b" };
+  const tools = builtinTools.filter((tool) => tool.name !== "bash");
+  for (const tool of tools) {
+    expect([tool.name, await area.run(tool, args)]).toEqual([tool.name, { error }]);
+  }
+  expect(readdirSync(join(area.base, "area"))).toEqual(["s1-moved"]);
+});
+
+/** Calls `rounds` times; every outcome is clean. */
+async function repeat(rounds: number, call: () => Promise<ToolOutcome>): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) {
+    expect(JSON.stringify(await call())).not.toMatch(/SECRET:|:SECRET|panic/);
+  }
+}

@@ -5,6 +5,7 @@ import { burstRuns, pacedRuns } from "./benches/agent-runs.ts";
 import { appendPath } from "./benches/append-path.ts";
 import { createSessions } from "./benches/create-sessions.ts";
 import { fanOut } from "./benches/fan-out.ts";
+import { fileTools } from "./benches/file-tools.ts";
 import { firstResult } from "./benches/first-result.ts";
 import { longSession } from "./benches/long-session.ts";
 import { replayLog } from "./benches/replay-log.ts";
@@ -24,6 +25,7 @@ export const benches: readonly Bench[] = [
   fanOut,
   replayLog,
   appendPath,
+  fileTools,
   longSession,
   retainedSessions,
 ];

@@ -18,6 +18,7 @@ export const targets: readonly Target[] = [
   ...firstResultTargets(),
   ...fanOutTargets(),
   ...logTargets(),
+  ...toolTargets(),
   ...retainedTargets(),
 ];
 
@@ -110,6 +111,16 @@ function logTargets(): Target[] {
     },
     { bench: "replay", work: "replay to one gRPC reader", variant: "gRPC", metric: "results/s", least: 100_000 },
   ];
+}
+
+function toolTargets(): Target[] {
+  return ["a word", "an expression", "no match"].map((pattern) => ({
+    bench: "tools",
+    work: `grep over 10,000 files, ${pattern}, against ripgrep`,
+    variant: `grep, ${pattern}`,
+    metric: "wall, ratio to reference",
+    most: 5,
+  }));
 }
 
 function retainedTargets(): Target[] {

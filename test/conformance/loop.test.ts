@@ -1,7 +1,7 @@
 // The agent loop's limits, as a caller meets them: repetition, calls of a turn, turns, what is shown of a long past, what
 // may be spent, and what was used when a run was stopped.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -54,6 +54,44 @@ test("calls beyond the tenth of a turn are answered as skipped, in their place",
   expect(results[10]).toMatchObject({ error: "skipped: at most 10 calls of a turn are run" });
   const answers = (await provider.request(1)).body.messages.filter(({ role }) => role === "tool");
   expect(answers.map(({ tool_call_id }) => tool_call_id)).toEqual(calls.map(({ id }) => id));
+});
+
+test("an agent writes, edits, finds and searches files in its work directory", async () => {
+  const { provider, api } = await setStage(rest);
+  const workDir = await folderWith({});
+  const call = (id: string, name: string, args: object) => ({ id, name, arguments: JSON.stringify(args) });
+  const outside = "../outside.txt";
+  provider.respond(
+    callTools(call("1", "write_file", { file_path: "src/a.ts", content: "one\ntwo\n" })),
+    // Run side by side, and neither is lost.
+    callTools(
+      call("2", "edit_file", { file_path: "src/a.ts", old_string: "one", new_string: "1" }),
+      call("3", "edit_file", { file_path: "src/a.ts", old_string: "two", new_string: "2" }),
+    ),
+    callTools(
+      call("4", "glob", { pattern: "**/*.ts" }),
+      call("5", "grep", { pattern: "^[12]$" }),
+      call("6", "write_file", { file_path: outside, content: "x" }),
+    ),
+    answer("done"),
+  );
+  const events = await converse(api, { workDir, builtin: ["write_file", "edit_file", "glob", "grep"] });
+  const results = events.filter(({ type }) => type === "tool_result").map(({ payload }) => payload);
+  const file = join(workDir, "src/a.ts");
+  expect(results).toEqual([
+    { tool: "write_file", success: true, content: `Wrote 8 bytes to ${file}` },
+    { tool: "edit_file", success: true, content: "File edited successfully" },
+    { tool: "edit_file", success: true, content: "File edited successfully" },
+    { tool: "glob", success: true, content: file },
+    { tool: "grep", success: true, content: `${file}:1:1\n${file}:2:2\n` },
+    {
+      tool: "write_file",
+      success: false,
+      content: "",
+      error: `path "${join(workDir, outside)}" is outside work directory`,
+    },
+  ]);
+  expect(await readFile(file, "utf8")).toBe("1\n2\n");
 });
 
 test("without any limit of turns a run has one", async () => {

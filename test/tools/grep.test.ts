@@ -2,6 +2,8 @@ import { execFileSync } from "node:child_process";
 import { linkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
+import fc from "fast-check";
+import { RE2JS } from "re2js";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { grep } from "../../src/tools/grep.ts";
 import type { ToolOutcome } from "../../src/tools/tool.ts";
@@ -50,6 +52,46 @@ describe("a line", () => {
     expect(await find("^$")).toEqual(["f:3:"]);
     expect(await find("b[^x ]b")).toEqual([]);
     expect(await find("(?s)b.*b")).toEqual(["f:4:ab b\r"]);
+  });
+
+  // A whole file is looked at first, where ^, $, \\A and \\z and line breaks mean something else.
+  test("is found whatever the expression, as if each were matched alone", async () => {
+    const atom = fc.constantFrom(
+      "a",
+      "b",
+      ".",
+      "[^a]",
+      "\\s",
+      "\\w",
+      "\\W",
+      "^",
+      "$",
+      "\\A",
+      "\\z",
+      "\\b",
+      "\\B",
+      "\\r",
+    );
+    const piece = fc
+      .tuple(atom, fc.constantFrom("", "", "", "*", "+", "?", "*?"))
+      .map(([text, count]) => (/^(?:[\^$]|\\[AzbB])$/.test(text) ? text : text + count));
+    const sequence = fc.array(piece, { minLength: 1, maxLength: 4 }).map((pieces) => pieces.join(""));
+    const flagged = fc
+      .tuple(fc.constantFrom("", "(?i)", "(?s)", "(?m)", "(?-m:", "(?s-m:", "(?:"), sequence)
+      .map(([flags, text]) => (flags.endsWith(":") ? `${flags}${text})` : flags + text));
+    const expression = fc.array(flagged, { minLength: 1, maxLength: 2 }).map((all) => all.join("|"));
+    const text = fc.string({ unit: fc.constantFrom("a", "b", "A", " ", "\n", "\n", "\r"), maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(expression, text, async (pattern, content) => {
+        const path = area.write("f", content);
+        const alone = RE2JS.compile(pattern);
+        const lines = content.replace(/\n$/, "").split("\n");
+        const matching = lines.flatMap((line, index) => (alone.test(line) ? [`${path}:${index + 1}:${line}\n`] : []));
+        const expected = content === "" ? "" : matching.join("");
+        expect(await search(pattern)).toEqual({ content: expected || "No matches found" });
+      }),
+      { numRuns: 500, interruptAfterTimeLimit: 20_000 },
+    );
   });
 
   test("that ends in CR keeps it", async () => {

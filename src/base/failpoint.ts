@@ -56,6 +56,10 @@ export const failpoints = [
   "park.committed",
   "hand-on.stopping",
   "hand-on.committed",
+  // Somebody is told of a transition: it is committed and nobody has heard of it, the answer is there, it is noted.
+  "callback.written",
+  "callback.sent",
+  "callback.settled",
   // What others left behind is taken up.
   "wake.committed",
   "reap.replica-deleted",

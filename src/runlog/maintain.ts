@@ -3,6 +3,7 @@
 
 import type { Clock } from "../base/clock.ts";
 import { lowestUuid } from "../base/ids.ts";
+import { deleteSettledCallbacks } from "../storage/callback.ts";
 import { deleteIdleCheckpoints } from "../storage/checkpoint.ts";
 import type { Db } from "../storage/database.ts";
 import {
@@ -80,6 +81,7 @@ export class Maintenance {
     { name: "logs", intervalMs: slowIntervalMs, work: (db) => this.#dropLogs(db) },
     { name: "answers", intervalMs: slowIntervalMs, work: deleteUsed },
     { name: "leftovers", intervalMs: slowIntervalMs, work: (db) => this.#dropLeftovers(db) },
+    { name: "callbacks", intervalMs: slowIntervalMs, work: (db) => this.#dropCallbacks(db) },
     { name: "rows", intervalMs: slowIntervalMs, work: (db) => this.#erase(db) },
   ];
   readonly #dueAtMs = new Map<Part, number>();
@@ -176,6 +178,11 @@ export class Maintenance {
     const args = { endedMs: leftoverAgeMaxMs, createdBefore, limit: erasedRowsMax };
     await this.#inBatches(erasedRowsMax, () => deleteIdleToolCalls(db, args));
     await this.#inBatches(erasedRowsMax, () => deleteIdleCheckpoints(db, args));
+  }
+
+  async #dropCallbacks(db: Db): Promise<void> {
+    const args = { keptMs: this.#options.retentionDays * dayMs, limit: erasedRowsMax };
+    await this.#inBatches(erasedRowsMax, () => deleteSettledCallbacks(db, args));
   }
 
   async #erase(db: Db): Promise<void> {

@@ -3,13 +3,13 @@
 // take over where Postgres is outgrown.
 
 /** `result`: a run has results up to a sequence · `queue`: a run waits for a slot · `cancel`: a run shall end ·
- *  `session`: a session has a new run. */
-export const topics = ["result", "queue", "cancel", "session"] as const;
+ *  `session`: a session has a new run · `callback`: somebody is to be told of a transition. */
+export const topics = ["result", "queue", "cancel", "session", "callback"] as const;
 export type Topic = (typeof topics)[number];
 
 export interface WakeupMessage {
   readonly topic: Topic;
-  /** Id of the run or session; empty for `queue`. */
+  /** Id of the run or session; empty for `queue` and `callback`. */
   readonly key: string;
   /** For `result` the newest sequence, else 0. */
   readonly value: number;

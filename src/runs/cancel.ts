@@ -7,6 +7,7 @@ import type { LogEntry } from "../runlog/result.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
 import type { Db, Transaction } from "../storage/database.ts";
 import { isActive, lockRun, requestCancel } from "../storage/run.ts";
+import { announceCallback } from "./callback.ts";
 import type { Dispatcher } from "./dispatch.ts";
 import { cancelled, endRun } from "./terminal.ts";
 
@@ -38,5 +39,8 @@ export async function cancelRunWithin(trx: Transaction, deps: CancelDeps, runId:
     };
   }
   const entries: LogEntry[] = await endRun(trx, { run, end: cancelled, clock: deps.clock });
-  return () => deps.log.announce(runId, entries);
+  return () => {
+    deps.log.announce(runId, entries);
+    announceCallback(deps.wakeup, run.callback_url);
+  };
 }

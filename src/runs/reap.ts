@@ -12,6 +12,7 @@ import { type Db, isOutage, type Transaction } from "../storage/database.ts";
 import { takeExpiredReplica } from "../storage/replica.ts";
 import { lockOrphanedRuns, lockOverdueRuns, type RunRow, requeueRun, wakeDueRuns } from "../storage/run.ts";
 import type { Events } from "../telemetry/events.ts";
+import { announceCallback } from "./callback.ts";
 import type { Driver, FailedEnd } from "./driver.ts";
 import { endRun, timedOut } from "./terminal.ts";
 
@@ -119,16 +120,17 @@ export class Reaper {
   ): Promise<void> {
     let batchRows: number;
     do {
-      const written: { runId: string; entries: readonly LogEntry[] }[] = [];
+      const written: { run: RunRow; entries: readonly LogEntry[] }[] = [];
       batchRows = await this.#options.db.transaction().execute(async (trx) => {
         const runs = await lock(trx);
         for (const run of runs) {
-          written.push({ runId: run.id, entries: await handle(trx, run) });
+          written.push({ run, entries: await handle(trx, run) });
         }
         return runs.length;
       });
-      for (const { runId, entries } of written) {
-        this.#options.log.announce(runId, entries);
+      for (const { run, entries } of written) {
+        this.#options.log.announce(run.id, entries);
+        announceCallback(this.#options.wakeup, run.callback_url);
       }
       if (batchRows > 0) {
         failpoint("reap.committed");

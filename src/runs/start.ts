@@ -8,6 +8,7 @@ import { newUuid } from "../base/ids.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
 import type { Db, Transaction } from "../storage/database.ts";
 import { countActiveRuns, insertRun, lockAdmission, type StartedRun } from "../storage/run-start.ts";
+import { announceCallback } from "./callback.ts";
 import type { Dispatcher, Reservation } from "./dispatch.ts";
 
 /**
@@ -33,6 +34,8 @@ export interface StartRequest {
   readonly input: Uint8Array;
   /** Of the call that starts it; undefined when it named no trace. */
   readonly traceParent?: string | undefined;
+  /** Where its transitions are told; undefined for nowhere. */
+  readonly callbackUrl?: string | undefined;
 }
 
 /**
@@ -110,6 +113,7 @@ function announceStart(deps: StartDeps, run: StartedRun | undefined, slot: Reser
   failpoint("start.committed");
   if (run !== undefined) {
     deps.wakeup.publish({ topic: "session", key: run.session, value: 0 });
+    announceCallback(deps.wakeup, run.callback_url);
     if (run.owner === null) {
       deps.wakeup.publish({ topic: "queue", key: "", value: 0 });
     } else {

@@ -16,6 +16,7 @@ import { parkRun, requeueRun } from "../storage/run.ts";
 import type { StartedRun } from "../storage/run-start.ts";
 import type { Events } from "../telemetry/events.ts";
 import type { RunSpan, RunSpanEnd, Traces } from "../telemetry/traces.ts";
+import { announceCallback } from "./callback.ts";
 import { drive } from "./drive.ts";
 import type { CompletedEnd, Driver, DriverEnd, FailedEnd, ParkedEnd } from "./driver.ts";
 import { applyEffects, type EffectTarget } from "./effects.ts";
@@ -205,6 +206,7 @@ async function finish(end: CompletedEnd | FailedEnd, task: Task): Promise<void> 
   const entries = (end.kind === "completed" && (await completeAtOnce(end, task))) || (await endByStep(end, task));
   failpoint("terminal.committed");
   deps.log.announce(run.id, entries);
+  announceCallback(deps.wakeup, run.callback_url);
   failpoint("terminal.announced");
   span.end(endOfSpan(end));
 }

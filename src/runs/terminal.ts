@@ -8,6 +8,7 @@ import type { Clock } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";
 import { encodeResult, type LogEntry, type ResultInit } from "../runlog/result.ts";
 import type { RunWriter } from "../runlog/writer.ts";
+import { insertCallback } from "../storage/callback.ts";
 import type { Db, Transaction } from "../storage/database.ts";
 import { finishRun, isActive, type RunRow } from "../storage/run.ts";
 import { completeOwnRun } from "../storage/run-end.ts";
@@ -40,11 +41,12 @@ export async function completeRun(
     throw new Error(`run ${run.id} has no owner`);
   }
   const { id, session, epoch, owner: replicaId } = run;
+  const isCalledBack = run.callback_url !== null;
   const messages = (end.transcript ?? []).map((message) => toBinary(MessageSchema, message));
   const transcript = { position: transcriptLength, messages };
   return await writer.tryLast([...(end.results ?? []), completedResult(end, end.turns, durationMs)], (results) => {
     failpoint("terminal.writing");
-    return completeOwnRun(db, { id, session, replicaId, epoch, turn: end.turns, results, transcript });
+    return completeOwnRun(db, { id, session, replicaId, epoch, turn: end.turns, isCalledBack, results, transcript });
   });
 }
 
@@ -86,7 +88,13 @@ async function finish(
   if (last === undefined) {
     throw new Error("a run ends with a terminal result");
   }
-  await finishRun(trx, { id: run.id, status: endStatus(end), turn, sequence: last.sequence, terminal: last.bytes });
+  const { id, client, session, callback_url: baseUrl } = run;
+  const { sequence, bytes: terminal } = last;
+  const status = endStatus(end);
+  await finishRun(trx, { id, status, turn, sequence, terminal });
+  if (baseUrl !== null) {
+    await insertCallback(trx, { client, session, runId: id, sequence, status, baseUrl });
+  }
 }
 
 function endStatus(end: CompletedEnd | FailedEnd): "completed" | "failed" | "cancelled" {

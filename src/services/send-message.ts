@@ -2,7 +2,7 @@
 
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
-import { AgentSchema, CallbackSchema, Session_State } from "#gen/runnel/v1/session_pb.js";
+import { AgentSchema, type Callback, CallbackSchema, Session_State } from "#gen/runnel/v1/session_pb.js";
 import {
   type SendMessageRequest,
   SendMessageRequestSchema,
@@ -12,6 +12,7 @@ import {
 import { Fault } from "../base/fault.ts";
 import { assertBudgetKnown, runBudgetOf, runBudgetOfService } from "../drivers/llm-loop/budget.ts";
 import { type StartRequest, startAlone, startRun } from "../runs/start.ts";
+import { callbackUrlOf } from "../sessions/callback.ts";
 import type { Transaction } from "../storage/database.ts";
 import { findClientRun, isActive } from "../storage/run.ts";
 import { findSessionAlone, lockSession, type SessionRow } from "../storage/session.ts";
@@ -65,11 +66,13 @@ function nextTurn(
   asked: { session: SessionRow | undefined; request: SendMessageRequest; traceParent: string | undefined },
 ): Turn {
   const session = requireFound(asked.session);
-  const toolsRegistered = checkAgent(deps, session);
+  const callback = session.callback === null ? undefined : fromBinary(CallbackSchema, session.callback);
+  const toolsRegistered = checkAgent(deps, session, callback);
   const input = toBinary(MessageSchema, userMessage(asked.request.message));
   const { id, name: sessionId } = session;
+  const callbackUrl = callbackUrlOf(callback, deps.config.callbackBaseUrl);
   return {
-    start: { client, session: id, driver: "llm-loop", input, traceParent: asked.traceParent },
+    start: { client, session: id, driver: "llm-loop", input, traceParent: asked.traceParent, callbackUrl },
     answer: (runId) =>
       create(SendMessageResponseSchema, { sessionId, status: Session_State.RUNNING, toolsRegistered, runId }),
   };
@@ -80,7 +83,7 @@ function userMessage(text: string): Message {
 }
 
 /** What the document checks when a message is sent, in its order and words. Returns the names of the tools. */
-function checkAgent(deps: ServiceDeps, session: SessionRow): string[] {
+function checkAgent(deps: ServiceDeps, session: SessionRow, callback: Callback | undefined): string[] {
   const agent = fromBinary(AgentSchema, session.agent);
   const model = deps.models.resolve(agent.model || deps.models.defaultModel);
   assertBudgetKnown(model, runBudgetOf(agent, runBudgetOfService(deps.config)), deps.dayBudget.max);
@@ -92,7 +95,6 @@ function checkAgent(deps: ServiceDeps, session: SessionRow): string[] {
     });
   }
   const { client, name } = session;
-  const callback = session.callback === null ? undefined : fromBinary(CallbackSchema, session.callback);
   const tools = deps.selectTools(agent.tools, { client, name, callback });
   return tools.map((tool) => tool.name);
 }

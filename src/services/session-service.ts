@@ -19,8 +19,9 @@ import type { Sink } from "../base/sink.ts";
 import { traceParentOf } from "../base/trace-parent.ts";
 import { assertResultsKept } from "../runlog/results-kept.ts";
 import { beyondEnd } from "../runlog/tail.ts";
+import { announceCallback } from "../runs/callback.ts";
 import { cancelRunWithin } from "../runs/cancel.ts";
-import { checkCallback } from "../sessions/callback.ts";
+import { callbackUrlOf, checkCallback } from "../sessions/callback.ts";
 import { presentSession } from "../sessions/present.ts";
 import { purgeSession } from "../sessions/purge.ts";
 import { parsePosition, type RunPosition, streamSession } from "../sessions/stream.ts";
@@ -102,13 +103,14 @@ async function createSession(
     requestSchema: CreateSessionRequestSchema,
     responseSchema: CreateSessionResponseSchema,
   };
+  const insert = (db: Db | Transaction) => insertNewSession(db, deps, client, request);
   // Alone it is one statement, which needs no transaction around it.
-  if (request.requestId === "") {
-    return await insertNewSession(deps.db, deps, client, request);
-  }
-  return await deps.db
-    .transaction()
-    .execute((trx) => answerOnce(trx, call, () => insertNewSession(trx, deps, client, request)));
+  const response =
+    request.requestId === ""
+      ? await insert(deps.db)
+      : await deps.db.transaction().execute((trx) => answerOnce(trx, call, () => insert(trx)));
+  announceCallback(deps.wakeup, callbackUrlOf(request.callback, deps.config.callbackBaseUrl));
+  return response;
 }
 
 async function insertNewSession(
@@ -122,6 +124,7 @@ async function insertNewSession(
   }
   checkCallback(request.callback, deps.egress);
   const name = request.sessionId === "" ? newSessionId() : request.sessionId;
+  const callbackUrl = callbackUrlOf(request.callback, deps.config.callbackBaseUrl);
   const inserted = await insertSession(db, {
     id: newUuid(deps.clock.nowMs()),
     client,
@@ -129,6 +132,7 @@ async function insertNewSession(
     agent: toBinary(AgentSchema, request.agent ?? create(AgentSchema)),
     workDir: request.workDir === "" ? undefined : request.workDir,
     callback: request.callback && toBinary(CallbackSchema, request.callback),
+    callbackUrl,
   });
   if (!inserted) {
     throw new Fault("SESSION_EXISTS", `session "${name}" already exists`);

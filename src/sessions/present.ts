@@ -32,7 +32,8 @@ export function presentSession(row: SessionWithRun): Session {
   });
 }
 
-function presentTerminal(bytes: Uint8Array): MessageInitShape<typeof SessionSchema> {
+/** What a run's terminal result says of its session. */
+export function presentTerminal(bytes: Uint8Array): MessageInitShape<typeof SessionSchema> {
   const { payload, usage } = decodeResult(bytes);
   const used = usage === undefined ? {} : { usage };
   if (payload.case === "runCompleted") {

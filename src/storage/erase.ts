@@ -3,6 +3,7 @@
 
 import { sql } from "kysely";
 import { uuidArray } from "./binary-array.ts";
+import { deleteCallbacks } from "./callback.ts";
 import { deleteCheckpoints } from "./checkpoint.ts";
 import type { Db } from "./database.ts";
 import { deleteToolCalls } from "./tool-call.ts";
@@ -35,6 +36,7 @@ export async function eraseContents(db: Db, sessions: readonly string[]): Promis
   for (const session of sessions) {
     await deleteTranscript(db, { session, rowsMax: erasedRowsMax });
   }
+  await deleteCallbacks(db, { sessions, rowsMax: erasedRowsMax });
   let erased = 0;
   for (;;) {
     const runs = await listRunIds(db, sessions);

@@ -2,6 +2,7 @@
 
 import { sql } from "kysely";
 import { byteaArray, int4Array, int8Array, uuidArray } from "./binary-array.ts";
+import { callbackOf } from "./callback.ts";
 import type { Db } from "./database.ts";
 import type { ResultRow } from "./run-result.ts";
 
@@ -11,6 +12,8 @@ export interface OwnEnd {
   readonly replicaId: string;
   readonly epoch: number;
   readonly turn: number;
+  /** Whether somebody is told of it. */
+  readonly isCalledBack: boolean;
   /** The last results, the terminal one at the end. */
   readonly results: readonly ResultRow[];
   /** What the session's model has said last, and where that stands; each in its place. */
@@ -27,6 +30,7 @@ export async function completeOwnRun(db: Db, end: OwnEnd): Promise<boolean> {
   if (last === undefined) {
     throw new Error("a run ends with a terminal result");
   }
+  const called = end.isCalledBack ? sql`, called as (${callbackOf("finished", "completed")})` : sql``;
   const { rows } = await sql`
     with held as materialized (
       select id from replica where id = ${end.replicaId}::uuid and lease_until > now() for key share
@@ -45,10 +49,12 @@ export async function completeOwnRun(db: Db, end: OwnEnd): Promise<boolean> {
       insert into transcript (session, position, run_id, message)
       select ${session}::uuid, ${transcript.position}::int8 + place - 1, own.id, message
       from own cross join unnest(${byteaArray(transcript.messages)}::bytea[]) with ordinality as spoken (message, place)
-    )
-    update run set status = 'completed', owner = null, wake_at = null, wait_reason = null, turn = ${end.turn}::int4,
-      last_sequence = ${last.sequence}::int8, terminal = ${Buffer.from(last.payload)}::bytea, end_time = now()
-    from own where run.id = own.id
-    returning run.id`.execute(db);
+    ), finished as (
+      update run set status = 'completed', owner = null, wake_at = null, wait_reason = null, turn = ${end.turn}::int4,
+        last_sequence = ${last.sequence}::int8, terminal = ${Buffer.from(last.payload)}::bytea, end_time = now()
+      from own where run.id = own.id
+      returning run.id, run.client, run.session, run.last_sequence, run.callback_url
+    )${called}
+    select id from finished`.execute(db);
   return rows.length === 1;
 }

@@ -1,6 +1,7 @@
 // How a run gets its worker: admitted with its session's message and owned at once, or queued and taken by whoever is free.
 
 import { sql } from "kysely";
+import { callbackOf } from "./callback.ts";
 import { type Db, isUniqueViolation, type Transaction } from "./database.ts";
 import { type RunRow, runValues } from "./run.ts";
 
@@ -25,6 +26,8 @@ export interface NewRun {
   readonly owner: string | undefined;
   /** The caller's trace; undefined when it named none. */
   readonly traceParent?: string | undefined;
+  /** Where its transitions are told; undefined for nowhere. */
+  readonly callbackUrl?: string | undefined;
   /** Nothing is inserted while as many runs are active on all replicas; undefined when that is no matter. */
   readonly activeMax?: number | undefined;
 }
@@ -40,6 +43,7 @@ const activeRuns = sql`(select count(*) from run where status in ('queued', 'run
  */
 export async function insertRun(db: Db | Transaction, run: NewRun): Promise<StartedRun | undefined> {
   const input = Buffer.from(run.input);
+  const called = run.callbackUrl === undefined ? sql`` : sql`, called as (${callbackOf("inserted", "running")})`;
   try {
     const { rows } = await sql<StartedRun>`
       with held as materialized (
@@ -48,10 +52,11 @@ export async function insertRun(db: Db | Transaction, run: NewRun): Promise<Star
         select id, name, agent, work_dir, callback from session where id = ${run.session}::uuid and delete_time is null
         for no key update
       ), inserted as (
-        insert into run (id, client, session, driver, input, trace_parent, deadline,
+        insert into run (id, client, session, driver, input, trace_parent, callback_url, deadline,
           owner, status, epoch, wake_at, start_time)
         select ${run.id}::uuid, ${run.client}, owned.id, ${run.driver}, ${input}::bytea,
-          ${run.traceParent ?? null}::text, now() + ${run.timeoutMs}::float8 * interval '1 millisecond',
+          ${run.traceParent ?? null}::text, ${run.callbackUrl ?? null}::text,
+          now() + ${run.timeoutMs}::float8 * interval '1 millisecond',
           worker.id, case when worker.id is null then 'queued' else 'running' end,
           case when worker.id is null then 0 else 1 end,
           case when worker.id is null then now() end, case when worker.id is not null then now() end
@@ -65,7 +70,7 @@ export async function insertRun(db: Db | Transaction, run: NewRun): Promise<Star
         select session, (select coalesce(max(position) + 1, 0) from transcript where session = ${run.session}::uuid), id, input
         from inserted
         returning position
-      )
+      )${called}
       select inserted.*, owned.name as session_name, owned.agent, owned.work_dir, owned.callback,
         said.position + 1 as transcript_length
       from inserted cross join owned cross join said`.execute(db);

@@ -36,6 +36,7 @@ const runColumns = [
   "run.last_sequence",
   "run.terminal",
   "run.trace_parent",
+  "run.callback_url",
 ] as const;
 const age = sql<number>`(extract(epoch from clock_timestamp() - run.create_time) * 1000)::float8`.as("age_ms");
 const timeLeft = sql<number>`(extract(epoch from run.deadline - clock_timestamp()) * 1000)::float8`.as("time_left_ms");

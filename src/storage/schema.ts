@@ -1,8 +1,12 @@
 // The tables as Kysely sees them. The truth is migrations/; a test compares the two.
 
-import type { ColumnType, Generated } from "kysely";
+import type { ColumnType, Generated, GeneratedAlways } from "kysely";
 
 export type RunStatus = "queued" | "running" | "waiting" | "completed" | "failed" | "cancelled";
+
+/** What a status callback tells of; the words are those that are sent. */
+export type CallbackStatus = "created" | "running" | "completed" | "failed" | "cancelled";
+export type CallbackState = "pending" | "delivered" | "dead";
 
 export interface Schema {
   replica: ReplicaTable;
@@ -18,6 +22,7 @@ export interface Schema {
   api_key: ApiKeyTable;
   stream_ticket: StreamTicketTable;
   client_usage: ClientUsageTable;
+  callback: CallbackTable;
 }
 
 type Time = ColumnType<Date, Date | undefined, Date>;
@@ -61,6 +66,7 @@ export interface RunTable {
   last_sequence: Generated<number>;
   terminal: Uint8Array | null;
   trace_parent: string | null;
+  callback_url: string | null;
 }
 
 export interface RunResultTable {
@@ -140,4 +146,22 @@ export interface ClientUsageTable {
   day: string;
   tokens: Generated<number>;
   cost_micro_usd: Generated<number>;
+}
+
+export interface CallbackTable {
+  id: Generated<string>;
+  position: GeneratedAlways<number>;
+  client: string;
+  session: string;
+  run_id: string | null;
+  sequence: number;
+  status: CallbackStatus;
+  base_url: string;
+  state: Generated<CallbackState>;
+  attempts: Generated<number>;
+  due_time: Generated<Date>;
+  give_up_time: Generated<Date>;
+  last_error: string | null;
+  create_time: Generated<Date>;
+  end_time: Date | null;
 }

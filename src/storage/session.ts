@@ -1,6 +1,6 @@
 // The session rows. A session's public id (`name`) is unique for its client among the sessions that are not deleted.
 
-import { type Selectable, sql } from "kysely";
+import { type Insertable, type Selectable, sql } from "kysely";
 import { type Db, isStorableText, isUniqueViolation, type Transaction } from "./database.ts";
 import type { RunStatus, SessionTable } from "./schema.ts";
 
@@ -40,20 +40,25 @@ export async function insertSession(
     agent: Uint8Array;
     workDir: string | undefined;
     callback: Uint8Array | undefined;
+    /** Where its creation is told; undefined for nowhere. */
+    callbackUrl?: string | undefined;
   },
 ): Promise<boolean> {
+  const { id, client, name, workDir, callback, callbackUrl } = session;
+  const values = {
+    id,
+    client,
+    name,
+    agent: Buffer.from(session.agent),
+    work_dir: workDir ?? null,
+    callback: callback === undefined ? null : Buffer.from(callback),
+  };
   try {
-    await db
-      .insertInto("session")
-      .values({
-        id: session.id,
-        client: session.client,
-        name: session.name,
-        agent: Buffer.from(session.agent),
-        work_dir: session.workDir ?? null,
-        callback: session.callback === undefined ? null : Buffer.from(session.callback),
-      })
-      .execute();
+    if (callbackUrl === undefined) {
+      await db.insertInto("session").values(values).execute();
+    } else {
+      await insertToldSession(db, values, callbackUrl);
+    }
     return true;
   } catch (error) {
     if (isUniqueViolation(error, "session_name")) {
@@ -61,6 +66,24 @@ export async function insertSession(
     }
     throw error;
   }
+}
+
+/** One statement too: the session and the callback that tells of it. */
+async function insertToldSession(db: Db | Transaction, values: Insertable<SessionTable>, url: string): Promise<void> {
+  await db
+    .with("inserted", (query) => query.insertInto("session").values(values).returning(["client", "id"]))
+    .insertInto("callback")
+    .columns(["client", "session", "sequence", "status", "base_url"])
+    .expression(({ selectFrom, lit, val, cast }) =>
+      selectFrom("inserted").select([
+        "client",
+        "id",
+        lit(0).as("sequence"),
+        sql.lit("created").as("status"),
+        cast<string>(val(url), "text").as("base_url"),
+      ]),
+    )
+    .execute();
 }
 
 export async function findSession(db: Db | Transaction, args: SessionName): Promise<SessionWithRun | undefined> {

@@ -78,6 +78,10 @@ export const scenarios: Readonly<Record<Failpoint, Scenario>> = {
   "park.committed": { role: "owner", passes: [1], ...plain, firstAnswer: "wait" },
   "hand-on.stopping": { role: "leaver", passes: [1], words: 100, gapMs: 30 },
   "hand-on.committed": { role: "leaver", passes: [1], words: 100, gapMs: 30 },
+  // The session's creation, the run's start and its end are told.
+  "callback.written": { role: "owner", passes: [3, 1, 2], ...plain },
+  "callback.sent": { role: "owner", passes: [2, 1, 3], ...plain },
+  "callback.settled": { role: "owner", passes: [1, 2, 3], ...plain },
   "wake.committed": { role: "successor", passes: [1], ...plain, firstAnswer: "wait", firstDeath: "park.committed:1" },
   "reap.replica-deleted": { role: "successor", passes: [1], ...inText },
   "reap.requeued": { role: "successor", passes: [1], ...inText },

@@ -52,6 +52,7 @@ interface CallFields {
 }
 
 type OnRun<Fields> = { readonly runId: string } & Fields;
+type OnCallback<Fields> = { readonly callbackId: string; readonly attempts: number } & Fields;
 type Trouble = { readonly part: string; readonly error: unknown };
 
 export const catalogue = {
@@ -161,6 +162,21 @@ export const catalogue = {
     "session.purged",
     "info",
     "The texts of a session's results were erased on request.",
+  ),
+  callbackDelivered: row<OnCallback<{ durationMs: number }>>(
+    "callback.delivered",
+    "debug",
+    "The host that a session calls back took a status callback.",
+  ),
+  callbackFailed: row<OnCallback<{ error: unknown; retryInMs: number }>>(
+    "callback.failed",
+    "info",
+    "A status callback was not taken; it is sent again later, and the session's next ones wait for it.",
+  ),
+  callbackDead: row<OnCallback<{ error: unknown }>>(
+    "callback.dead",
+    "warn",
+    "A status callback was not taken for so long that it is given up; the session's next ones go on.",
   ),
   partitionsDropped: row<{ names: readonly string[] }>(
     "partitions.dropped",

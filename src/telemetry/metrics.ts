@@ -4,6 +4,7 @@
 import { collectDefaultMetrics, Registry } from "prom-client";
 import type { Clock } from "../base/clock.ts";
 import type { EventListeners } from "./events.ts";
+import { countCallbacks } from "./metrics/callbacks.ts";
 import { countStatements } from "./metrics/database.ts";
 import { createFigures } from "./metrics/figures.ts";
 import { countModels } from "./metrics/models.ts";
@@ -48,6 +49,7 @@ export function createMetrics({ version, commit, toolNames, clock }: MetricsOpti
       ...countRuns(figures, { sources, clock }),
       ...countResults(figures, sources),
       ...countModels(figures, { toolNames }),
+      ...countCallbacks(figures),
     },
     attach: (more) => {
       Object.assign(sources, more);

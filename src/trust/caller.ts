@@ -83,6 +83,11 @@ export function keyedClient(id: string): string {
   return `key/${id}`;
 }
 
+/** The id alone, as the client itself knows it. */
+export function clientIdOf(client: string): string {
+  return client.slice(client.indexOf("/") + 1);
+}
+
 function callerOf(values: ContextValues): Caller | undefined {
   const admission = values.get(admissionKey);
   return admission !== undefined && "caller" in admission ? admission.caller : undefined;

@@ -1,0 +1,89 @@
+// A host that sessions call back, on a real socket, and senders of callbacks over one database.
+
+import { request } from "node:http";
+import { onTestFinished } from "vitest";
+import { Delivery, type DeliveryOptions } from "../../src/callbacks/deliver.ts";
+import type { Post } from "../../src/callbacks/post.ts";
+import { type RecordedRequest, type Script, startWireServer, type WireServer } from "../fakes/wire-server.ts";
+import { query } from "../harness/database.ts";
+import { connect, hurriedClock, LocalWakeup, silentEvents } from "../runlog/store.ts";
+
+export interface Host extends WireServer {
+  /** What sessions are given. */
+  readonly baseUrl: string;
+  /** Statuses that a session told, with those of its run, in the order of their arrival. */
+  told(sessionId: string): string[];
+}
+
+/** Takes everything unless a test scripts it. */
+export async function openHost(describe: (request: RecordedRequest) => Script = () => take): Promise<Host> {
+  const server = await startWireServer(describe);
+  onTestFinished(() => server.close());
+  const told = (sessionId: string): string[] =>
+    server.requests.filter(({ body }) => body.session_id === sessionId).map(({ body }) => String(body.status));
+  return { ...server, baseUrl: `${server.origin}/hooks`, told };
+}
+
+export const take: Script = (wire) => wire.reply(200, '{"ok":true}');
+
+/** One more replica's sender; without wake-ups it polls, and often. */
+export function openDelivery(databaseUrl: string, choice: Partial<DeliveryOptions> = {}): Delivery {
+  const { db } = connect(databaseUrl);
+  const delivery = new Delivery({
+    db,
+    clock: hurriedClock(20),
+    events: silentEvents,
+    wakeup: new LocalWakeup(),
+    post: postPlainly,
+    random: () => 0.5,
+    ...choice,
+  });
+  onTestFinished(() => delivery.close());
+  delivery.open();
+  return delivery;
+}
+
+/** Over HTTP, without a signature, and to any address. */
+export const postPlainly: Post = ({ url, body, timeoutMs, signal }) =>
+  new Promise((resolve, reject) => {
+    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+    const limits = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const outgoing = request(url, { method: "POST", headers, signal: limits, agent: false }, (answer) => {
+      answer.resume();
+      answer.once("error", reject);
+      answer.once("end", () => resolve({ status: answer.statusCode ?? 0 }));
+    });
+    outgoing.once("error", reject);
+    outgoing.end(body);
+  });
+
+/** As if everything about callbacks had happened so much earlier. */
+export async function passTime(databaseUrl: string, seconds: number): Promise<void> {
+  const earlier = `- interval '${seconds} seconds'`;
+  await query(
+    databaseUrl,
+    `update callback set due_time = due_time ${earlier}, give_up_time = give_up_time ${earlier},
+      create_time = create_time ${earlier}, end_time = end_time ${earlier}`,
+  );
+}
+
+export interface Row {
+  readonly session: string;
+  readonly status: string;
+  readonly state: string;
+  readonly attempts: number;
+  readonly error: string | null;
+  readonly waitMs: number;
+}
+
+/** All rows in their order. */
+export async function rowsOf(databaseUrl: string, sessionId?: string): Promise<Row[]> {
+  return await query<Row>(
+    databaseUrl,
+    `select session.name as session, status, state, attempts, last_error as error,
+      (extract(epoch from due_time - now()) * 1000)::float8 as "waitMs"
+     from callback join session on session.id = callback.session
+     where $1::text is null or session.name = $1 order by position`,
+    [sessionId ?? null],
+  );
+}

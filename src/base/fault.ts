@@ -31,6 +31,7 @@ export const reasons = {
   TIMEOUT: { code: Code.DeadlineExceeded, httpStatus: 504 },
   API_KEY_NOT_FOUND: { code: Code.NotFound, httpStatus: 404 },
   SESSION_NOT_FOUND: { code: Code.NotFound, httpStatus: 404 },
+  CALLBACK_NOT_FOUND: { code: Code.NotFound, httpStatus: 404 },
   RUN_NOT_FOUND: { code: Code.NotFound, httpStatus: 404 },
   MEDIA_TYPE_UNSUPPORTED: { code: Code.InvalidArgument, httpStatus: 415 },
   BODY_TOO_LARGE: { code: Code.ResourceExhausted, httpStatus: 413 },

@@ -7,6 +7,7 @@ import { Health } from "#gen/grpc/health/v1/health_pb.js";
 import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionV1Alpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
+import { CallbackService } from "#gen/runnel/v1/callback_service_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
@@ -15,6 +16,7 @@ import { messageBytesMax } from "../config/limits.ts";
 import type { Events } from "../telemetry/events.ts";
 import { assertAccess } from "../trust/caller.ts";
 import { createAuthService } from "./auth-service.ts";
+import { createCallbackService } from "./callback-service.ts";
 import { createDeadlineInterceptor } from "./deadline.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { createFaultInterceptor, toConnectError } from "./faults.ts";
@@ -28,7 +30,14 @@ import { createSystemService } from "./system-service.ts";
 import { createValidationInterceptor } from "./validation.ts";
 
 /** The services of the contract, for surfaces that read descriptors. */
-export const services = [SessionService, RunService, AuthService, ProviderService, SystemService] as const;
+export const services = [
+  SessionService,
+  RunService,
+  CallbackService,
+  AuthService,
+  ProviderService,
+  SystemService,
+] as const;
 
 /** Compressing a stream's message costs each reader more than its bytes do; a large page of a list is worth it. */
 const compressMinBytes = 65_536;
@@ -58,6 +67,7 @@ export function createRouter(deps: ServiceDeps & { readonly events: Events }): C
   })
     .service(SessionService, createSessionService(deps))
     .service(RunService, createRunService(deps))
+    .service(CallbackService, createCallbackService(deps))
     .service(AuthService, createAuthService(deps))
     .service(ProviderService, createProviderService(deps))
     .service(SystemService, createSystemService(deps))

@@ -1,0 +1,195 @@
+// Which callbacks there are: one for each transition of a session that is told somewhere, whoever makes the transition.
+
+import { status } from "@grpc/grpc-js";
+import { expect, onTestFinished, test } from "vitest";
+import { StatusCallback_State } from "#gen/runnel/v1/callback_pb.js";
+import { CallbackService } from "#gen/runnel/v1/callback_service_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { Session_State } from "#gen/runnel/v1/session_pb.js";
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import type { Config } from "../../src/config/keys.ts";
+import { answer, type FakeProvider, startFakeProvider } from "../fakes/provider.ts";
+import { fail } from "../fakes/wire-server.ts";
+import { credentialsOf } from "../harness/credentials.ts";
+import { query } from "../harness/database.ts";
+import { GrpcClient } from "../harness/grpc.ts";
+import { startService } from "../harness/service.ts";
+import { until } from "../harness/wait.ts";
+import { rowsOf } from "./stage.ts";
+
+const agent = { name: "told", model: "openai:fake" };
+const callback = { baseUrl: "https://host.example/hooks" };
+
+async function openService(flags: Partial<Config> = {}) {
+  const provider = await startFakeProvider();
+  onTestFinished(() => provider.close());
+  const service = await startService({ openaiKey: "test-key", openaiBaseUrl: provider.baseUrl, ...flags });
+  return { provider, service, client: new GrpcClient(service.target) };
+}
+
+async function statusesOf(databaseUrl: string, sessionId: string): Promise<string[]> {
+  return (await rowsOf(databaseUrl, sessionId)).map((row) => row.status);
+}
+
+async function ended(client: GrpcClient, runId: string): Promise<bigint> {
+  return await until("the run to end", async () => {
+    const { run } = await client.call(RunService.method.getRun, { runId });
+    return run !== undefined && run.lastSequence > 0n && run.lastSequence;
+  });
+}
+
+/** A model that says nothing until it is asked no more. */
+function stall(provider: FakeProvider): void {
+  provider.respond((wire) => wire.hang());
+}
+
+test("a session and its runs are told in order, with run and sequence, newest first in the list", async () => {
+  const { provider, client } = await openService({ sessionsMaxConcurrent: 0 });
+  provider.respond(answer("one"), fail(400, '{"error":{"message":"no"}}'));
+  const { sessionId } = await client.call(SessionService.method.createSession, { agent, callback });
+  const expected: object[] = [{ status: Session_State.CREATED, runId: "", sequence: 0n }];
+  for (const end of [Session_State.COMPLETED, Session_State.FAILED]) {
+    const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "hello" });
+    expected.push({ status: Session_State.RUNNING, runId, sequence: 0n });
+    expected.push({ status: end, runId, sequence: await ended(client, runId) });
+  }
+  const { callbacks } = await client.call(CallbackService.method.listCallbacks, { sessionId });
+  const common = { sessionId, baseUrl: callback.baseUrl };
+  expect(callbacks.toReversed()).toMatchObject(expected.map((each) => ({ ...common, ...each })));
+});
+
+test("nothing is written for a session that is told nowhere", async () => {
+  const { provider, service, client } = await openService();
+  provider.respond(answer("one"));
+  const { sessionId } = await client.call(SessionService.method.createSession, { agent });
+  const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "hello" });
+  await ended(client, runId);
+  await client.call(SessionService.method.deleteSession, { sessionId });
+  expect(await rowsOf(service.databaseUrl)).toEqual([]);
+});
+
+test("the service's own address is for sessions that name none", async () => {
+  const { client } = await openService({ callbackBaseUrl: "https://all.example/agents" });
+  await client.call(SessionService.method.createSession, { agent });
+  await client.call(SessionService.method.createSession, { agent, callback });
+  const { callbacks } = await client.call(CallbackService.method.listCallbacks, {});
+  expect(callbacks.map(({ baseUrl }) => baseUrl)).toEqual([callback.baseUrl, "https://all.example/agents"]);
+});
+
+test("a create that is repeated is told once", async () => {
+  const { service, client } = await openService();
+  const request = { agent, callback, requestId: "again" };
+  const first = await client.call(SessionService.method.createSession, request);
+  const second = await client.call(SessionService.method.createSession, request);
+  expect(second.sessionId).toBe(first.sessionId);
+  expect(await statusesOf(service.databaseUrl, first.sessionId)).toEqual(["created"]);
+});
+
+test("a create that is refused is not told", async () => {
+  const { service, client } = await openService();
+  await client.call(SessionService.method.createSession, { sessionId: "taken", agent, callback });
+  const second = client.call(SessionService.method.createSession, { sessionId: "taken", agent, callback });
+  await expect(second).rejects.toMatchObject({ code: status.ALREADY_EXISTS });
+  expect(await statusesOf(service.databaseUrl, "taken")).toEqual(["created"]);
+});
+
+test("deleting a running session is told as one cancellation", async () => {
+  const { provider, service, client } = await openService();
+  stall(provider);
+  const { sessionId } = await client.call(SessionService.method.createSession, { agent, callback });
+  const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "hello" });
+  await provider.request(0);
+  await client.call(SessionService.method.deleteSession, { sessionId });
+  await ended(client, runId);
+  expect(await statusesOf(service.databaseUrl, sessionId)).toEqual(["created", "running", "cancelled"]);
+});
+
+test("cancels that race with the end and with each other are told as one end", async () => {
+  const { provider, service, client } = await openService();
+  const count = 12;
+  provider.respond(...Array.from({ length: count }, () => answer("one")));
+  const sessions = await Promise.all(
+    Array.from({ length: count }, () => client.call(SessionService.method.createSession, { agent, callback })),
+  );
+  await Promise.all(
+    sessions.map(async ({ sessionId }) => {
+      const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "hello" });
+      await Promise.all([
+        client.call(RunService.method.cancelRun, { runId }),
+        client.call(SessionService.method.deleteSession, { sessionId }),
+        client.call(RunService.method.cancelRun, { runId }),
+      ]);
+      await ended(client, runId);
+    }),
+  );
+  for (const { sessionId } of sessions) {
+    const told = await statusesOf(service.databaseUrl, sessionId);
+    expect(told).toEqual(["created", "running", expect.stringMatching(/^(completed|cancelled)$/)]);
+  }
+});
+
+test("a run that its replica lost for good is told as failed by whoever ends it", async () => {
+  const { provider, service, client } = await openService({ runsLeaseMs: 300 });
+  stall(provider);
+  const { sessionId } = await client.call(SessionService.method.createSession, { agent, callback });
+  const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "hello" });
+  await provider.request(0);
+  await query(
+    service.databaseUrl,
+    "update run set owner = '00000000-0000-0000-0000-000000000000', takeovers = 3 where id = $1",
+    [runId],
+  );
+  await ended(client, runId);
+  expect(await statusesOf(service.databaseUrl, sessionId)).toEqual(["created", "running", "failed"]);
+});
+
+test("pages, states and clients keep callbacks apart", async () => {
+  const { service, client } = await openService();
+  const stranger = new GrpcClient(service.target, credentialsOf("stranger"));
+  for (const sessionId of ["one", "two", "three"]) {
+    await client.call(SessionService.method.createSession, { sessionId, agent, callback });
+  }
+  await stranger.call(SessionService.method.createSession, { sessionId: "one", agent, callback });
+  const list = CallbackService.method.listCallbacks;
+  const first = await client.call(list, { pageSize: 2 });
+  const second = await client.call(list, { pageSize: 2, pageToken: first.nextPageToken });
+  const sessions = [...first.callbacks, ...second.callbacks].map(({ sessionId }) => sessionId);
+  expect(sessions).toEqual(["three", "two", "one"]);
+  expect(second.nextPageToken).toBe("");
+  await expect(stranger.call(list, { pageToken: first.nextPageToken })).rejects.toMatchObject({
+    code: status.INVALID_ARGUMENT,
+  });
+  const dead = await client.call(list, { state: StatusCallback_State.DEAD });
+  expect(dead.callbacks).toEqual([]);
+  const foreign = stranger.call(CallbackService.method.redeliverCallback, {
+    callbackId: String(first.callbacks[0]?.callbackId),
+  });
+  await expect(foreign).rejects.toMatchObject({ code: status.NOT_FOUND, details: "callback not found" });
+});
+
+test("over REST the list and the redelivery look as documented", async () => {
+  const { service, client } = await openService();
+  await client.call(SessionService.method.createSession, { sessionId: "shown", agent, callback });
+  const headers = credentialsOf();
+  const listed = await fetch(`${service.url}/v1/callbacks?session_id=shown&state=pending`, { headers });
+  expect(listed.status).toBe(200);
+  const { callbacks } = (await listed.json()) as { callbacks: Record<string, unknown>[] };
+  expect(callbacks).toEqual([
+    {
+      callback_id: expect.any(String),
+      session_id: "shown",
+      status: "created",
+      sequence: 0,
+      state: "pending",
+      base_url: callback.baseUrl,
+      attempts: expect.any(Number),
+      create_time: expect.any(String),
+      next_attempt_time: expect.any(String),
+    },
+  ]);
+  await query(service.databaseUrl, "update callback set state = 'dead', end_time = now(), attempts = 9");
+  const path = `/v1/callbacks/${callbacks[0]?.callback_id}:redeliver`;
+  const again = await fetch(`${service.url}${path}`, { method: "POST", headers });
+  expect(again.status).toBe(200);
+  expect(await again.json()).toMatchObject({ state: "pending", session_id: "shown" });
+});

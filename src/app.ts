@@ -1,6 +1,7 @@
 // The house, wired: plain functions and classes, opened from the bottom up and closed from the top down.
 
 import type { Ground } from "./app/ground.ts";
+import { openCallbacks } from "./app/open-callbacks.ts";
 import { openLog } from "./app/open-log.ts";
 import type { Address } from "./app/open-ports.ts";
 import { openRuns } from "./app/open-runs.ts";
@@ -133,6 +134,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
   const runlog = await openLog(ground, lease);
   const thinking = openThinking(ground);
   const runs: Dispatcher = await openRuns(ground, lease, runlog, thinking);
+  openCallbacks(ground, runlog);
   const pulse = new Pulse({ connections, clock, events });
   closers.defer(() => pulse.close());
   pulse.open();

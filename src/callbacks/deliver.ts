@@ -6,13 +6,14 @@
 
 import { type Clock, over } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";
+import type { Egress, EgressPost } from "../egress/post.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
 import { type DueCallback, settleCallback, takeDueCallbacks } from "../storage/callback.ts";
 import type { Db } from "../storage/database.ts";
 import type { Events } from "../telemetry/events.ts";
+import type { SignRequest } from "../trust/sign-request.ts";
 import { backoffMs } from "./backoff.ts";
 import { statusBody } from "./body.ts";
-import type { Post, PostRequest } from "./post.ts";
 
 /** The net under lost wake-ups, and how late a repetition may be. */
 const pollMs = 2_000;
@@ -26,6 +27,8 @@ const takeMaxMs = 5_000;
 const sendingMax = 32;
 /** What is under way when this replica stops. */
 const graceMs = 2_000;
+/** Only the status of an answer counts. */
+const responseBytesMax = 4_096;
 const errorCharsMax = 500;
 
 export interface DeliveryOptions {
@@ -33,7 +36,8 @@ export interface DeliveryOptions {
   readonly clock: Clock;
   readonly events: Events;
   readonly wakeup: Wakeup;
-  readonly post: Post;
+  readonly egress: Pick<Egress, "post">;
+  readonly signRequest: SignRequest;
   /** From 0 to 1. */
   readonly random: () => number;
 }
@@ -67,7 +71,9 @@ export class Delivery {
     }
     await this.#working;
     const done = new AbortController();
-    const grace = this.#options.clock.sleep(graceMs, done.signal).then(() => this.#giveUp.abort());
+    const grace = this.#options.clock.sleep(graceMs, done.signal).then(() => {
+      this.#giveUp.abort(new Error("the service is stopping"));
+    });
     await Promise.all(this.#sending);
     done.abort(over);
     await grace;
@@ -136,7 +142,8 @@ export class Delivery {
   /** Why it was not taken; undefined when it was. */
   async #send(callback: DueCallback): Promise<Error | undefined> {
     try {
-      const { status } = await this.#options.post(requestOf(callback, this.#giveUp.signal));
+      const { egress, signRequest } = this.#options;
+      const { status } = await egress.post(requestOf(callback, signRequest, this.#giveUp.signal));
       return status >= 200 && status <= 299 ? undefined : new Error(`answered with HTTP status ${status}`);
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
@@ -153,13 +160,19 @@ export class Delivery {
   }
 }
 
-function requestOf(callback: DueCallback, signal: AbortSignal): PostRequest {
+/** Each attempt has a signature of its own: receivers refuse one that they have seen. */
+function requestOf(callback: DueCallback, signRequest: SignRequest, signal: AbortSignal): EgressPost {
+  const body = statusBody(callback);
   return {
-    client: callback.client,
-    sessionName: callback.session_name,
     url: statusUrl(callback),
-    body: statusBody(callback),
+    headers: {
+      "content-type": "application/json",
+      "x-session-id": callback.session_name,
+      ...signRequest(callback.client, body),
+    },
+    body,
     timeoutMs: attemptTimeoutMs,
+    responseBytesMax,
     signal,
   };
 }

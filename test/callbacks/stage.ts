@@ -1,9 +1,10 @@
 // A host that sessions call back, on a real socket, and senders of callbacks over one database.
 
-import { request } from "node:http";
 import { onTestFinished } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
 import { Delivery, type DeliveryOptions } from "../../src/callbacks/deliver.ts";
-import type { Post } from "../../src/callbacks/post.ts";
+import { createEgress, type Egress } from "../../src/egress/post.ts";
+import { createSignRequest } from "../../src/trust/sign-request.ts";
 import { type RecordedRequest, type Script, startWireServer, type WireServer } from "../fakes/wire-server.ts";
 import { query } from "../harness/database.ts";
 import { connect, hurriedClock, LocalWakeup, silentEvents } from "../runlog/store.ts";
@@ -34,7 +35,8 @@ export function openDelivery(databaseUrl: string, choice: Partial<DeliveryOption
     clock: hurriedClock(20),
     events: silentEvents,
     wakeup: new LocalWakeup(),
-    post: postPlainly,
+    egress,
+    signRequest: createSignRequest({ keyRing: { findCallbackSecret: () => secret }, clock: systemClock }),
     random: () => 0.5,
     ...choice,
   });
@@ -43,19 +45,10 @@ export function openDelivery(databaseUrl: string, choice: Partial<DeliveryOption
   return delivery;
 }
 
-/** Over HTTP, without a signature, and to any address. */
-export const postPlainly: Post = ({ url, body, timeoutMs, signal }) =>
-  new Promise((resolve, reject) => {
-    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
-    const limits = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-    const outgoing = request(url, { method: "POST", headers, signal: limits, agent: false }, (answer) => {
-      answer.resume();
-      answer.once("error", reject);
-      answer.once("end", () => resolve({ status: answer.statusCode ?? 0 }));
-    });
-    outgoing.once("error", reject);
-    outgoing.end(body);
-  });
+export const secret = "what-both-sides-know";
+
+/** The real way out, with leave to call this machine. */
+export const egress: Egress = createEgress({ clock: systemClock, allowsPrivate: true, exceptions: [] });
 
 /** As if everything about callbacks had happened so much earlier. */
 export async function passTime(databaseUrl: string, seconds: number): Promise<void> {

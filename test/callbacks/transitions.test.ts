@@ -15,15 +15,21 @@ import { query } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
-import { rowsOf } from "./stage.ts";
+import { openHost, rowsOf } from "./stage.ts";
 
 const agent = { name: "told", model: "openai:fake" };
-const callback = { baseUrl: "https://host.example/hooks" };
+/** Nobody is there, and whoever calls knows it at once. */
+const callback = { baseUrl: "http://127.0.0.1:9/hooks" };
 
 async function openService(flags: Partial<Config> = {}) {
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());
-  const service = await startService({ openaiKey: "test-key", openaiBaseUrl: provider.baseUrl, ...flags });
+  const service = await startService({
+    openaiKey: "test-key",
+    openaiBaseUrl: provider.baseUrl,
+    securityAllowPrivateNetworks: true,
+    ...flags,
+  });
   return { provider, service, client: new GrpcClient(service.target) };
 }
 
@@ -46,7 +52,9 @@ function stall(provider: FakeProvider): void {
 test("a session and its runs are told in order, with run and sequence, newest first in the list", async () => {
   const { provider, client } = await openService({ sessionsMaxConcurrent: 0 });
   provider.respond(answer("one"), fail(400, '{"error":{"message":"no"}}'));
-  const { sessionId } = await client.call(SessionService.method.createSession, { agent, callback });
+  const host = await openHost();
+  const { baseUrl } = host;
+  const { sessionId } = await client.call(SessionService.method.createSession, { agent, callback: { baseUrl } });
   const expected: object[] = [{ status: Session_State.CREATED, runId: "", sequence: 0n }];
   for (const end of [Session_State.COMPLETED, Session_State.FAILED]) {
     const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "hello" });
@@ -54,8 +62,11 @@ test("a session and its runs are told in order, with run and sequence, newest fi
     expected.push({ status: end, runId, sequence: await ended(client, runId) });
   }
   const { callbacks } = await client.call(CallbackService.method.listCallbacks, { sessionId });
-  const common = { sessionId, baseUrl: callback.baseUrl };
+  const common = { sessionId, baseUrl };
   expect(callbacks.toReversed()).toMatchObject(expected.map((each) => ({ ...common, ...each })));
+  await until("the host to have all", () => host.requests.length === 5);
+  expect(host.told(sessionId)).toEqual(["created", "running", "completed", "running", "failed"]);
+  expect(host.requests[4]?.body).toMatchObject({ client_id: "local", error: expect.stringContaining("no") });
 });
 
 test("nothing is written for a session that is told nowhere", async () => {
@@ -69,11 +80,11 @@ test("nothing is written for a session that is told nowhere", async () => {
 });
 
 test("the service's own address is for sessions that name none", async () => {
-  const { client } = await openService({ callbackBaseUrl: "https://all.example/agents" });
+  const { client } = await openService({ callbackBaseUrl: "http://127.0.0.1:9/all" });
   await client.call(SessionService.method.createSession, { agent });
   await client.call(SessionService.method.createSession, { agent, callback });
   const { callbacks } = await client.call(CallbackService.method.listCallbacks, {});
-  expect(callbacks.map(({ baseUrl }) => baseUrl)).toEqual([callback.baseUrl, "https://all.example/agents"]);
+  expect(callbacks.map(({ baseUrl }) => baseUrl)).toEqual([callback.baseUrl, "http://127.0.0.1:9/all"]);
 });
 
 test("a create that is repeated is told once", async () => {
@@ -96,12 +107,16 @@ test("a create that is refused is not told", async () => {
 test("deleting a running session is told as one cancellation", async () => {
   const { provider, service, client } = await openService();
   stall(provider);
-  const { sessionId } = await client.call(SessionService.method.createSession, { agent, callback });
+  const host = await openHost();
+  const { baseUrl } = host;
+  const { sessionId } = await client.call(SessionService.method.createSession, { agent, callback: { baseUrl } });
   const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "hello" });
   await provider.request(0);
   await client.call(SessionService.method.deleteSession, { sessionId });
   await ended(client, runId);
-  expect(await statusesOf(service.databaseUrl, sessionId)).toEqual(["created", "running", "cancelled"]);
+  await until("the host to hear of the end", () => host.requests.length === 3);
+  expect(host.told(sessionId)).toEqual(["created", "running", "cancelled"]);
+  expect(await statusesOf(service.databaseUrl, sessionId)).toEqual(host.told(sessionId));
 });
 
 test("cancels that race with the end and with each other are told as one end", async () => {
@@ -171,9 +186,11 @@ test("over REST the list and the redelivery look as documented", async () => {
   const { service, client } = await openService();
   await client.call(SessionService.method.createSession, { sessionId: "shown", agent, callback });
   const headers = credentialsOf();
-  const listed = await fetch(`${service.url}/v1/callbacks?session_id=shown&state=pending`, { headers });
-  expect(listed.status).toBe(200);
-  const { callbacks } = (await listed.json()) as { callbacks: Record<string, unknown>[] };
+  const callbacks = await until("a failure", async () => {
+    const listed = await fetch(`${service.url}/v1/callbacks?session_id=shown&state=pending`, { headers });
+    const body = (await listed.json()) as { callbacks: Record<string, unknown>[] };
+    return "last_error" in (body.callbacks[0] ?? {}) && body.callbacks;
+  });
   expect(callbacks).toEqual([
     {
       callback_id: expect.any(String),
@@ -183,6 +200,7 @@ test("over REST the list and the redelivery look as documented", async () => {
       state: "pending",
       base_url: callback.baseUrl,
       attempts: expect.any(Number),
+      last_error: "connection refused",
       create_time: expect.any(String),
       next_attempt_time: expect.any(String),
     },

@@ -21,6 +21,8 @@ export function actsOf({ failpoint, passes, processes, death: how }: Cell): read
     case "successor":
       // It serves already when the first one dies, or it might take over, and die, before anybody could ask it.
       return [[firstDeath, death], [undefined]];
+    case "sender":
+      return [[death], isAlone ? [undefined] : [undefined, undefined]];
     case "bystander":
       // It takes two to have one; the second kind has one more, which hears everything as well.
       return isAlone ? [[undefined, death]] : [[undefined, death, undefined]];

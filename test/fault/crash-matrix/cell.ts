@@ -58,7 +58,7 @@ function describe({ dies, log }: Member): string {
 }
 
 async function play(cell: Cell, stage: Stage): Promise<Recovery> {
-  const { crew, provider, databaseUrl, providerKey } = stage;
+  const { crew, provider, databaseUrl, providerKey, host } = stage;
   const { role, words, firstAnswer } = scenarios[cell.failpoint];
   const [opening = [], ...later] = actsOf(cell);
   const cast = await crew.startAll(opening);
@@ -82,7 +82,7 @@ async function play(cell: Cell, stage: Stage): Promise<Recovery> {
   const repeated = await caller.send(crew, survivor);
   const { members } = crew;
   const { requests } = provider;
-  const history = { cell, databaseUrl, sent, repeated, readings, members, survivor, words, providerKey };
+  const history = { cell, databaseUrl, sent, repeated, readings, members, survivor, words, providerKey, host };
   await checkHistory({ ...history, modelCalls: requests.length - (firstAnswer === undefined ? 0 : 1) });
   // How long a freeze lasts is up to the test.
   const isMeasured = role !== "bystander" && cell.death === "killed";

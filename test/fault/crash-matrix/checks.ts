@@ -5,6 +5,7 @@
 // I7   Each call has one outcome, and the log's result stands where its row says.
 // I10  The same request gives the same answer, and there is one session and one run.
 // I12  The provider's key and the client's are in no log line.
+// I13  The host of the session was told each transition, in order; what it was told twice, it was told twice in a row.
 //
 // And whatever the processes' clocks show, what is dated is dated right: by the database's clock.
 
@@ -13,13 +14,15 @@ import { expect } from "vitest";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
+import type { WireServer } from "../../fakes/wire-server.ts";
 import { keyOf } from "../../harness/credentials.ts";
 import { query } from "../../harness/database.ts";
+import { until } from "../../harness/wait.ts";
 import { getRun } from "../cluster.ts";
 import { findViolations } from "../invariants.ts";
 import { expectStored, readLog, textOf } from "../log-reader.ts";
 import type { Sent } from "./caller.ts";
-import type { Member } from "./crew.ts";
+import { type Member, patienceMs } from "./crew.ts";
 import { GrpcReading, openReading, type Reading } from "./reading.ts";
 import { timeOf } from "./recovery.ts";
 import type { Cell } from "./scenarios.ts";
@@ -42,6 +45,7 @@ export interface History {
   readonly survivor: Member;
   readonly words: number;
   readonly providerKey: string;
+  readonly host: WireServer | undefined;
   /** Requests to the provider, without those that it put off. */
   readonly modelCalls: number;
 }
@@ -58,6 +62,7 @@ export async function checkHistory(history: History): Promise<void> {
   checkTimes(sent.runId, results);
   checkModelCalls(history);
   checkSecrets(history);
+  await checkTold(history);
 }
 
 async function checkReadings({ cell, databaseUrl, sent, readings, survivor }: History, results: readonly RunResult[]) {
@@ -126,4 +131,19 @@ function checkSecrets({ members, providerKey }: History): void {
     expect(member.log().includes(providerKey), "I12").toBe(false);
     expect(member.log().includes(keyOf()), "I12").toBe(false);
   }
+}
+
+async function checkTold({ databaseUrl, host, sent }: History): Promise<void> {
+  if (host === undefined) {
+    return;
+  }
+  const pending = () => query(databaseUrl, "select from callback where state = 'pending'");
+  await until("I13 every callback to be settled", async () => (await pending()).length === 0, patienceMs);
+  const told = host.requests.map(({ body }) => `${body.status} ${body.callback_id} ${body.run_id ?? ""}`);
+  const once = told.filter((each, index) => each !== told[index - 1]);
+  expect(once, "I13").toEqual([
+    expect.stringMatching(/^created /),
+    expect.stringMatching(new RegExp(`^running .* ${sent.runId}$`)),
+    expect.stringMatching(new RegExp(`^completed .* ${sent.runId}$`)),
+  ]);
 }

@@ -10,9 +10,10 @@ import type { Failpoint } from "../../../src/base/failpoint.ts";
  * `owner`      accepts a run, works on it, and has its readers
  * `leaver`     the same, and it is asked to stop in the middle of the run
  * `successor`  takes over the run of a process that has died before
+ * `sender`     the same as the owner, and nobody is beside it who might tell the session's host instead
  * `bystander`  has readers of a run that another process works on
  */
-export type Role = "owner" | "leaver" | "successor" | "bystander";
+export type Role = "owner" | "leaver" | "successor" | "sender" | "bystander";
 
 export interface Scenario {
   readonly role: Role;
@@ -25,6 +26,8 @@ export interface Scenario {
   readonly firstAnswer?: "wait" | "refusal";
   /** The caller signs its message, and this is what the death leaves of its first signature. */
   readonly firstSignature?: "unused" | "used";
+  /** A host is told of the session. */
+  readonly isTold?: boolean;
   /** Where the first process dies before the successor comes to its place. */
   readonly firstDeath?: `${Failpoint}:${number}`;
 }
@@ -38,8 +41,8 @@ const inText = { ...plain, firstDeath: "lane.settled:4" } as const;
 export const scenarios: Readonly<Record<Failpoint, Scenario>> = {
   "nonce.inserting": { role: "owner", passes: [1], ...plain, firstSignature: "unused" },
   "nonce.inserted": { role: "owner", passes: [1], ...plain, firstSignature: "used" },
-  "start.written": { role: "owner", passes: [1], ...plain },
-  "start.committed": { role: "owner", passes: [1], ...plain },
+  "start.written": { role: "owner", passes: [1], ...plain, isTold: true },
+  "start.committed": { role: "owner", passes: [1], ...plain, isTold: true },
   "start.filled": { role: "owner", passes: [1], ...plain },
   "start.answering": { role: "owner", passes: [1], ...plain },
   "claim.committed": { role: "successor", passes: [1], ...inText },
@@ -70,18 +73,18 @@ export const scenarios: Readonly<Record<Failpoint, Scenario>> = {
   "follow.fetched": { role: "bystander", passes: [1, 2, 3], ...plain },
   "tail.yielding": { role: "owner", passes: [2, 1, 3, 4], ...plain },
   "sink.giving": { role: "owner", passes: [2, 1, 3, 4], ...plain },
-  "terminal.writing": { role: "owner", passes: [1], ...plain },
+  "terminal.writing": { role: "owner", passes: [1], ...plain, isTold: true },
   "terminal.written": { role: "owner", passes: [1], ...plain, firstAnswer: "refusal" },
-  "terminal.committed": { role: "owner", passes: [1], ...plain },
-  "terminal.announced": { role: "owner", passes: [1], ...plain },
+  "terminal.committed": { role: "owner", passes: [1], ...plain, isTold: true },
+  "terminal.announced": { role: "owner", passes: [1], ...plain, isTold: true },
   "park.written": { role: "owner", passes: [1], ...plain, firstAnswer: "wait" },
   "park.committed": { role: "owner", passes: [1], ...plain, firstAnswer: "wait" },
   "hand-on.stopping": { role: "leaver", passes: [1], words: 100, gapMs: 30 },
   "hand-on.committed": { role: "leaver", passes: [1], words: 100, gapMs: 30 },
   // The session's creation, the run's start and its end are told.
-  "callback.written": { role: "owner", passes: [3, 1, 2], ...plain },
-  "callback.sent": { role: "owner", passes: [2, 1, 3], ...plain },
-  "callback.settled": { role: "owner", passes: [1, 2, 3], ...plain },
+  "callback.written": { role: "owner", passes: [3, 1, 2], ...plain, isTold: true },
+  "callback.sent": { role: "sender", passes: [2, 1, 3], ...plain, isTold: true },
+  "callback.settled": { role: "sender", passes: [1, 2, 3], ...plain, isTold: true },
   "wake.committed": { role: "successor", passes: [1], ...plain, firstAnswer: "wait", firstDeath: "park.committed:1" },
   "reap.replica-deleted": { role: "successor", passes: [1], ...inText },
   "reap.requeued": { role: "successor", passes: [1], ...inText },

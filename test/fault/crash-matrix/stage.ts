@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type FakeProvider, startFakeProvider } from "../../fakes/provider.ts";
-import { fail } from "../../fakes/wire-server.ts";
+import { fail, startWireServer, type WireServer } from "../../fakes/wire-server.ts";
 import { testDatabase } from "../../harness/database.ts";
 import { Crew } from "./crew.ts";
 import { type Cell, scenarios } from "./scenarios.ts";
@@ -15,6 +15,8 @@ export interface Stage {
   readonly provider: FakeProvider;
   readonly providerKey: string;
   readonly crew: Crew;
+  /** Who is told of the session, where somebody is. */
+  readonly host: WireServer | undefined;
 }
 
 /** Above the longest pause that is sat out with the run in memory. */
@@ -29,12 +31,13 @@ export async function openStage({ failpoint, wrongClock }: Cell): Promise<Stage>
   const databaseUrl = await testDatabase();
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());
-  const { firstAnswer } = scenarios[failpoint];
+  const { firstAnswer, isTold } = scenarios[failpoint];
   if (firstAnswer !== undefined) {
     provider.respond(firstAnswers[firstAnswer]);
   }
   const workRoot = await mkdtemp(join(tmpdir(), "runnel-work-"));
   onTestFinished(() => rm(workRoot, { recursive: true, force: true }));
+  const host = isTold ? await openHost() : undefined;
   const providerKey = "a-key-that-no-log-line-holds";
   const environment = {
     RUNNEL_DATABASE_URL: databaseUrl,
@@ -42,10 +45,17 @@ export async function openStage({ failpoint, wrongClock }: Cell): Promise<Stage>
     RUNNEL_DEFAULTS_MODEL: "openai:fake",
     RUNNEL_PROVIDERS_OPENAI_KEY: providerKey,
     RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
+    ...(host && { RUNNEL_CALLBACK_BASE_URL: host.origin, RUNNEL_SECURITY_ALLOW_PRIVATE_NETWORKS: "true" }),
   };
   const crew = new Crew(environment, wrongClock);
   onTestFinished(() => crew.close());
-  return { databaseUrl, provider, providerKey, crew };
+  return { databaseUrl, provider, providerKey, crew, host };
+}
+
+async function openHost(): Promise<WireServer> {
+  const host = await startWireServer(() => (wire) => wire.reply(200, ""));
+  onTestFinished(() => host.close());
+  return host;
 }
 
 /** What the fake provider does by: two turns with two calls each, then words at a pace. */

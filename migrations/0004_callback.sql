@@ -28,8 +28,9 @@ create table callback (
   end_time timestamptz,
   check ((state = 'pending') = (end_time is null))
 );
+-- Two ways to say what is pending, so that a plan that was kept since the table was empty does not take one for the other.
 create index callback_due on callback (due_time) where state = 'pending';
-create index callback_pending on callback (session, position) where state = 'pending';
+create index callback_pending on callback (session, position) where end_time is null;
 create index callback_of_session on callback (session, position);
 create index callback_of_client on callback (client, position);
 create index callback_settled on callback (end_time) where state <> 'pending';

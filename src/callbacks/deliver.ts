@@ -3,6 +3,8 @@
 //
 // D1  What was taken and not noted, for whatever reason, is due again when the hold has passed.
 // D2  Nothing is sent under a hold that may not last until the answer.
+// D3  Nobody has more under way here than there are places free, so that the hosts of one client, whatever they do, leave
+//     places for those of others.
 
 import { type Clock, over } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";
@@ -42,12 +44,18 @@ export interface DeliveryOptions {
   readonly random: () => number;
 }
 
+/** One under way. */
+interface Sending {
+  readonly client: string;
+  readonly over: Promise<void>;
+}
+
 export class Delivery {
   readonly #options: DeliveryOptions;
   readonly #closing = new AbortController();
   /** Aborts what is still under way a while after the close. */
   readonly #giveUp = new AbortController();
-  readonly #sending = new Set<Promise<void>>();
+  readonly #sending = new Set<Sending>();
   readonly #unsubscribe: (() => void)[] = [];
   #wake = new AbortController();
   #working: Promise<void> | undefined;
@@ -74,7 +82,7 @@ export class Delivery {
     const grace = this.#options.clock.sleep(graceMs, done.signal).then(() => {
       this.#giveUp.abort(new Error("the service is stopping"));
     });
-    await Promise.all(this.#sending);
+    await Promise.all(Array.from(this.#sending, ({ over: isOver }) => isOver));
     done.abort(over);
     await grace;
   }
@@ -99,18 +107,26 @@ export class Delivery {
     }
     const { clock, db } = this.#options;
     const askedAtMs = clock.monotonicMs();
-    const taken = await takeDueCallbacks(db, { limit, holdMs });
+    const limitPerClient = Math.ceil(limit / 2);
+    const exceptClients = this.#findBusy(limit);
+    const taken = await takeDueCallbacks(db, { limit, holdMs, limitPerClient, exceptClients });
     if (clock.monotonicMs() - askedAtMs > takeMaxMs) {
       return;
     }
     for (const callback of taken) {
-      const sending = this.#deliver(callback).finally(() => {
+      const isOver = this.#deliver(callback).finally(() => {
         this.#sending.delete(sending);
         // The session's next one may be due now, and there is a place again.
         this.#wake.abort(over);
       });
+      const sending = { client: callback.client, over: isOver };
       this.#sending.add(sending);
     }
+  }
+
+  #findBusy(placesFree: number): string[] {
+    const byClient = Map.groupBy(this.#sending, ({ client }) => client);
+    return [...byClient].filter(([, { length }]) => length >= placesFree).map(([client]) => client);
   }
 
   /** Never rejects. */

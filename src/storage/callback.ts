@@ -54,31 +54,53 @@ export interface DueCallback {
 /** A callback that became due late, because those before it took their time, is tried this often nevertheless. */
 const attemptsMin = 5;
 
+/** A look at the queue ends here; most of the time there is far less in it. */
+const lookedAtMax = 1_000;
+
+export interface Taking {
+  readonly limit: number;
+  readonly holdMs: number;
+  /** Of one client. */
+  readonly limitPerClient: number;
+  /** Clients that have enough under way. */
+  readonly exceptClients: readonly string[];
+}
+
 /**
- * Takes the first pending callbacks of sessions that are due, for `holdMs`. All that is pending in such a session waits
- * as long, so that nobody looks at what cannot be sent yet.
+ * Takes the first pending callbacks of sessions that are due, for `holdMs`; none of a client's second ones before every
+ * client had its turn. All that is pending in such a session waits as long, so that nobody looks at what cannot be sent yet.
+ *
+ * The first of a session is looked for row by row, since for "none is earlier" the planner reads all that is pending. What
+ * is pending is said in the words of the index that is meant, and a row is settled by its id alone: a plan that is kept
+ * since the table was empty reads all that is pending otherwise.
  */
-export async function takeDueCallbacks(db: Db, args: { limit: number; holdMs: number }): Promise<DueCallback[]> {
+export async function takeDueCallbacks(db: Db, taking: Taking): Promise<DueCallback[]> {
+  const { limit, holdMs, limitPerClient, exceptClients } = taking;
   const { rows } = await sql<DueCallback>`
-    with due as materialized (
-      select id, session from callback
-      where state = 'pending' and due_time <= now() and not exists (
-        select from callback as earlier where earlier.session = callback.session and earlier.state = 'pending'
-          and earlier.position < callback.position)
-      order by due_time limit ${args.limit}
-      for update skip locked
+    with waiting as (
+      select id, client, due_time from callback
+      where state = 'pending' and due_time <= now() and client <> all(${exceptClients}::text[]) and id = (
+        select first.id from callback as first where first.session = callback.session and first.end_time is null
+        order by first.position limit 1)
+      order by due_time limit ${lookedAtMax}
+    ), ranked as (
+      select id, row_number() over (partition by client order by due_time) as turn_of_client from waiting
+    ), due as materialized (
+      select callback.id, callback.session from callback join ranked on ranked.id = callback.id
+      where callback.state = 'pending' and callback.due_time <= now() and ranked.turn_of_client <= ${limitPerClient}
+      order by ranked.turn_of_client, callback.due_time
+      for update of callback skip locked limit ${limit}
     ), held as (
-      update callback set due_time = now() + ${args.holdMs} * interval '1 millisecond',
-        attempts = attempts + (callback.id = due.id)::int
-      from due where callback.session = due.session and callback.state = 'pending'
-      returning callback.id, callback.client, callback.session, callback.run_id, callback.sequence, callback.status,
-        callback.base_url, callback.attempts, callback.give_up_time, callback.id = due.id as is_first
+      update callback set due_time = now() + ${holdMs} * interval '1 millisecond',
+        attempts = attempts + (id in (select id from due))::int
+      where session = any(array(select session from due)) and end_time is null
+      returning id, client, session, run_id, sequence, status, base_url, attempts, give_up_time
     )
     select held.id, held.client, session.name as session_name, held.run_id, held.sequence, held.status, held.base_url,
       held.attempts, held.give_up_time <= now() and held.attempts >= ${attemptsMin}::int as is_last,
       case when held.status not in ('created', 'running') then run.terminal end as terminal
     from held join session on session.id = held.session left join run on run.id = held.run_id
-    where held.is_first`.execute(db);
+    where held.id in (select id from due)`.execute(db);
   return rows;
 }
 
@@ -98,15 +120,17 @@ export async function settleCallback(db: Db, settled: SettledCallback): Promise<
   const { id, attempts, state, error, waitMs } = settled;
   const next = sql`now() + ${waitMs}::float8 * interval '1 millisecond'`;
   const { rows } = await sql`
-    with settled as (
+    with held as materialized (
+      select state, attempts from callback where id = ${id}::uuid for update
+    ), settled as (
       update callback set state = ${state}::text, last_error = ${error}::text, due_time = ${next},
         end_time = case when ${state}::text <> 'pending' then now() end
-      where id = ${id}::uuid and state = 'pending' and attempts = ${attempts}::int
-      returning id, session
+      where id = ${id}::uuid
+        and exists (select from held where held.state = 'pending' and held.attempts = ${attempts}::int)
+      returning session
     ), followers as (
       update callback set due_time = ${next}
-      from settled where callback.session = settled.session and callback.state = 'pending'
-        and callback.id <> settled.id
+      where session = (select session from settled) and end_time is null and id <> ${id}::uuid
     )
     select from settled`.execute(db);
   return rows.length === 1;

@@ -22,9 +22,12 @@ import { hurriedClock, input, LocalWakeup, openStore, silentEvents } from "../ru
 import { egress, type Host, openDelivery, openHost, passTime, rowsOf, secret, take } from "./stage.ts";
 
 /** A session that was created and whose first run has ended, with the three callbacks that tell of it. */
-async function addTold(db: Db, host: Pick<Host, "baseUrl">, { text = "done" } = {}): Promise<string> {
+async function addTold(
+  db: Db,
+  host: Pick<Host, "baseUrl">,
+  { text = "done", client = "key/alice" } = {},
+): Promise<string> {
   const { baseUrl: callbackUrl } = host;
-  const client = "key/alice";
   const id = newUuid(systemClock.nowMs());
   const agent = Buffer.alloc(0);
   await insertSession(db, { id, client, name: id, agent, workDir: undefined, callback: undefined, callbackUrl });
@@ -222,6 +225,21 @@ test("a host that is slow or dead holds up its own sessions and nobody else's", 
   expect(slow.requests.map(({ body }) => body.status)).toEqual(Array.from({ length: 5 }, () => "created"));
 });
 
+test("however many sessions a dead host has, other clients are told at once", async () => {
+  const { url, db } = await openStore();
+  const dead = await openHost(() => (wire) => wire.hang());
+  for (let index = 0; index < 50; index++) {
+    await addTold(db, dead);
+  }
+  openDelivery(url);
+  await dead.request(15);
+  const quick = await openHost();
+  const session = await addTold(db, quick, { client: "key/bob" });
+  await until("the other client to have all", () => quick.told(session).length === 3);
+  expect(quick.told(session)).toEqual(inOrder);
+  expect(dead.requests).toHaveLength(16);
+});
+
 test("no more than 32 are sent at a time", async () => {
   const { url, db } = await openStore();
   const release = Promise.withResolvers<void>();
@@ -230,7 +248,7 @@ test("no more than 32 are sent at a time", async () => {
     wire.reply(200, "");
   });
   for (let index = 0; index < 40; index++) {
-    await addTold(db, host);
+    await addTold(db, host, { client: `key/${index}` });
   }
   openDelivery(url);
   await host.request(31);
@@ -275,7 +293,7 @@ test("what a sender took and did not settle is taken by another when the hold ha
   const { url, db } = await openStore();
   const host = await openHost();
   await addTold(db, host);
-  const hold = { limit: 10, holdMs: 20_000 };
+  const hold = { limit: 10, limitPerClient: 10, exceptClients: [], holdMs: 20_000 };
   const [first, ...none] = await takeDueCallbacks(db, hold);
   expect([first?.status, first?.attempts, none]).toEqual(["created", 1, []]);
   expect(await takeDueCallbacks(db, hold)).toEqual([]);

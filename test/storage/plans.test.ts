@@ -4,6 +4,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { newUuid } from "../../src/base/ids.ts";
+import { settleCallback, takeDueCallbacks } from "../../src/storage/callback.ts";
 import type { Db } from "../../src/storage/database.ts";
 import { listCancelRequests, wakeDueRuns } from "../../src/storage/run.ts";
 import { findSession, listSessions, lockSession } from "../../src/storage/session.ts";
@@ -47,6 +48,42 @@ test("looking for runs to wake or to cancel never reads all runs", async () => {
   await repeat(ask);
   await addSessions(db);
   expect((await countReads(db, "run", ask)).full).toBe(0);
+});
+
+test("taking callbacks reads neither those that were settled nor those that wait for another attempt", async () => {
+  const { db } = await openStore({ poolSize: 1 });
+  const hold = { limit: 32, limitPerClient: 16, exceptClients: [], holdMs: 20_000 };
+  const settled = { state: "delivered", error: null, waitMs: 0 } as const;
+  await repeat(async () => {
+    await takeDueCallbacks(db, hold);
+    await settleCallback(db, { ...settled, id: newUuid(0), attempts: 1 });
+  });
+  await addSessions(db);
+  await sql`
+    insert into callback (client, session, sequence, status, base_url, state, due_time, end_time)
+    select client, id, 0, 'created', 'https://host.example', state, now() + interval '5 minutes',
+      case when state <> 'pending' then now() end
+    from session cross join unnest(array['delivered', 'delivered', 'pending', 'pending']) as state`.execute(db);
+  const nothing = await countReads(db, "callback", async () => {
+    expect(await takeDueCallbacks(db, hold)).toEqual([]);
+  });
+  expect(nothing.full).toBe(0);
+  expect(nothing.read).toBeLessThan(10);
+  await sql`update callback set due_time = now() where session in (select id from session limit 3)`.execute(db);
+  const some = await countReads(db, "callback", async () => {
+    expect(await takeDueCallbacks(db, hold)).toHaveLength(3);
+  });
+  expect(some.full).toBe(0);
+  expect(some.read).toBeLessThan(60);
+  const ids = await db.selectFrom("callback").select("id").where("attempts", "=", 1).execute();
+  const settling = await countReads(db, "callback", async () => {
+    for (const { id } of ids) {
+      expect(await settleCallback(db, { ...settled, id, attempts: 1 })).toBe(true);
+    }
+  });
+  expect(ids).toHaveLength(3);
+  expect(settling.full).toBe(0);
+  expect(settling.read).toBeLessThan(20);
 });
 
 async function repeat(ask: () => Promise<void>): Promise<void> {

@@ -102,14 +102,14 @@ function extractPrevious(): string {
 }
 
 async function startPrevious(environment: Readonly<Record<string, string>>): Promise<Peer> {
-  const child = spawn(process.execPath, [join(extractPrevious(), "src", "main.ts"), "serve"], {
+  const main = join(extractPrevious(), "src", "main.ts");
+  const child = spawn(process.execPath, [main, "serve", "--no-config", "--port", "0"], {
     stdio: ["ignore", "ignore", "pipe"],
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
       ...authEnvironment,
       RUNNEL_SERVER_HOST: "127.0.0.1",
-      RUNNEL_SERVER_PORT: "0",
       RUNNEL_SERVER_DRAIN_SECONDS: "1",
       RUNNEL_DATABASE_POOL_SIZE: "4",
       RUNNEL_RUNS_LEASE_MS: "1000",

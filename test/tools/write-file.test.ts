@@ -195,3 +195,20 @@ test("what fails while it is written leaves the old content and nothing else", a
   await expect(outcome).rejects.toThrow();
   expect(read("f")).toBe("old");
 });
+
+// A limit on the size of files stands in for a disk that is full: both refuse when a part has been written.
+test("what the system refuses in the middle leaves the old content and nothing else, and is told", () => {
+  const path = area.write("f", "old");
+  const program = `
+    import { writeFile } from ${JSON.stringify(join(import.meta.dirname, "../../src/tools/write-file.ts"))};
+    process.on("SIGXFSZ", () => {});
+    const context = { workDir: process.argv[1], signal: new AbortController().signal };
+    const outcome = await writeFile.run({ file_path: "f", content: "x".repeat(300_000) }, context);
+    process.stdout.write(JSON.stringify(outcome));
+  `;
+  // In blocks of 1 KiB.
+  const limited = 'ulimit -f 100; exec "$0" --input-type=module -e "$1" "$2"';
+  const outcome = execFileSync("bash", ["-c", limited, process.execPath, program, area.root], { encoding: "utf8" });
+  expect(JSON.parse(outcome)).toEqual({ error: `write ${path}: file too large` });
+  expect(read("f")).toBe("old");
+});

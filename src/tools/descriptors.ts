@@ -1,7 +1,7 @@
 // How files are opened relative to an open directory, which is what `openat` is for and Node does not offer: through the
 // directory's entry in /proc. It names the directory itself, whatever becomes of its path. Linux only.
 
-import { constants } from "node:fs";
+import { constants, type StatsFs } from "node:fs";
 
 export const descriptorDirectory = "/proc/self/fd";
 
@@ -13,6 +13,17 @@ export function descriptorPath(fd: number): string {
 /** The path of `name` in an open directory. A link of that name is still a link: whoever opens it refuses to follow. */
 export function pathIn(directoryFd: number, name: string): string {
   return `${descriptorPath(directoryFd)}/${name}`;
+}
+
+/** What Linux calls the type of procfs. */
+const procMagic = 0x9fa0;
+
+/**
+ * True for what shows the system's processes. Environments and memory are in it, those of the service included, so no tool
+ * reads it, whatever work directory a session names.
+ */
+export function showsProcesses({ type }: StatsFs): boolean {
+  return type === procMagic;
 }
 
 // NONBLOCK: opening a pipe does not wait for its other end. NOCTTY: a terminal does not become ours.

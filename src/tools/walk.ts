@@ -5,7 +5,7 @@
 // W4: a walk ends. Links, steps and the length of a path are bounded; opening a pipe or a device does not wait.
 
 import { constants, type Stats } from "node:fs";
-import { type FileHandle, mkdir, open, readlink } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readlink, statfs } from "node:fs/promises";
 import { isAbsolute, join, resolve, sep } from "node:path";
 import { Fault } from "../base/fault.ts";
 import {
@@ -14,6 +14,7 @@ import {
   directoryFlags,
   pathIn,
   readFlags,
+  showsProcesses,
   updateFlags,
   writeFlags,
 } from "./descriptors.ts";
@@ -156,9 +157,13 @@ async function openRoot(workDir: string): Promise<Root> {
   });
   try {
     const realPath = await readlink(descriptorPath(handle.fd));
+    await checkFileSystem(handle, workDir);
     return { handle, path: resolve(workDir), realPath, [Symbol.asyncDispose]: () => handle.close() };
   } catch (cause) {
     await handle.close();
+    if (cause instanceof Refusal) {
+      throw cause;
+    }
     throw new Fault(
       "CONFIG_INVALID",
       `file tools need ${descriptorDirectory}, which this system does not offer: run the service on Linux with /proc mounted`,
@@ -375,10 +380,17 @@ async function checkOpened(
     if (kind === "file" || (kind === "either" && !stat.isDirectory())) {
       checkFile(stat, joinedPath);
     }
+    await checkFileSystem(handle, joinedPath);
     return new OpenedPath(handle, stat, joinedPath, realPath);
   } catch (error) {
     await handle.close();
     throw error;
+  }
+}
+
+async function checkFileSystem(handle: FileHandle, path: string): Promise<void> {
+  if (showsProcesses(await statfs(descriptorPath(handle.fd)))) {
+    throw new Refusal(`access to ${path} is blocked: it shows the system's processes`);
   }
 }
 

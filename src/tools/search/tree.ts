@@ -1,11 +1,11 @@
 // Goes through a directory and all below it, by descriptors and without following any link. Files come in the order of
 // their names, byte by byte, a directory's between its neighbours'. For a thread of its own: all calls are synchronous.
 // T1: what is opened lies in a directory that was opened from its parent; a name that became a link is skipped.
-// T2: sensitive places are neither entered nor told of.
+// T2: sensitive places, and what shows the system's processes, are neither entered nor told of.
 // T3: what the walk remembers and how long it takes is bounded by the limits below.
 
-import { closeSync, type Dirent, opendirSync, openSync } from "node:fs";
-import { descriptorPath, directoryFlags, pathIn, readFlags } from "../descriptors.ts";
+import { closeSync, type Dirent, opendirSync, openSync, statfsSync } from "node:fs";
+import { descriptorPath, directoryFlags, pathIn, readFlags, showsProcesses } from "../descriptors.ts";
 import { isSystemError } from "../path-failure.ts";
 import { findSensitivePart } from "../sensitive.ts";
 
@@ -80,7 +80,9 @@ function visitBelow(walk: Walk, parentFd: number, name: string, path: string, le
     return;
   }
   try {
-    visitDirectory(walk, fd, `${path}/`, level);
+    if (!showsProcesses(statfsSync(descriptorPath(fd)))) {
+      visitDirectory(walk, fd, `${path}/`, level);
+    }
   } finally {
     closeSync(fd);
   }

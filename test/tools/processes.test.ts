@@ -1,0 +1,42 @@
+// Whatever a session names as its work directory, no tool shows the environment or the memory of a process: the service's
+// secrets are in there.
+
+import { closeSync, openSync, readdirSync } from "node:fs";
+import { expect, test } from "vitest";
+import { builtinTools } from "../../src/tools/builtin.ts";
+import { visitFiles } from "../../src/tools/search/tree.ts";
+
+const places = [
+  ["/", "proc/self/environ"],
+  ["/proc", "self/environ"],
+  ["/proc", `${process.pid}/environ`],
+  ["/proc/self", "environ"],
+  ["/proc/self", "task"],
+  ["/proc/self/root/proc/self", "environ"],
+] as const;
+
+const argumentsFor = (path: string): Readonly<Record<string, object>> => ({
+  read_file: { file_path: path },
+  write_file: { file_path: path, content: "x" },
+  edit_file: { file_path: path, old_string: "PATH", new_string: "x" },
+  list_dir: { path },
+  glob: { path, pattern: "*" },
+  grep: { path, pattern: "PATH" },
+});
+
+test.each(places)("no tool shows %s and in it %s", async (workDir, path) => {
+  const context = { workDir, signal: new AbortController().signal };
+  for (const tool of builtinTools) {
+    const outcome = await tool.run({ ...argumentsFor(path)[tool.name] }, context);
+    expect(outcome, tool.name).not.toHaveProperty("content");
+  }
+});
+
+test("a search does not enter what shows processes", () => {
+  const directoryFd = openSync("/", "r");
+  const skippedNames = new Set(readdirSync("/").filter((name) => name !== "proc"));
+  const found: string[] = [];
+  visitFiles({ directoryFd, realPath: "/", skippedNames, depthMax: 2 }, ({ path }) => found.push(path) > 0);
+  closeSync(directoryFd);
+  expect(found.filter((path) => path.startsWith("proc/"))).toEqual([]);
+});

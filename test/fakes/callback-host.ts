@@ -9,8 +9,10 @@ import type { AddressInfo } from "node:net";
 export interface CallbackHost extends AsyncDisposable {
   /** With a path of its own, as callers have them. */
   readonly baseUrl: string;
-  /** What was let in, in order. */
+  /** The calls of tools that were let in, in order. */
   readonly calls: readonly CallbackCall[];
+  /** What it was told of sessions; it takes note of everything. */
+  readonly told: readonly CallbackCall[];
   /** Why others were not. */
   readonly refusals: readonly string[];
   /** Queues one answer per coming call. The last one stays for all later ones. */
@@ -35,6 +37,7 @@ export async function startCallbackHost(options: {
 }): Promise<CallbackHost> {
   const { nowMs = Date.now } = options;
   const calls: CallbackCall[] = [];
+  const told: CallbackCall[] = [];
   const refusals: string[] = [];
   const answers: CallbackAnswer[] = [];
   const waiters: { count: number; resolve: () => void }[] = [];
@@ -50,6 +53,11 @@ export async function startCallbackHost(options: {
     if (refusal !== undefined) {
       refusals.push(refusal);
       sendJson(response, 401, { success: false, error: refusal });
+      return;
+    }
+    if (statusPath.test(call.path)) {
+      told.push(call);
+      sendJson(response, 200, { ok: true });
       return;
     }
     calls.push(call);
@@ -69,6 +77,7 @@ export async function startCallbackHost(options: {
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/agent-runner`,
     calls,
+    told,
     refusals,
     answer: (...more) => {
       answers.splice(0, answers.length, ...more);
@@ -82,6 +91,8 @@ export async function startCallbackHost(options: {
     },
   };
 }
+
+const statusPath = /\/sessions\/[^/]+\/status$/;
 
 export function status(code: number, body = "", headers: Readonly<Record<string, string>> = {}): CallbackAnswer {
   return (response: ServerResponse) => response.writeHead(code, headers).end(body);

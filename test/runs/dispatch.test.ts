@@ -1,11 +1,14 @@
 // The dispatcher: slots, fairness, claims, and what happens at the edges of a close and of a lost answer.
 
+import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
+import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
+import type { Driver } from "../../src/runs/driver.ts";
 import { findRun } from "../../src/storage/run.ts";
 import { claimRuns, type StartedRun } from "../../src/storage/run-start.ts";
 import { openCuttingProxy } from "../harness/cutting-proxy.ts";
 import { until } from "../harness/wait.ts";
-import { addReplica, addRun, connect, endLease, LocalWakeup, openStore } from "../runlog/store.ts";
+import { addReplica, addRun, connect, endLease, LocalWakeup, openStore, readLog } from "../runlog/store.ts";
 import { openReplica } from "./stage.ts";
 
 /** Works on runs until the test lets them go. */
@@ -196,3 +199,27 @@ test("a run whose loading is cut off is loaded again", async () => {
   await until("the run to have ended", async () => (await findRun(store.db, run.id))?.status === "failed");
   expect(proxy.cuts).toBe(1);
 });
+
+test("a run whose completion was written, though nobody was told, stays completed and has one end", async () => {
+  const store = await openStore();
+  const proxy = await openCuttingProxy(store.url);
+  const run = await addRun(store.db, { driver: "brief" });
+  proxy.cutAnswerTo("status = 'completed'");
+  const replica = await openReplica(connect(proxy.url), { drivers: [brief] });
+  await until("the run to have ended", async () => (await findRun(store.db, run.id))?.status === "completed");
+  await until("its supervisor to be over", () => replica.dispatcher.activeCount === 0);
+  expect(proxy.cuts).toBe(1);
+  const log = await readLog(store.db, run.id);
+  expect(log).toEqual([[1, "runCompleted"]]);
+  expect(await findRun(store.db, run.id)).toMatchObject({ status: "completed", epoch: 1, last_sequence: 1 });
+});
+
+const brief: Driver = {
+  name: "brief",
+  recovery: "resume",
+  // biome-ignore lint/correctness/useYield: it only ends.
+  async *run() {
+    const message = create(MessageSchema, { role: "assistant", content: { case: "text", value: "done" } });
+    return { kind: "completed", finishReason: "stop", message, turns: 1 };
+  },
+};

@@ -1,6 +1,6 @@
 // The pen of one owned run. `append` is for results without side effects and goes through a lane; `commit` writes
-// results together with their effects in one transaction. At most one of the two is in flight, so a reader never sees
-// n + 1 before n.
+// results together with their effects in one transaction; `tryLast` and `transact` end or hand on the run. At most one of
+// them is in flight, so a reader never sees n + 1 before n.
 
 import type { Clock } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";

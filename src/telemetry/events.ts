@@ -67,6 +67,11 @@ export const catalogue = {
     "warn",
     "The callback URL of the settings is one that this service may not call.",
   ),
+  logDropped: row<{ lines: number }>(
+    "log.dropped",
+    "warn",
+    "Whoever reads the log was too slow for so many lines, or had no room for them; none waited for that.",
+  ),
   databaseTroubled: row<Trouble>("database.troubled", "warn", "A part could not use the database and will try again."),
   clockCorrected: row<{ aheadMs: number }>(
     "clock.corrected",
@@ -247,7 +252,9 @@ export function createEvents(logger: Logger, listeners: EventListeners = {}): Ev
     const listen = listeners[key as EventName] as ((fields: object) => void) | undefined;
     return [key, level === "none" ? (listen ?? ignore) : createTeller(logger, { name, level, listen })] as const;
   });
-  return Object.fromEntries(entries) as unknown as Events;
+  const events = Object.fromEntries(entries) as unknown as Events;
+  logger.onDropped((lines) => events.logDropped({ lines }));
+  return events;
 }
 
 interface Telling {

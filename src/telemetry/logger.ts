@@ -3,6 +3,7 @@
 
 import { type DestinationStream, type Logger as PinoLogger, pino } from "pino";
 import { createScrubber } from "./scrub.ts";
+import { type LineStream, openStandardError } from "./standard-error.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
@@ -11,21 +12,17 @@ export interface Logger extends Pick<PinoLogger, "debug" | "info" | "warn" | "er
   hide(secrets: readonly string[]): void;
   /** A text that leaves otherwise, without what lines may not hold. */
   scrub(text: string): string;
+  /** Calls back with how many lines found no place, once others do. */
+  onDropped(tell: (lines: number) => void): void;
 }
 
-export function createLogger(level: LogLevel, destination: DestinationStream = standardError()): Logger {
+export function createLogger(level: LogLevel, destination: LineStream = openStandardError()): Logger {
   const scrubber = createScrubber();
   const stream: DestinationStream = { write: (line) => destination.write(scrubber.scrubLine(line)) };
   const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
-  return Object.assign(logger, { hide: scrubber.hide, scrub: scrubber.scrubText });
-}
-
-/** Lines that a full disk does not take wait for room, no more of them than this. */
-const waitingBytesMax = 1_048_576;
-
-/** Whoever cannot take a line is no reason to end. */
-function standardError(): DestinationStream {
-  const destination = pino.destination({ fd: 2, sync: true, maxLength: waitingBytesMax });
-  destination.on("error", () => {});
-  return destination;
+  return Object.assign(logger, {
+    hide: scrubber.hide,
+    scrub: scrubber.scrubText,
+    onDropped: (tell: (lines: number) => void) => destination.onDropped?.(tell),
+  });
 }

@@ -22,6 +22,8 @@ export interface ServiceProcess {
   signal(signal: NodeJS.Signals): void;
   /** kill -9; resolves when the process is gone. */
   kill(): Promise<void>;
+  /** Reads no more of its standard error until the returned function is called. */
+  holdLog(): () => void;
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
 }
@@ -80,6 +82,10 @@ export async function startProcess(
     target: new URL(url).host,
     pid: child.pid ?? 0,
     log,
+    holdLog: () => {
+      child.stderr?.pause();
+      return () => child.stderr?.resume();
+    },
     signal: (signal) => child.kill(signal),
     kill: () => end(child, "SIGKILL"),
     stop: async () => {

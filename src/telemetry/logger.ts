@@ -3,7 +3,7 @@
 
 import { type DestinationStream, type Logger as PinoLogger, pino } from "pino";
 import { createScrubber } from "./scrub.ts";
-import { type LineStream, openStandardError } from "./standard-error.ts";
+import { type LineStream, standardError } from "./standard-error.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
@@ -16,7 +16,7 @@ export interface Logger extends Pick<PinoLogger, "debug" | "info" | "warn" | "er
   onDropped(tell: (lines: number) => void): void;
 }
 
-export function createLogger(level: LogLevel, destination: LineStream = openStandardError()): Logger {
+export function createLogger(level: LogLevel, destination: LineStream = standardError()): Logger {
   const scrubber = createScrubber();
   const stream: DestinationStream = { write: (line) => destination.write(scrubber.scrubLine(line)) };
   const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);

@@ -14,7 +14,15 @@ const retryIntervalMs = 20;
 /** How long the process stays for the lines that still wait when it ends. */
 const lastLinesMaxMs = 500;
 
-export function openStandardError(): LineStream {
+let opened: LineStream | undefined;
+
+/** The one of this process. */
+export function standardError(): LineStream {
+  opened ??= openStandardError();
+  return opened;
+}
+
+function openStandardError(): LineStream {
   let dropped = 0;
   let tell = (_lines: number): void => {};
   let staysUntilMs = 0;

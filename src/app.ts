@@ -25,7 +25,7 @@ import { createEvents, type Events } from "./telemetry/events.ts";
 import type { Logger } from "./telemetry/logger.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
 import { openTraces } from "./telemetry/traces.ts";
-import { builtinTools } from "./tools/builtin.ts";
+import { builtinToolNames } from "./tools/builtin.ts";
 import { KeyRing } from "./trust/key-ring.ts";
 import { createSignRequest } from "./trust/sign-request.ts";
 
@@ -36,6 +36,8 @@ export interface App extends Address {
   readonly asksForCredentials: boolean;
   /** Of agents that name none. */
   readonly defaultModel: string;
+  /** How commands of agents run. */
+  readonly bash: string;
   /** Where the embedded Postgres keeps its data; undefined when another database was named. */
   readonly databaseDirectory: string | undefined;
   /** How many readers follow the log of a run here. */
@@ -52,6 +54,8 @@ export interface AppOptions {
   readonly logger: Logger;
   /** Instead of the machine's own, which the database's sets right. */
   readonly clock?: Clock;
+  /** Where the settings came from, as far as those files hold secrets: no tool shows them. */
+  readonly secretFiles?: readonly string[];
   /** Told of steps that take a while. */
   readonly onProgress?: (message: string) => void;
   /** Serves every stream by its handler, none as a feed: what readers get is the same, and tests compare the two. */
@@ -72,8 +76,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
   const { config } = options;
   const synced = new SyncedClock(systemClock);
   const clock = options.clock ?? synced;
-  const toolNames = builtinTools.map((tool) => tool.name);
-  const metrics = createMetrics({ version, commit: readBuildCommit(), toolNames, clock });
+  const metrics = createMetrics({ version, commit: readBuildCommit(), toolNames: builtinToolNames, clock });
   options.logger.hide(secretsOf(config));
   const events = createEvents(options.logger, metrics.listeners);
   const database = await openStore(options, events, closers);
@@ -109,7 +112,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
   if (why !== undefined) {
     events.callbackRefused({ why });
   }
-  const plainStreams = options.plainStreams ?? false;
+  const { plainStreams = false, secretFiles = [] } = options;
   const ground: Ground = {
     config,
     clock,
@@ -122,6 +125,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     signRequest: createSignRequest({ keyRing, clock }),
     closers,
     plainStreams,
+    secretFiles,
   };
   const lease: Lease = new Lease({
     db: connections.control,
@@ -132,7 +136,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     onTime: sync,
   });
   const runlog = await openLog(ground, lease);
-  const thinking = openThinking(ground);
+  const thinking = await openThinking(ground);
   const runs: Dispatcher = await openRuns(ground, lease, runlog, thinking);
   openCallbacks(ground, runlog);
   const pulse = new Pulse({ connections, clock, events });
@@ -145,6 +149,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     ...address,
     asksForCredentials: isAuthConfigured(config),
     defaultModel: thinking.models.defaultModel,
+    bash: thinking.toolbox.bash,
     databaseDirectory: database.directory,
     countReaders: () => runlog.hub.watcherCount,
     close: async ({ noticeMs } = { noticeMs: 0 }) => {

@@ -26,6 +26,8 @@ export interface Ground {
   /** Closes what was opened, the latest first. */
   readonly closers: AsyncDisposableStack;
   readonly plainStreams: boolean;
+  /** Files that settings with secrets came from. */
+  readonly secretFiles: readonly string[];
 }
 
 /** Longest time of a run. */

@@ -15,7 +15,7 @@ export async function openRuns(
   ground: Ground,
   lease: Lease,
   { log, wakeup }: Runlog,
-  { models, selectTools, dayBudget }: Thinking,
+  { models, toolbox, dayBudget }: Thinking,
 ): Promise<Dispatcher> {
   const { config, clock, events, traces, connections, closers } = ground;
   const { db, control } = connections;
@@ -25,7 +25,7 @@ export async function openRuns(
     maxTokens: config.defaultMaxTokens,
     runBudget: runBudgetOfService(config),
   };
-  const drivers = [createLlmLoop({ resolveModel: models.resolve, selectTools, clock, events, dayBudget, defaults })];
+  const drivers = [createLlmLoop({ resolveModel: models.resolve, toolbox, clock, events, dayBudget, defaults })];
   const findDriver = (name: string) => drivers.find((driver) => driver.name === name);
   const prepareWorkDir = (session: { id: string; client: string }) => makeWorkDir(workRootOf(config), session);
   const historyMessagesMax = config.sessionsHistoryMessages;

@@ -54,6 +54,7 @@ export async function openServer(
     concurrentRunsMax: config.sessionsMaxConcurrent,
     timeoutMs: runTimeoutOf(config),
     ...thinking,
+    selectTools: thinking.toolbox.select,
     whyNotReady,
     drain: drain.signal,
     version,

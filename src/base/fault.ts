@@ -30,6 +30,7 @@ export const reasons = {
   OVERLOADED: { code: Code.Unavailable, httpStatus: 503 },
   TIMEOUT: { code: Code.DeadlineExceeded, httpStatus: 504 },
   API_KEY_NOT_FOUND: { code: Code.NotFound, httpStatus: 404 },
+  TOOL_UNSUPPORTED: { code: Code.Unimplemented, httpStatus: 400 },
   SESSION_NOT_FOUND: { code: Code.NotFound, httpStatus: 404 },
   CALLBACK_NOT_FOUND: { code: Code.NotFound, httpStatus: 404 },
   RUN_NOT_FOUND: { code: Code.NotFound, httpStatus: 404 },

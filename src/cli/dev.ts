@@ -5,6 +5,7 @@ import type { App } from "../app.ts";
 import { Fault } from "../base/fault.ts";
 import { type Config, isAuthConfigured, isProviderConfigured } from "../config/keys.ts";
 import { readConfig } from "../config/load.ts";
+import { secretFilesOf } from "../config/secret-files.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { addServerOptions, type ServerFlags, serverSources, startServer } from "./serve.ts";
 
@@ -17,6 +18,7 @@ export function addDev(program: Command): void {
     const config = readDevConfig(flags);
     await startServer({
       config,
+      secretFiles: secretFilesOf(serverSources(flags)),
       logger: createLogger(config.logLevel),
       onProgress: (message) => console.error(message),
       announce: (app) => console.error(banner(app, config)),
@@ -60,6 +62,7 @@ function banner(app: App, config: Config): string {
     `  api    ${url}/openapi.json`,
     `  data   ${app.databaseDirectory ?? "the database of DATABASE_URL"}`,
     `  model  ${app.defaultModel}${hint}`,
+    `  bash   ${app.bash}`,
     app.asksForCredentials ? "  try    (with credentials added)" : "  try    (paste it)",
     `    curl -s ${url}/v1/sessions -d ${quote(JSON.stringify(session))} ; \\`,
     `    curl -s ${url}/v1/sessions/try/messages -d '{"message":"list the files and read README.md"}' ; \\`,

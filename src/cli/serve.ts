@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { type App, type AppOptions, openApp } from "../app.ts";
 import { type Config, keys } from "../config/keys.ts";
 import { type ConfigSources, readServeConfig } from "../config/load.ts";
+import { secretFilesOf } from "../config/secret-files.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { readPort } from "./arguments.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -26,9 +27,11 @@ export interface ServerFlags extends SettingsFlags {
 export function addServe(program: Command): void {
   const command = program.command("serve").description("run the service, with settings from file and environment");
   addServerOptions(command).action(async (flags: ServerFlags) => {
-    const config = readServeConfig(serverSources(flags), { onWarning: console.error });
+    const sources = serverSources(flags);
+    const config = readServeConfig(sources, { onWarning: console.error });
     await startServer({
       config,
+      secretFiles: secretFilesOf(sources),
       logger: createLogger(config.logLevel),
       onProgress: (message) => console.error(message),
       announce: ({ host, port, h2Port }) => {

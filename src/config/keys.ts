@@ -6,6 +6,7 @@ import { modelKeys } from "./keys/models.ts";
 import { operationKeys } from "./keys/operation.ts";
 import { serverKeys } from "./keys/server.ts";
 import { sessionKeys } from "./keys/sessions.ts";
+import { toolKeys } from "./keys/tools.ts";
 
 export type { ClientKey, Key };
 
@@ -14,6 +15,7 @@ export const keys = {
   ...authKeys,
   ...modelKeys,
   ...sessionKeys,
+  ...toolKeys,
   ...operationKeys,
 } as const satisfies Record<string, Key<unknown>>;
 

@@ -1,10 +1,11 @@
 // The directory that a session's tools work in.
 
 import { createHash } from "node:crypto";
-import { mkdir, rm, stat } from "node:fs/promises";
+import { mkdir, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { invalidField } from "../base/fault.ts";
 import type { Config } from "../config/keys.ts";
+import { removeTree } from "./remove-tree.ts";
 
 /** Refuses a directory that the tools could not use, in the words of the Agent Runner document. */
 export async function checkWorkDir(path: string): Promise<void> {
@@ -31,12 +32,13 @@ export function workRootOf({ sessionsWorkRoot, databaseDir }: Config): string {
 export async function makeWorkDir(root: string, session: OwnedSession): Promise<string> {
   const path = workDirOf(root, session);
   await mkdir(path, { recursive: true, mode: 0o700 });
-  return path;
+  // Bash works in no directory that is reached by a link, as the operator's may be.
+  return await realpath(path);
 }
 
 /** Removes that directory with all that is in it; nothing happens when there is none. */
 export async function removeWorkDir(root: string, session: OwnedSession): Promise<void> {
-  await rm(workDirOf(root, session), { recursive: true, force: true });
+  await removeTree(workDirOf(root, session));
 }
 
 interface OwnedSession {

@@ -157,6 +157,16 @@ export const catalogue = {
     "debug",
     "A tool call is over.",
   ),
+  jailMissing: row<{ problem: string; fix: string }>(
+    "jail.missing",
+    "warn",
+    "Commands cannot be confined here: agents that ask for bash are refused.",
+  ),
+  jailOff: row<object>(
+    "jail.off",
+    "warn",
+    "The settings turn the jail off: commands of agents can do what the service can, and read what it can read.",
+  ),
   sessionsExpired: row<{ sessions: number }>("sessions.expired", "info", "Sessions reached the end of their time."),
   sessionsErased: row<{ sessions: number; runs: number }>(
     "sessions.erased",

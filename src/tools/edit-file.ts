@@ -54,9 +54,10 @@ async function runEditFile(args: ToolArguments, context: ToolContext): Promise<T
   return await inTurn(resolve(context.workDir, path), () => editAt(path, edit, context));
 }
 
-async function editAt(path: string, edit: Edit, { workDir, signal }: ToolContext): Promise<ToolOutcome> {
+async function editAt(path: string, edit: Edit, context: ToolContext): Promise<ToolOutcome> {
+  const { signal } = context;
   signal.throwIfAborted();
-  const opened = await openPlace(workDir, path, "edit");
+  const opened = await openPlace(context, path, "edit");
   if (!(opened instanceof FilePlace)) {
     return { error: describeFailure(opened, "open") };
   }

@@ -6,7 +6,7 @@ import { describeFailure, leadsOutside, type PathFailure } from "./path-failure.
 import { leadsUp, splitGlob } from "./search/glob-pattern.ts";
 import { refusePattern } from "./search/request.ts";
 import { search } from "./search/threads.ts";
-import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
+import type { Tool, ToolContext, ToolOutcome, WorkPlace } from "./tool.ts";
 import { OpenedPath, openInside } from "./walk.ts";
 
 export const glob: Tool = {
@@ -31,7 +31,8 @@ export const glob: Tool = {
   run: runGlob,
 };
 
-async function runGlob(args: ToolArguments, { workDir, signal }: ToolContext): Promise<ToolOutcome> {
+async function runGlob(args: ToolArguments, context: ToolContext): Promise<ToolOutcome> {
+  const { workDir, signal } = context;
   const pattern = readText(args, "pattern");
   if (pattern === undefined) {
     return { error: "pattern is required" };
@@ -45,7 +46,7 @@ async function runGlob(args: ToolArguments, { workDir, signal }: ToolContext): P
   if (leadsUp(rest)) {
     return { error: leadsOutside(`${resolve(workDir, path, directory)}/${rest}`) };
   }
-  const start = await openStart(workDir, path, directory);
+  const start = await openStart(context, path, directory);
   if (start === undefined) {
     return { content: "No files found" };
   }
@@ -54,23 +55,23 @@ async function runGlob(args: ToolArguments, { workDir, signal }: ToolContext): P
   }
   await using root = start;
   const { handle, joinedPath, realPath } = root;
-  const searched = { fd: handle.fd, isDirectory: true, joinedPath, realPath };
+  const searched = { fd: handle.fd, isDirectory: true, joinedPath, realPath, hidden: context.hidden };
   return await search({ kind: "files", root: searched, pattern: rest }, signal);
 }
 
 /** Undefined when there is a `path`, but in it no directory as the pattern starts with: then nothing matches. */
 async function openStart(
-  workDir: string,
+  place: WorkPlace,
   path: string,
   directory: string,
 ): Promise<OpenedPath | PathFailure | undefined> {
-  const searched = await openInside(workDir, path, "directory");
+  const searched = await openInside(place, path, "directory");
   if (directory === "" || !(searched instanceof OpenedPath)) {
     return searched;
   }
   await using _closed = searched;
   const start = await openInside(
-    workDir,
+    place,
     isAbsolute(directory) || path === "" ? directory : `${path}/${directory}`,
     "directory",
   );

@@ -29,7 +29,7 @@ export const grep: Tool = {
   run: runGrep,
 };
 
-async function runGrep(args: ToolArguments, { workDir, signal }: ToolContext): Promise<ToolOutcome> {
+async function runGrep(args: ToolArguments, context: ToolContext): Promise<ToolOutcome> {
   const pattern = readText(args, "pattern");
   const include = readText(args, "include");
   if (pattern === undefined) {
@@ -39,12 +39,12 @@ async function runGrep(args: ToolArguments, { workDir, signal }: ToolContext): P
   if (refusal !== undefined) {
     return { error: refusal };
   }
-  const opened = await openInside(workDir, readText(args, "path") ?? "", "either");
+  const opened = await openInside(context, readText(args, "path") ?? "", "either");
   if (!(opened instanceof OpenedPath)) {
     return { error: describeFailure(opened, "open") };
   }
   await using start = opened;
   const { handle, stat, joinedPath, realPath } = start;
-  const root = { fd: handle.fd, isDirectory: stat.isDirectory(), joinedPath, realPath };
-  return await search({ kind: "lines", root, pattern, include }, signal);
+  const root = { fd: handle.fd, isDirectory: stat.isDirectory(), joinedPath, realPath, hidden: context.hidden };
+  return await search({ kind: "lines", root, pattern, include }, context.signal);
 }

@@ -34,7 +34,7 @@ const entriesMax = 100_000;
 const nameEncoding = "latin1";
 
 async function runListDir(args: ToolArguments, context: ToolContext): Promise<ToolOutcome> {
-  const opened = await openInside(context.workDir, readText(args, "path") ?? "", "directory");
+  const opened = await openInside(context, readText(args, "path") ?? "", "directory");
   if (!(opened instanceof OpenedPath)) {
     return { error: describeFailure(opened, "open") };
   }

@@ -41,7 +41,7 @@ async function runReadFile(args: ToolArguments, context: ToolContext): Promise<T
   if (path === undefined) {
     return { error: "file_path is required" };
   }
-  const opened = await openInside(context.workDir, path, "file");
+  const opened = await openInside(context, path, "file");
   if (!(opened instanceof OpenedPath)) {
     return { error: describeReadFailure(opened) };
   }

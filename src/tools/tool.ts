@@ -1,8 +1,19 @@
 // The port to a tool: what the agent loop knows of anything a model may call.
 
-/** What a run gives its tools. Everything a tool touches lies below `workDir` (absolute, exists). */
-export interface ToolContext {
+import type { HiddenPlace } from "./hidden.ts";
+
+/** Where tools work. */
+export interface WorkPlace {
+  /** Everything a tool touches lies below it: absolute, exists. */
   readonly workDir: string;
+  /** What no tool shows. */
+  readonly hidden: readonly HiddenPlace[];
+}
+
+/** What a run gives its tools. */
+export interface ToolContext extends WorkPlace {
+  /** As clients know it: letters, digits, dashes and underscores. */
+  readonly sessionId: string;
   readonly signal: AbortSignal;
   /** Which call it is, for tools that tell others. */
   readonly call?: ToolCallReference;

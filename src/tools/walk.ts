@@ -18,6 +18,7 @@ import {
   updateFlags,
   writeFlags,
 } from "./descriptors.ts";
+import { findHiddenPlace, type HiddenPlace } from "./hidden.ts";
 import {
   describeErrno,
   isSystemError,
@@ -29,6 +30,7 @@ import {
   toFailure,
 } from "./path-failure.ts";
 import { findSensitivePart } from "./sensitive.ts";
+import type { WorkPlace } from "./tool.ts";
 
 /**
  * What a caller is ready to open. A `file` is regular and has one name: a second hard link may be the name of a file
@@ -83,8 +85,8 @@ export class FilePlace implements AsyncDisposable {
  * Opens `path`, which is relative to `workDir` or absolute and inside it; `""` is the work directory itself.
  * Throws only for defects of the installation: no `/proc/self/fd`, a `workDir` that is not absolute.
  */
-export async function openInside(workDir: string, path: string, kind: PathKind): Promise<OpenedPath | PathFailure> {
-  return await walkTo(workDir, path, (walk, joinedPath) => walk.open(kind, joinedPath));
+export async function openInside(place: WorkPlace, path: string, kind: PathKind): Promise<OpenedPath | PathFailure> {
+  return await walkTo(place, path, (walk, joinedPath) => walk.open(kind, joinedPath));
 }
 
 /**
@@ -92,15 +94,15 @@ export async function openInside(workDir: string, path: string, kind: PathKind):
  * makes the directories that are missing on the way; they stay when the rest fails.
  */
 export async function openPlace(
-  workDir: string,
+  place: WorkPlace,
   path: string,
   purpose: "write" | "edit",
 ): Promise<FilePlace | PathFailure> {
-  return await walkTo(workDir, path, (walk, joinedPath) => walk.openPlace(purpose, joinedPath));
+  return await walkTo(place, path, (walk, joinedPath) => walk.openPlace(purpose, joinedPath));
 }
 
 async function walkTo<Found>(
-  workDir: string,
+  { workDir, hidden }: WorkPlace,
   path: string,
   find: (walk: Walk, joinedPath: string) => Promise<Found>,
 ): Promise<Found | PathFailure> {
@@ -110,7 +112,7 @@ async function walkTo<Found>(
   const joinedPath = resolve(workDir, path);
   try {
     checkText(path);
-    await using root = await openRoot(workDir);
+    await using root = await openRoot(workDir, hidden);
     const names = namesBelow(root, joinedPath);
     if (names === undefined) {
       throw new Outside();
@@ -147,9 +149,10 @@ interface Root extends AsyncDisposable {
   /** As configured. May contain links: whoever chose the work directory chose where they lead. */
   readonly path: string;
   readonly realPath: string;
+  readonly hidden: readonly HiddenPlace[];
 }
 
-async function openRoot(workDir: string): Promise<Root> {
+async function openRoot(workDir: string, hidden: readonly HiddenPlace[]): Promise<Root> {
   const handle = await open(workDir, constants.O_RDONLY | constants.O_DIRECTORY).catch((error: unknown) => {
     throw isSystemError(error)
       ? new Refusal(`work directory ${workDir} is not accessible: ${describeErrno(error.code)}`)
@@ -158,7 +161,7 @@ async function openRoot(workDir: string): Promise<Root> {
   try {
     const realPath = await readlink(descriptorPath(handle.fd));
     await checkFileSystem(handle, workDir);
-    return { handle, path: resolve(workDir), realPath, [Symbol.asyncDispose]: () => handle.close() };
+    return { handle, path: resolve(workDir), realPath, hidden, [Symbol.asyncDispose]: () => handle.close() };
   } catch (cause) {
     await handle.close();
     if (cause instanceof Refusal) {
@@ -248,7 +251,7 @@ class Walk implements AsyncDisposable {
         continue;
       }
       const realPath = join(this.#root.realPath, ...this.#done, name);
-      checkSensitive(realPath);
+      checkShown(realPath, this.#root.hidden);
       if (this.#rest.length === 0) {
         const found = await take(name, realPath);
         if (found !== undefined) {
@@ -362,10 +365,14 @@ async function readLinkAt(directory: FileHandle, name: string): Promise<string |
   }
 }
 
-function checkSensitive(realPath: string): void {
+function checkShown(realPath: string, hidden: readonly HiddenPlace[]): void {
   const part = findSensitivePart(realPath);
   if (part !== undefined) {
     throw new Refusal(`access to sensitive path "${part}" is blocked`);
+  }
+  const place = findHiddenPlace(realPath, hidden);
+  if (place !== undefined) {
+    throw new Refusal(`access to ${place} is blocked: it belongs to the service`);
   }
 }
 

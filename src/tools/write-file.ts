@@ -41,9 +41,10 @@ async function runWriteFile(args: ToolArguments, context: ToolContext): Promise<
   return await inTurn(resolve(context.workDir, path), () => write(path, content, context));
 }
 
-async function write(path: string, content: Uint8Array, { workDir, signal }: ToolContext): Promise<ToolOutcome> {
+async function write(path: string, content: Uint8Array, context: ToolContext): Promise<ToolOutcome> {
+  const { signal } = context;
   signal.throwIfAborted();
-  const opened = await openPlace(workDir, path, "write");
+  const opened = await openPlace(context, path, "write");
   if (!(opened instanceof FilePlace)) {
     return { error: describeFailure(opened, "open") };
   }

@@ -3,6 +3,7 @@
 import type { Bench } from "./bench.ts";
 import { burstRuns, pacedRuns } from "./benches/agent-runs.ts";
 import { appendPath } from "./benches/append-path.ts";
+import { bashRoundTrip } from "./benches/bash-round-trip.ts";
 import { createSessions } from "./benches/create-sessions.ts";
 import { fanOut } from "./benches/fan-out.ts";
 import { fileTools } from "./benches/file-tools.ts";
@@ -26,6 +27,7 @@ export const benches: readonly Bench[] = [
   replayLog,
   appendPath,
   fileTools,
+  bashRoundTrip,
   longSession,
   retainedSessions,
 ];

@@ -5,15 +5,18 @@ import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { systemClock } from "../../src/base/clock.ts";
 import { openConnections } from "../../src/storage/database.ts";
 import { openEmbeddedPostgres } from "../../src/storage/embedded/open.ts";
 import { migrate } from "../../src/storage/migrate.ts";
+import { findBubblewrap } from "../../src/tools/bash/find-bubblewrap.ts";
 import { createDatabase, databaseUrl, dropDatabase } from "./database.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
     databaseUrl: string;
     templateName: string;
+    hasJail: boolean;
   }
 }
 
@@ -24,9 +27,24 @@ export default async function setup(project: TestProject): Promise<() => Promise
     process.stderr.write("the tests' Postgres was never ready: no test was run\n");
   };
   process.once("exit", fail);
+  project.provide("hasJail", await lookForJail());
   const close = await openForTests(project);
   process.off("exit", fail);
   return close;
+}
+
+/** Tests of the jail are left out where there is none, and that is told; where all have to run, it fails. */
+async function lookForJail(): Promise<boolean> {
+  const jail = await findBubblewrap({ clock: systemClock, hidden: [], path: process.env.PATH ?? "" });
+  if (!("problem" in jail)) {
+    return true;
+  }
+  const told = `the tests of the jail of bash are left out, for ${jail.problem}; to have them: ${jail.fix}`;
+  if (process.env.TEST_JAIL === "required") {
+    throw new Error(`TEST_JAIL says that none may be left out: ${told}`);
+  }
+  process.stderr.write(`${told}\n`);
+  return false;
 }
 
 async function openForTests(project: TestProject): Promise<() => Promise<void>> {

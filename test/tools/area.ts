@@ -16,7 +16,7 @@ export class Area implements Disposable {
   }
 
   get context(): ToolContext {
-    return { workDir: this.root, signal: new AbortController().signal };
+    return { workDir: this.root, sessionId: "s1", hidden: [], signal: new AbortController().signal };
   }
 
   /** Writes a file below the work directory. Returns its absolute path. */

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { Fault } from "../../src/base/fault.ts";
-import { builtinTools, selectTools } from "../../src/tools/builtin.ts";
+import { builtinToolNames, builtinTools, createSelectBuiltin } from "../../src/tools/builtin.ts";
+
+const selectTools = createSelectBuiltin([{ name: "bash", why: "there is no jail (no bwrap): install it" }]);
 
 function faultOf(names: string[]): Fault {
   try {
@@ -29,6 +31,16 @@ test("a name given twice is refused", () => {
   const fault = faultOf(["list_dir", "list_dir"]);
   expect(fault.reason).toBe("INVALID_ARGUMENT");
   expect(fault.message).toBe("failed to build registry: register builtin list_dir: tool already registered: list_dir");
+});
+
+test("a tool that is withheld is refused, and says why", () => {
+  const fault = faultOf(["read_file", "bash"]);
+  expect(fault.reason).toBe("TOOL_UNSUPPORTED");
+  expect(fault.message).toBe("failed to build registry: create builtin bash: there is no jail (no bwrap): install it");
+});
+
+test("figures know every tool that there may be", () => {
+  expect(builtinToolNames).toEqual([...builtinTools.map(({ name }) => name), "bash"]);
 });
 
 test("every tool tells the model what it does and which arguments it needs", () => {

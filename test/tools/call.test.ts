@@ -57,7 +57,7 @@ function makeTool(run: Run): Tool {
 function start(run: Run, argumentsJson = "{}") {
   const clock = new ManualClock();
   const canceller = new AbortController();
-  const context: ToolContext = { workDir: "/nowhere", signal: canceller.signal };
+  const context: ToolContext = { workDir: "/nowhere", sessionId: "s1", hidden: [], signal: canceller.signal };
   const outcome = runCall(makeTool(run), argumentsJson, context, { clock, timeoutMs: callTimeoutMs });
   return { clock, canceller, outcome };
 }
@@ -187,7 +187,7 @@ test("a call of a run that was cancelled before does not start", async () => {
     started = true;
     return { content: "" };
   });
-  const context = { workDir: "/nowhere", signal: AbortSignal.abort() };
+  const context = { workDir: "/nowhere", sessionId: "s1", hidden: [], signal: AbortSignal.abort() };
   const outcome = await runCall(tool, "{}", context, { clock: new ManualClock(), timeoutMs: callTimeoutMs });
   expect(outcome).toEqual({ error: "context canceled" });
   expect(started).toBe(false);

@@ -78,6 +78,6 @@ test("a long listing is cut at the cap and says how long it would have been", as
 
 test("listing stops when the run ends", async () => {
   area.write("a", "");
-  const context = { workDir: area.root, signal: AbortSignal.abort(new Error("stopped")) };
+  const context = { ...area.context, signal: AbortSignal.abort(new Error("stopped")) };
   await expect(listDir.run({}, context)).rejects.toThrow("stopped");
 });

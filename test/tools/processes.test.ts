@@ -25,7 +25,7 @@ const argumentsFor = (path: string): Readonly<Record<string, object>> => ({
 });
 
 test.each(places)("no tool shows %s and in it %s", async (workDir, path) => {
-  const context = { workDir, signal: new AbortController().signal };
+  const context = { workDir, sessionId: "s1", hidden: [], signal: new AbortController().signal };
   for (const tool of builtinTools) {
     const outcome = await tool.run({ ...argumentsFor(path)[tool.name] }, context);
     expect(outcome, tool.name).not.toHaveProperty("content");
@@ -36,7 +36,7 @@ test("a search does not enter what shows processes", () => {
   const directoryFd = openSync("/", "r");
   const skippedNames = new Set(readdirSync("/").filter((name) => name !== "proc"));
   const found: string[] = [];
-  visitFiles({ directoryFd, realPath: "/", skippedNames, depthMax: 2 }, ({ path }) => found.push(path) > 0);
+  visitFiles({ directoryFd, realPath: "/", hidden: [], skippedNames, depthMax: 2 }, ({ path }) => found.push(path) > 0);
   closeSync(directoryFd);
   expect(found.filter((path) => path.startsWith("proc/"))).toEqual([]);
 });

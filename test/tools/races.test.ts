@@ -62,7 +62,7 @@ test("editing a file that is swapped meanwhile for a link to a secret never writ
 // race-03, at the worst moment: the content is read and checked, and then the name becomes a link.
 test("a link that takes the place of a file between read and write is replaced and not followed", async () => {
   area.write("f", "old");
-  await using place = (await openPlace(area.root, "f", "edit")) as FilePlace;
+  await using place = (await openPlace(area.context, "f", "edit")) as FilePlace;
   expect(place).toBeInstanceOf(FilePlace);
   unlinkSync(join(area.root, "f"));
   symlinkSync(join(area.outside, "secret"), join(area.root, "f"));
@@ -72,7 +72,7 @@ test("a link that takes the place of a file between read and write is replaced a
 
 test("a directory that is moved away between the walk and the write takes the file with it", async () => {
   area.write("d/f", "old");
-  await using place = (await openPlace(area.root, "d/f", "write")) as FilePlace;
+  await using place = (await openPlace(area.context, "d/f", "write")) as FilePlace;
   renameSync(join(area.root, "d"), join(area.root, "moved"));
   symlinkSync(area.outside, join(area.root, "d"));
   await replaceFile(place, Buffer.from("new"), new AbortController().signal);

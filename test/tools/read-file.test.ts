@@ -114,7 +114,7 @@ describe("a long file", () => {
   test("is left in the middle when the run ends", async () => {
     area.write("big", "\n".repeat(10_485_760));
     const stop = new AbortController();
-    const outcome = readFile.run({ file_path: "big" }, { workDir: area.root, signal: stop.signal });
+    const outcome = readFile.run({ file_path: "big" }, { ...area.context, signal: stop.signal });
     setImmediate(() => stop.abort(new Error("stopped")));
     await expect(outcome).rejects.toThrow("stopped");
   });

@@ -69,7 +69,7 @@ function setWork({ baseUrl, random = () => 0.5, timeoutSec = 0, parameters = "[]
     limits,
     delaysMs,
     call: (args = "{}", { id = "call_1", signal = new AbortController().signal } = {}) => {
-      const context = { workDir: "/nowhere", signal, call: { id, traceParent } };
+      const context = { workDir: "/nowhere", sessionId: "s1", hidden: [], signal, call: { id, traceParent } };
       return runCall(tool, args, context, { timeoutMs: callTimeoutMs, clock });
     },
   };

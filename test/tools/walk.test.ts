@@ -107,7 +107,7 @@ describe("links (W2)", () => {
   test("to the work directory itself may be how it is configured", async () => {
     const spelled = join(area.base, "alias");
     symlinkSync(area.root, spelled);
-    const context = { workDir: spelled, signal: new AbortController().signal };
+    const context = { ...area.context, workDir: spelled };
     link("absolute", join(area.root, "src/a.txt"));
     link("spelled", join(spelled, "src/a.txt"));
     for (const path of ["src/a.txt", "absolute", "spelled", join(spelled, "src/a.txt")]) {
@@ -120,7 +120,7 @@ describe("links (W2)", () => {
 
   test("do not hide where a file is", async () => {
     link("alias", "src");
-    const opened = await openInside(area.root, "alias//a.txt", "file");
+    const opened = await openInside(area.context, "alias//a.txt", "file");
     expect(opened).toMatchObject({
       joinedPath: join(area.root, "alias/a.txt"),
       realPath: join(area.root, "src/a.txt"),
@@ -159,7 +159,7 @@ describe("descriptors (W3)", () => {
 
   test("number one while a path is open, however deep it lies", async () => {
     area.write(`${"d/".repeat(50)}f`, "");
-    await using _opened = (await openInside(area.root, `${"d/".repeat(50)}f`, "file")) as AsyncDisposable;
+    await using _opened = (await openInside(area.context, `${"d/".repeat(50)}f`, "file")) as AsyncDisposable;
     expect(area.countDescriptors()).toBe(1);
   });
 });
@@ -240,7 +240,9 @@ describe("refusals", () => {
 });
 
 test("a work directory that is not absolute is a defect, not an outcome", async () => {
-  await expect(openInside("area/s1", "", "directory")).rejects.toThrow("work directory must be an absolute path");
+  await expect(openInside({ workDir: "area/s1", hidden: [] }, "", "directory")).rejects.toThrow(
+    "work directory must be an absolute path",
+  );
 });
 
 /** Calls until it has seen both sides of the swap, `roundsMin` times at least; each outcome is the inside or an error. */

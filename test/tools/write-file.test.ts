@@ -175,7 +175,7 @@ describe("refused is", () => {
 
 test("a call of a run that has ended writes nothing", async () => {
   area.write("f", "old");
-  const context = { workDir: area.root, signal: AbortSignal.abort(new Error("stopped")) };
+  const context = { workDir: area.root, sessionId: "s1", hidden: [], signal: AbortSignal.abort(new Error("stopped")) };
   await expect(writeFile.run({ file_path: "f", content: "new" }, context)).rejects.toThrow("stopped");
   expect(read("f")).toBe("old");
 });
@@ -185,7 +185,7 @@ test("what fails while it is written leaves the old content and nothing else", a
   const stop = new AbortController();
   const outcome = writeFile.run(
     { file_path: "f", content: "x".repeat(10_485_760) },
-    { workDir: area.root, signal: stop.signal },
+    { workDir: area.root, sessionId: "s1", hidden: [], signal: stop.signal },
   );
   // The new file shows up beside the old one when writing has begun.
   while (readdirSync(area.root).length < 2) {
@@ -202,7 +202,7 @@ test("what the system refuses in the middle leaves the old content and nothing e
   const program = `
     import { writeFile } from ${JSON.stringify(join(import.meta.dirname, "../../src/tools/write-file.ts"))};
     process.on("SIGXFSZ", () => {});
-    const context = { workDir: process.argv[1], signal: new AbortController().signal };
+    const context = { workDir: process.argv[1], sessionId: "s1", hidden: [], signal: new AbortController().signal };
     const outcome = await writeFile.run({ file_path: "f", content: "x".repeat(300_000) }, context);
     process.stdout.write(JSON.stringify(outcome));
   `;

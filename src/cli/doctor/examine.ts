@@ -5,7 +5,8 @@ import { keys } from "../../config/keys.ts";
 import { type Check, type Finding, fail, type Ground, why } from "./check.ts";
 import { checkCredentials } from "./credentials.ts";
 import { checkDatabase } from "./database.ts";
-import { checkDisk, checkJail, checkNode, checkOpenFiles, checkWorkRoot } from "./machine.ts";
+import { checkJail } from "./jail.ts";
+import { checkDisk, checkNode, checkOpenFiles, checkWorkRoot } from "./machine.ts";
 import { checkPorts } from "./ports.ts";
 import { checkProviders } from "./providers.ts";
 import { checkSettings } from "./settings.ts";
@@ -17,7 +18,7 @@ const checks: readonly Check[] = [
   { name: "disk", about: "free disk", look: checkDisk },
   { name: "work-root", about: "the work root", look: checkWorkRoot },
   { name: "open-files", about: "limits of this process", look: checkOpenFiles },
-  { name: "jail", about: "what commands could be confined with", look: checkJail },
+  { name: "jail", about: "the jail of commands", look: checkJail },
   { name: "database", about: "the database", look: checkDatabase },
   { name: "ports", about: "ports", look: checkPorts },
   { name: "tls", about: "TLS files", look: checkTls },

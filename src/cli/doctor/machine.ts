@@ -1,8 +1,8 @@
-// The machine: Node, disk, the folder of the tools' work, open files, and what could confine commands.
+// The machine: Node, disk, the folder of the tools' work, and open files.
 
-import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
-import { delimiter, dirname, join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { Config } from "../../config/keys.ts";
 import { workRootOf } from "../../sessions/work-dir.ts";
 import { probeEmbedded } from "../../storage/probe.ts";
@@ -74,33 +74,6 @@ export function checkOpenFiles(): Finding[] {
   }
   const fix = `raise it to ${openFilesWanted} or more: \`ulimit -n\`, LimitNOFILE= of systemd, or --ulimit of the container`;
   return [warn("open-files", `${limit} may be open at a time`, fix)];
-}
-
-/** A report only, as long as no tool runs commands. */
-export function checkJail(): Finding[] {
-  const paths = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
-  const program = paths.map((folder) => join(folder, "bwrap")).find((path) => existsSync(path));
-  const bubblewrap = program === undefined ? "no bubblewrap" : `bubblewrap at ${program}`;
-  return [ok("jail", `${bubblewrap}, ${describeNamespaces()}; bash is not offered yet, so nothing needs them`)];
-}
-
-/** Where these files say no, an unprivileged process cannot make a user namespace. Other systems have none of them. */
-const namespaceLocks = [
-  { path: "/proc/sys/user/max_user_namespaces", locked: "0" },
-  { path: "/proc/sys/kernel/unprivileged_userns_clone", locked: "0" },
-  { path: "/proc/sys/kernel/apparmor_restrict_unprivileged_userns", locked: "1" },
-] as const;
-
-function describeNamespaces(): string {
-  if (!existsSync("/proc/self/ns/user")) {
-    return "no user namespaces on this system";
-  }
-  const lock = namespaceLocks.find(
-    ({ path, locked }) => existsSync(path) && readFileSync(path, "utf8").trim() === locked,
-  );
-  return lock === undefined
-    ? "unprivileged user namespaces are not forbidden"
-    : `unprivileged user namespaces are forbidden by ${lock.path}`;
 }
 
 function dataHome({ databaseDir }: Config): string {

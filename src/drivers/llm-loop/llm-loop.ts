@@ -16,8 +16,8 @@ import { parkAfterMs } from "../../models/retry.ts";
 import type { Amount, DayBudget } from "../../runs/day-budget.ts";
 import type { Driver, DriverEnd, DriverStep, FailedEnd, OpenToolCall, RunContext } from "../../runs/driver.ts";
 import type { Events } from "../../telemetry/events.ts";
-import type { SelectTools } from "../../tools/select-tools.ts";
 import type { Tool } from "../../tools/tool.ts";
+import type { Toolbox } from "../../tools/toolbox.ts";
 import { assertBudgetKnown, runBudgetOf } from "./budget.ts";
 import { assistantMessage, modelMessages, toolMessage } from "./history.ts";
 import { checkpointOf, type Progress, readProgress } from "./progress.ts";
@@ -29,7 +29,7 @@ import { fitMessages } from "./window.ts";
 
 export interface LlmLoopOptions {
   readonly resolveModel: (name: string) => Model;
-  readonly selectTools: SelectTools;
+  readonly toolbox: Toolbox;
   readonly clock: Clock;
   readonly events: Events;
   readonly dayBudget: DayBudget;
@@ -47,7 +47,7 @@ export function createLlmLoop(options: LlmLoopOptions): Driver {
 }
 
 /** What stays the same over the turns of a run, and the transcript that grows with them. */
-interface Loop extends Pick<LlmLoopOptions, "clock" | "events" | "dayBudget"> {
+interface Loop extends Pick<LlmLoopOptions, "clock" | "events" | "dayBudget" | "toolbox"> {
   readonly context: RunContext;
   readonly model: Model;
   readonly tools: readonly Tool[];
@@ -88,7 +88,7 @@ async function* run(context: RunContext, options: LlmLoopOptions): AsyncGenerato
 
 /** A session whose model or tools are not to be had fails its run clearly. */
 function prepare(context: RunContext, options: LlmLoopOptions): Loop | FailedEnd {
-  const { resolveModel, selectTools, clock, events, dayBudget, defaults } = options;
+  const { resolveModel, toolbox, clock, events, dayBudget, defaults } = options;
   const { agent, client, session } = context;
   try {
     const model = resolveModel(agent.model || defaults.model);
@@ -99,9 +99,10 @@ function prepare(context: RunContext, options: LlmLoopOptions): Loop | FailedEnd
       clock,
       events,
       dayBudget,
+      toolbox,
       model,
       runMax,
-      tools: selectTools(agent.tools, { client, ...session }),
+      tools: toolbox.select(agent.tools, { client, ...session }),
       // Without a limit of its own or of the service a run has one turn, as the Agent Runner document's service does it.
       maxTurns: firstPositive(agent.maxTurns, defaults.maxTurns) ?? 1,
       maxTokens: firstPositive(agent.maxTokens, defaults.maxTokens) ?? maxTokensDefault,
@@ -157,10 +158,12 @@ async function* takeCalls(
   { progress, calls }: Next,
   resumed: boolean,
 ): AsyncGenerator<DriverStep, Progress | undefined> {
-  const { tools, clock, context, events } = loop;
+  const { tools, clock, context, events, toolbox } = loop;
   const turn = progress.turns;
   const { counts, interventions } = noticeRepetition(loop, progress, calls);
-  const work = { workDir: await context.openWorkDir(), signal: context.signal, span: context.span };
+  const { session, signal, span } = context;
+  const workDir = await context.openWorkDir();
+  const work = { workDir, hidden: toolbox.hidden, sessionId: session.name, signal, span };
   const outcomes = yield* runToolBatch({ turn, calls, resumed, tools, interventions, clock, work, events });
   return outcomes && (yield* answerCalls(loop, { ...progress, callCounts: counts }, outcomes));
 }

@@ -18,7 +18,13 @@ export function findFiles({ root, pattern }: FileSearch): ToolOutcome {
   }
   const content = new CappedText();
   let count = 0;
-  const tree = { directoryFd: root.fd, realPath: root.realPath, skippedNames, depthMax: globDepth(pattern) };
+  const tree = {
+    directoryFd: root.fd,
+    realPath: root.realPath,
+    hidden: root.hidden,
+    skippedNames,
+    depthMax: globDepth(pattern),
+  };
   const leftOut = visitFiles(tree, ({ path }) => {
     if (glob.matches(path)) {
       content.add(`${count === 0 ? "" : "\n"}${pathBelow(root.joinedPath, path)}`);

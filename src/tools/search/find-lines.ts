@@ -40,7 +40,13 @@ export function findLines({ root, pattern, include }: LineSearch): ToolOutcome {
     found.addFile(root.fd, root.joinedPath);
     return { content: found.finish() };
   }
-  const tree = { directoryFd: root.fd, realPath: root.realPath, skippedNames, depthMax: Number.POSITIVE_INFINITY };
+  const tree = {
+    directoryFd: root.fd,
+    realPath: root.realPath,
+    hidden: root.hidden,
+    skippedNames,
+    depthMax: Number.POSITIVE_INFINITY,
+  };
   const leftOut = visitFiles(tree, (file) => {
     if (names?.matches(file.name) !== false) {
       addTreeFile(found, file, root.joinedPath);

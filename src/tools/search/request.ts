@@ -1,5 +1,6 @@
 // What is searched, where, and what comes of it: what goes between the tools and the threads that search.
 
+import type { HiddenPlace } from "../hidden.ts";
 import type { ToolOutcome } from "../tool.ts";
 
 /** Where a search starts. The descriptor stays open until the search has ended. */
@@ -10,6 +11,8 @@ export interface SearchRoot {
   readonly joinedPath: string;
   /** Absolute, without links. */
   readonly realPath: string;
+  /** What is passed over. */
+  readonly hidden: readonly HiddenPlace[];
 }
 
 /** Files below the root whose path from there matches a glob pattern. */

@@ -1,11 +1,12 @@
 // Goes through a directory and all below it, by descriptors and without following any link. Files come in the order of
 // their names, byte by byte, a directory's between its neighbours'. For a thread of its own: all calls are synchronous.
 // T1: what is opened lies in a directory that was opened from its parent; a name that became a link is skipped.
-// T2: sensitive places, and what shows the system's processes, are neither entered nor told of.
+// T2: sensitive places, the service's own, and what shows the system's processes, are neither entered nor told of.
 // T3: what the walk remembers and how long it takes is bounded by the limits below.
 
 import { closeSync, type Dirent, opendirSync, openSync, statfsSync } from "node:fs";
 import { descriptorPath, directoryFlags, pathIn, readFlags, showsProcesses } from "../descriptors.ts";
+import { findHiddenPlace, type HiddenPlace } from "../hidden.ts";
 import { isSystemError } from "../path-failure.ts";
 import { findSensitivePart } from "../sensitive.ts";
 
@@ -13,6 +14,7 @@ export interface Tree {
   readonly directoryFd: number;
   /** Absolute, without links. */
   readonly realPath: string;
+  readonly hidden: readonly HiddenPlace[];
   /** Directories of these names are not entered. */
   readonly skippedNames: ReadonlySet<string>;
   /** How many directories lie at most between the tree and a file. */
@@ -59,7 +61,7 @@ function visitDirectory(walk: Walk, directoryFd: number, prefix: string, level: 
     }
     const name = decodeName(entry.name);
     const path = prefix + name;
-    if (findSensitivePart(`${walk.tree.realPath}/${path}`) !== undefined) {
+    if (!mayShow(walk.tree, path)) {
       continue;
     }
     if (entry.isFile()) {
@@ -68,6 +70,11 @@ function visitDirectory(walk: Walk, directoryFd: number, prefix: string, level: 
       visitBelow(walk, directoryFd, name, path, level + 1);
     }
   }
+}
+
+function mayShow({ realPath, hidden }: Tree, path: string): boolean {
+  const absolute = `${realPath}/${path}`;
+  return findSensitivePart(absolute) === undefined && findHiddenPlace(absolute, hidden) === undefined;
 }
 
 function visitBelow(walk: Walk, parentFd: number, name: string, path: string, level: number): void {

@@ -126,7 +126,7 @@ async function compareReads(area: string): Promise<Variant> {
 }
 
 async function runTool(tool: Tool, args: Record<string, unknown>, workDir: string): Promise<string> {
-  const outcome = await tool.run(args, { workDir, signal: new AbortController().signal });
+  const outcome = await tool.run(args, { workDir, sessionId: "s1", hidden: [], signal: new AbortController().signal });
   if ("error" in outcome) {
     throw new Error(outcome.error);
   }

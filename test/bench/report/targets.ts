@@ -19,6 +19,7 @@ export const targets: readonly Target[] = [
   ...fanOutTargets(),
   ...logTargets(),
   ...toolTargets(),
+  ...bashTargets(),
   ...retainedTargets(),
 ];
 
@@ -121,6 +122,10 @@ function toolTargets(): Target[] {
     metric: "wall, ratio to reference",
     most: 5,
   }));
+}
+
+function bashTargets(): Target[] {
+  return [{ bench: "bash", variant: "in the jail", work: "a command of bash: p50", metric: "p50, ms", most: 25 }];
 }
 
 function retainedTargets(): Target[] {

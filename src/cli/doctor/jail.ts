@@ -1,0 +1,38 @@
+// Whether commands of bash can be confined: found out by confining one, with the rights that the doctor has.
+
+import { existsSync, readFileSync } from "node:fs";
+import { findBubblewrap } from "../../tools/bash/find-bubblewrap.ts";
+import { processesMax } from "../../tools/bash/limits.ts";
+import { type Finding, type Ground, ok, warn } from "./check.ts";
+
+export async function checkJail({ config, clock }: Ground): Promise<Finding[]> {
+  if (config.toolsJail === "off") {
+    const fix = "set RUNNEL_TOOLS_JAIL=required, unless nobody but you gives agents their tasks";
+    return [warn("jail", "turned off: commands of bash can do and read what the service can", fix)];
+  }
+  const jail = await findBubblewrap({ clock, hidden: [], path: process.env.PATH ?? "" });
+  if ("problem" in jail) {
+    const locks = describeLocks();
+    const found = `no jail, so agents that ask for bash are refused: ${jail.problem}${locks}`;
+    return [warn("jail", found, jail.fix)];
+  }
+  const isRoot = process.getuid?.() === 0;
+  const root = isRoot
+    ? `; as root, ${processesMax} processes are not a limit of the kernel: run it as another user`
+    : "";
+  return [ok("jail", `${jail.program} confines commands${root}`)];
+}
+
+/** Where these files say so, an unprivileged process cannot make a user namespace. Other systems have none of them. */
+const namespaceLocks = [
+  { path: "/proc/sys/user/max_user_namespaces", locked: "0" },
+  { path: "/proc/sys/kernel/unprivileged_userns_clone", locked: "0" },
+  { path: "/proc/sys/kernel/apparmor_restrict_unprivileged_userns", locked: "1" },
+] as const;
+
+function describeLocks(): string {
+  const lock = namespaceLocks.find(
+    ({ path, locked }) => existsSync(path) && readFileSync(path, "utf8").trim() === locked,
+  );
+  return lock === undefined ? "" : `; ${lock.path} is ${lock.locked}`;
+}

@@ -1,0 +1,71 @@
+// One command in a jail, with the work directory that it is about.
+
+import { constants } from "node:fs";
+import { open, readlink } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { findHiddenPlace, type HiddenPlace } from "../hidden.ts";
+import type { ToolContext, ToolOutcome } from "../tool.ts";
+import { coversWithin } from "./find-bubblewrap.ts";
+import type { Growth } from "./growth.ts";
+import { refuseWorkDir } from "./jail.ts";
+import { type Bubblewrap, launchJailed } from "./launch.ts";
+import { presentEnd } from "./outcome.ts";
+import { type CommandOptions, followCommand } from "./run-command.ts";
+import { Watch } from "./watch.ts";
+
+export interface Confinement {
+  readonly jail: Bubblewrap;
+  readonly growth: Growth;
+  readonly clock: Clock;
+}
+
+/** Whatever the command is: nothing here looks at it. */
+export async function runConfined(
+  command: string,
+  { workDir, sessionId, hidden }: ToolContext,
+  { jail, growth, clock }: Confinement,
+  options: CommandOptions,
+): Promise<ToolOutcome> {
+  const shownAs = resolve(workDir);
+  // Opened once: everything from here on is about this directory, wherever its path leads by then.
+  const opened = await open(shownAs, constants.O_RDONLY | constants.O_DIRECTORY).catch((error: Error) => error);
+  if (opened instanceof Error) {
+    return { error: `work directory ${shownAs} is not accessible: ${opened.message}` };
+  }
+  await using directory = opened;
+  const path = `/proc/self/fd/${directory.fd}`;
+  const real = await readlink(path);
+  const refusal = refuseWorkDir(shownAs) ?? refuseLink(shownAs, real) ?? refuseHidden(real, hidden);
+  if (refusal !== undefined) {
+    return { error: refusal };
+  }
+  const [writtenBytesMax, covered, watch] = await Promise.all([
+    growth.roomIn(real),
+    coversWithin(real, shownAs, hidden),
+    Watch.open(path),
+  ]);
+  const launched = launchJailed(jail, { command, sessionId, workDir: shownAs, covered }, directory.fd);
+  // Until the jail stands its first process still sees this system, and all processes would count as the jail's.
+  const jailPid = (): number | undefined => (launched.hasStarted() ? launched.jailPid() : undefined);
+  const end = await followCommand(launched, {
+    ...options,
+    watch: (ended, onLimit) => watch.run(clock, ended, { jailPid, writtenBytesMax, onLimit }),
+  });
+  if (await watch.sawChange()) {
+    growth.mayHaveChanged(real);
+  }
+  return presentEnd(end);
+}
+
+/** Who can put a link on the way to a directory decides what is written to: a command would be shown any place. */
+function refuseLink(path: string, real: string): string | undefined {
+  return real === path
+    ? undefined
+    : `bash cannot work in ${path}: it is a link, or was moved; name ${real} as work_dir`;
+}
+
+function refuseHidden(path: string, hidden: readonly HiddenPlace[]): string | undefined {
+  const place = findHiddenPlace(path, hidden);
+  return place === undefined ? undefined : `bash cannot work in ${path}: ${place} belongs to the service`;
+}

@@ -1,0 +1,160 @@
+// The tool bash, as a session has it: in a jail, without one where that is what the settings say, and refused otherwise.
+
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, inject, onTestFinished, test } from "vitest";
+import { answer, callTools, startFakeProvider } from "../fakes/provider.ts";
+import { credentialsOf } from "../harness/credentials.ts";
+import { testDatabase } from "../harness/database.ts";
+import { startProcess } from "../harness/process.ts";
+import { connectRest } from "./rest-surface.ts";
+import { expectRefused, readSession, setStage } from "./stage.ts";
+import type { Surface } from "./surface.ts";
+import { findSurface } from "./surfaces.ts";
+
+const rest = findSurface("REST");
+const agent = { name: "tester", tools: { builtin: ["bash", "read_file", "list_dir"] } };
+
+interface Call {
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+function bash(command: string): Call {
+  return { name: "bash", args: { command } };
+}
+
+function calls(made: readonly Call[]) {
+  return callTools(
+    ...made.map(({ name, args }, index) => ({ id: `call-${index}`, name, arguments: JSON.stringify(args) })),
+  );
+}
+
+/** What the tools of one turn answered. */
+async function resultsOf(api: Surface, workDir?: string): Promise<Record<string, unknown>[]> {
+  const { session_id: sessionId } = await api.createSession({ ...(workDir !== undefined && { workDir }), agent });
+  await api.sendMessage({ sessionId, message: "hello" });
+  const events = await readSession(api, sessionId);
+  return events.filter(({ type }) => type === "tool_result").map(({ payload }) => payload);
+}
+
+async function ownDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "runnel-bash-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+describe.runIf(inject("hasJail"))("with a jail", () => {
+  test("a session's commands work in its directory, and its other tools see what they did", async () => {
+    const { provider, api } = await setStage(rest);
+    provider.respond(
+      calls([bash("echo one > a.txt; pwd; echo $HOME")]),
+      calls([{ name: "read_file", args: { file_path: "a.txt" } }, bash("cat nosuch"), bash("ssh host")]),
+      answer("done"),
+    );
+    const results = await resultsOf(api);
+    expect(results).toEqual([
+      {
+        tool: "bash",
+        success: true,
+        content: expect.stringMatching(/^\/.+\n\/tmp\/agent-runner\/[\w-]+\n$/),
+      },
+      { tool: "read_file", success: true, content: "     1\tone\n" },
+      {
+        tool: "bash",
+        success: false,
+        content: "",
+        error: "STDERR:\ncat: nosuch: No such file or directory\n\nExit: exit status 1",
+      },
+      { tool: "bash", success: false, content: "", error: expect.stringMatching(/^blocked network command: ssh /) },
+    ]);
+  });
+
+  test("no tool of a service process reads its secrets, not from /proc and not from the files they came from", async () => {
+    const canary = "canary-41c0-of-this-service";
+    const provider = await startFakeProvider();
+    onTestFinished(() => provider.close());
+    const workDir = await ownDirectory();
+    const tokenFile = join(workDir, "token");
+    await writeFile(tokenFile, `${canary}-token-that-is-long-enough`, { mode: 0o600 });
+    const service = await startProcess({
+      DATABASE_URL: await testDatabase(),
+      RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
+      RUNNEL_PROVIDERS_OPENAI_KEY: canary,
+      RUNNEL_AUTH_HMAC_SECRET: canary,
+      RUNNEL_AUTH_ADMIN_TOKEN_FILE: tokenFile,
+      RUNNEL_DEFAULTS_MODEL: "gpt-4o-mini",
+    });
+    const api = connectRest(service.url, credentialsOf());
+    const { pid } = service;
+    const read = (path: string): Call => ({ name: "read_file", args: { file_path: path } });
+
+    provider.respond(
+      calls([
+        bash(
+          `cat /proc/*/environ /proc/${pid}/environ /proc/1/root/proc/${pid}/environ; cat token; cp token t2; cat t2`,
+        ),
+        bash("for f in /proc/[0-9]*/fd/*; do timeout 1 head -c 4096 $f; done; ls /proc/*/cwd/; env"),
+        bash(`grep -rsaF ${canary.slice(0, 10)} /etc /tmp /dev/shm . ; head -c 100 /proc/${pid}/mem`),
+        read("token"),
+        read(`/proc/${pid}/environ`),
+      ]),
+      answer("done"),
+      calls([
+        read(`/proc/${pid}/environ`),
+        read("/proc/self/environ"),
+        { name: "list_dir", args: { path: `/proc/${pid}` } },
+        read(tokenFile),
+        bash("cat /proc/self/environ"),
+      ]),
+      answer("done"),
+    );
+    const inDirectory = await resultsOf(api, workDir);
+    const inRoot = await resultsOf(api, "/");
+    expect(inDirectory).toHaveLength(5);
+    expect(inRoot).toHaveLength(5);
+    expect(JSON.stringify([inDirectory, inRoot])).not.toContain(canary);
+    expect(inDirectory[3]).toMatchObject({ error: `access to ${tokenFile} is blocked: it belongs to the service` });
+    expect(inRoot.map(({ success }) => success)).toEqual([false, false, false, false, false]);
+    expect(service.log()).not.toContain(canary);
+  });
+});
+
+test("without a jail agents that ask for bash are refused, with what to do, and others are served", async () => {
+  const { PATH } = process.env;
+  process.env.PATH = "/nowhere";
+  onTestFinished(() => {
+    process.env.PATH = PATH;
+  });
+  const { provider, api } = await setStage(rest);
+  const { session_id: sessionId } = await api.createSession({ agent });
+  await expectRefused(api.sendMessage({ sessionId, message: "hello" }), {
+    grpcCode: "UNIMPLEMENTED",
+    httpStatus: 400,
+    reason: "TOOL_UNSUPPORTED",
+    text: /^failed to build registry: create builtin bash: there is no jail to run commands in \(bubblewrap is not installed\): .*apt-get install bubblewrap/,
+  });
+  provider.respond(answer("fine"));
+  const other = await api.createSession({ agent: { name: "tester", tools: { builtin: ["list_dir"] } } });
+  await api.sendMessage({ sessionId: other.session_id, message: "hello" });
+  expect((await readSession(api, other.session_id)).at(-1)).toMatchObject({ payload: { status: "completed" } });
+});
+
+test("with the jail turned off commands run with the documented limits and environment, and end with their shell", async () => {
+  const { provider, api } = await setStage(rest, { toolsJail: "off" });
+  provider.respond(
+    calls([
+      bash("ulimit -f -v; env | grep -E '^(HOME|PATH|NO_PROXY)='; stat -c %a $HOME"),
+      bash("sleep 300 & echo hi"),
+      { name: "bash", args: { command: "sleep 300", timeout: 1 } },
+    ]),
+    answer("done"),
+  );
+  const [limits, background, late] = await resultsOf(api);
+  expect(String(limits?.content)).toMatch(/ 10240\n[\s\S]* 524288\n/);
+  expect(String(limits?.content)).toMatch(/^HOME=\/.*\/agent-runner\/[\w-]+$/m);
+  expect(String(limits?.content)).toMatch(/^700$/m);
+  expect(background).toMatchObject({ success: true, content: "hi\n" });
+  expect(late).toMatchObject({ success: false, error: "Exit: signal: killed" });
+});

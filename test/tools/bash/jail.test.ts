@@ -1,0 +1,433 @@
+// The jail against commands that mean harm to the service, to others on the machine, or to what is promised of the tool.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import { launchJailed } from "../../../src/tools/bash/launch.ts";
+import { followCommand } from "../../../src/tools/bash/run-command.ts";
+import { readFile } from "../../../src/tools/read-file.ts";
+import type { Tool } from "../../../src/tools/tool.ts";
+import { until } from "../../harness/wait.ts";
+import { Area } from "../area.ts";
+import { hasJail, openBash, openJail, openListener, processesOf } from "./jailed.ts";
+
+const secret = "canary-of-the-service-93bd";
+const mebibyte = 1_048_576;
+
+describe.runIf(hasJail)("a command", () => {
+  let bash: Tool;
+
+  beforeAll(async () => {
+    bash = await openBash();
+  });
+
+  function openArea(): Area {
+    const area = new Area();
+    onTestFinished(() => area[Symbol.dispose]());
+    return area;
+  }
+
+  async function run(area: Area, command: string, more: { timeout?: number; session?: string } = {}): Promise<string> {
+    const { timeout = 20, session = "s1" } = more;
+    const outcome = await bash.run({ command, timeout }, { ...area.context, sessionId: session });
+    return "content" in outcome ? outcome.content : `ERROR ${outcome.error}`;
+  }
+
+  test("says what it printed, and how it ended, in the documented layout", async () => {
+    const area = openArea();
+    expect(await run(area, "echo hi")).toBe("hi\n");
+    expect(await run(area, "true")).toBe("(no output)");
+    expect(await run(area, "echo hi; echo er >&2")).toBe("hi\n\nSTDERR:\ner\n");
+    expect(await run(area, "printf out; printf er >&2; exit 2")).toBe("ERROR out\nSTDERR:\ner\nExit: exit status 2");
+    expect(await run(area, "exit 3")).toBe("ERROR Exit: exit status 3");
+    expect(await run(area, "kill -9 $$")).toBe("ERROR Exit: signal: killed");
+    expect(await run(area, "kill -SEGV $$")).toBe("ERROR Exit: signal: segmentation fault");
+    expect(await run(area, "bash nosuch")).toMatch(/Exit: exit status 127$/);
+  });
+
+  test("has the documented environment, and a work directory where everybody has it", async () => {
+    const area = openArea();
+    const home = "/tmp/agent-runner/my-session";
+    const lines = (await run(area, "env; echo DIR=$PWD; stat -c MODE=%a $HOME", { session: "my-session" })).split("\n");
+    expect(lines.filter((line) => !/^(?:SHLVL|_|PWD|OLDPWD)=/.test(line)).sort()).toEqual(
+      [
+        "",
+        "ALL_PROXY=",
+        `DIR=${area.root}`,
+        "GIT_CONFIG_GLOBAL=/dev/null",
+        "GIT_CONFIG_SYSTEM=/dev/null",
+        `HOME=${home}`,
+        "HTTPS_PROXY=",
+        "HTTP_PROXY=",
+        "LANG=C.UTF-8",
+        "LC_ALL=C.UTF-8",
+        "MODE=700",
+        "NO_PROXY=*",
+        "PATH=/usr/local/bin:/usr/bin:/bin",
+        "TERM=dumb",
+        `TEMP=${home}`,
+        `TMP=${home}`,
+        `TMPDIR=${home}`,
+        "http_proxy=",
+        "https_proxy=",
+      ].sort(),
+    );
+  });
+
+  test("changes the work directory, with the rights of the service, and nothing else that stays", async () => {
+    const area = openArea();
+    await run(area, "mkdir a && echo x > a/f && echo y > /tmp/y && echo z > $HOME/z");
+    expect(readFileSync(join(area.root, "a/f"), "utf8")).toBe("x\n");
+    expect(statSync(join(area.root, "a/f")).uid).toBe(process.getuid?.());
+    expect(await run(area, "ls /tmp/y $HOME/z")).toMatch(/^ERROR STDERR:(?:\n.*No such file or directory){2}\n/);
+    const attempts = ["/usr/x", "/etc/x", "/x", "/dev/x", "/proc/x"].map((path) => `echo x > ${path}`);
+    expect(
+      (await run(area, attempts.join("; "))).match(/Read-only file system|Permission denied|No such file/g),
+    ).toHaveLength(5);
+  });
+
+  describe("that looks for the service's secrets", () => {
+    const looks = [
+      "cat /proc/*/environ /proc/*/task/*/environ | tr '\\0' '\\n'",
+      "cat /proc/1/environ /proc/1/cmdline /proc/self/environ | tr '\\0' '\\n'",
+      "ls -l /proc/*/fd /proc/*/cwd /proc/*/exe /proc/*/root",
+      "for f in /proc/*/fd/*; do timeout 1 head -c 1000 $f; done",
+      "grep -a canary /proc/*/mem /proc/*/maps /proc/kcore",
+      "grep -rsa canary /proc/1/root/ --include='*.yaml' --include=.env -m 1",
+      "find / -name '*.yaml' -newer /usr/bin/env -not -path '/proc/*' | head",
+    ];
+
+    test.each(looks)("%s", async (command) => {
+      const area = openArea();
+      process.env.RUNNEL_AUTH_HMAC_SECRET = secret;
+      onTestFinished(() => void delete process.env.RUNNEL_AUTH_HMAC_SECRET);
+      writeFileSync(join(area.outside, "config.yaml"), secret, { mode: 0o600 });
+      const text = await run(area, `${command}; true`, { timeout: 5 });
+      expect(text).not.toContain(secret);
+      expect(text).not.toContain(area.outside);
+      expect(text).not.toContain(process.execPath);
+    });
+
+    test("finds no descriptors of the service", async () => {
+      const fds = (await run(openArea(), "ls -l /proc/self/fd /proc/$$/fd")).match(/^l.*$/gm) ?? [];
+      for (const line of fds) {
+        expect(line).toMatch(
+          / [012] -> (?:\/dev\/null|socket:\[\d+\]|pipe:\[\d+\])$| [3-9] -> \/proc\/\d+\/fd$|255 -> /,
+        );
+      }
+    });
+
+    test("sees nothing in the service's own places, though they lie in its work directory", async () => {
+      const area = openArea();
+      const places = ["config.yaml", "data"].map((name) => join(area.root, name));
+      area.write("config.yaml", secret);
+      area.write("data/base/1", secret);
+      area.write("mine", "mine");
+      const context = { ...area.context, hidden: places.map((path) => ({ path })) };
+      const outcome = await bash.run({ command: "cat mine config.yaml; ls data; find . -type f; true" }, context);
+      expect(outcome).toEqual({
+        content: "mine./mine\n./config.yaml\n\nSTDERR:\ncat: config.yaml: Permission denied\n",
+      });
+      const write = await bash.run({ command: "echo x > config.yaml; echo x > data/x; rm -r data" }, context);
+      expect(write).toHaveProperty("error");
+      expect(readFileSync(join(area.root, "config.yaml"), "utf8")).toBe(secret);
+      expect(readdirSync(join(area.root, "data"))).toEqual(["base"]);
+      for (const [file_path, place] of [
+        ["config.yaml", 0],
+        ["data/base/1", 1],
+      ] as const) {
+        expect(await readFile.run({ file_path }, context)).toEqual({
+          error: `access to ${places[place]} is blocked: it belongs to the service`,
+        });
+      }
+    });
+  });
+
+  test("works in no place of the service but those that it made for sessions", async () => {
+    const area = openArea();
+    const hidden = [{ path: area.root, except: join(area.root, "work") }];
+    area.write("secret", secret);
+    area.write("work/s1/mine", "mine");
+    const inside = { ...area.context, hidden };
+    expect(await bash.run({ command: "cat secret" }, inside)).toEqual({
+      error: `bash cannot work in ${area.root}: ${area.root} belongs to the service`,
+    });
+    expect(await readFile.run({ file_path: "secret" }, inside)).toHaveProperty("error");
+    const own = { ...inside, workDir: join(area.root, "work/s1") };
+    expect(await bash.run({ command: "cat mine ../../secret 2>&1; true" }, own)).toEqual({
+      content: "minecat: ../../secret: No such file or directory\n",
+    });
+    expect(await readFile.run({ file_path: "mine" }, own)).toEqual({ content: "     1\tmine\n" });
+  });
+
+  test.each(["/proc/self", "/proc", "/"])(
+    "reads no environment by a file tool either, with %s to work in",
+    async (workDir) => {
+      const context = { ...openArea().context, workDir };
+      const name = join("/proc/self/environ").slice(workDir.length).replace(/^\/+/, "");
+      expect(await readFile.run({ file_path: name }, context)).toEqual({
+        error: expect.stringMatching(/^access to .* is blocked: it shows the system's processes$/),
+      });
+      expect(await bash.run({ command: "cat environ" }, context)).toEqual({
+        error: expect.stringMatching(/^bash cannot work in /),
+      });
+    },
+  );
+
+  test("reaches no network, no other process and no kernel service", async () => {
+    const area = openArea();
+    const listener = await openListener();
+    const call = (name: string, ...numbers: (number | string)[]): string =>
+      `perl -e 'my $r = syscall(${numbers.join(", ")}); print "${name} ", $r == -1 ? $!+0 : "ok", "\\n"'`;
+    const isX64 = process.arch === "x64";
+    const commands = [
+      call("unix", isX64 ? 41 : 198, 1, 1, 0),
+      call("inet", isX64 ? 41 : 198, 2, 1, 0),
+      call("netlink", isX64 ? 41 : 198, 16, 3, 0),
+      call("packet", isX64 ? 41 : 198, 17, 3, 0),
+      call("alg", isX64 ? 41 : 198, 38, 5, 0),
+      call("vsock", isX64 ? 41 : 198, 40, 1, 0),
+      call("io_uring", 425, 1, 0),
+      call("keyctl", isX64 ? 250 : 219, 0, 0, 0, 0),
+      call("bpf", isX64 ? 321 : 280, 0, 0, 0),
+      call("perf", isX64 ? 298 : 241, 0, 0, -1, -1, 0),
+      call("userfaultfd", isX64 ? 323 : 282, 0),
+      call("ptrace", isX64 ? 101 : 117, 0, 0, 0, 0),
+      call("unshare", isX64 ? 272 : 97, "0x10000000"),
+      call("clone", isX64 ? 56 : 220, "0x10000011", 0, 0, 0, 0),
+      call("clone3", 435, 0, 0),
+      call("mount", isX64 ? 165 : 40, 0, 0, 0, 0, 0),
+      call("fsopen", 430, 0, 0),
+      call("tiocsti", isX64 ? 16 : 29, 0, "0x5412", 0),
+      call("fallocate", isX64 ? 285 : 47, 1, 0, 0, 1),
+      call("unknown", 2_000, 0),
+      ...(isX64 ? [call("x32", "0x40000027")] : []),
+    ];
+    writeFileSync(join(area.root, "calls.sh"), commands.join("\n"));
+    expect((await run(area, "bash calls.sh")).trim().split("\n")).toEqual([
+      "unix ok",
+      "inet ok",
+      ...["netlink", "packet", "alg", "vsock"].map((name) => `${name} 97`),
+      ...["io_uring", "keyctl", "bpf", "perf", "userfaultfd", "ptrace", "unshare", "clone"].map((name) => `${name} 1`),
+      "clone3 38",
+      ...["mount", "fsopen", "tiocsti"].map((name) => `${name} 1`),
+      "fallocate 95",
+      "unknown 38",
+      ...(isX64 ? ["x32 38"] : []),
+    ]);
+    expect(await run(area, `exec 3<>/dev/t""cp/127.0.0.1/${listener.port}`)).toMatch(/^ERROR /);
+    expect(await run(area, "cat /proc/net/dev | wc -l; ps ax -o pid= | wc -l")).toMatch(/^3\n[3-6]\n$/);
+    expect(await run(area, "grep -E 'CapEff|CapBnd|NoNewPrivs|Seccomp:' /proc/self/status")).toBe(
+      "CapEff:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n",
+    );
+    expect(listener.connections()).toBe(0);
+  });
+
+  test.each([
+    ["sleeps", "sleep 60"],
+    ["ignores signals", "trap '' TERM INT HUP; sleep 60; sleep 60"],
+    ["leaves its output to children", "sleep 60 & echo hi; sleep 60"],
+    ["hides in other sessions", "setsid setsid sleep 60 & disown; sleep 60"],
+  ])("that %s beyond its time is killed with all its processes", async (_what, command) => {
+    const session = `late-${process.pid}`;
+    const startedMs = performance.now();
+    expect(await run(openArea(), command, { timeout: 1, session })).toMatch(/Exit: signal: killed$/);
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    expect(processesOf(session)).toEqual([]);
+  });
+
+  test("leaves nothing behind when it ends, and nothing writes after it", async () => {
+    const area = openArea();
+    const session = `left-${process.pid}`;
+    const writer = "(while :; do echo x >> late; done) & setsid sleep 60 & nohup sleep 60 & sleep 60 & echo hi";
+    expect(await run(area, `${writer}; sleep 0.1`, { timeout: 5, session })).toContain("hi\n");
+    const bytes = statSync(join(area.root, "late")).size;
+    expect(processesOf(session)).toEqual([]);
+    expect(statSync(join(area.root, "late")).size).toBe(bytes);
+  });
+
+  test("ends with the run", async () => {
+    const area = openArea();
+    const session = `stopped-${process.pid}`;
+    const stop = new AbortController();
+    const ended = bash.run(
+      { command: "touch begun; sleep 60" },
+      { ...area.context, sessionId: session, signal: stop.signal },
+    );
+    await until("the command to begin", () => readdirSync(area.root).includes("begun"));
+    stop.abort(new Error("context canceled"));
+    expect(await ended).toEqual({ error: "Exit: signal: killed" });
+    expect(processesOf(session)).toEqual([]);
+  });
+
+  test("does not begin for a run that has been stopped", async () => {
+    const area = openArea();
+    const signal = AbortSignal.abort(new Error("context canceled"));
+    const outcome = await bash.run({ command: "touch begun; sleep 60" }, { ...area.context, signal });
+    expect(outcome).toEqual({ error: "Exit: signal: killed" });
+    expect(processesOf("s1")).toEqual([]);
+  });
+
+  test("dies with the service", async () => {
+    const area = openArea();
+    const session = `orphan-${process.pid}`;
+    const child = spawn(process.execPath, [join(import.meta.dirname, "orphan.ts"), area.root, session], {
+      stdio: "inherit",
+    });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    await until("the command to begin", () => processesOf(session).length >= 3);
+    const exited = once(child, "exit");
+    child.kill("SIGKILL");
+    await exited;
+    await until("its processes to end", () => processesOf(session).length === 0, 5_000);
+  });
+
+  test("that forks without end is stopped, while the service goes on", async () => {
+    const session = `fork-${process.pid}`;
+    const isOver = new AbortController();
+    const most = watchProcesses(session, isOver.signal);
+    const text = await run(openArea(), "f(){ f & f & wait; }; f", { timeout: 2, session });
+    isOver.abort();
+    // The launcher has no home; root is stopped by the watch, everybody else by the kernel.
+    expect(await most).toBeLessThanOrEqual(process.getuid?.() === 0 ? 2_000 : 64);
+    expect(text).toMatch(/^ERROR [\s\S]*Exit: signal: killed$/);
+    expect(processesOf(session)).toEqual([]);
+    expect(await run(openArea(), "echo on")).toBe("on\n");
+  });
+
+  test("that floods its output is read to its end in little memory, and succeeds", async () => {
+    const before = process.memoryUsage().rss;
+    let peak = before;
+    const watch = setInterval(() => {
+      peak = Math.max(peak, process.memoryUsage().rss);
+    }, 20);
+    const text = await run(openArea(), "head -c 1000000000 /dev/zero | tr '\\0' a; echo end >&2; echo done > f", {
+      timeout: 60,
+    });
+    clearInterval(watch);
+    expect(text).toMatch(/^a+\n\.\.\. \(output truncated\)$/);
+    expect(Buffer.byteLength(text)).toBe(102_400);
+    expect(peak - before).toBeLessThan(200 * mebibyte);
+  });
+
+  test("that writes what is no text gets it replaced", async () => {
+    const text = await run(openArea(), "printf 'a\\377b'; head -c 300000 /dev/urandom >&2");
+    expect(text).toContain("a\uFFFDb\nSTDERR:\n");
+    expect(text.isWellFormed()).toBe(true);
+  });
+
+  test("that fills the disk is stopped; the next ones may only tidy up", async () => {
+    const area = openArea();
+    const fill = "for i in $(seq 1 200); do head -c 10000000 /dev/zero > f$i; done";
+    expect(await run(area, fill)).toBe("ERROR ... (killed: more than 64 MiB written to disk)\nExit: signal: killed");
+    const taken = bytesIn(area.root);
+    expect(taken).toBeLessThan(764 * mebibyte);
+    expect(await run(area, `${fill}; sleep 1`)).toMatch(/killed: more than 1 MiB written to disk/);
+    expect(await run(area, "rm f*; ls")).toBe("(no output)");
+    expect(await run(area, "head -c 10000000 /dev/zero > g; sleep 0.6; echo fine")).toBe("fine\n");
+  });
+
+  test("that takes much memory with many processes is stopped", async () => {
+    const area = openArea();
+    area.write("hog.pl", '$x = "x"; $x x= 200_000_000; sleep 20;');
+    expect(await run(area, "for i in $(seq 8); do perl hog.pl & done; wait")).toMatch(
+      /killed: more than 1024 MiB of memory\)\nExit: signal: killed$/,
+    );
+  });
+
+  test("has bounded room in memory for its temporary files", async () => {
+    const text = await run(openArea(), "for i in $(seq 20); do head -c 9000000 /dev/zero > /tmp/$i || exit 1; done");
+    expect(text).toMatch(/No space left on device[\s\S]*Exit: exit status 1$/);
+  });
+
+  test("works in the directory that was opened, whatever takes its place meanwhile", async () => {
+    const area = openArea();
+    writeFileSync(join(area.outside, "secret"), secret);
+    let isOver = false;
+    let ran = 0;
+    const swaps = (async () => {
+      const aside = `${area.root}-aside`;
+      for (; !isOver; await new Promise((resolve) => setImmediate(resolve))) {
+        renameSync(area.root, aside);
+        symlinkSync(area.outside, area.root);
+        rmSync(area.root);
+        renameSync(aside, area.root);
+      }
+    })();
+    try {
+      for (let index = 0; index < 40; index++) {
+        const text = await run(area, "echo ran; cat secret; ls; touch mine; true").catch((error) => String(error));
+        expect(text).not.toContain(secret);
+        ran += text.startsWith("ran\n") ? 1 : 0;
+      }
+    } finally {
+      isOver = true;
+      await swaps;
+    }
+    expect(ran).toBeGreaterThan(0);
+    expect(readdirSync(area.outside)).toEqual(["secret"]);
+  });
+
+  test("is not shown what took the directory's place after it was opened and checked", async () => {
+    const area = openArea();
+    writeFileSync(join(area.outside, "secret"), secret);
+    await using directory = await open(area.root);
+    renameSync(area.root, `${area.root}-aside`);
+    symlinkSync(area.outside, area.root);
+    const view = { command: "cat secret; touch mine", sessionId: "s1", workDir: area.root, covered: [] };
+    const launched = launchJailed(await openJail(), view, directory.fd);
+    const { signal } = area.context;
+    const end = await followCommand(launched, { clock: systemClock, timeoutMs: 10_000, signal });
+    expect(JSON.stringify(end)).not.toContain(secret);
+    expect(readdirSync(area.outside)).toEqual(["secret"]);
+  });
+
+  test("cannot be given what the document refuses", async () => {
+    const area = openArea();
+    expect(await bash.run({}, area.context)).toEqual({ error: "command is required" });
+    expect(await bash.run({ command: "x".repeat(4_097) }, area.context)).toEqual({
+      error: "command too long (max 4096 bytes)",
+    });
+    expect(await bash.run({ command: "echo \0" }, area.context)).toEqual({ error: "command contains a NUL byte" });
+    expect(await run(area, "rm -rf /")).toMatch(/^ERROR blocked dangerous pattern: rm -rf \/ /);
+  });
+
+  test("cannot work where the jail has its own things", async () => {
+    const area = openArea();
+    for (const workDir of ["/", "/usr", "/tmp", "/dev/shm", "/proc/self/cwd", "/etc"]) {
+      expect(await bash.run({ command: "ls" }, { ...area.context, workDir })).toEqual({
+        error: expect.stringMatching(/^bash cannot work in /),
+      });
+    }
+    mkdirSync(join(area.root, "with space ünï"));
+    const workDir = join(area.root, "with space ünï");
+    expect(await bash.run({ command: "pwd" }, { ...area.context, workDir })).toEqual({ content: `${workDir}\n` });
+  });
+});
+
+/** The most processes of a session that were there at a time. */
+async function watchProcesses(session: string, over: AbortSignal): Promise<number> {
+  let most = 0;
+  while (!over.aborted) {
+    most = Math.max(most, processesOf(session).length);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return most;
+}
+
+function bytesIn(directory: string): number {
+  return readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).blocks * 512, 0);
+}

@@ -1,0 +1,63 @@
+// What tests of the jail stand on: bash in a real jail, and a world outside it that no command may touch.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { expect, inject, onTestFinished } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import { createBash } from "../../../src/tools/bash/bash.ts";
+import { type Bubblewrap, findBubblewrap } from "../../../src/tools/bash/find-bubblewrap.ts";
+import type { Tool } from "../../../src/tools/tool.ts";
+
+/** False on a machine without a jail: what needs one is left out, which the test run says in a line. */
+export const hasJail: boolean = inject("hasJail");
+
+const mebibyte = 1_048_576;
+
+export async function openJail(): Promise<Bubblewrap> {
+  const jail = await findBubblewrap({ clock: systemClock, hidden: [], path: process.env.PATH ?? "" });
+  if ("problem" in jail) {
+    throw new Error(`${jail.problem}: ${jail.fix}`);
+  }
+  return jail;
+}
+
+/** Small limits, so that reaching them takes no time. */
+export async function openBash(more: { readonly growthMb?: number } = {}): Promise<Tool> {
+  const { growthMb = 64 } = more;
+  return createBash({
+    jail: await openJail(),
+    clock: systemClock,
+    denyList: "documented",
+    growthBytesMax: growthMb * mebibyte,
+  });
+}
+
+/** The processes of a session's commands, wherever they went: they are known by the home that only they have. */
+export function processesOf(sessionId: string): string[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => readQuietly(`/proc/${pid}/environ`).includes(`HOME=/tmp/agent-runner/${sessionId}\0`))
+    .map((pid) => readQuietly(`/proc/${pid}/cmdline`).replaceAll("\0", " "));
+}
+
+function readQuietly(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** Listens on this machine's loopback. Nobody may ever connect. */
+export async function openListener(): Promise<{ readonly port: number; readonly connections: () => number }> {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  expect(address).toBeInstanceOf(Object);
+  return { port: (address as { port: number }).port, connections: () => connections };
+}

@@ -1,0 +1,14 @@
+// A process that runs a command in a jail until it is killed itself.
+
+import { systemClock } from "../../../src/base/clock.ts";
+import { createBash } from "../../../src/tools/bash/bash.ts";
+import { findBubblewrap } from "../../../src/tools/bash/find-bubblewrap.ts";
+
+const [, , workDir = "", sessionId = ""] = process.argv;
+const jail = await findBubblewrap({ clock: systemClock, hidden: [], path: process.env.PATH ?? "" });
+if ("problem" in jail) {
+  throw new Error(jail.problem);
+}
+const bash = createBash({ jail, clock: systemClock, denyList: "documented", growthBytesMax: 1_048_576 });
+const { signal } = new AbortController();
+await bash.run({ command: "setsid sleep 60 & sleep 60" }, { workDir, sessionId, hidden: [], signal });

@@ -2,6 +2,7 @@
 // same and waits for nobody.
 
 import { type DestinationStream, pino } from "pino";
+import { systemClock } from "../base/clock.ts";
 
 export interface LineStream extends DestinationStream {
   /** Calls back, once lines are taken again, with how many were not kept meanwhile. */
@@ -11,6 +12,8 @@ export interface LineStream extends DestinationStream {
 /** Lines that cannot be written wait, no more of them than this. */
 const waitingBytesMax = 1_048_576;
 const retryIntervalMs = 20;
+/** Without a new line nobody tries for longer: a process whose lines nobody takes must be able to end. */
+const retriesMax = 50;
 /** How long the process stays for the lines that still wait when it ends. */
 const lastLinesMaxMs = 500;
 
@@ -26,24 +29,30 @@ function openStandardError(): LineStream {
   let dropped = 0;
   let tell = (_lines: number): void => {};
   let staysUntilMs = 0;
-  let isRetryDue = false;
   // Where a write would have to wait, the library sleeps in the middle of everything else, unless it is told not to.
-  const retryEAGAIN = (): boolean => performance.now() < staysUntilMs;
+  const retryEAGAIN = (): boolean => systemClock.monotonicMs() < staysUntilMs;
   const stream = pino.destination({ fd: 2, sync: true, maxLength: waitingBytesMax, retryEAGAIN });
-  const writeWaiting = (): void => {
-    isRetryDue = false;
-    stream.write("");
+  let isStuck = false;
+  let isRetrying = false;
+  const retry = async (): Promise<void> => {
+    isRetrying = true;
+    for (let tries = 0; isStuck && tries < retriesMax; tries++) {
+      await systemClock.sleep(retryIntervalMs);
+      stream.write("");
+    }
+    isRetrying = false;
   };
   stream.on("error", () => {
-    if (!isRetryDue) {
-      isRetryDue = true;
-      setTimeout(writeWaiting, retryIntervalMs).unref();
+    isStuck = true;
+    if (!isRetrying) {
+      void retry();
     }
   });
   stream.on("drop", () => {
     dropped += 1;
   });
   stream.on("write", () => {
+    isStuck = false;
     if (dropped > 0) {
       const lines = dropped;
       dropped = 0;
@@ -52,8 +61,8 @@ function openStandardError(): LineStream {
     }
   });
   process.once("exit", () => {
-    staysUntilMs = performance.now() + lastLinesMaxMs;
-    writeWaiting();
+    staysUntilMs = systemClock.monotonicMs() + lastLinesMaxMs;
+    stream.write("");
   });
   return {
     write: (line) => {

@@ -7,6 +7,7 @@ import type { Address } from "./app/open-ports.ts";
 import { openRuns } from "./app/open-runs.ts";
 import { openServer } from "./app/open-server.ts";
 import { openThinking } from "./app/open-thinking.ts";
+import { openWorkDirs } from "./app/open-work-dirs.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { type ClockReading, SyncedClock } from "./base/synced-clock.ts";
 import { version } from "./base/version.ts";
@@ -125,7 +126,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     signRequest: createSignRequest({ keyRing, clock }),
     closers,
     plainStreams,
-    secretFiles,
+    workDirs: await openWorkDirs(config, secretFiles),
   };
   const lease: Lease = new Lease({
     db: connections.control,

@@ -3,6 +3,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/keys.ts";
 import type { Egress } from "../egress/post.ts";
+import type { WorkDirs } from "../sessions/work-dirs.ts";
 import type { Connections } from "../storage/database.ts";
 import type { Events } from "../telemetry/events.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -26,8 +27,7 @@ export interface Ground {
   /** Closes what was opened, the latest first. */
   readonly closers: AsyncDisposableStack;
   readonly plainStreams: boolean;
-  /** Files that settings with secrets came from. */
-  readonly secretFiles: readonly string[];
+  readonly workDirs: WorkDirs;
 }
 
 /** Longest time of a run. */

@@ -7,7 +7,6 @@ import { Maintenance } from "../runlog/maintain.ts";
 import { PostgresWakeup } from "../runlog/postgres-wakeup.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
 import type { Lease } from "../runs/lease.ts";
-import { removeWorkDir, workRootOf } from "../sessions/work-dir.ts";
 import { type Ground, runTimeoutOf } from "./ground.ts";
 
 export interface Runlog {
@@ -17,7 +16,7 @@ export interface Runlog {
 }
 
 export async function openLog(
-  { config, clock, events, metrics, connections, closers }: Ground,
+  { config, clock, events, metrics, connections, workDirs, closers }: Ground,
   lease: Lease,
 ): Promise<Runlog> {
   const { db } = connections;
@@ -47,7 +46,7 @@ export async function openLog(
     sessionTtlMinutes: config.sessionsTtlMinutes,
     retentionDays: config.retentionDays,
     runTimeoutMs: runTimeoutOf(config),
-    removeWorkDir: (session) => removeWorkDir(workRootOf(config), session),
+    removeWorkDir: (session) => workDirs.remove(session),
   });
   closers.defer(() => maintenance.close());
   await maintenance.open();

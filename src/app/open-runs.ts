@@ -6,7 +6,6 @@ import { Dispatcher } from "../runs/dispatch.ts";
 import type { Lease } from "../runs/lease.ts";
 import { Reaper } from "../runs/reap.ts";
 import { supervise } from "../runs/supervise.ts";
-import { makeWorkDir, workRootOf } from "../sessions/work-dir.ts";
 import type { Ground } from "./ground.ts";
 import type { Runlog } from "./open-log.ts";
 import type { Thinking } from "./open-thinking.ts";
@@ -17,7 +16,7 @@ export async function openRuns(
   { log, wakeup }: Runlog,
   { models, toolbox, dayBudget }: Thinking,
 ): Promise<Dispatcher> {
-  const { config, clock, events, traces, connections, closers } = ground;
+  const { config, clock, events, traces, connections, workDirs, closers } = ground;
   const { db, control } = connections;
   const defaults = {
     model: models.defaultModel,
@@ -27,10 +26,9 @@ export async function openRuns(
   };
   const drivers = [createLlmLoop({ resolveModel: models.resolve, toolbox, clock, events, dayBudget, defaults })];
   const findDriver = (name: string) => drivers.find((driver) => driver.name === name);
-  const prepareWorkDir = (session: { id: string; client: string }) => makeWorkDir(workRootOf(config), session);
   const historyMessagesMax = config.sessionsHistoryMessages;
   const shared = { db, log, wakeup, clock, events, traces, findDriver };
-  const superviseDeps = { ...shared, historyMessagesMax, prepareWorkDir };
+  const superviseDeps = { ...shared, historyMessagesMax, workDirs };
   const dispatcher = new Dispatcher({
     db: control,
     clock,

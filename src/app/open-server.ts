@@ -35,7 +35,7 @@ export async function openServer(
   thinking: Thinking,
   dispatcher: Dispatcher,
 ): Promise<Doors> {
-  const { config, clock, events, metrics, connections, keyRing, egress, closers } = ground;
+  const { config, clock, events, metrics, connections, keyRing, egress, workDirs, closers } = ground;
   const { db } = connections;
   // Leaving is told to whoever asks; a while later the drain ends what is open.
   const leaving = new AbortController();
@@ -48,6 +48,7 @@ export async function openServer(
     events,
     config,
     egress,
+    workDirs,
     dispatcher,
     firstRuns: new FirstRuns({ db, clock, wakeup: runlog.wakeup }),
     cursors: new Cursors(await loadSecret(db, "cursor")),

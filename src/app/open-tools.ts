@@ -1,12 +1,8 @@
 // The tools of a service, and what confines them.
 
-import { realpath } from "node:fs/promises";
-import { resolve } from "node:path";
-import { workRootOf } from "../sessions/work-dir.ts";
 import { createBash } from "../tools/bash/bash.ts";
 import { type Bubblewrap, findBubblewrap } from "../tools/bash/find-bubblewrap.ts";
 import { createSelectBuiltin, type Withheld } from "../tools/builtin.ts";
-import type { HiddenPlace } from "../tools/hidden.ts";
 import { createSelectTools } from "../tools/select-tools.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
@@ -16,8 +12,7 @@ import { random } from "./random.ts";
 const mebibyte = 1_048_576;
 
 export async function openTools(ground: Ground): Promise<Toolbox> {
-  const hidden = await findHidden(ground);
-  const { tool, words } = await openBash(ground, hidden);
+  const { tool, words } = await openBash(ground);
   const { config, clock, keyRing, egress, signRequest } = ground;
   const select = createSelectTools({
     selectBuiltin: createSelectBuiltin([tool]),
@@ -30,7 +25,7 @@ export async function openTools(ground: Ground): Promise<Toolbox> {
     callbackBaseUrl: config.callbackBaseUrl,
     callbackTimeoutMs: config.callbackTimeoutSec * 1_000,
   });
-  return { hidden, select, bash: words };
+  return { select, bash: words };
 }
 
 interface OpenedBash {
@@ -40,31 +35,18 @@ interface OpenedBash {
 }
 
 /** Not offered without a jail, unless that is what the settings say. */
-async function openBash({ config, clock, events }: Ground, hidden: readonly HiddenPlace[]): Promise<OpenedBash> {
+async function openBash({ config, clock, events, workDirs }: Ground): Promise<OpenedBash> {
   const create = (jail: Bubblewrap | undefined): Tool =>
     createBash({ jail, clock, denyList: config.toolsDenyList, growthBytesMax: config.toolsDiskMb * mebibyte });
   if (config.toolsJail === "off") {
     events.jailOff({});
     return { tool: create(undefined), words: "without a jail, with all that this service may do" };
   }
-  const jail = await findBubblewrap({ clock, hidden, path: process.env.PATH ?? "" });
+  const jail = await findBubblewrap({ clock, hidden: workDirs.hidden, path: process.env.PATH ?? "" });
   if ("problem" in jail) {
     events.jailMissing(jail);
     const why = `there is no jail to run commands in (${jail.problem}): ${jail.fix}`;
     return { tool: { name: "bash", why }, words: `refused: ${jail.problem}; ${jail.fix}` };
   }
   return { tool: create(jail), words: "each command in a jail" };
-}
-
-/** The embedded database, but for the sessions' directories in it; the private key; what settings with secrets came from. */
-async function findHidden({ config, secretFiles }: Ground): Promise<HiddenPlace[]> {
-  const data = { path: await resolveLinks(config.databaseDir), except: await resolveLinks(workRootOf(config)) };
-  const files = [...(config.tlsKeyFile === "" ? [] : [config.tlsKeyFile]), ...secretFiles];
-  const paths = await Promise.all(files.map(resolveLinks));
-  return [...(config.databaseUrl === "" ? [data] : []), ...paths.map((path) => ({ path }))];
-}
-
-/** What is not there yet, or not any more, keeps its path. */
-async function resolveLinks(path: string): Promise<string> {
-  return await realpath(path).catch(() => resolve(path));
 }

@@ -17,7 +17,7 @@ const patienceMs = 60_000;
 interface RunFlags {
   readonly url: string;
   readonly model: string;
-  readonly workDir: string;
+  readonly workDir?: string;
   readonly tools: string;
   readonly session?: string;
 }
@@ -31,7 +31,7 @@ export function addRun(program: Command): void {
   addUrlFlag(program.command("run <message>"))
     .description("send a message in a new session, or another one in a session, and follow the run")
     .option("--model <name>", "model; unset means the service's default", "")
-    .option("--work-dir <path>", "directory that the tools may touch", ".")
+    .option("--work-dir <path>", "directory that the tools may touch; unset means a new one of the session's own")
     .option("--tools <names>", "built-in tools, joined by commas", "list_dir,read_file")
     .option("--session <id>", "a session that exists")
     .action((message: string, flags: RunFlags, command: Command) =>
@@ -60,7 +60,7 @@ export function addTail(program: Command): void {
 
 async function createSession(sessions: SessionClient, flags: RunFlags): Promise<string> {
   const { sessionId } = await sessions.createSession({
-    workDir: resolve(flags.workDir),
+    ...(flags.workDir !== undefined && { workDir: resolve(flags.workDir) }),
     agent: {
       name: "cli",
       model: flags.model,

@@ -6,6 +6,7 @@ import type { ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
 import type { Agent, Callback } from "#gen/runnel/v1/session_pb.js";
 import type { ResultInit } from "../runlog/result.ts";
 import type { RunSpan } from "../telemetry/traces.ts";
+import type { WorkPlace } from "../tools/work-place.ts";
 
 export interface Driver {
   /** Stored with each run. */
@@ -27,8 +28,8 @@ export interface RunContext {
     /** Where its caller is called back; undefined when it named nothing. */
     readonly callback: Callback | undefined;
   };
-  /** Absolute path of the directory that tools may touch. It is there from the first call on. */
-  readonly openWorkDir: () => Promise<string>;
+  /** Where tools work. A directory of the session's own is there from the first call on. */
+  readonly openWorkPlace: () => Promise<WorkPlace>;
   /** What the run was started with. */
   readonly input: Message;
   /**

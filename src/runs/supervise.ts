@@ -11,6 +11,7 @@ import type { ResultLog } from "../runlog/log.ts";
 import type { LogEntry, ResultInit } from "../runlog/result.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
 import type { RunWriter } from "../runlog/writer.ts";
+import type { WorkDirs } from "../sessions/work-dirs.ts";
 import { type Db, isOutage } from "../storage/database.ts";
 import { parkRun, requeueRun } from "../storage/run.ts";
 import type { StartedRun } from "../storage/run-start.ts";
@@ -37,7 +38,7 @@ export interface SuperviseDeps {
   readonly historyMessagesMax: number;
   readonly findDriver: (name: string) => Driver | undefined;
   /** The directory of a session that did not name one; made if need be. */
-  readonly prepareWorkDir: (session: LoadedRun["session"]) => Promise<string>;
+  readonly workDirs: WorkDirs;
 }
 
 /** One run at work. */
@@ -135,8 +136,8 @@ async function work({ run, loaded, writer, target, span, stop, deps }: Task): Pr
   }
   try {
     await announceRestart(loaded, writer);
-    const openWorkDir = async () => loaded.workDir ?? (await deps.prepareWorkDir(loaded.session));
-    const steps = driver.run({ ...loaded.context, openWorkDir, signal, span });
+    const openWorkPlace = async () => await deps.workDirs.open(loaded.session, loaded.workDir);
+    const steps = driver.run({ ...loaded.context, openWorkPlace, signal, span });
     return await drive({ steps, writer, target, signal, clock: deps.clock });
   } catch (error) {
     if (stop.reason !== undefined) {

@@ -7,6 +7,7 @@ import type { ResultLog } from "../runlog/log.ts";
 import type { DayBudget } from "../runs/day-budget.ts";
 import type { StartDeps } from "../runs/start.ts";
 import type { SessionStreamDeps } from "../sessions/stream.ts";
+import type { WorkDirs } from "../sessions/work-dirs.ts";
 import type { SelectTools } from "../tools/select-tools.ts";
 import type { Cursors } from "../trust/cursor.ts";
 
@@ -15,6 +16,7 @@ export interface ServiceDeps extends StartDeps, SessionStreamDeps {
   readonly log: ResultLog;
   readonly cursors: Cursors;
   readonly egress: Egress;
+  readonly workDirs: WorkDirs;
   readonly models: Models;
   readonly dayBudget: DayBudget;
   readonly selectTools: SelectTools;

@@ -25,7 +25,6 @@ import { callbackUrlOf, checkCallback } from "../sessions/callback.ts";
 import { presentSession } from "../sessions/present.ts";
 import { purgeSession } from "../sessions/purge.ts";
 import { parsePosition, type RunPosition, streamSession } from "../sessions/stream.ts";
-import { checkWorkDir } from "../sessions/work-dir.ts";
 import type { Db, Transaction } from "../storage/database.ts";
 import { findClientRun, isActive } from "../storage/run.ts";
 import {
@@ -120,7 +119,7 @@ async function insertNewSession(
   request: CreateSessionRequest,
 ): Promise<CreateSessionResponse> {
   if (request.workDir !== "") {
-    await checkWorkDir(request.workDir);
+    await deps.workDirs.check(request.workDir);
   }
   checkCallback(request.callback, deps.egress);
   const name = request.sessionId === "" ? newSessionId() : request.sessionId;

@@ -6,8 +6,9 @@ import { describeFailure, leadsOutside, type PathFailure } from "./path-failure.
 import { leadsUp, splitGlob } from "./search/glob-pattern.ts";
 import { refusePattern } from "./search/request.ts";
 import { search } from "./search/threads.ts";
-import type { Tool, ToolContext, ToolOutcome, WorkPlace } from "./tool.ts";
+import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
 import { OpenedPath, openInside } from "./walk.ts";
+import type { WorkPlace } from "./work-place.ts";
 
 export const glob: Tool = {
   name: "glob",

@@ -1,14 +1,6 @@
 // The port to a tool: what the agent loop knows of anything a model may call.
 
-import type { HiddenPlace } from "./hidden.ts";
-
-/** Where tools work. */
-export interface WorkPlace {
-  /** Everything a tool touches lies below it: absolute, exists. */
-  readonly workDir: string;
-  /** What no tool shows. */
-  readonly hidden: readonly HiddenPlace[];
-}
+import type { WorkPlace } from "./work-place.ts";
 
 /** What a run gives its tools. */
 export interface ToolContext extends WorkPlace {

@@ -18,7 +18,6 @@ import {
   updateFlags,
   writeFlags,
 } from "./descriptors.ts";
-import { findHiddenPlace, type HiddenPlace } from "./hidden.ts";
 import {
   describeErrno,
   isSystemError,
@@ -30,7 +29,7 @@ import {
   toFailure,
 } from "./path-failure.ts";
 import { findSensitivePart } from "./sensitive.ts";
-import type { WorkPlace } from "./tool.ts";
+import { findHidden, findRefusal, type WorkPlace } from "./work-place.ts";
 
 /**
  * What a caller is ready to open. A `file` is regular and has one name: a second hard link may be the name of a file
@@ -102,17 +101,18 @@ export async function openPlace(
 }
 
 async function walkTo<Found>(
-  { workDir, hidden }: WorkPlace,
+  workPlace: WorkPlace,
   path: string,
   find: (walk: Walk, joinedPath: string) => Promise<Found>,
 ): Promise<Found | PathFailure> {
+  const { workDir } = workPlace;
   if (!isAbsolute(workDir)) {
     throw new Fault("INTERNAL", `work directory must be an absolute path, got "${workDir}"`);
   }
   const joinedPath = resolve(workDir, path);
   try {
     checkText(path);
-    await using root = await openRoot(workDir, hidden);
+    await using root = await openRoot(workPlace);
     const names = namesBelow(root, joinedPath);
     if (names === undefined) {
       throw new Outside();
@@ -149,10 +149,11 @@ interface Root extends AsyncDisposable {
   /** As configured. May contain links: whoever chose the work directory chose where they lead. */
   readonly path: string;
   readonly realPath: string;
-  readonly hidden: readonly HiddenPlace[];
+  readonly hidden: readonly string[];
 }
 
-async function openRoot(workDir: string, hidden: readonly HiddenPlace[]): Promise<Root> {
+async function openRoot(place: WorkPlace): Promise<Root> {
+  const { workDir, hidden } = place;
   const handle = await open(workDir, constants.O_RDONLY | constants.O_DIRECTORY).catch((error: unknown) => {
     throw isSystemError(error)
       ? new Refusal(`work directory ${workDir} is not accessible: ${describeErrno(error.code)}`)
@@ -160,6 +161,10 @@ async function openRoot(workDir: string, hidden: readonly HiddenPlace[]): Promis
   });
   try {
     const realPath = await readlink(descriptorPath(handle.fd));
+    const refusal = findRefusal(place, realPath);
+    if (refusal !== undefined) {
+      throw new Refusal(refusal);
+    }
     await checkFileSystem(handle, workDir);
     return { handle, path: resolve(workDir), realPath, hidden, [Symbol.asyncDispose]: () => handle.close() };
   } catch (cause) {
@@ -365,12 +370,12 @@ async function readLinkAt(directory: FileHandle, name: string): Promise<string |
   }
 }
 
-function checkShown(realPath: string, hidden: readonly HiddenPlace[]): void {
+function checkShown(realPath: string, hidden: readonly string[]): void {
   const part = findSensitivePart(realPath);
   if (part !== undefined) {
     throw new Refusal(`access to sensitive path "${part}" is blocked`);
   }
-  const place = findHiddenPlace(realPath, hidden);
+  const place = findHidden(realPath, hidden);
   if (place !== undefined) {
     throw new Refusal(`access to ${place} is blocked: it belongs to the service`);
   }

@@ -3,7 +3,7 @@
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { status } from "@grpc/grpc-js";
@@ -105,6 +105,18 @@ const badCalls: readonly BadCall[] = [
     field: "work_dir",
     text: /^invalid work_dir: not accessible: stat \/no\/such\/directory: no such file or directory$/,
   },
+  ...["/", "/etc", "/proc/self/root", "/usr/bin/../lib"].map((workDir) => ({
+    what: `the work_dir ${workDir}`,
+    call: (api: Surface) => api.createSession({ workDir, agent }),
+    field: "work_dir",
+    text: /^invalid work_dir: not permitted: \S+ belongs to the system; name a directory of your own, or none to be given one$/,
+  })),
+  ...[".", "./src"].map((name) => ({
+    what: `the program's ${name} as work_dir`,
+    call: (api: Surface) => api.createSession({ workDir: resolve(name), agent }),
+    field: "work_dir",
+    text: /^invalid work_dir: not permitted: \S+ belongs to the service; name a directory/,
+  })),
   ...["", "x"].map((shift) => ({
     what: `a work_dir of a thousand emoji after ${shift.length} letters`,
     call: (api: Surface) => api.createSession({ workDir: `/${shift}${emoji}`, agent }),

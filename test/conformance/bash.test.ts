@@ -2,7 +2,7 @@
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { answer, callTools, startFakeProvider } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
@@ -106,17 +106,17 @@ describe.runIf(inject("hasJail"))("with a jail", () => {
         read("/proc/self/environ"),
         { name: "list_dir", args: { path: `/proc/${pid}` } },
         read(tokenFile),
-        bash("cat /proc/self/environ"),
+        bash("cat /proc/self/environ; cat */token"),
       ]),
       answer("done"),
     );
     const inDirectory = await resultsOf(api, workDir);
-    const inRoot = await resultsOf(api, "/");
+    const around = await resultsOf(api, dirname(workDir));
     expect(inDirectory).toHaveLength(5);
-    expect(inRoot).toHaveLength(5);
-    expect(JSON.stringify([inDirectory, inRoot])).not.toContain(canary);
+    expect(around).toHaveLength(5);
+    expect(JSON.stringify([inDirectory, around])).not.toContain(canary);
     expect(inDirectory[3]).toMatchObject({ error: `access to ${tokenFile} is blocked: it belongs to the service` });
-    expect(inRoot.map(({ success }) => success)).toEqual([false, false, false, false, false]);
+    expect(around.map(({ success }) => success)).toEqual([false, false, false, false, false]);
     expect(service.log()).not.toContain(canary);
   });
 });

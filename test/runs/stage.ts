@@ -1,6 +1,7 @@
 // The parts that work on runs, wired for one test: a dispatcher with a lease of its own, and drivers of the test's.
 
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
 import { Hub } from "../../src/runlog/hub.ts";
@@ -11,6 +12,7 @@ import type { Driver } from "../../src/runs/driver.ts";
 import { Lease } from "../../src/runs/lease.ts";
 import { Reaper } from "../../src/runs/reap.ts";
 import { supervise } from "../../src/runs/supervise.ts";
+import { WorkDirs } from "../../src/sessions/work-dirs.ts";
 import { findRun, type RunRow } from "../../src/storage/run.ts";
 import type { StartedRun } from "../../src/storage/run-start.ts";
 import { noTraces } from "../../src/telemetry/traces.ts";
@@ -57,7 +59,7 @@ export async function openReplica(store: Omit<Store, "url">, choice: ReplicaChoi
     traces: noTraces,
     historyMessagesMax: 200,
     findDriver: (name: string) => drivers.find((driver) => driver.name === name),
-    prepareWorkDir: async () => tmpdir(),
+    workDirs: new WorkDirs({ root: join(tmpdir(), "runnel-runs"), reserved: [], permitted: [] }),
   };
   const dispatcher: Dispatcher = new Dispatcher({
     db,

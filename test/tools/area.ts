@@ -16,7 +16,13 @@ export class Area implements Disposable {
   }
 
   get context(): ToolContext {
-    return { workDir: this.root, sessionId: "s1", hidden: [], signal: new AbortController().signal };
+    return {
+      workDir: this.root,
+      realPath: this.root,
+      hidden: [],
+      sessionId: "s1",
+      signal: new AbortController().signal,
+    };
   }
 
   /** Writes a file below the work directory. Returns its absolute path. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
 import { callTimeoutMs, runCall, unknownTool } from "../../src/tools/call.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../../src/tools/tool.ts";
+import { nowhere } from "./place.ts";
 
 /** Time that moves only when a test says so. */
 class ManualClock implements Clock {
@@ -57,7 +58,7 @@ function makeTool(run: Run): Tool {
 function start(run: Run, argumentsJson = "{}") {
   const clock = new ManualClock();
   const canceller = new AbortController();
-  const context: ToolContext = { workDir: "/nowhere", sessionId: "s1", hidden: [], signal: canceller.signal };
+  const context: ToolContext = { ...nowhere, sessionId: "s1", signal: canceller.signal };
   const outcome = runCall(makeTool(run), argumentsJson, context, { clock, timeoutMs: callTimeoutMs });
   return { clock, canceller, outcome };
 }
@@ -187,7 +188,7 @@ test("a call of a run that was cancelled before does not start", async () => {
     started = true;
     return { content: "" };
   });
-  const context = { workDir: "/nowhere", sessionId: "s1", hidden: [], signal: AbortSignal.abort() };
+  const context = { ...nowhere, sessionId: "s1", signal: AbortSignal.abort() };
   const outcome = await runCall(tool, "{}", context, { clock: new ManualClock(), timeoutMs: callTimeoutMs });
   expect(outcome).toEqual({ error: "context canceled" });
   expect(started).toBe(false);

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { grep } from "../../src/tools/grep.ts";
 import type { ToolOutcome } from "../../src/tools/tool.ts";
 import { Area } from "./area.ts";
+import { placeAt } from "./place.ts";
 
 let area: Area;
 beforeEach(() => {
@@ -251,10 +252,7 @@ describe("a hostile pattern", () => {
   test("ends with its run, and leaves the event loop free until then", async () => {
     writeLongLine();
     const stop = new AbortController();
-    const outcome = grep.run(
-      { pattern: slow },
-      { workDir: area.root, sessionId: "s1", hidden: [], signal: stop.signal },
-    );
+    const outcome = grep.run({ pattern: slow }, { ...placeAt(area.root), sessionId: "s1", signal: stop.signal });
     for (let turns = 0; turns < 100; turns += 1) {
       await turn();
     }
@@ -267,13 +265,13 @@ describe("a hostile pattern", () => {
     writeLongLine();
     area.write("small/f", "x");
     const stop = new AbortController();
-    const context = { workDir: area.root, sessionId: "s1", hidden: [], signal: stop.signal };
+    const context = { ...placeAt(area.root), sessionId: "s1", signal: stop.signal };
     const hostile = Array.from({ length: 4 }, () => grep.run({ pattern: slow }, context).catch(String));
     const patient = search("x", { path: "small" });
     const gone = AbortSignal.abort(new Error("gone"));
-    await expect(
-      grep.run({ pattern: "x" }, { workDir: area.root, sessionId: "s1", hidden: [], signal: gone }),
-    ).rejects.toThrow("gone");
+    await expect(grep.run({ pattern: "x" }, { ...placeAt(area.root), sessionId: "s1", signal: gone })).rejects.toThrow(
+      "gone",
+    );
     stop.abort(new Error("stopped"));
     expect(await Promise.all(hostile)).toEqual(hostile.map(() => "Error: stopped"));
     expect(await patient).toEqual({ content: `${join(area.root, "small/f")}:1:x\n` });

@@ -5,6 +5,7 @@ import { closeSync, openSync, readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { builtinTools } from "../../src/tools/builtin.ts";
 import { visitFiles } from "../../src/tools/search/tree.ts";
+import { placeAt } from "./place.ts";
 
 const places = [
   ["/", "proc/self/environ"],
@@ -25,7 +26,7 @@ const argumentsFor = (path: string): Readonly<Record<string, object>> => ({
 });
 
 test.each(places)("no tool shows %s and in it %s", async (workDir, path) => {
-  const context = { workDir, sessionId: "s1", hidden: [], signal: new AbortController().signal };
+  const context = { ...placeAt(workDir), sessionId: "s1", signal: new AbortController().signal };
   for (const tool of builtinTools) {
     const outcome = await tool.run({ ...argumentsFor(path)[tool.name] }, context);
     expect(outcome, tool.name).not.toHaveProperty("content");

@@ -17,6 +17,7 @@ import { createInternet, listenRaw, openEgress } from "../egress/internet.ts";
 import { type CallbackAnswer, type CallbackHost, startCallbackHost, status } from "../fakes/callback-host.ts";
 import { createPatientClock, type PatientClock } from "../harness/patient-clock.ts";
 import { until } from "../harness/wait.ts";
+import { nowhere } from "./place.ts";
 
 const secret = "the secret of the callers";
 const traceParent = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01";
@@ -69,7 +70,7 @@ function setWork({ baseUrl, random = () => 0.5, timeoutSec = 0, parameters = "[]
     limits,
     delaysMs,
     call: (args = "{}", { id = "call_1", signal = new AbortController().signal } = {}) => {
-      const context = { workDir: "/nowhere", sessionId: "s1", hidden: [], signal, call: { id, traceParent } };
+      const context = { ...nowhere, sessionId: "s1", signal, call: { id, traceParent } };
       return runCall(tool, args, context, { timeoutMs: callTimeoutMs, clock });
     },
   };

@@ -9,6 +9,7 @@ import { readFile } from "../../src/tools/read-file.ts";
 import type { ToolOutcome } from "../../src/tools/tool.ts";
 import { openInside } from "../../src/tools/walk.ts";
 import { Area } from "./area.ts";
+import { nowhere, placeAt } from "./place.ts";
 import { startSwapping } from "./swapping.ts";
 
 let area: Area;
@@ -107,7 +108,7 @@ describe("links (W2)", () => {
   test("to the work directory itself may be how it is configured", async () => {
     const spelled = join(area.base, "alias");
     symlinkSync(area.root, spelled);
-    const context = { ...area.context, workDir: spelled };
+    const context = { ...area.context, ...placeAt(spelled) };
     link("absolute", join(area.root, "src/a.txt"));
     link("spelled", join(spelled, "src/a.txt"));
     for (const path of ["src/a.txt", "absolute", "spelled", join(spelled, "src/a.txt")]) {
@@ -240,7 +241,7 @@ describe("refusals", () => {
 });
 
 test("a work directory that is not absolute is a defect, not an outcome", async () => {
-  await expect(openInside({ workDir: "area/s1", hidden: [] }, "", "directory")).rejects.toThrow(
+  await expect(openInside({ ...nowhere, workDir: "area/s1" }, "", "directory")).rejects.toThrow(
     "work directory must be an absolute path",
   );
 });

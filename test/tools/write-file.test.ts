@@ -19,6 +19,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ToolOutcome } from "../../src/tools/tool.ts";
 import { writeFile } from "../../src/tools/write-file.ts";
 import { Area } from "./area.ts";
+import { placeAt } from "./place.ts";
 
 let area: Area;
 beforeEach(() => {
@@ -175,7 +176,7 @@ describe("refused is", () => {
 
 test("a call of a run that has ended writes nothing", async () => {
   area.write("f", "old");
-  const context = { workDir: area.root, sessionId: "s1", hidden: [], signal: AbortSignal.abort(new Error("stopped")) };
+  const context = { ...placeAt(area.root), sessionId: "s1", signal: AbortSignal.abort(new Error("stopped")) };
   await expect(writeFile.run({ file_path: "f", content: "new" }, context)).rejects.toThrow("stopped");
   expect(read("f")).toBe("old");
 });
@@ -185,7 +186,7 @@ test("what fails while it is written leaves the old content and nothing else", a
   const stop = new AbortController();
   const outcome = writeFile.run(
     { file_path: "f", content: "x".repeat(10_485_760) },
-    { workDir: area.root, sessionId: "s1", hidden: [], signal: stop.signal },
+    { ...placeAt(area.root), sessionId: "s1", signal: stop.signal },
   );
   // The new file shows up beside the old one when writing has begun.
   while (readdirSync(area.root).length < 2) {
@@ -202,7 +203,8 @@ test("what the system refuses in the middle leaves the old content and nothing e
   const program = `
     import { writeFile } from ${JSON.stringify(join(import.meta.dirname, "../../src/tools/write-file.ts"))};
     process.on("SIGXFSZ", () => {});
-    const context = { workDir: process.argv[1], sessionId: "s1", hidden: [], signal: new AbortController().signal };
+    const workDir = process.argv[1];
+    const context = { workDir, realPath: workDir, hidden: [], sessionId: "s1", signal: new AbortController().signal };
     const outcome = await writeFile.run({ file_path: "f", content: "x".repeat(300_000) }, context);
     process.stdout.write(JSON.stringify(outcome));
   `;

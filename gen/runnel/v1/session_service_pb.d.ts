@@ -25,7 +25,9 @@ export declare type CreateSessionRequest = Message<"runnel.v1.CreateSessionReque
   sessionId: string;
 
   /**
-   * Absolute path of an existing directory that the tools work in; unset means an empty one of the session's own.
+   * Absolute path of an existing directory that the tools work in, of none of the places that belong to the system, to the
+   * service or to other sessions, and in one of those that the operator lists, if any; unset means an empty one of the
+   * session's own.
    *
    * @generated from field: string work_dir = 2;
    */

@@ -2,7 +2,7 @@
 
 import { parseHostNetwork } from "../host-network.ts";
 import { Expected, type Key, makeKey, type Wrong } from "../key.ts";
-import { baseUrl, flag, integer, text } from "../kinds.ts";
+import { baseUrl, flag, integer, list, text } from "../kinds.ts";
 
 const documented = true;
 const notNegative = "must not be negative";
@@ -42,6 +42,15 @@ export const sessionKeys = {
     path: "sessions.work_root",
     fallbackAbout: "`work` in `database.dir`",
     about: "Where sessions that name no `work_dir` get one.",
+  }),
+  sessionsWorkDirs: list({
+    path: "sessions.work_dirs",
+    item: /^\/[^,\0]*$/,
+    expected: "absolute paths, separated by commas",
+    fallbackAbout: "anywhere",
+    about:
+      "Directories that sessions may name as their `work_dir`, each with all below it, separated by commas. Those of the system " +
+      "and of the service are never among them.",
   }),
   runsSlots: integer({
     path: "runs.slots",

@@ -158,12 +158,11 @@ async function* takeCalls(
   { progress, calls }: Next,
   resumed: boolean,
 ): AsyncGenerator<DriverStep, Progress | undefined> {
-  const { tools, clock, context, events, toolbox } = loop;
+  const { tools, clock, context, events } = loop;
   const turn = progress.turns;
   const { counts, interventions } = noticeRepetition(loop, progress, calls);
   const { session, signal, span } = context;
-  const workDir = await context.openWorkDir();
-  const work = { workDir, hidden: toolbox.hidden, sessionId: session.name, signal, span };
+  const work = { ...(await context.openWorkPlace()), sessionId: session.name, signal, span };
   const outcomes = yield* runToolBatch({ turn, calls, resumed, tools, interventions, clock, work, events });
   return outcomes && (yield* answerCalls(loop, { ...progress, callCounts: counts }, outcomes));
 }

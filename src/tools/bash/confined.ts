@@ -4,8 +4,8 @@ import { constants } from "node:fs";
 import { open, readlink } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import { findHiddenPlace, type HiddenPlace } from "../hidden.ts";
 import type { ToolContext, ToolOutcome } from "../tool.ts";
+import { findHidden, findRefusal } from "../work-place.ts";
 import { coversWithin } from "./find-bubblewrap.ts";
 import type { Growth } from "./growth.ts";
 import { refuseWorkDir } from "./jail.ts";
@@ -23,10 +23,11 @@ export interface Confinement {
 /** Whatever the command is: nothing here looks at it. */
 export async function runConfined(
   command: string,
-  { workDir, sessionId, hidden }: ToolContext,
+  context: ToolContext,
   { jail, growth, clock }: Confinement,
   options: CommandOptions,
 ): Promise<ToolOutcome> {
+  const { workDir, sessionId, hidden } = context;
   const shownAs = resolve(workDir);
   // Opened once: everything from here on is about this directory, wherever its path leads by then.
   const opened = await open(shownAs, constants.O_RDONLY | constants.O_DIRECTORY).catch((error: Error) => error);
@@ -36,7 +37,8 @@ export async function runConfined(
   await using directory = opened;
   const path = `/proc/self/fd/${directory.fd}`;
   const real = await readlink(path);
-  const refusal = refuseWorkDir(shownAs) ?? refuseLink(shownAs, real) ?? refuseHidden(real, hidden);
+  const refusal =
+    refuseWorkDir(shownAs) ?? refuseLink(shownAs, real) ?? findRefusal(context, real) ?? refuseHidden(real, hidden);
   if (refusal !== undefined) {
     return { error: refusal };
   }
@@ -65,7 +67,7 @@ function refuseLink(path: string, real: string): string | undefined {
     : `bash cannot work in ${path}: it is a link, or was moved; name ${real} as work_dir`;
 }
 
-function refuseHidden(path: string, hidden: readonly HiddenPlace[]): string | undefined {
-  const place = findHiddenPlace(path, hidden);
+function refuseHidden(path: string, hidden: readonly string[]): string | undefined {
+  const place = findHidden(path, hidden);
   return place === undefined ? undefined : `bash cannot work in ${path}: ${place} belongs to the service`;
 }

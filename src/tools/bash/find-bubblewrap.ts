@@ -6,7 +6,6 @@ import { access, lstat, mkdtemp, open, readlink, realpath, rm } from "node:fs/pr
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import type { HiddenPlace } from "../hidden.ts";
 import { isWithin } from "../within.ts";
 import type { Cover, SystemView } from "./jail.ts";
 import { type Bubblewrap, launchJailed } from "./launch.ts";
@@ -24,7 +23,7 @@ export interface NoJail {
 export interface FindOptions {
   readonly clock: Clock;
   /** What no command may see. */
-  readonly hidden: readonly HiddenPlace[];
+  readonly hidden: readonly string[];
   /** Where programs are looked for, as in PATH. */
   readonly path: string;
 }
@@ -66,7 +65,7 @@ async function findProgram(name: string, path: string): Promise<string | undefin
 
 const programFolders = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
-async function lookAtSystem(hidden: readonly HiddenPlace[]): Promise<SystemView> {
+async function lookAtSystem(hidden: readonly string[]): Promise<SystemView> {
   const folders = await Promise.all(
     programFolders.map(async (path) => {
       const stat = await lstat(path).catch(() => undefined);
@@ -78,13 +77,9 @@ async function lookAtSystem(hidden: readonly HiddenPlace[]): Promise<SystemView>
 }
 
 /** What of the service's own lies below a directory, as a jail that has it at `shownAs` names it. */
-export async function coversWithin(
-  directory: string,
-  shownAs: string,
-  hidden: readonly HiddenPlace[],
-): Promise<Cover[]> {
+export async function coversWithin(directory: string, shownAs: string, hidden: readonly string[]): Promise<Cover[]> {
   const covers = await Promise.all(
-    hidden.map(async ({ path }): Promise<Cover[]> => {
+    hidden.map(async (path): Promise<Cover[]> => {
       try {
         const real = await realpath(path);
         const kind = (await lstat(real)).isDirectory() ? "directory" : "file";

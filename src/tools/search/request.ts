@@ -1,6 +1,5 @@
 // What is searched, where, and what comes of it: what goes between the tools and the threads that search.
 
-import type { HiddenPlace } from "../hidden.ts";
 import type { ToolOutcome } from "../tool.ts";
 
 /** Where a search starts. The descriptor stays open until the search has ended. */
@@ -12,7 +11,7 @@ export interface SearchRoot {
   /** Absolute, without links. */
   readonly realPath: string;
   /** What is passed over. */
-  readonly hidden: readonly HiddenPlace[];
+  readonly hidden: readonly string[];
 }
 
 /** Files below the root whose path from there matches a glob pattern. */

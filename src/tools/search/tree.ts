@@ -6,15 +6,15 @@
 
 import { closeSync, type Dirent, opendirSync, openSync, statfsSync } from "node:fs";
 import { descriptorPath, directoryFlags, pathIn, readFlags, showsProcesses } from "../descriptors.ts";
-import { findHiddenPlace, type HiddenPlace } from "../hidden.ts";
 import { isSystemError } from "../path-failure.ts";
 import { findSensitivePart } from "../sensitive.ts";
+import { findHidden } from "../work-place.ts";
 
 export interface Tree {
   readonly directoryFd: number;
   /** Absolute, without links. */
   readonly realPath: string;
-  readonly hidden: readonly HiddenPlace[];
+  readonly hidden: readonly string[];
   /** Directories of these names are not entered. */
   readonly skippedNames: ReadonlySet<string>;
   /** How many directories lie at most between the tree and a file. */
@@ -74,7 +74,7 @@ function visitDirectory(walk: Walk, directoryFd: number, prefix: string, level: 
 
 function mayShow({ realPath, hidden }: Tree, path: string): boolean {
   const absolute = `${realPath}/${path}`;
-  return findSensitivePart(absolute) === undefined && findHiddenPlace(absolute, hidden) === undefined;
+  return findSensitivePart(absolute) === undefined && findHidden(absolute, hidden) === undefined;
 }
 
 function visitBelow(walk: Walk, parentFd: number, name: string, path: string, level: number): void {

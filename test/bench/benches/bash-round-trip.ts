@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { systemClock } from "../../../src/base/clock.ts";
 import { createBash } from "../../../src/tools/bash/bash.ts";
 import { findBubblewrap } from "../../../src/tools/bash/find-bubblewrap.ts";
+import { placeAt } from "../../tools/place.ts";
 import type { Bench, Variant } from "../bench.ts";
 import { percentile } from "../ground/load.ts";
 
@@ -28,7 +29,7 @@ export const bashRoundTrip: Bench = {
     await using _closed = { [Symbol.asyncDispose]: () => rm(workDir, { recursive: true, force: true }) };
     const { signal } = new AbortController();
     const inJail = async (): Promise<string> => {
-      const outcome = await bash.run({ command }, { workDir, sessionId: "bench", hidden: [], signal });
+      const outcome = await bash.run({ command }, { ...placeAt(workDir), sessionId: "bench", signal });
       return "content" in outcome ? outcome.content : outcome.error;
     };
     const count = stage.quick ? 40 : 150;

@@ -10,6 +10,7 @@ import { rgPath } from "@vscode/ripgrep";
 import { grep } from "../../../src/tools/grep.ts";
 import { readFile } from "../../../src/tools/read-file.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
+import { placeAt } from "../../tools/place.ts";
 import type { Bench, Variant } from "../bench.ts";
 import { measure } from "../ground/meter.ts";
 
@@ -126,7 +127,7 @@ async function compareReads(area: string): Promise<Variant> {
 }
 
 async function runTool(tool: Tool, args: Record<string, unknown>, workDir: string): Promise<string> {
-  const outcome = await tool.run(args, { workDir, sessionId: "s1", hidden: [], signal: new AbortController().signal });
+  const outcome = await tool.run(args, { ...placeAt(workDir), sessionId: "s1", signal: new AbortController().signal });
   if ("error" in outcome) {
     throw new Error(outcome.error);
   }

@@ -3,6 +3,7 @@
 import { systemClock } from "../../../src/base/clock.ts";
 import { createBash } from "../../../src/tools/bash/bash.ts";
 import { findBubblewrap } from "../../../src/tools/bash/find-bubblewrap.ts";
+import { placeAt } from "../place.ts";
 
 const [, , workDir = "", sessionId = ""] = process.argv;
 const jail = await findBubblewrap({ clock: systemClock, hidden: [], path: process.env.PATH ?? "" });
@@ -11,4 +12,4 @@ if ("problem" in jail) {
 }
 const bash = createBash({ jail, clock: systemClock, denyList: "documented", growthBytesMax: 1_048_576 });
 const { signal } = new AbortController();
-await bash.run({ command: "setsid sleep 60 & sleep 60" }, { workDir, sessionId, hidden: [], signal });
+await bash.run({ command: "setsid sleep 60 & sleep 60" }, { ...placeAt(workDir), sessionId, signal });

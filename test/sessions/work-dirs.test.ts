@@ -1,0 +1,96 @@
+// Which directories sessions may name, and what their tools are told to keep away from.
+
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { WorkDirs } from "../../src/sessions/work-dirs.ts";
+
+const session = { id: "s1", client: "app" };
+
+function openHouse(permitted: (base: string) => readonly string[] = () => []) {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "runnel-house-")));
+  onTestFinished(() => rmSync(base, { recursive: true }));
+  for (const name of ["data/work", "program/src", "projects/one", "other"]) {
+    mkdirSync(join(base, name), { recursive: true });
+  }
+  const at = (name: string): string => join(base, name);
+  const reserved = [at("program"), at("data"), at("settings.yaml")];
+  return { at, dirs: new WorkDirs({ root: at("data/work"), reserved, permitted: permitted(base) }) };
+}
+
+describe("a session may not name", () => {
+  test.each(["/", "/etc", "/usr/local", "/proc/self", "/dev", "/run", "/sys", "/boot"].filter(isThere))(
+    "%s, which is the system's",
+    async (named) => {
+      const message = /^invalid work_dir: not permitted: \S+ belongs to the system; name a/;
+      await expect(openHouse().dirs.check(named)).rejects.toThrow(message);
+    },
+  );
+
+  test("what is the service's, or another session's", async () => {
+    const { at, dirs } = openHouse();
+    const { workDir } = await dirs.open(session, undefined);
+    for (const named of [at("program"), at("program/src"), at("data"), at("data/work"), workDir]) {
+      await expect(dirs.check(named)).rejects.toThrow(/not permitted: .* belongs to the service; name a directory/);
+    }
+  });
+
+  test("what leads there by a link", async () => {
+    const { at, dirs } = openHouse();
+    symlinkSync(at("program"), at("other/link"));
+    await expect(dirs.check(at("other/link"))).rejects.toThrow("belongs to the service");
+    await expect(dirs.check(at("other/link/src"))).rejects.toThrow("belongs to the service");
+  });
+
+  test("anything beside the operator's list, if there is one", async () => {
+    const { at, dirs } = openHouse((base) => [join(base, "projects")]);
+    await dirs.check(at("projects"));
+    await dirs.check(at("projects/one"));
+    mkdirSync(at("projects2"));
+    for (const named of [at("other"), at("projects2"), at(".")]) {
+      await expect(dirs.check(named)).rejects.toThrow(/is in none of the directories that this service lets sessions/);
+    }
+  });
+});
+
+describe("tools work", () => {
+  test("in a directory of the session's own, whose place they may see", async () => {
+    const { at, dirs } = openHouse();
+    const place = await dirs.open(session, undefined);
+    expect(place.realPath).toBe(place.workDir);
+    expect(place.workDir.startsWith(at("data/work/"))).toBe(true);
+    expect(statSync(place.workDir).mode & 0o777).toBe(0o700);
+    expect(place.hidden).toEqual([at("program"), at("settings.yaml")]);
+    expect((await dirs.open({ ...session, client: "other" }, undefined)).workDir).not.toBe(place.workDir);
+    await dirs.remove(session);
+    expect(isThere(place.workDir)).toBe(false);
+  });
+
+  test("in a named one that holds places of the service, which are hidden", async () => {
+    const { at, dirs } = openHouse();
+    expect(await dirs.open(session, at("."))).toEqual({
+      workDir: at("."),
+      realPath: realpathSync(at(".")),
+      hidden: [at("program"), at("data"), at("settings.yaml"), at("data/work")],
+    });
+  });
+
+  test("nowhere once a link on the way leads where they may not be, or nothing is there", async () => {
+    const { at, dirs } = openHouse();
+    symlinkSync(at("projects"), at("current"));
+    expect(await dirs.open(session, at("current/one"))).toMatchObject({ realPath: at("projects/one") });
+    rmSync(at("current"));
+    expect(await dirs.open(session, at("current/one"))).toMatchObject({
+      refusal: expect.stringContaining("no such file"),
+    });
+    symlinkSync("/etc", at("current"));
+    expect(await dirs.open(session, at("current"))).toMatchObject({
+      refusal: expect.stringContaining("belongs to the system"),
+    });
+  });
+});
+
+function isThere(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}

@@ -1,6 +1,7 @@
 // How much the work directories have grown since this replica first ran a command in them, and so what the next command may
 // write. A directory is measured when it is first seen and after commands that may have changed its size: most do not.
 
+import type { Dirent } from "node:fs";
 import { lstat, opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { writtenBytesLeast } from "./limits.ts";
@@ -72,8 +73,8 @@ async function measure(directory: string): Promise<number> {
   return bytes;
 }
 
-async function openQuietly(path: string): Promise<AsyncIterable<{ name: string; isDirectory(): boolean }>> {
-  return await opendir(path).catch(async function* () {} as never);
+async function openQuietly(path: string): Promise<AsyncIterable<Dirent> | readonly Dirent[]> {
+  return await opendir(path).catch(() => []);
 }
 
 async function bytesOf(path: string): Promise<number> {

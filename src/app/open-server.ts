@@ -53,6 +53,7 @@ export async function openServer(
     firstRuns: new FirstRuns({ db, clock, wakeup: runlog.wakeup }),
     cursors: new Cursors(await loadSecret(db, "cursor")),
     concurrentRunsMax: config.sessionsMaxConcurrent,
+    clientRunsMax: config.sessionsClientMaxConcurrent,
     timeoutMs: runTimeoutOf(config),
     ...thinking,
     selectTools: thinking.toolbox.select,

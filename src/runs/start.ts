@@ -7,23 +7,16 @@ import { Fault } from "../base/fault.ts";
 import { newUuid } from "../base/ids.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
 import type { Db, Transaction } from "../storage/database.ts";
-import { countActiveRuns, insertRun, lockAdmission, type StartedRun } from "../storage/run-start.ts";
+import { insertRun, type StartedRun } from "../storage/run-start.ts";
+import { admit, freelyBelow, type RunLimits } from "./admission.ts";
 import { announceCallback } from "./callback.ts";
 import type { Dispatcher, Reservation } from "./dispatch.ts";
 
-/**
- * Starts that overlap do not see each other's runs. So near the limit they come one after the other; further away, where
- * even all starts in flight together cannot cross it, they need not wait.
- */
-const admissionMarginRuns = 64;
-
-export interface StartDeps {
+export interface StartDeps extends RunLimits {
   readonly db: Db;
   readonly clock: Clock;
   readonly wakeup: Wakeup;
   readonly dispatcher: Dispatcher;
-  /** Most active runs over all replicas; 0 means no limit. */
-  readonly concurrentRunsMax: number;
   readonly timeoutMs: number;
 }
 
@@ -43,13 +36,13 @@ export interface StartRequest {
  * whether it is after all, is for `startRun` to find out step by step.
  */
 export async function startAlone(deps: StartDeps, request: StartRequest): Promise<string | undefined> {
-  const { concurrentRunsMax } = deps;
-  if (concurrentRunsMax > 0 && concurrentRunsMax <= admissionMarginRuns) {
+  const activeMax = freelyBelow(deps.concurrentRunsMax);
+  const clientActiveMax = freelyBelow(deps.clientRunsMax);
+  if ((activeMax ?? 1) <= 0 || (clientActiveMax ?? 1) <= 0) {
     return undefined;
   }
   using slot = deps.dispatcher.reserve();
-  const activeMax = concurrentRunsMax === 0 ? undefined : concurrentRunsMax - admissionMarginRuns;
-  const started = await insertRun(deps.db, { ...newRun(deps, request, slot), activeMax });
+  const started = await insertRun(deps.db, { ...newRun(deps, request, slot), activeMax, clientActiveMax });
   announceStart(deps, started, slot);
   return started?.id;
 }
@@ -80,7 +73,7 @@ async function insert(
   request: StartRequest,
   slot: Reservation | undefined,
 ): Promise<StartedRun> {
-  await admit(trx, deps.concurrentRunsMax);
+  await admit(trx, deps, request.client);
   const run = await insertRun(trx, newRun(deps, request, slot));
   if (run === undefined) {
     throw new Fault("SESSION_BUSY", "session already running");
@@ -91,21 +84,6 @@ async function insert(
 
 function newRun({ clock, timeoutMs }: StartDeps, request: StartRequest, slot: Reservation | undefined) {
   return { ...request, id: newUuid(clock.nowMs()), timeoutMs, owner: slot?.replicaId };
-}
-
-async function admit(trx: Transaction, runsMax: number): Promise<void> {
-  if (runsMax === 0) {
-    return;
-  }
-  let active = await countActiveRuns(trx);
-  if (active < runsMax && active >= runsMax - admissionMarginRuns) {
-    await lockAdmission(trx);
-    active = await countActiveRuns(trx);
-  }
-  if (active < runsMax) {
-    return;
-  }
-  throw new Fault("CONCURRENCY_EXHAUSTED", `max concurrent sessions (${runsMax}) reached`, { retryAfterMs: 1_000 });
 }
 
 /** After the commit, which may have started nothing. */

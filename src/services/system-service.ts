@@ -24,6 +24,7 @@ export function createSystemService(deps: ServiceDeps): ServiceImpl<typeof Syste
       messageBytesMax: BigInt(messageBytesMax),
       restBodyBytesMax: BigInt(config.serverMaxBodyBytes),
       concurrentRunsMax: config.sessionsMaxConcurrent,
+      clientConcurrentRunsMax: config.sessionsClientMaxConcurrent,
       turnsMax: config.defaultMaxTurns,
       runSecondsMax: config.defaultTimeoutSecs,
       toolOutputBytesMax: contentBytesMax,

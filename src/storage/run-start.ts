@@ -1,6 +1,6 @@
 // How a run gets its worker: admitted with its session's message and owned at once, or queued and taken by whoever is free.
 
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { callbackOf } from "./callback.ts";
 import { type Db, isUniqueViolation, type Transaction } from "./database.ts";
 import { type RunRow, runValues } from "./run.ts";
@@ -30,10 +30,15 @@ export interface NewRun {
   readonly callbackUrl?: string | undefined;
   /** Nothing is inserted while as many runs are active on all replicas; undefined when that is no matter. */
   readonly activeMax?: number | undefined;
+  /** The same of the client's runs. */
+  readonly clientActiveMax?: number | undefined;
 }
 
 // Literals, so that the partial index of active runs serves whatever plan is kept.
-const activeRuns = sql`(select count(*) from run where status in ('queued', 'running', 'waiting'))`;
+function activeRuns(client?: string) {
+  const whose = client === undefined ? sql`` : sql` and client = ${client}`;
+  return sql`(select count(*) from run where status in ('queued', 'running', 'waiting')${whose})`;
+}
 
 /**
  * Inserts a run and what begins with it: it becomes the session's latest, and its input the newest message. One statement,
@@ -61,7 +66,7 @@ export async function insertRun(db: Db | Transaction, run: NewRun): Promise<Star
           case when worker.id is null then 0 else 1 end,
           case when worker.id is null then now() end, case when worker.id is not null then now() end
         from owned cross join (select (select id from held) as id) as worker
-        where ${run.activeMax ?? null}::int8 is null or ${activeRuns} < ${run.activeMax ?? null}::int8
+        where ${isBelow(run.activeMax, activeRuns())} and ${isBelow(run.clientActiveMax, activeRuns(run.client))}
         returning ${runValues}
       ), latest as (
         update session set latest_run_id = inserted.id from inserted where session.id = inserted.session
@@ -84,15 +89,20 @@ export async function insertRun(db: Db | Transaction, run: NewRun): Promise<Star
   }
 }
 
-/** Counts what is active on all replicas. */
-export async function countActiveRuns(db: Db | Transaction): Promise<number> {
-  const { rows } = await sql<{ count: number }>`select ${activeRuns} as count`.execute(db);
+function isBelow(max: number | undefined, count: RawBuilder<unknown>) {
+  return max === undefined ? sql`true` : sql`${count} < ${max}::int8`;
+}
+
+/** Counts what is active on all replicas, of one client or of all. */
+export async function countActiveRuns(db: Db | Transaction, client?: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select ${activeRuns(client)} as count`.execute(db);
   return rows[0]?.count ?? 0;
 }
 
-/** From here to the end of the transaction no other replica admits a run. */
-export async function lockAdmission(trx: Transaction): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtext('runnel admission'))`.execute(trx);
+/** From here to the end of the transaction nobody else admits a run, or one of this client. */
+export async function lockAdmission(trx: Transaction, client?: string): Promise<void> {
+  const name = client === undefined ? "runnel admission" : `runnel admission of ${client}`;
+  await sql`select pg_advisory_xact_lock(hashtext(${name}))`.execute(trx);
 }
 
 /** Takes due runs from the queue for a replica, no more than one of a client before every client had its turn. */

@@ -115,6 +115,19 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
     expect((await readSession(api, sessionId)).at(-1)?.payload).toMatchObject({ output: "my turn" });
   });
 
+  test("are refused beyond the most that their client may run, and tell of that limit", async () => {
+    const { provider, api } = await setStage(kind, { sessionsClientMaxConcurrent: 1 });
+    provider.respond((wire) => wire.hang());
+    await startConversation(api);
+    const { session_id: sessionId } = await api.createSession({ agent: { name: "second" } });
+    await expectRefused(api.sendMessage({ sessionId, message: "me too" }), {
+      grpcCode: "RESOURCE_EXHAUSTED",
+      httpStatus: 429,
+      reason: "CONCURRENCY_EXHAUSTED",
+      text: "max concurrent sessions of a client (1) reached",
+    });
+  });
+
   test("take one message at a time", async () => {
     const { provider, api, service } = await setStage(kind);
     provider.respond((wire) => wire.hang());

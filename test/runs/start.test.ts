@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
+import type { RunLimits } from "../../src/runs/admission.ts";
 import { type StartDeps, type StartRequest, startAlone, startRun } from "../../src/runs/start.ts";
 import { findRun } from "../../src/storage/run.ts";
 import { markSessionDeleted } from "../../src/storage/session.ts";
@@ -10,19 +11,20 @@ import { until } from "../harness/wait.ts";
 import { addSession, input, LocalWakeup, openStore, type Store } from "../runlog/store.ts";
 import { openReplica, type Replica, type ReplicaChoice } from "./stage.ts";
 
-const start = (store: Store, replica: Replica, session: string, concurrentRunsMax = 0) =>
-  startRun(depsOf(store, replica, concurrentRunsMax), (_, begin) => begin(requestOf(session)));
+const start = (store: Store, replica: Replica, session: string, limits?: Partial<RunLimits>, client?: string) =>
+  startRun(depsOf(store, replica, limits), (_, begin) => begin(requestOf(session, client)));
 
 /** The same by one statement. */
-const tryStart = (store: Store, replica: Replica, session: string, concurrentRunsMax = 0) =>
-  startAlone(depsOf(store, replica, concurrentRunsMax), requestOf(session));
+const tryStart = (store: Store, replica: Replica, session: string, limits?: Partial<RunLimits>) =>
+  startAlone(depsOf(store, replica, limits), requestOf(session));
 
-function depsOf({ db }: Store, { dispatcher, wakeup }: Replica, concurrentRunsMax: number): StartDeps {
-  return { db, clock: systemClock, wakeup, dispatcher, concurrentRunsMax, timeoutMs: 60_000 };
+function depsOf({ db }: Store, { dispatcher, wakeup }: Replica, limits: Partial<RunLimits> = {}): StartDeps {
+  const none = { concurrentRunsMax: 0, clientRunsMax: 0 };
+  return { db, clock: systemClock, wakeup, dispatcher, ...none, ...limits, timeoutMs: 60_000 };
 }
 
-function requestOf(session: string): StartRequest {
-  return { client: "shared/test", session, driver: "test", input };
+function requestOf(session: string, client = "shared/test"): StartRequest {
+  return { client, session, driver: "test", input };
 }
 
 const never = (): { supervise: () => Promise<void>; release: () => void } => {
@@ -47,13 +49,30 @@ test("of a hundred starts at once over two replicas exactly as many are admitted
   ];
   const sessions = await Promise.all(Array.from({ length: 100 }, () => addSession(store.db)));
   const ends = await Promise.allSettled(
-    sessions.map((session, index) => start(store, replicas[index % 2] as Replica, session, 10)),
+    sessions.map((session, index) => start(store, replicas[index % 2] as Replica, session, { concurrentRunsMax: 10 })),
   );
   const refused = ends.filter((end) => end.status === "rejected");
   expect(ends.length - refused.length).toBe(10);
   expect(new Set(refused.map((end) => end.reason.reason))).toEqual(new Set(["CONCURRENCY_EXHAUSTED"]));
   const runs = await store.db.selectFrom("run").select("id").execute();
   expect(runs).toHaveLength(10);
+  release();
+});
+
+test("of each client exactly as many are admitted as its own limit says, whatever others do", async () => {
+  const store = await openStore({ poolSize: 12 });
+  const { supervise, release } = never();
+  const replica = await openReplica(store, { supervise, slots: 3 });
+  const sessions = await Promise.all(Array.from({ length: 60 }, () => addSession(store.db)));
+  const clients = ["one", "two", "three"];
+  const limits = { concurrentRunsMax: 100, clientRunsMax: 7 };
+  const ends = await Promise.allSettled(
+    sessions.map((session, index) => start(store, replica, session, limits, clients[index % 3])),
+  );
+  const refused = ends.flatMap((end) => (end.status === "rejected" ? [String(end.reason.message)] : []));
+  expect(new Set(refused)).toEqual(new Set(["max concurrent sessions of a client (7) reached"]));
+  const runs = await store.db.selectFrom("run").select("client").execute();
+  expect(clients.map((name) => runs.filter(({ client }) => client === name).length)).toEqual([7, 7, 7]);
   release();
 });
 
@@ -105,7 +124,7 @@ test("one statement starts a run, or writes nothing where that has to be asked s
   const { supervise, release } = never();
   const replica = await openIdle(store, { supervise, slots: 3 });
   const session = await addSession(store.db);
-  const id = await tryStart(store, replica, session, 66);
+  const id = await tryStart(store, replica, session, { concurrentRunsMax: 66 });
   expect(await findRun(store.db, id ?? "")).toMatchObject({ session, status: "running", epoch: 1 });
   expect(replica.dispatcher.activeCount).toBe(1);
   const deleted = await addSession(store.db);
@@ -114,13 +133,15 @@ test("one statement starts a run, or writes nothing where that has to be asked s
   expect(await tryStart(store, replica, session)).toBeUndefined();
   expect(await tryStart(store, replica, deleted)).toBeUndefined();
   // One run is active; 64 more that nobody sees may be on their way.
-  expect(await tryStart(store, replica, other, 65)).toBeUndefined();
-  expect(await tryStart(store, replica, other, 64)).toBeUndefined();
+  expect(await tryStart(store, replica, other, { concurrentRunsMax: 65 })).toBeUndefined();
+  expect(await tryStart(store, replica, other, { concurrentRunsMax: 64 })).toBeUndefined();
+  expect(await tryStart(store, replica, other, { clientRunsMax: 65 })).toBeUndefined();
+  expect(await tryStart(store, replica, other, { clientRunsMax: 64 })).toBeUndefined();
   expect(await store.db.selectFrom("run").select("id").execute()).toEqual([{ id }]);
   expect(await store.db.selectFrom("transcript").select(["session", "position"]).execute()).toEqual([
     { session, position: 0 },
   ]);
-  expect(await tryStart(store, replica, other, 66)).toBeDefined();
+  expect(await tryStart(store, replica, other, { concurrentRunsMax: 66 })).toBeDefined();
   expect(replica.dispatcher.activeCount).toBe(2);
   release();
 });

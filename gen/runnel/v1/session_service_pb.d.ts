@@ -660,8 +660,8 @@ export declare const SessionService: GenService<{
    * Sends a message and starts a run. Returns as soon as the run is durable; the run needs no reader.
    *
    * FAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active, or after its only message where the service
-   * is set to one message per session; RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the service runs as many as it
-   * may. May be retried safely with the same `request_id`.
+   * is set to one message per session; RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the service, or the client, runs
+   * as many as it may. May be retried safely with the same `request_id`.
    *
    * @generated from rpc runnel.v1.SessionService.SendMessage
    */

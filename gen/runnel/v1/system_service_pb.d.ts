@@ -154,6 +154,13 @@ export declare type GetLimitsResponse = Message<"runnel.v1.GetLimitsResponse"> &
    * @generated from field: int32 history_messages_max = 11;
    */
   historyMessagesMax: number;
+
+  /**
+   * Most runs of the caller that may be active over all replicas; 0 means no limit but that of all.
+   *
+   * @generated from field: int32 client_concurrent_runs_max = 12;
+   */
+  clientConcurrentRunsMax: number;
 };
 
 /**

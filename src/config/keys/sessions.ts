@@ -17,6 +17,14 @@ export const sessionKeys = {
     about: "Most active runs over all replicas; 0 means no limit.",
     documented,
   }),
+  sessionsClientMaxConcurrent: integer({
+    path: "sessions.client_max_concurrent",
+    fallback: 0,
+    min: 0,
+    max: 1_000_000,
+    belowMin: notNegative,
+    about: "Most active runs of one client over all replicas; 0 means no limit but that of all.",
+  }),
   sessionsTtlMinutes: integer({
     path: "sessions.ttl_minutes",
     fallback: 30,

@@ -107,6 +107,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     clock,
     allowsPrivate: config.securityAllowPrivateNetworks,
     exceptions: config.securityCallbackAllow,
+    onDenied: (kind) => events.egressDenied({ kind }),
   });
   closers.defer(() => egress.close());
   const why = config.callbackBaseUrl === "" ? undefined : egress.findProblem(config.callbackBaseUrl);

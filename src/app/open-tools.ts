@@ -37,7 +37,13 @@ interface OpenedBash {
 /** Not offered without a jail, unless that is what the settings say. */
 async function openBash({ config, clock, events, workDirs }: Ground): Promise<OpenedBash> {
   const create = (jail: Bubblewrap | undefined): Tool =>
-    createBash({ jail, clock, denyList: config.toolsDenyList, growthBytesMax: config.toolsDiskMb * mebibyte });
+    createBash({
+      jail,
+      clock,
+      denyList: config.toolsDenyList,
+      growthBytesMax: config.toolsDiskMb * mebibyte,
+      onKilled: (limit) => events.commandKilled({ limit }),
+    });
   if (config.toolsJail === "off") {
     events.jailOff({});
     return { tool: create(undefined), words: "without a jail, with all that this service may do" };

@@ -10,11 +10,13 @@ import { connect as connectTls, type TLSSocket } from "node:tls";
 import { type Clock, over } from "../base/clock.ts";
 import { bareHost } from "../config/host-network.ts";
 import type { AddressPolicy } from "./address.ts";
-import { describeTlsTrouble, EgressFailure, refuse } from "./failure.ts";
+import { type DeniedKind, describeTlsTrouble, EgressFailure, refuse } from "./failure.ts";
 
 export interface DialerOptions {
   readonly clock: Clock;
   readonly policy: AddressPolicy;
+  /** Told of each target that is refused, and what speaks against it. */
+  readonly onDenied?: ((kind: DeniedKind) => void) | undefined;
   /** All addresses of a name. A test stands in for DNS. */
   readonly resolve?: ((name: string) => Promise<readonly string[]>) | undefined;
   /** Begins a connection. A test stands in for the internet. */
@@ -41,7 +43,7 @@ export async function dial(url: URL, signal: AbortSignal, options: DialerOptions
 
 async function findAddresses(
   url: URL,
-  { policy, resolve = resolveBySystem }: DialerOptions,
+  { policy, onDenied, resolve = resolveBySystem }: DialerOptions,
 ): Promise<readonly string[]> {
   const host = bareHost(url.hostname);
   // The dot at the end keeps search domains out.
@@ -51,6 +53,7 @@ async function findAddresses(
   }
   const blocked = addresses.find((address) => !policy.isAllowed(host, address));
   if (blocked !== undefined) {
+    onDenied?.("address");
     throw refuse(`connection to private IP ${blocked} is blocked`);
   }
   return addresses;

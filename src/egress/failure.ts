@@ -11,6 +11,9 @@ export class EgressFailure extends Error {
   }
 }
 
+/** What speaks against a target: how its URL is written, a name of this machine, or an address that is not for callers. */
+export type DeniedKind = "url" | "name" | "address";
+
 export function refuse(message: string): EgressFailure {
   return new EgressFailure(message, { isRetryable: false });
 }

@@ -51,7 +51,13 @@ export interface EgressOptions extends Omit<DialerOptions, "policy"> {
 export function createEgress(options: EgressOptions): Egress {
   const policy = createAddressPolicy(options);
   const closing = new AbortController();
-  const findProblem = (url: string): string | undefined => findUrlProblem(url, policy);
+  const findProblem = (url: string): string | undefined => {
+    const problem = findUrlProblem(url, policy);
+    if (problem !== undefined) {
+      options.onDenied?.(problem.kind);
+    }
+    return problem?.words;
+  };
   return {
     findProblem,
     post: async (request) => {

@@ -3,11 +3,26 @@
 import { isIP } from "node:net";
 import { bareHost } from "../config/host-network.ts";
 import type { AddressPolicy } from "./address.ts";
+import type { DeniedKind } from "./failure.ts";
 
 const urlCharsMax = 2_000;
 
+export interface UrlProblem {
+  readonly words: string;
+  readonly kind: DeniedKind;
+}
+
 /** Undefined when nothing is wrong so far. */
-export function findUrlProblem(text: string, policy: AddressPolicy): string | undefined {
+export function findUrlProblem(text: string, policy: AddressPolicy): UrlProblem | undefined {
+  const words = findFormProblem(text);
+  if (words !== undefined) {
+    return { words, kind: "url" };
+  }
+  const problem = findHostProblem(bareHost(new URL(text).hostname), policy);
+  return problem ?? (text.length > urlCharsMax ? { words: "callback URL too long", kind: "url" } : undefined);
+}
+
+function findFormProblem(text: string): string | undefined {
   // A parser drops or turns these, so that two readers would see two hosts.
   if (/[\p{Cc}\p{Z}\\]/u.test(text)) {
     return "invalid URL: spaces, backslashes and control characters may not be in it";
@@ -22,19 +37,16 @@ export function findUrlProblem(text: string, policy: AddressPolicy): string | un
   if (url.username !== "" || url.password !== "" || text.includes("#")) {
     return "invalid URL: neither user, password nor fragment may be in it";
   }
-  if (blockedPorts.has(url.port)) {
-    return `invalid URL: port ${url.port} is not allowed`;
-  }
-  return (
-    findHostProblem(bareHost(url.hostname), policy) ?? (text.length > urlCharsMax ? "callback URL too long" : undefined)
-  );
+  return blockedPorts.has(url.port) ? `invalid URL: port ${url.port} is not allowed` : undefined;
 }
 
-function findHostProblem(host: string, policy: AddressPolicy): string | undefined {
+function findHostProblem(host: string, policy: AddressPolicy): UrlProblem | undefined {
   if (policy.isForbiddenName(host)) {
-    return "localhost callbacks are not allowed";
+    return { words: "localhost callbacks are not allowed", kind: "name" };
   }
-  return isIP(host) !== 0 && !policy.isAllowed(host, host) ? "private IP callbacks are not allowed" : undefined;
+  return isIP(host) !== 0 && !policy.isAllowed(host, host)
+    ? { words: "private IP callbacks are not allowed", kind: "address" }
+    : undefined;
 }
 
 /** Services that a stray request can hurt: remote shells, mail, databases, and what runs containers. */

@@ -157,6 +157,11 @@ export const catalogue = {
     "debug",
     "A tool call is over.",
   ),
+  commandKilled: row<{ limit: string }>(
+    "command.killed",
+    "none",
+    "A command of the tool bash was killed for this limit; the model reads of it in the tool's result.",
+  ),
   jailMissing: row<{ problem: string; fix: string }>(
     "jail.missing",
     "warn",
@@ -166,6 +171,11 @@ export const catalogue = {
     "jail.off",
     "warn",
     "The settings turn the jail off: commands of agents can do what the service can, and read what it can read.",
+  ),
+  egressDenied: row<{ kind: string }>(
+    "egress.denied",
+    "none",
+    "What a caller named is nothing that this service may call; the caller or the model reads why.",
   ),
   sessionsExpired: row<{ sessions: number }>("sessions.expired", "info", "Sessions reached the end of their time."),
   sessionsErased: row<{ sessions: number; runs: number }>(

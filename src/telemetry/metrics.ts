@@ -4,6 +4,7 @@
 import { collectDefaultMetrics, Registry } from "prom-client";
 import type { Clock } from "../base/clock.ts";
 import type { EventListeners } from "./events.ts";
+import { countBounds } from "./metrics/bounds.ts";
 import { countCallbacks } from "./metrics/callbacks.ts";
 import { countStatements } from "./metrics/database.ts";
 import { createFigures } from "./metrics/figures.ts";
@@ -50,6 +51,7 @@ export function createMetrics({ version, commit, toolNames, clock }: MetricsOpti
       ...countResults(figures, sources),
       ...countModels(figures, { toolNames }),
       ...countCallbacks(figures),
+      ...countBounds(figures),
     },
     attach: (more) => {
       Object.assign(sources, more);

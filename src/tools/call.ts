@@ -9,6 +9,11 @@ import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
 /** Contract: two minutes for one call, retries included. */
 export const callTimeoutMs = 120_000;
 
+/** Why the signal of a call aborts at the limit. */
+export class CallTimeout extends Error {
+  override readonly name = "CallTimeout";
+}
+
 export interface CallOptions {
   readonly timeoutMs: number;
   readonly clock: Clock;
@@ -74,7 +79,7 @@ async function enforceEnd(
 ): Promise<ToolOutcome> {
   await clock.sleep(timeoutMs, AbortSignal.any([stop.signal, ended]));
   if (!ended.aborted && !stop.signal.aborted) {
-    stop.abort(new Error(`tool call timed out after ${timeoutMs / 1000} seconds`));
+    stop.abort(new CallTimeout(`tool call timed out after ${timeoutMs / 1000} seconds`));
   }
   await clock.sleep(stopGraceMs, ended);
   return { error: textOf(stop.signal.reason) };

@@ -5,6 +5,7 @@ import { Socket } from "node:net";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { addressTimeoutMs } from "../../src/egress/dialer.ts";
+import type { DeniedKind } from "../../src/egress/failure.ts";
 import { makeCertificates } from "../harness/certificates.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
@@ -25,6 +26,23 @@ test("sends what it was given, to the name by the address that was checked", asy
   expect(await post(openEgress(internet.options), url, request)).toEqual({ status: 201, text: "done", isCut: false });
   const headers = { host: "app.example", "x-own": "1", "content-length": "8", connection: "close" };
   expect(seen).toEqual(["POST", "/tools?key=1", '{"ä":1}', expect.objectContaining(headers), "1.1"]);
+  expect(internet.dials).toEqual(["203.0.114.10:80"]);
+});
+
+test("what is refused is told of by what speaks against it, and what is not is not", async () => {
+  const port = await listen((_, response) => response.end("here"));
+  const names = { ...answers, "inside.example": ["203.0.114.10", "10.0.0.8"] };
+  const internet = createInternet(names, { http: port });
+  const denied: DeniedKind[] = [];
+  const egress = openEgress({ ...internet.options, onDenied: (kind) => denied.push(kind) });
+  expect(egress.findProblem("http://10.0.0.8/")).toBe("private IP callbacks are not allowed");
+  expect(denied).toEqual(["address"]);
+  for (const host of ["app.example:22", "localhost", "[::1]", "inside.example"]) {
+    await expect(post(egress, `http://${host}/`)).rejects.toMatchObject({ isRetryable: false });
+  }
+  await expect(post(egress, "http://nobody.example/")).rejects.toThrow("no such host");
+  await post(egress, "http://app.example/");
+  expect(denied).toEqual(["address", "url", "name", "address", "address"]);
   expect(internet.dials).toEqual(["203.0.114.10:80"]);
 });
 

@@ -67,6 +67,18 @@ test("tools that do not come with the service share one label", async () => {
   expect(text).not.toMatch(/of-a-tenant|dreamt_of/);
 });
 
+test("killed commands count by limit, targets that may not be called by what speaks against them", async () => {
+  const { events, read } = setStage();
+  events.commandKilled({ limit: "time" });
+  events.commandKilled({ limit: "disk" });
+  events.commandKilled({ limit: "disk" });
+  events.egressDenied({ kind: "address" });
+  const { value } = await read();
+  expect(value('runnel_jail_kills_total{limit="time"}')).toBe(1);
+  expect(value('runnel_jail_kills_total{limit="disk"}')).toBe(2);
+  expect(value('runnel_ssrf_denied_total{class="address"}')).toBe(1);
+});
+
 test("budgets, loops, takeovers and lost leases count", async () => {
   const { events, read } = setStage();
   events.budgetReached({ runId: "r", budget: "run_tokens" });

@@ -40,6 +40,8 @@ const expected: Readonly<Record<string, string>> = {
   runnel_clock_skew_seconds: "histogram",
   runnel_tool_calls_total: "counter",
   runnel_tool_duration_seconds: "histogram",
+  runnel_jail_kills_total: "counter",
+  runnel_ssrf_denied_total: "counter",
   runnel_llm_requests_total: "counter",
   runnel_llm_tokens_total: "counter",
   runnel_llm_time_to_first_part_seconds: "histogram",

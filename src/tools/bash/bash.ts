@@ -9,7 +9,7 @@ import { type DenyListName, refuseCommand } from "./deny-list.ts";
 import { environmentOf, tempDirectoryOf } from "./environment.ts";
 import { Growth } from "./growth.ts";
 import { type Bubblewrap, launchUnconfined } from "./launch.ts";
-import { commandBytesMax, timeoutSecs } from "./limits.ts";
+import { commandBytesMax, type KillLimit, timeoutSecs } from "./limits.ts";
 import { presentEnd } from "./outcome.ts";
 import { type CommandOptions, followCommand } from "./run-command.ts";
 import { TempHomes } from "./temp-home.ts";
@@ -21,6 +21,8 @@ export interface BashOptions {
   /** By how much commands may make a work directory grow. */
   readonly growthBytesMax: number;
   readonly clock: Clock;
+  /** Told of each command that is killed, and for what. */
+  readonly onKilled?: (limit: KillLimit) => void;
 }
 
 export function createBash(options: BashOptions): Tool {
@@ -60,8 +62,8 @@ async function runBash(args: ToolArguments, context: ToolContext, bash: Bash): P
   }
   const { least, most, fallback } = timeoutSecs;
   const seconds = Math.min(most, Math.max(least, readInteger(args, "timeout") ?? fallback));
-  const options = { clock: bash.clock, timeoutMs: seconds * 1_000, signal: context.signal };
-  const { jail } = bash;
+  const { jail, clock, onKilled } = bash;
+  const options = { clock, timeoutMs: seconds * 1_000, signal: context.signal, onKilled };
   return jail === undefined
     ? await runUnconfined(command, context, bash.homes, options)
     : await runConfined(command, context, { ...bash, jail }, options);

@@ -14,6 +14,12 @@ export const timeoutSecs = { least: 1, most: 300, fallback: 120 } as const;
 /** Contract: a command line that is longer is refused. */
 export const commandBytesMax = 4_096;
 
+/** What a command is killed for: its time, the end of its run, or what a watch from outside has found. */
+export type KillLimit = "time" | "run_end" | WatchedLimit;
+
+/** `disk` is what the command has written, `disk_free` what it left for others. */
+export type WatchedLimit = "processes" | "memory" | "disk" | "disk_free";
+
 /** Resident memory of all processes of a command: the kernel's own limit is per process. */
 export const memoryBytesMax = 1_024 * mebibyte;
 

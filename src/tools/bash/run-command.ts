@@ -4,16 +4,21 @@
 
 import { constants } from "node:os";
 import { type Clock, over } from "../../base/clock.ts";
+import { CallTimeout } from "../call.ts";
 import { Capture } from "./capture.ts";
 import type { Launched } from "./launch.ts";
+import type { KillLimit } from "./limits.ts";
 import type { CommandEnd, Exit, NotStarted } from "./outcome.ts";
+import type { PassedLimit } from "./watch.ts";
 
 export interface CommandOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Told once of a command that is killed. */
+  readonly onKilled?: ((limit: KillLimit) => void) | undefined;
   /** Looks after the command until the signal aborts; calls `onLimit` to have it killed. */
-  readonly watch?: (ended: AbortSignal, onLimit: (limit: string) => void) => Promise<void>;
+  readonly watch?: (ended: AbortSignal, onLimit: (passed: PassedLimit) => void) => Promise<void>;
 }
 
 export async function followCommand(launched: Launched, options: CommandOptions): Promise<CommandEnd | NotStarted> {
@@ -42,34 +47,43 @@ interface Over {
 }
 
 async function untilOver(launched: Launched, options: CommandOptions): Promise<Over | NotStarted> {
-  const { clock, timeoutMs, signal, watch } = options;
+  const { clock, timeoutMs, signal, onKilled, watch } = options;
   let isKilled = false;
   let limit: string | undefined;
-  const kill = (): void => {
+  const kill = (why: KillLimit): void => {
+    if (!isKilled) {
+      onKilled?.(why);
+    }
     isKilled = true;
     launched.kill();
   };
+  const stop = (): void => kill(limitOf(signal.reason));
   const ended = new AbortController();
   const closed = untilClosed(launched).finally(() => ended.abort(over));
-  signal.addEventListener("abort", kill, { once: true });
+  signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) {
-    kill();
+    stop();
   }
   try {
     const watching = watch?.(ended.signal, (passed) => {
-      limit = passed;
-      kill();
+      limit = passed.words;
+      kill(passed.limit);
     });
     await clock.sleep(timeoutMs, ended.signal);
     if (!ended.signal.aborted) {
-      kill();
+      kill("time");
     }
     const end = await closed;
     await watching;
     return "problem" in end ? end : { ...end, isKilled, limit };
   } finally {
-    signal.removeEventListener("abort", kill);
+    signal.removeEventListener("abort", stop);
   }
+}
+
+/** The time of the call may be over before that of the command, which may ask for more. */
+function limitOf(reason: unknown): KillLimit {
+  return reason instanceof CallTimeout ? "time" : "run_end";
 }
 
 /** What shells add to the number of the signal that ended a process. */

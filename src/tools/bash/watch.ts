@@ -9,6 +9,7 @@ import {
   memoryBytesMax,
   processesMax,
   rootWatchIntervalMs,
+  type WatchedLimit,
   watchIntervalMs,
   writtenBytesLeast,
 } from "./limits.ts";
@@ -18,7 +19,13 @@ export interface Watched {
   readonly jailPid: () => number | undefined;
   readonly writtenBytesMax: number;
   /** Told once, of the first limit that is passed. */
-  readonly onLimit: (limit: string) => void;
+  readonly onLimit: (passed: PassedLimit) => void;
+}
+
+export interface PassedLimit {
+  readonly limit: WatchedLimit;
+  /** For the model. */
+  readonly words: string;
 }
 
 export class Watch {
@@ -40,9 +47,9 @@ export class Watch {
   async run(clock: Clock, ended: AbortSignal, watched: Watched): Promise<void> {
     while (!ended.aborted) {
       await clock.sleep(intervalMs, ended);
-      const limit = ended.aborted ? undefined : await this.#findLimit(watched);
-      if (limit !== undefined && !ended.aborted) {
-        watched.onLimit(limit);
+      const passed = ended.aborted ? undefined : await this.#findPassed(watched);
+      if (passed !== undefined && !ended.aborted) {
+        watched.onLimit(passed);
         return;
       }
     }
@@ -54,28 +61,31 @@ export class Watch {
     return Math.max(change, this.#writtenBytes) >= writtenBytesLeast;
   }
 
-  async #findLimit({ jailPid, writtenBytesMax }: Watched): Promise<string | undefined> {
+  async #findPassed({ jailPid, writtenBytesMax }: Watched): Promise<PassedLimit | undefined> {
     const pid = jailPid();
     const use = pid === undefined ? undefined : await readUse(pid);
     this.#writtenBytes = Math.max(this.#writtenBytes, use?.writtenBytes ?? 0);
     return (use && findPassed(use, writtenBytesMax)) ?? (await this.#findFullDisk());
   }
 
-  async #findFullDisk(): Promise<string | undefined> {
+  async #findFullDisk(): Promise<PassedLimit | undefined> {
     const freeBytes = await readFreeBytes(this.#workDir);
     const isTaken = freeBytes < this.#freeBytesBefore - writtenBytesLeast;
-    return isTaken && freeBytes < freeBytesMin ? `less than ${inMebibytes(freeBytesMin)} MiB free on disk` : undefined;
+    const words = `less than ${inMebibytes(freeBytesMin)} MiB free on disk`;
+    return isTaken && freeBytes < freeBytesMin ? { limit: "disk_free", words } : undefined;
   }
 }
 
-function findPassed({ processes, memoryBytes, writtenBytes }: Use, writtenBytesMax: number): string | undefined {
+function findPassed({ processes, memoryBytes, writtenBytes }: Use, writtenBytesMax: number): PassedLimit | undefined {
   if (processes > processesMax) {
-    return `more than ${processesMax} processes`;
+    return { limit: "processes", words: `more than ${processesMax} processes` };
   }
   if (memoryBytes > memoryBytesMax) {
-    return `more than ${inMebibytes(memoryBytesMax)} MiB of memory`;
+    return { limit: "memory", words: `more than ${inMebibytes(memoryBytesMax)} MiB of memory` };
   }
-  return writtenBytes > writtenBytesMax ? `more than ${inMebibytes(writtenBytesMax)} MiB written to disk` : undefined;
+  return writtenBytes > writtenBytesMax
+    ? { limit: "disk", words: `more than ${inMebibytes(writtenBytesMax)} MiB written to disk` }
+    : undefined;
 }
 
 /** The kernel's limit of processes passes by the user that root is mapped from. */

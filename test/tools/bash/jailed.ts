@@ -6,6 +6,7 @@ import { expect, inject, onTestFinished } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { createBash } from "../../../src/tools/bash/bash.ts";
 import { type Bubblewrap, findBubblewrap } from "../../../src/tools/bash/find-bubblewrap.ts";
+import type { KillLimit } from "../../../src/tools/bash/limits.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 
 /** False on a machine without a jail: what needs one is left out, which the test run says in a line. */
@@ -22,13 +23,16 @@ export async function openJail(): Promise<Bubblewrap> {
 }
 
 /** Small limits, so that reaching them takes no time. */
-export async function openBash(more: { readonly growthMb?: number } = {}): Promise<Tool> {
-  const { growthMb = 64 } = more;
+export async function openBash(
+  more: { readonly growthMb?: number; readonly onKilled?: (limit: KillLimit) => void } = {},
+): Promise<Tool> {
+  const { growthMb = 64, onKilled = () => {} } = more;
   return createBash({
     jail: await openJail(),
     clock: systemClock,
     denyList: "documented",
     growthBytesMax: growthMb * mebibyte,
+    onKilled,
   });
 }
 

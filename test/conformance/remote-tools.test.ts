@@ -1,16 +1,18 @@
 // Remote tools, as a caller meets them: its agent names them, and its own host is called, which lets in what the PHP client
 // library lets in.
 
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Config } from "../../src/config/keys.ts";
 import { listen } from "../egress/internet.ts";
-import { type CallbackHost, startCallbackHost, status } from "../fakes/callback-host.ts";
+import { type CallbackAnswer, type CallbackHost, cut, startCallbackHost, status } from "../fakes/callback-host.ts";
 import { openCollector } from "../fakes/otlp-collector.ts";
 import { answer, callTools, type FakeProvider } from "../fakes/provider.ts";
 import { credentialsOf, keyOf } from "../harness/credentials.ts";
 import { signV1 } from "../harness/signing.ts";
 import { until } from "../harness/wait.ts";
+import { readMetrics } from "../telemetry/read-metrics.ts";
 import { type Stage, setStage, told } from "./stage.ts";
 import { findSurface } from "./surfaces.ts";
 
@@ -36,19 +38,21 @@ async function openHost(secret = keyOf()): Promise<CallbackHost> {
 
 interface Talk {
   readonly stage: Stage;
+  readonly message?: string;
   readonly baseUrl?: string | undefined;
+  readonly timeoutSec?: number;
   readonly remote?: readonly { readonly name: string }[];
   readonly builtin?: readonly string[];
 }
 
 /** The answer to the first message of a new session. */
 async function sendFirst(talk: Talk, credentials = credentialsOf()): Promise<[number, Answer]> {
-  const { stage, baseUrl, remote = [searchDocs], builtin = [] } = talk;
-  const callback = baseUrl === undefined ? {} : { callback: { base_url: baseUrl } };
+  const { stage, message = "find it", baseUrl, timeoutSec = 0, remote = [searchDocs], builtin = [] } = talk;
+  const callback = baseUrl === undefined ? {} : { callback: { base_url: baseUrl, timeout_sec: timeoutSec } };
   const agent = { name: "caller", tools: { builtin, remote } };
   const [made, { session_id }] = await post(stage, "/v1/sessions", { agent, ...callback }, credentials);
   expect(made).toBe(201);
-  return await post(stage, `/v1/sessions/${session_id}/messages`, { message: "find it" }, credentials);
+  return await post(stage, `/v1/sessions/${session_id}/messages`, { message }, credentials);
 }
 
 type Answer = Readonly<Record<string, unknown>>;
@@ -181,13 +185,14 @@ describe("who is called", () => {
 
   test("is nobody at a private address that no setting names", async () => {
     const host = await openHost();
-    const stage = await openStage();
+    const stage = await openStage({ metricsPort: 0 });
     const name = `http://localhost:${new URL(host.baseUrl).port}/`;
     const agent = { name: "caller", tools: { remote: [searchDocs] } };
     expect(await post(stage, "/v1/sessions", { agent, callback: { base_url: name } })).toEqual([
       400,
       { error: "invalid callback.base_url: localhost callbacks are not allowed" },
     ]);
+    expect((await readMetrics(stage.service)).value('runnel_ssrf_denied_total{class="name"}')).toBe(1);
     const strict = await setStage(rest, { callbackBaseUrl: host.baseUrl });
     expect(await sendFirst({ stage: strict })).toEqual([
       400,
@@ -199,6 +204,183 @@ describe("who is called", () => {
     ]);
     expect(host.calls).toEqual([]);
   });
+});
+
+interface FaultyHost {
+  readonly what: string;
+  /** None: nobody is there. */
+  readonly answer?: CallbackAnswer;
+  readonly timeoutSec?: number;
+  /** What the model reads. */
+  readonly error: string;
+}
+
+describe("a host", () => {
+  const reset = "connection reset: it was closed before the answer was complete";
+  const lie = '{"success":true,"content":"lie"}';
+  const breaking: readonly FaultyHost[] = [
+    { what: "is down", error: "connection refused" },
+    { what: "never answers", answer: () => {}, timeoutSec: 1, error: "no complete answer within 1 s" },
+    {
+      what: "begins an answer and does not end it",
+      answer: (response) => response.writeHead(200).write(lie),
+      timeoutSec: 1,
+      error: "no complete answer within 1 s",
+    },
+    { what: "closes at once", answer: cut(""), error: reset },
+    { what: "closes in the head of its answer", answer: cut("HTTP/1.1 200 OK\r\ncontent-le"), error: reset },
+    {
+      what: "promises more than it sends",
+      answer: cut(`HTTP/1.1 200 OK\r\ncontent-length: 99999\r\n\r\n${lie}`),
+      error: reset,
+    },
+    {
+      what: "closes before the last of its pieces",
+      answer: cut(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n20\r\n${lie}\r\n`),
+      error: reset,
+    },
+    {
+      what: "resets the connection",
+      answer: (response) => response.socket?.resetAndDestroy(),
+      error: reset,
+    },
+    { what: "speaks another protocol", answer: cut("SSH-2.0-OpenSSH_9.6\r\n"), error: "what came back is no HTTP" },
+    {
+      what: "promises a length that is none",
+      answer: cut(`HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n${lie}`),
+      error: "what came back is no HTTP",
+    },
+    {
+      what: "promises two lengths",
+      answer: cut(`HTTP/1.1 200 OK\r\ncontent-length: 32\r\ncontent-length: 5\r\n\r\n${lie}`),
+      error: "what came back is no HTTP",
+    },
+    { what: "says that it is down", answer: status(503, "down"), error: "callback returned 503: down" },
+  ];
+
+  test("that is down, slow or breaks off is asked four times in all; the model reads why, and the run goes on", async () => {
+    const stage = await openStage();
+    await Promise.all(
+      breaking.map(async (faulty) => {
+        const error = `callback failed after retries: max retries exceeded: ${faulty.error}`;
+        // On a busy machine a second may pass before a host that is given no more has read what it is asked.
+        const asked = faulty.timeoutSec !== undefined ? expect.any(Number) : faulty.answer === undefined ? 0 : 4;
+        expect.soft(await callAt(stage, faulty), faulty.what).toEqual(toldOf({ error }, asked));
+      }),
+    );
+  });
+
+  const html = { "content-type": "text/html" };
+  const lying: readonly FaultyHost[] = [
+    { what: "shows a web page", answer: status(200, "<html>", html), error: "the answer is not JSON" },
+    { what: "says nothing", answer: status(200), error: "the answer is empty" },
+    {
+      what: "promises less than it sends",
+      answer: status(200, lie, { "content-length": "5" }),
+      error: "the answer is not JSON",
+    },
+    { what: "sends half of its JSON", answer: status(200, lie.slice(0, 20)), error: "the answer is not JSON" },
+    {
+      what: "packs its answer unasked",
+      answer: (response) => response.end(gzipSync(lie)),
+      error: "the answer is not JSON",
+    },
+    {
+      what: "sends 10 MB",
+      answer: { success: true, content: "x".repeat(10_000_000) },
+      error: "the answer is longer than 204800 bytes",
+    },
+    { what: "sends without an end", answer: flood, error: "the answer is longer than 204800 bytes" },
+    { what: "sends a list", answer: [{ success: true }], error: "the answer is not a JSON object" },
+    { what: "sends a text", answer: status(200, '"fine"'), error: "the answer is not a JSON object" },
+    { what: "succeeds in words", answer: { success: "true", content: "x" }, error: "success is not true or false" },
+    { what: "succeeds by a number", answer: { success: 1, content: "x" }, error: "success is not true or false" },
+    { what: "finds a number", answer: { success: true, content: 3 }, error: "content is not a string" },
+    { what: "finds a list", answer: { success: true, content: ["x"] }, error: "content is not a string" },
+    { what: "fails with an object", answer: { success: false, error: { code: 1 } }, error: "error is not a string" },
+  ];
+
+  test("that lies is asked once; the model reads what was wrong, and the run goes on", async () => {
+    const stage = await openStage();
+    await Promise.all(
+      lying.map(async (faulty) => {
+        const error = `callback failed after retries: parse response: ${faulty.error}`;
+        expect.soft(await callAt(stage, faulty), faulty.what).toEqual(toldOf({ error }, 1));
+      }),
+    );
+  });
+
+  test("may call its JSON what it likes", async () => {
+    const stage = await openStage();
+    const faulty = {
+      what: "calls its JSON a picture",
+      answer: status(200, lie, { "content-type": "image/png" }),
+      error: "",
+    };
+    expect(await callAt(stage, faulty)).toEqual(toldOf({ content: "lie" }, 1));
+  });
+
+  test("that never answers holds up no cancel", async () => {
+    const host = await openHost();
+    const stage = await openStage();
+    const hungUp = Promise.withResolvers<void>();
+    host.answer((response: ServerResponse) => void response.once("close", () => hungUp.resolve()));
+    stage.provider.respond(callTools({ id: "c", name: "search_docs", arguments: '{"query":"auth"}' }), answer("never"));
+    const [, { session_id: sessionId }] = await sendFirst({ stage, baseUrl: host.baseUrl });
+    await host.called(1);
+    const { runs } = await stage.api.listRuns({ sessionId: String(sessionId) });
+    await stage.api.cancelRun(String(runs[0]?.run_id));
+    await hungUp.promise;
+    expect(told(await Array.fromAsync(stage.api.followSession(String(sessionId)))).slice(1)).toEqual([
+      [
+        "tool_result",
+        { tool: "search_docs", success: false, content: "", error: "interrupted: the run ended before the call did" },
+      ],
+      ["error", { message: "context canceled" }],
+      ["done", { status: "cancelled", turns: 1 }],
+    ]);
+    expect(host.calls).toHaveLength(1);
+    expect(stage.provider.requests).toHaveLength(1);
+  });
+
+  /** What a reader, the model and the host have of one call, in a run of its own beside others. */
+  async function callAt(stage: Stage, { what, answer: given, timeoutSec = 20 }: FaultyHost): Promise<unknown> {
+    const host = await openHost();
+    host.answer(given ?? {});
+    // The provider goes by the message where runs are side by side.
+    const message = `a host that ${what} tools=1 tool=search_docs args={"query":"auth"} n=1`;
+    const baseUrl = given === undefined ? "http://127.0.0.1:1/" : host.baseUrl;
+    const [, { session_id: sessionId }] = await sendFirst({ stage, message, baseUrl, timeoutSec });
+    const [, result, ...rest] = told(await Array.fromAsync(stage.api.followSession(String(sessionId))));
+    const requests = stage.provider.requests.filter(({ body }) =>
+      body.messages.some(({ role, content }) => role === "user" && content === message),
+    );
+    const read = requests.map(({ body }) => body.messages.at(-1)?.content);
+    return { result, rest, read, asked: host.calls.length };
+  }
+
+  function toldOf(outcome: { readonly content: string } | { readonly error: string }, asked: unknown): unknown {
+    const isOk = "content" in outcome;
+    const text = isOk ? outcome.content : `Error: ${outcome.error}`;
+    return {
+      result: ["tool_result", { tool: "search_docs", success: isOk, content: "", ...outcome }],
+      rest: [
+        ["text", { content: "word0 " }],
+        ["done", { status: "completed", output: "word0 ", turns: 2 }],
+      ],
+      read: [expect.stringMatching(/^a host that /), text],
+      asked,
+    };
+  }
+
+  async function flood(response: ServerResponse): Promise<void> {
+    const isOver = new AbortController();
+    response.once("close", () => isOver.abort());
+    while (!isOver.signal.aborted) {
+      response.write(" ".repeat(65_536));
+      await new Promise((next) => setImmediate(next));
+    }
+  }
 });
 
 describe("a message is refused", () => {

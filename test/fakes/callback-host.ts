@@ -98,6 +98,11 @@ export function status(code: number, body = "", headers: Readonly<Record<string,
   return (response: ServerResponse) => response.writeHead(code, headers).end(body);
 }
 
+/** These bytes are all that comes, whatever they say, and then the connection is closed. */
+export function cut(bytes: string): CallbackAnswer {
+  return (response: ServerResponse) => response.socket?.end(bytes);
+}
+
 function sendJson(response: ServerResponse, code: number, value: object): void {
   response.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(value));
 }

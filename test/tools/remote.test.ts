@@ -14,7 +14,7 @@ import { sharedClient } from "../../src/trust/caller.ts";
 import { KeyRing } from "../../src/trust/key-ring.ts";
 import { createSignRequest } from "../../src/trust/sign-request.ts";
 import { createInternet, listenRaw, openEgress } from "../egress/internet.ts";
-import { type CallbackAnswer, type CallbackHost, startCallbackHost, status } from "../fakes/callback-host.ts";
+import { type CallbackAnswer, type CallbackHost, cut, startCallbackHost, status } from "../fakes/callback-host.ts";
 import { createPatientClock, type PatientClock } from "../harness/patient-clock.ts";
 import { until } from "../harness/wait.ts";
 import { nowhere } from "./place.ts";
@@ -204,10 +204,6 @@ describe("a call is made again", () => {
   test("after the host closed before or in its answer, and when it is down", async () => {
     const host = await openHost();
     const { call } = setWork({ baseUrl: host.baseUrl });
-    const cut =
-      (bytes: string): CallbackAnswer =>
-      (response: ServerResponse) =>
-        response.socket?.end(bytes);
     host.answer(cut(""), cut('HTTP/1.1 200 OK\r\ncontent-length: 99999\r\n\r\n{"success":true,"content":"lie"}'), {
       success: true,
       content: "whole",

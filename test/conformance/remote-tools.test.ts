@@ -465,3 +465,15 @@ test("PHP's empty array of parameters is no parameters", async () => {
   ]);
   expect(JSON.parse(host.calls[0]?.body ?? "")).toMatchObject({ arguments: {} });
 });
+
+test("half a character in an answer is replaced before anybody reads it", async () => {
+  const host = await openHost();
+  const stage = await openStage();
+  host.answer({ success: true, content: "a\ud83d" }, { success: false, error: "\ude00b" });
+  const found = await converse({ stage, baseUrl: host.baseUrl });
+  expect(found[1]).toMatchObject(["tool_result", { content: "a\ufffd" }]);
+  const failed = await converse({ stage, baseUrl: host.baseUrl });
+  expect(failed[1]).toMatchObject(["tool_result", { error: "\ufffdb" }]);
+  const read = await Promise.all([1, 3].map((index) => stage.provider.request(index)));
+  expect(read.map(({ body }) => body.messages.at(-1)?.content)).toEqual(["a\ufffd", "Error: \ufffdb"]);
+});

@@ -131,8 +131,11 @@ async function outcomeOf(
   return await runCall(tool, call.arguments, context, { timeoutMs: callTimeoutMs, clock: batch.clock });
 }
 
+/** Half a character, which a caller's host may send, is no text to the log, to a provider or to a reader of JSON. */
 function present(call: ToolCall, outcome: ToolOutcome): ToolCallCompleted {
   const ending =
-    "error" in outcome ? { error: outcome.error } : { result: JSON.stringify({ content: outcome.content }) };
+    "error" in outcome
+      ? { error: outcome.error.toWellFormed() }
+      : { result: JSON.stringify({ content: outcome.content.toWellFormed() }) };
   return create(ToolCallCompletedSchema, { toolCallId: call.id, toolName: call.name, ...ending });
 }

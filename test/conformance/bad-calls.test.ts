@@ -1,0 +1,180 @@
+// Bad calls of every kind, as models write them, and work directories that fail: the model and every reader get the
+// documented words, and the run goes on.
+
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { answer, callTools, type FakeProvider } from "../fakes/provider.ts";
+import { readSession, type Stage, setStage } from "./stage.ts";
+import type { Plain } from "./surface.ts";
+import { findSurface } from "./surfaces.ts";
+
+const rest = findSurface("REST");
+const fileTools = ["read_file", "write_file", "edit_file", "list_dir", "glob", "grep"];
+
+interface BadCall {
+  readonly tool: string;
+  /** As the model wrote it; an object is written as JSON. */
+  readonly args: string | object;
+  readonly told: { readonly error: string | RegExp } | { readonly content: string | RegExp };
+}
+
+function refused(tool: string, args: string | object, error: string | RegExp): BadCall {
+  return { tool, args, told: { error } };
+}
+
+function taken(tool: string, args: string | object, content: string | RegExp): BadCall {
+  return { tool, args, told: { content } };
+}
+
+test("every bad call of a file tool is answered in the documented words, and the run goes on", async () => {
+  const stage = await setStage(rest);
+  const workDir = await openFolder();
+  await expectTold(stage, workDir, [...badReads(workDir), ...badWrites(workDir), ...badSearches(workDir)]);
+});
+
+function badReads(at: string): BadCall[] {
+  const read = (file_path: unknown, error: string | RegExp) => refused("read_file", { file_path }, error);
+  return [
+    refused("read_file", {}, "file_path is required"),
+    ...["", 7, null, ["a.txt"], { path: "a.txt" }].map((path) => read(path, "file_path is required")),
+    read("missing", `stat ${at}/missing: no such file or directory`),
+    read("a.txt/below", `stat ${at}/a.txt/below: no such file or directory`),
+    read("sub", `read error: read ${at}/sub: is a directory`),
+    read("/etc/passwd", 'path "/etc/passwd" is outside work directory'),
+    read("../outside", /^path ".*\/outside" is outside work directory$/),
+    read("link", `path "${at}/link" is outside work directory`),
+    read(".ssh/id_ed25519", 'access to sensitive path "/.ssh/" is blocked'),
+    read("a\0b", /NUL/),
+    read("x".repeat(5_000), "path is too long (5000 bytes, max 4096)"),
+    taken("read_file", { file_path: "a.txt", offset: "2", limit: {} }, "     1\tone\n     2\ttwo\n"),
+    taken("read_file", { file_path: "a.txt", offset: 1e308, limit: -1 }, "(empty file or offset beyond end)"),
+    taken("read_file", { file_path: "binary" }, /^ {5}1\t.*\uFFFD/s),
+    refused("list_dir", { path: "a.txt" }, `open ${at}/a.txt: not a directory`),
+    refused("list_dir", { path: "missing" }, `open ${at}/missing: no such file or directory`),
+    refused("list_dir", { path: "/" }, 'path "/" is outside work directory'),
+    taken("list_dir", { path: 5 }, /^a\.txt\t8\n/),
+  ];
+}
+
+function badWrites(at: string): BadCall[] {
+  return [
+    refused("write_file", { content: "x" }, "file_path is required"),
+    refused("write_file", { file_path: "sub", content: "x" }, `open ${at}/sub: is a directory`),
+    refused("write_file", { file_path: "a.txt/x", content: "x" }, `open ${at}/a.txt/x: not a directory`),
+    refused("write_file", { file_path: "/etc/runnel-test", content: "x" }, /^path ".*" is outside work directory$/),
+    refused("write_file", { file_path: "link", content: "x" }, /^path ".*" is outside work directory$/),
+    taken("write_file", { file_path: "none.txt", content: 5 }, `Wrote 0 bytes to ${at}/none.txt`),
+    refused("edit_file", {}, "file_path and old_string are required"),
+    refused(
+      "edit_file",
+      { file_path: "a.txt", old_string: 1, new_string: "" },
+      "file_path and old_string are required",
+    ),
+    refused("edit_file", { file_path: "a.txt", old_string: "six", new_string: "" }, "old_string not found in file"),
+    refused(
+      "edit_file",
+      { file_path: "a.txt", old_string: "o", new_string: "0" },
+      "old_string found 2 times; use replace_all or provide more context",
+    ),
+    refused(
+      "edit_file",
+      { file_path: "no", old_string: "a", new_string: "" },
+      /^open .*\/no: no such file or directory$/,
+    ),
+    refused("edit_file", { file_path: "sub", old_string: "a", new_string: "" }, /is a directory$/),
+  ];
+}
+
+function badSearches(at: string): BadCall[] {
+  const invalid = (words: string) => `invalid regex: error parsing regexp: ${words}`;
+  return [
+    refused("grep", {}, "pattern is required"),
+    refused("grep", { pattern: ["x"] }, "pattern is required"),
+    refused("grep", { pattern: "(a" }, invalid("missing closing ): `(a`")),
+    refused("grep", { pattern: "(?=a)" }, invalid("invalid or unsupported Perl syntax: `(?=`")),
+    refused("grep", { pattern: "x", path: "missing" }, `open ${at}/missing: no such file or directory`),
+    refused("grep", { pattern: "x", path: "/etc" }, 'path "/etc" is outside work directory'),
+    refused("grep", { pattern: "x".repeat(5_000) }, "pattern is too long (5000 bytes, max 4096)"),
+    taken("grep", { pattern: "binary words", include: 7 }, "No matches found"),
+    refused("glob", { pattern: 4 }, "pattern is required"),
+    refused("glob", { pattern: "[z-a]" }, /^invalid glob pattern "\[z-a\]": /),
+    refused("glob", { pattern: "/etc/*" }, /is outside work directory$/),
+    refused("glob", { pattern: "*", path: "a.txt" }, `open ${at}/a.txt: not a directory`),
+  ];
+}
+
+test("a call of what is no tool, or with what are no arguments, is told so, and the run goes on", async () => {
+  const stage = await setStage(rest);
+  const notJson = /^invalid arguments: not valid JSON \(.+\): send one JSON object$/;
+  const notObject = (what: string) => `invalid arguments: expected a JSON object, got ${what}`;
+  await expectTold(stage, await openFolder(), [
+    ...["zap", "Read_File", "read_file ", "bash", "__proto__", "constructor", "x".repeat(10_000)].map((tool) =>
+      refused(tool, {}, `unknown tool: ${tool}`),
+    ),
+    ...['{"file_path":', "{file_path: 1}", "NaN", "\ud800", '{"a":"\n"}', '{"a":1}{"b":2}'].map((text) =>
+      refused("read_file", text, notJson),
+    ),
+    refused("list_dir", '["."]', notObject("an array")),
+    refused("list_dir", '"."', notObject("string")),
+    refused("list_dir", "7", notObject("number")),
+    refused("list_dir", "true", notObject("boolean")),
+    refused("read_file", '{"__proto__":{"file_path":"a.txt"}}', "file_path is required"),
+    refused("read_file", `{"file_path":${"[".repeat(50_000)}${"]".repeat(50_000)}}`, "file_path is required"),
+    taken("list_dir", "", /^a\.txt\t8\n/),
+    taken("list_dir", " null ", /^a\.txt\t8\n/),
+    taken("read_file", '{"file_path":"missing","file_path":"a.txt"}', "     1\tone\n     2\ttwo\n"),
+  ]);
+});
+
+async function openFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "runnel-bad-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await writeFile(join(folder, "a.txt"), "one\ntwo\n");
+  await writeFile(join(folder, "binary"), Buffer.concat([Buffer.from([0, 255, 254]), Buffer.from("binary words")]));
+  await mkdir(join(folder, "sub"));
+  await symlink("/etc/passwd", join(folder, "link"));
+  return folder;
+}
+
+const callsPerTurn = 10;
+
+/** One run that makes all of these calls, a few in a turn, and then has the last word. */
+async function expectTold({ provider, api }: Stage, workDir: string, calls: readonly BadCall[]): Promise<void> {
+  const turns = Math.ceil(calls.length / callsPerTurn);
+  for (let turn = 0; turn < turns; turn++) {
+    provider.respond(callTools(...calls.slice(turn * callsPerTurn, (turn + 1) * callsPerTurn).map(pieceOf)));
+  }
+  provider.respond(answer("done"));
+  const { session_id: sessionId } = await api.createSession({
+    workDir,
+    agent: { name: "clumsy", maxTurns: turns + 1, tools: { builtin: fileTools } },
+  });
+  await api.sendMessage({ sessionId, message: "hello" });
+  const events = await readSession(api, sessionId);
+  const results = events.filter(({ type }) => type === "tool_result").map(({ payload }) => payload);
+  const read = await toldToModel(provider, turns);
+  expect(results).toHaveLength(calls.length);
+  for (const [index, { tool, args, told }] of calls.entries()) {
+    const what = `${tool} ${typeof args === "string" ? args : JSON.stringify(args)}`.slice(0, 100);
+    const [text, words] = "error" in told ? [told.error, "error"] : [told.content, "content"];
+    expect.soft(results[index], what).toMatchObject({ tool, success: "content" in told, [words]: matching(text) });
+    const said = (results[index] as Plain)[words];
+    expect.soft(read[index], what).toBe("error" in told ? `Error: ${said}` : said);
+  }
+  expect(events.at(-1)?.payload).toMatchObject({ status: "completed", output: "done", turns: turns + 1 });
+}
+
+function pieceOf({ tool, args }: BadCall, index: number) {
+  return { id: `call_${index}`, name: tool, arguments: typeof args === "string" ? args : JSON.stringify(args) };
+}
+
+async function toldToModel(provider: FakeProvider, turns: number): Promise<unknown[]> {
+  const { messages } = (await provider.request(turns)).body;
+  return messages.filter(({ role }) => role === "tool").map(({ content }) => content);
+}
+
+function matching(text: string | RegExp): unknown {
+  return typeof text === "string" ? text : expect.stringMatching(text);
+}

@@ -1,13 +1,14 @@
 // Bad calls of every kind, as models write them, and work directories that fail: the model and every reader get the
 // documented words, and the run goes on.
 
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { answer, callTools, type FakeProvider } from "../fakes/provider.ts";
+import { answer, callInPieces, callTools, type FakeProvider } from "../fakes/provider.ts";
+import { canMount, openSmallDisk } from "../harness/small-disk.ts";
 import { readSession, type Stage, setStage } from "./stage.ts";
-import type { Plain } from "./surface.ts";
+import type { Plain, SessionEvent, Surface } from "./surface.ts";
 import { findSurface } from "./surfaces.ts";
 
 const rest = findSurface("REST");
@@ -128,6 +129,133 @@ test("a call of what is no tool, or with what are no arguments, is told so, and 
   ]);
 });
 
+test("arguments of 1 and of 5 MiB are taken, and what is more than a file may have is not", async () => {
+  const { provider, api } = await setStage(rest);
+  const workDir = await openFolder();
+  const sizes = [1_048_576, 5_242_880, 11_534_336];
+  for (const [index, size] of sizes.entries()) {
+    const json = JSON.stringify({ file_path: `${index}`, content: "x".repeat(size) });
+    provider.respond(callInPieces({ id: `call_${index}`, name: "write_file", arguments: json }));
+  }
+  provider.respond(answer("done"));
+  const events = await converse(api, workDir);
+  expect(events.filter(({ type }) => type === "tool_call").map(({ payload }) => lengthOfContent(payload))).toEqual(
+    sizes,
+  );
+  expect(resultsOf(events)).toEqual([
+    { tool: "write_file", success: true, content: `Wrote 1048576 bytes to ${workDir}/0` },
+    { tool: "write_file", success: true, content: `Wrote 5242880 bytes to ${workDir}/1` },
+    { tool: "write_file", success: false, content: "", error: "content too large: 11534336 bytes (max 10485760)" },
+  ]);
+  expect((await stat(join(workDir, "1"))).size).toBe(5_242_880);
+  expect(events.at(-1)?.payload).toMatchObject({ status: "completed", turns: 4 });
+});
+
+function lengthOfContent({ args }: Plain): number {
+  return (args as { content: string }).content.length;
+}
+
+test("a work directory that is gone, or a file by then, is told to the model, and the run goes on", async () => {
+  const { provider, api } = await setStage(rest);
+  const workDir = await openFolder();
+  const everyTool = [
+    { name: "read_file", arguments: '{"file_path":"a.txt"}' },
+    { name: "write_file", arguments: '{"file_path":"b.txt","content":"b"}' },
+    { name: "edit_file", arguments: '{"file_path":"a.txt","old_string":"one","new_string":"1"}' },
+    { name: "list_dir", arguments: "{}" },
+    { name: "glob", arguments: '{"pattern":"*"}' },
+    { name: "grep", arguments: '{"pattern":"one"}' },
+  ];
+  const callAll = (turn: number) => callTools(...everyTool.map((call, index) => ({ id: `${turn}-${index}`, ...call })));
+  provider.respond(
+    async (wire, request) => {
+      await rm(workDir, { recursive: true });
+      await callAll(0)(wire, request);
+    },
+    async (wire, request) => {
+      await writeFile(workDir, "a file");
+      await callAll(1)(wire, request);
+    },
+    answer("done"),
+  );
+  const events = await converse(api, workDir);
+  const results = resultsOf(events);
+  expect(results).toHaveLength(12);
+  for (const [index, result] of results.entries()) {
+    const why = index < 6 ? "no such file or directory" : "not a directory";
+    expect
+      .soft(result, `${index} ${result.tool}`)
+      .toMatchObject({ success: false, error: expect.stringContaining(why) });
+  }
+  expect(events.at(-1)?.payload).toMatchObject({ status: "completed", output: "done" });
+});
+
+test("the directory that a session was given is made again when it is gone", async () => {
+  const sessionsWorkRoot = await openFolder();
+  const { provider, api } = await setStage(rest, { sessionsWorkRoot });
+  const list = (id: string) => callTools({ id, name: "list_dir", arguments: "{}" });
+  provider.respond(
+    callTools({ id: "0", name: "write_file", arguments: '{"file_path":"a","content":"a"}' }),
+    async (wire, request) => {
+      await rm(sessionsWorkRoot, { recursive: true });
+      await list("1")(wire, request);
+    },
+    answer("done"),
+  );
+  const events = await converse(api);
+  expect(resultsOf(events)).toMatchObject([{ success: true }, { success: true, content: "" }]);
+  expect(events.at(-1)?.payload).toMatchObject({ status: "completed" });
+});
+
+test.runIf(canMount())(
+  "a full disk is told to the model, spoils no file, and the run goes on with room again",
+  async () => {
+    const { provider, api } = await setStage(rest);
+    const disk = openSmallDisk(4_194_304);
+    const workDir = disk.folder;
+    const content = "one line\n".repeat(20_000);
+    await writeFile(join(workDir, "a.txt"), content);
+    const change = (turn: string) =>
+      callTools(
+        {
+          id: `${turn}-edit`,
+          name: "edit_file",
+          arguments: JSON.stringify({
+            file_path: "a.txt",
+            old_string: "one",
+            new_string: "another",
+            replace_all: true,
+          }),
+        },
+        { id: `${turn}-write`, name: "write_file", arguments: JSON.stringify({ file_path: "new/b.txt", content }) },
+      );
+    const kept: string[] = [];
+    provider.respond(
+      async (wire, request) => {
+        disk.fill();
+        await change("full")(wire, request);
+      },
+      async (wire, request) => {
+        kept.push(await readFile(join(workDir, "a.txt"), "utf8"));
+        disk.empty();
+        await change("empty")(wire, request);
+      },
+      answer("done"),
+    );
+    const events = await converse(api, workDir);
+    const full = expect.stringMatching(/^(?:open|write) .*: no space left on device$/);
+    expect(resultsOf(events)).toEqual([
+      { tool: "edit_file", success: false, content: "", error: full },
+      { tool: "write_file", success: false, content: "", error: full },
+      { tool: "edit_file", success: true, content: "File edited successfully" },
+      { tool: "write_file", success: true, content: `Wrote ${content.length} bytes to ${workDir}/new/b.txt` },
+    ]);
+    expect(kept[0] === content).toBe(true);
+    expect((await readdir(workDir)).sort()).toEqual(["a.txt", "new"]);
+    expect(events.at(-1)?.payload).toMatchObject({ status: "completed", output: "done" });
+  },
+);
+
 async function openFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "runnel-bad-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -147,13 +275,8 @@ async function expectTold({ provider, api }: Stage, workDir: string, calls: read
     provider.respond(callTools(...calls.slice(turn * callsPerTurn, (turn + 1) * callsPerTurn).map(pieceOf)));
   }
   provider.respond(answer("done"));
-  const { session_id: sessionId } = await api.createSession({
-    workDir,
-    agent: { name: "clumsy", maxTurns: turns + 1, tools: { builtin: fileTools } },
-  });
-  await api.sendMessage({ sessionId, message: "hello" });
-  const events = await readSession(api, sessionId);
-  const results = events.filter(({ type }) => type === "tool_result").map(({ payload }) => payload);
+  const events = await converse(api, workDir);
+  const results = resultsOf(events);
   const read = await toldToModel(provider, turns);
   expect(results).toHaveLength(calls.length);
   for (const [index, { tool, args, told }] of calls.entries()) {
@@ -164,6 +287,18 @@ async function expectTold({ provider, api }: Stage, workDir: string, calls: read
     expect.soft(read[index], what).toBe("error" in told ? `Error: ${said}` : said);
   }
   expect(events.at(-1)?.payload).toMatchObject({ status: "completed", output: "done", turns: turns + 1 });
+}
+
+/** Every event of a run of an agent that has the file tools. */
+async function converse(api: Surface, workDir?: string): Promise<SessionEvent[]> {
+  const agent = { name: "clumsy", tools: { builtin: fileTools } };
+  const { session_id: sessionId } = await api.createSession({ ...(workDir !== undefined && { workDir }), agent });
+  await api.sendMessage({ sessionId, message: "hello" });
+  return await readSession(api, sessionId);
+}
+
+function resultsOf(events: readonly SessionEvent[]): Plain[] {
+  return events.filter(({ type }) => type === "tool_result").map(({ payload }) => payload);
 }
 
 function pieceOf({ tool, args }: BadCall, index: number) {

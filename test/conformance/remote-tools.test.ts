@@ -8,7 +8,7 @@ import type { Config } from "../../src/config/keys.ts";
 import { listen } from "../egress/internet.ts";
 import { type CallbackAnswer, type CallbackHost, cut, startCallbackHost, status } from "../fakes/callback-host.ts";
 import { openCollector } from "../fakes/otlp-collector.ts";
-import { answer, callTools, type FakeProvider } from "../fakes/provider.ts";
+import { answer, callInPieces, callTools, type FakeProvider } from "../fakes/provider.ts";
 import { credentialsOf, keyOf } from "../harness/credentials.ts";
 import { signV1 } from "../harness/signing.ts";
 import { until } from "../harness/wait.ts";
@@ -464,6 +464,28 @@ test("PHP's empty array of parameters is no parameters", async () => {
     { tool: "search_docs", args: {} },
   ]);
   expect(JSON.parse(host.calls[0]?.body ?? "")).toMatchObject({ arguments: {} });
+});
+
+test("arguments of 1 MiB reach the host, and those of 5 MiB the model as an error", async () => {
+  const host = await openHost();
+  const stage = await openStage();
+  const { provider } = stage;
+  const sizes = [1_048_576, 5_242_880];
+  for (const [index, size] of sizes.entries()) {
+    const json = `{"query":"${"x".repeat(size - '{"query":""}'.length)}"}`;
+    provider.respond(callInPieces({ id: `call_${index}`, name: "search_docs", arguments: json }));
+  }
+  provider.respond(answer("done"));
+  const [, { session_id: sessionId }] = await sendFirst({ stage, baseUrl: host.baseUrl });
+  const events = told(await Array.fromAsync(stage.api.followSession(String(sessionId))));
+  const error = "invalid arguments: too large: 5242880 bytes (max 1048576)";
+  expect([events[1], events[3], events.at(-1)]).toEqual([
+    ["tool_result", { tool: "search_docs", success: true, content: "ok" }],
+    ["tool_result", { tool: "search_docs", success: false, content: "", error }],
+    ["done", { status: "completed", output: "done", turns: 3 }],
+  ]);
+  expect(host.calls.map(({ body }) => JSON.parse(body).arguments.query.length)).toEqual([1_048_564]);
+  expect((await provider.request(2)).body.messages.at(-1)).toMatchObject({ content: `Error: ${error}` });
 });
 
 test("half a character in an answer is replaced before anybody reads it", async () => {

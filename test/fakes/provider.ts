@@ -80,6 +80,20 @@ export function callTools(...calls: readonly ToolCallPiece[]): Script {
   };
 }
 
+/** One call whose arguments come in pieces, as long ones do: no line of a stream may be longer than 1 MiB. */
+export function callInPieces({ arguments: json = "", ...call }: ToolCallPiece): Script {
+  return (wire) => {
+    wire.toolCalls({ index: 0, ...call, arguments: "" });
+    for (let start = 0; start < json.length; start += pieceChars) {
+      wire.toolCalls({ index: 0, arguments: json.slice(start, start + pieceChars) });
+    }
+    wire.finish("tool_calls");
+    wire.done();
+  };
+}
+
+const pieceChars = 65_536;
+
 function chatWire(wire: Wire): ChatWire {
   const choice = (delta: object, reason: string | null = null): void =>
     wire.frame({ ...chunkHead, choices: [{ index: 0, delta, finish_reason: reason }] });

@@ -8,6 +8,7 @@ import { answer, callTools, startFakeProvider } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { testDatabase } from "../harness/database.ts";
 import { startProcess } from "../harness/process.ts";
+import { readMetrics } from "../telemetry/read-metrics.ts";
 import { connectRest } from "./rest-surface.ts";
 import { expectRefused, readSession, setStage } from "./stage.ts";
 import type { Surface } from "./surface.ts";
@@ -69,6 +70,77 @@ describe.runIf(inject("hasJail"))("with a jail", () => {
       },
       { tool: "bash", success: false, content: "", error: expect.stringMatching(/^blocked network command: ssh /) },
     ]);
+  });
+
+  test("commands that pass every limit are ended or cut, each with its reason, and the run goes on", async () => {
+    const { provider, api, service } = await setStage(rest, { metricsPort: 0, toolsDiskMb: 32 });
+    const within = (seconds: number, command: string): Call => ({ name: "bash", args: { command, timeout: seconds } });
+    const isWatched = process.getuid?.() === 0;
+    provider.respond(
+      calls([within(1, "trap '' TERM INT HUP; (setsid sleep 300 &) & sleep 300; sleep 300")]),
+      calls([within(isWatched ? 30 : 2, "f(){ f & f & wait; }; f")]),
+      calls([within(60, "yes | head -c 100000000; echo end > read-to-its-end")]),
+      calls([within(60, "for i in $(seq 1 100); do head -c 9000000 /dev/zero > f$i; done; sleep 60")]),
+      // A directory that has no room left still lets itself be tidied up.
+      calls([within(60, "rm f*; cat read-to-its-end")]),
+      answer("done"),
+    );
+    const { session_id: sessionId } = await api.createSession({ agent });
+    await api.sendMessage({ sessionId, message: "hello" });
+    const events = await readSession(api, sessionId);
+    const results = events.filter(({ type }) => type === "tool_result").map(({ payload }) => payload);
+    expect(results).toEqual([
+      { tool: "bash", success: false, content: "", error: expect.stringMatching(/Exit: signal: killed$/) },
+      { tool: "bash", success: false, content: "", error: expect.stringMatching(/Exit: signal: killed$/) },
+      {
+        tool: "bash",
+        success: true,
+        content: expect.stringMatching(/^(?:y\n){51000,}y?\n\.\.\. \(output truncated\)$/),
+      },
+      {
+        tool: "bash",
+        success: false,
+        content: "",
+        error: "... (killed: more than 32 MiB written to disk)\nExit: signal: killed",
+      },
+      { tool: "bash", success: true, content: "end\n" },
+    ]);
+    expect(events.at(-1)?.payload).toMatchObject({ status: "completed", output: "done" });
+    const { value } = await readMetrics(service);
+    const kills = ["time", "processes", "disk"].map((limit) => value(`runnel_jail_kills_total{limit="${limit}"}`));
+    expect(kills).toEqual(isWatched ? [1, 1, 1] : [2, undefined, 1]);
+  });
+
+  test("what is wrong with a call, or has become of the work directory, is told, and the run goes on", async () => {
+    const { provider, api } = await setStage(rest);
+    const workDir = await ownDirectory();
+    provider.respond(
+      calls([
+        { name: "bash", args: {} },
+        { name: "bash", args: { command: ["ls"] } },
+        { name: "bash", args: { command: "x".repeat(5_000) } },
+        { name: "bash", args: { command: "echo \0" } },
+        { name: "bash", args: { command: "echo fine", timeout: "soon" } },
+      ]),
+      async (wire, request) => {
+        await rm(workDir, { recursive: true });
+        await calls([bash("ls")])(wire, request);
+      },
+      answer("done"),
+    );
+    const { session_id: sessionId } = await api.createSession({ workDir, agent });
+    await api.sendMessage({ sessionId, message: "hello" });
+    const events = await readSession(api, sessionId);
+    const results = events.filter(({ type }) => type === "tool_result").map(({ payload }) => payload);
+    expect(results.map(({ error, content }) => error ?? content)).toEqual([
+      "command is required",
+      "command is required",
+      "command too long (max 4096 bytes)",
+      "command contains a NUL byte",
+      "fine\n",
+      expect.stringMatching(/^work directory .* is not accessible: /),
+    ]);
+    expect(events.at(-1)?.payload).toMatchObject({ status: "completed", output: "done" });
   });
 
   test("no tool of a service process reads its secrets, not from /proc and not from the files they came from", async () => {

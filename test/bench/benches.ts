@@ -9,6 +9,7 @@ import { fanOut } from "./benches/fan-out.ts";
 import { fileTools } from "./benches/file-tools.ts";
 import { firstResult } from "./benches/first-result.ts";
 import { longSession } from "./benches/long-session.ts";
+import { pacedTools } from "./benches/paced-tools.ts";
 import { replayLog } from "./benches/replay-log.ts";
 import { retainedSessions } from "./benches/retained-sessions.ts";
 import { signedCalls } from "./benches/signed-calls.ts";
@@ -23,6 +24,7 @@ export const benches: readonly Bench[] = [
   firstResult,
   burstRuns,
   pacedRuns,
+  pacedTools,
   fanOut,
   replayLog,
   appendPath,

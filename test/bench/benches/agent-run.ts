@@ -7,10 +7,13 @@ import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { GrpcClient } from "../clients/grpc-client.ts";
 import type { HttpClient } from "../clients/http-client.ts";
 import { readStamps, wordsUpTo } from "../ground/answer.ts";
+import type { CalledTool } from "../ground/tool-calls.ts";
 
 export interface Prompt {
   readonly deltas: number;
   readonly gapMs: number;
+  /** Turns before the last one that call all of these tools; the deltas are shared among all turns. */
+  readonly calls?: { readonly turns: number; readonly tools: readonly CalledTool[] };
 }
 
 export interface RunOutcome {
@@ -22,6 +25,8 @@ export interface RunOutcome {
   readonly done: boolean;
   /** How long the log of the run is; 0 without a log. */
   readonly results: number;
+  /** Calls of tools that succeeded, as far as this way tells. */
+  readonly toolResults: number;
   /** Of each delta, from the provider's write to here. Only paced deltas carry the time. */
   readonly ageMs: readonly number[];
 }
@@ -45,11 +50,11 @@ export function runDirectly(provider: HttpClient): AgentRun {
   };
 }
 
-/** As SDKs of the Agent Runner document do it: session, message, then the stream. */
-export function runOverSse(service: HttpClient): AgentRun {
+/** As SDKs of the Agent Runner document do it: session, message, then the stream. `created` is what the session is made of. */
+export function runOverSse(service: HttpClient, created: object = { agent }): AgentRun {
   return async (prompt) => {
     const received = new Received(prompt);
-    const session = await post(service, "/v1/sessions", { agent });
+    const session = await post(service, "/v1/sessions", created);
     const path = `/v1/sessions/${session.session_id}`;
     await post(service, `${path}/messages`, { message: messageOf(prompt) });
     let done = false;
@@ -61,6 +66,9 @@ export function runOverSse(service: HttpClient): AgentRun {
       const data = block.slice(block.indexOf("\ndata: ") + "\ndata: ".length);
       if (block.includes("\nevent: text\n")) {
         received.add(JSON.parse(data).content);
+      }
+      if (block.includes("\nevent: tool_result\n") && JSON.parse(data).success === true) {
+        received.addToolResult();
       }
       if (!block.includes("\nevent: done\n")) {
         return;
@@ -93,7 +101,7 @@ export function runOverGrpc(service: GrpcClient): AgentRun {
   };
 }
 
-const agent = { name: "bench", model: "gpt-4o-mini" };
+export const agent = { name: "bench", model: "gpt-4o-mini" };
 
 async function post(client: HttpClient, path: string, body: object): Promise<{ session_id: string }> {
   const { status, text } = await client.send("POST", path, body);
@@ -103,8 +111,9 @@ async function post(client: HttpClient, path: string, body: object): Promise<{ s
   return JSON.parse(text);
 }
 
-function messageOf({ deltas, gapMs }: Prompt): string {
-  return `deltas=${deltas} gap=${gapMs} stamped=${gapMs > 0 ? 1 : 0}`;
+function messageOf({ deltas, gapMs, calls }: Prompt): string {
+  const pace = `deltas=${deltas} gap=${gapMs} stamped=${gapMs > 0 ? 1 : 0}`;
+  return calls === undefined ? pace : `${pace} turns=${calls.turns + 1} calls=${calls.tools.join(",")}`;
 }
 
 /** What a run's reader has so far, and how long it took. */
@@ -115,6 +124,7 @@ class Received {
   #firstTextMs = Number.NaN;
   #text = "";
   #inOrder = true;
+  #toolResults = 0;
 
   constructor(prompt: Prompt) {
     this.#prompt = prompt;
@@ -137,10 +147,15 @@ class Received {
     }
   }
 
+  addToolResult(): void {
+    this.#toolResults++;
+  }
+
   end(done: boolean, results: number): RunOutcome {
     const { deltas, gapMs } = this.#prompt;
     const complete = gapMs === 0 ? this.#text === wordsUpTo(deltas) : this.#inOrder && this.#ageMs.length === deltas;
     const latencyMs = performance.now() - this.#startedMs;
-    return { latencyMs, firstTextMs: this.#firstTextMs, complete, done, results, ageMs: this.#ageMs };
+    const [firstTextMs, toolResults, ageMs] = [this.#firstTextMs, this.#toolResults, this.#ageMs];
+    return { latencyMs, firstTextMs, complete, done, results, toolResults, ageMs };
   }
 }

@@ -3,13 +3,13 @@
 import type { Bench, Variant } from "../bench.ts";
 import { GrpcClient } from "../clients/grpc-client.ts";
 import { HttpClient } from "../clients/http-client.ts";
-import { type Load, percentile, runLoad, sharePercent, sum } from "../ground/load.ts";
-import { type Cost, type Meter, measure, peakMemoryMb } from "../ground/meter.ts";
+import { type Load, percentile, runLoad } from "../ground/load.ts";
+import type { Meter } from "../ground/meter.ts";
 import type { Service } from "../ground/service.ts";
 import type { Stage } from "../ground/stage.ts";
 import { Together } from "../ground/together.ts";
-import type { AgentRun, Prompt, RunOutcome } from "./agent-run.ts";
-import { runDirectly, runOverGrpc, runOverSse } from "./agent-run.ts";
+import { type Prompt, type RunOutcome, runDirectly, runOverGrpc, runOverSse } from "./agent-run.ts";
+import { describeRuns, findFaults, type Measured, measureRuns, type Way } from "./measure-runs.ts";
 
 /** The concurrency that the figures of other services are known for. */
 const burstConcurrency = 64;
@@ -57,13 +57,6 @@ export const pacedRuns: Bench = {
   },
 };
 
-/** One way to a run's text, warm, with the processes that it costs. */
-interface Way {
-  readonly name: string;
-  readonly run: AgentRun;
-  readonly meter: Meter;
-}
-
 interface Ways extends AsyncDisposable {
   /** The harness alone is the first: what the others are compared with. */
   readonly all: readonly [direct: Way, ...others: Way[]];
@@ -109,17 +102,6 @@ async function compareWays(ways: Ways, prompt: Prompt, load: Load, prefix: strin
   return variants;
 }
 
-interface Measured {
-  readonly outcomes: readonly RunOutcome[];
-  readonly cost: Cost;
-  readonly peakMb: number;
-}
-
-async function measureRuns({ run, meter }: Way, prompt: Prompt, load: Load): Promise<Measured> {
-  const { result: outcomes, cost } = await measure(meter, () => runLoad(load, () => run(prompt)));
-  return { outcomes, cost, peakMb: meter.servicePid === undefined ? Number.NaN : peakMemoryMb(meter.servicePid) };
-}
-
 function describe(name: string, prompt: Prompt, measured: Measured, direct: Measured): Variant {
   const paced = prompt.gapMs > 0;
   return {
@@ -130,25 +112,6 @@ function describe(name: string, prompt: Prompt, measured: Measured, direct: Meas
       ...describeCost(prompt, measured, direct),
     },
     faults: findFaults(measured.outcomes),
-  };
-}
-
-function describeRuns(prompt: Prompt, { outcomes, cost }: Measured): Record<string, number> {
-  const latencyMs = outcomes.map((outcome) => outcome.latencyMs);
-  return {
-    runs: outcomes.length,
-    "runs/s": outcomes.length / cost.wall,
-    "deltas in/s": (outcomes.length * prompt.deltas) / cost.wall,
-    "results stored/s": sum(outcomes.map(({ results }) => results)) / cost.wall,
-    "results per run": sum(outcomes.map(({ results }) => results)) / outcomes.length,
-    "text complete, % of runs": sharePercent(outcomes.map(({ complete }) => complete)),
-    "done, % of runs": sharePercent(outcomes.map(({ done }) => done)),
-    "run p50, ms": percentile(latencyMs, 0.5),
-    "run p99, ms": percentile(latencyMs, 0.99),
-    "first text p50, ms": percentile(
-      outcomes.map(({ firstTextMs }) => firstTextMs),
-      0.5,
-    ),
   };
 }
 
@@ -182,14 +145,4 @@ function describeCost(prompt: Prompt, measured: Measured, direct: Measured): Rec
     "runs/s / harness-alone runs/s": outcomes.length / cost.wall / (direct.outcomes.length / direct.cost.wall),
     "service peak RSS, MB": measured.peakMb,
   };
-}
-
-function findFaults(outcomes: readonly RunOutcome[]): string[] {
-  const torn = outcomes.filter(({ complete }) => !complete).length;
-  const open = outcomes.filter(({ done }) => !done).length;
-  return [
-    ...(outcomes.length === 0 ? ["no run was made"] : []),
-    ...(torn > 0 ? [`${torn} runs without all of their text`] : []),
-    ...(open > 0 ? [`${open} runs without their end`] : []),
-  ];
 }

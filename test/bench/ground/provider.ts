@@ -3,6 +3,8 @@
 //
 //   deltas=200   pieces of text       gap=5    milliseconds between them; 0 = all in one turn of the event loop
 //   stamped=1    see answer.ts        held=1   waits for a `POST /release` of its own before the first piece
+//   turns=4      the pieces come in so many turns; after each but the last one
+//   calls=a,b    these tools are called (tool-calls.ts), of which one is at a host of the caller: this process is that, too
 //
 // Announces its address on standard error and ends with its standard input.
 
@@ -10,13 +12,21 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { wordAt, writeStamp } from "./answer.ts";
+import { argumentsOf, type CalledTool, callerPath } from "./tool-calls.ts";
 
 interface ChatBody {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
 }
 
 interface Plan {
+  /** Of all turns. */
   readonly deltas: number;
+  /** The pieces of this turn: up to `end`, which is not one of them. */
+  readonly start: number;
+  readonly end: number;
+  readonly turn: number;
+  /** After them; none in the last turn. */
+  readonly calls: readonly CalledTool[];
   readonly gapMs: number;
   readonly stamped: boolean;
   readonly held: boolean;
@@ -41,6 +51,10 @@ const server = createServer((request, response) => {
     response.end("{}");
     return;
   }
+  if (request.url?.startsWith(callerPath)) {
+    request.resume().once("end", () => response.end('{"success":true,"content":"found"}'));
+    return;
+  }
   json(request).then(
     (body) => answer(readPlan(body as ChatBody), response),
     () => response.destroy(),
@@ -53,10 +67,19 @@ server.listen(0, "127.0.0.1", () => {
 process.stdin.on("end", () => process.exit(0)).resume();
 
 function readPlan({ messages }: ChatBody): Plan {
-  const text = JSON.stringify(messages.findLast(({ role }) => role === "user")?.content ?? "");
+  const asked = messages.findLastIndex(({ role }) => role === "user");
+  const text = JSON.stringify(messages[asked]?.content ?? "");
   const setting = (name: string): number => Number(new RegExp(`\\b${name}=(\\d+)`).exec(text)?.[1] ?? 0);
+  const deltas = setting("deltas");
+  const turns = Math.max(1, setting("turns"));
+  const turn = messages.slice(asked).filter(({ role }) => role === "assistant").length;
+  const called = /\bcalls=([\w,]+)/.exec(text)?.[1]?.split(",") ?? [];
   return {
-    deltas: setting("deltas"),
+    deltas,
+    start: Math.floor((deltas * turn) / turns),
+    end: Math.floor((deltas * (turn + 1)) / turns),
+    turn,
+    calls: turn + 1 < turns ? (called as CalledTool[]) : [],
     gapMs: setting("gap"),
     stamped: setting("stamped") === 1,
     held: setting("held") === 1,
@@ -76,26 +99,29 @@ function answer(plan: Plan, response: ServerResponse): void {
   speak(plan, response);
 }
 
-function speak({ deltas, gapMs, stamped }: Plan, response: ServerResponse): void {
+function speak({ deltas, start, end, turn, calls, gapMs, stamped }: Plan, response: ServerResponse): void {
   const frames = textFrames(deltas);
+  const close = (): void => {
+    response.end(calls.length > 0 ? callFrames(calls, turn) : lastFrames);
+  };
   const write = (index: number): void => {
     response.write(stamped ? textFrame(writeStamp(index)) : frames[index]);
   };
   if (gapMs === 0) {
-    for (let index = 0; index < deltas; index++) {
+    for (let index = start; index < end; index++) {
       write(index);
     }
-    response.end(lastFrames);
+    close();
     return;
   }
-  let index = 0;
+  let index = start;
   const timer = setInterval(() => {
-    if (index < deltas) {
+    if (index < end) {
       write(index++);
       return;
     }
     clearInterval(timer);
-    response.end(lastFrames);
+    close();
   }, gapMs);
   response.once("close", () => clearInterval(timer));
 }
@@ -119,10 +145,22 @@ function frame(fields: object): string {
   return `data: ${JSON.stringify({ ...head, ...fields })}\n\n`;
 }
 
-const lastFrames = Buffer.from(
-  [
-    frame({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }),
+function callFrames(tools: readonly CalledTool[], turn: number): string {
+  const calls = tools.map((name, index) => {
+    const call = { name, arguments: JSON.stringify(argumentsOf(name, turn)) };
+    return { index, id: `call_${turn}_${index}`, type: "function", function: call };
+  });
+  return (
+    frame({ choices: [{ index: 0, delta: { tool_calls: calls }, finish_reason: null }] }) + endFrames("tool_calls")
+  );
+}
+
+function endFrames(reason: string): string {
+  return [
+    frame({ choices: [{ index: 0, delta: {}, finish_reason: reason }] }),
     frame({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 200, total_tokens: 210 } }),
     "data: [DONE]\n\n",
-  ].join(""),
-);
+  ].join("");
+}
+
+const lastFrames = Buffer.from(endFrames("stop"));

@@ -38,6 +38,8 @@ export async function startService({ home, providerUrl, profile }: ServiceOption
       RUNNEL_LOG_LEVEL: "warn",
       RUNNEL_SERVER_DRAIN_SECONDS: "1",
       RUNNEL_DATABASE_DIR: home.databaseDirectory,
+      // Hosts of callers are processes of this machine.
+      RUNNEL_SECURITY_CALLBACK_ALLOW: "127.0.0.1@127.0.0.1/32",
       // The limits are lifted: what is measured is the cost of work, not its refusal.
       RUNNEL_SESSIONS_MAX_CONCURRENT: "0",
       RUNNEL_RUNS_SLOTS: "256",

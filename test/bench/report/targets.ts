@@ -14,6 +14,7 @@ export const targets: readonly Target[] = [
   ...startTargets(),
   ...burstTargets(),
   ...pacedTargets(),
+  ...pacedToolsTargets(),
   ...callTargets(),
   ...firstResultTargets(),
   ...fanOutTargets(),
@@ -55,6 +56,15 @@ function pacedTargets(): Target[] {
       ];
     }),
   );
+}
+
+function pacedToolsTargets(): Target[] {
+  const tools = { bench: "paced-tools", variant: "file tools and a remote one" };
+  const work = "a delta per 5 ms and tool calls, 64 at a time, REST + SSE";
+  return [
+    { ...tools, work: `${work}: whole`, metric: "text complete, % of runs", least: 100 },
+    { ...tools, work: `${work}: ended`, metric: "done, % of runs", least: 100 },
+  ];
 }
 
 function callTargets(): Target[] {

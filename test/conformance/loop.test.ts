@@ -144,6 +144,34 @@ test("a refusal of the provider fails the run with the provider's words", async 
   ]);
 });
 
+test("a response that is cut in the middle of a call is asked for again, and nothing of the half call runs", async () => {
+  const { provider, api } = await setStage(rest);
+  const workDir = await folderWith({ "a.txt": "a" });
+  const write = { name: "write_file", arguments: '{"file_path":"b.txt","content":"b"}' };
+  provider.respond(
+    callTools(list("1")),
+    (wire) => {
+      wire.toolCalls({ index: 0, id: "2", ...write });
+      wire.toolCalls({ index: 1, id: "3", name: "write_file", arguments: '{"file_path":"c.txt","con' });
+      return wire.cut();
+    },
+    callTools({ id: "4", ...write }),
+    answer("done"),
+  );
+  const events = await converse(api, { workDir, builtin: ["list_dir", "write_file"] });
+  expect(told(events)).toEqual([
+    ["tool_call", { tool: "list_dir", args: {} }],
+    ["tool_result", { tool: "list_dir", success: true, content: "a.txt\t1\n" }],
+    ["tool_call", { tool: "write_file", args: { file_path: "b.txt", content: "b" } }],
+    ["tool_result", { tool: "write_file", success: true, content: `Wrote 1 bytes to ${join(workDir, "b.txt")}` }],
+    ["text", { content: "done" }],
+    ["done", { status: "completed", output: "done", turns: 3 }],
+  ]);
+  // What was asked again is what was asked before.
+  const [first, again] = await Promise.all([provider.request(1), provider.request(2)]);
+  expect(again.body.messages).toEqual(first.body.messages);
+});
+
 const usage = (prompt: number, completion: number) => ({
   prompt_tokens: prompt,
   completion_tokens: completion,

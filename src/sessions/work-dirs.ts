@@ -4,9 +4,11 @@
 // Both hold when the session is made and again before its tools work, since a link on the way may lead elsewhere by then.
 
 import { createHash } from "node:crypto";
-import { mkdir, realpath, stat } from "node:fs/promises";
-import { isAbsolute, join } from "node:path";
+import { mkdir, open, realpath, stat } from "node:fs/promises";
+import { dirname, isAbsolute, join } from "node:path";
 import { Fault, invalidField } from "../base/fault.ts";
+import { give, isRoot } from "../base/owner.ts";
+import { sessionOwner } from "../tools/session-owner.ts";
 import { isWithin } from "../tools/within.ts";
 import type { WorkPlace } from "../tools/work-place.ts";
 import { removeTree } from "./remove-tree.ts";
@@ -60,9 +62,15 @@ export class WorkDirs {
 
   async #openOwn(session: OwnedSession): Promise<WorkPlace> {
     const own = this.#ownOf(session);
+    // Commands of a service of root run as another user, who has to pass through.
+    await mkdir(dirname(own), { recursive: true, mode: isRoot() ? 0o711 : 0o700 });
     await mkdir(own, { recursive: true, mode: 0o700 });
     // Bash works in no directory that is reached by a link, as the operator's may be.
     const realPath = await realpath(own);
+    if (isRoot()) {
+      await using directory = await open(realPath);
+      await give(directory, sessionOwner);
+    }
     // It lies among the service's own places: those around it hide nothing of it.
     return { workDir: realPath, realPath, hidden: this.hidden.filter((place) => !isWithin(realPath, place)) };
   }

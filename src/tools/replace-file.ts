@@ -7,6 +7,7 @@
 import { randomBytes } from "node:crypto";
 import type { Stats } from "node:fs";
 import { type FileHandle, open, rename, unlink } from "node:fs/promises";
+import { giveToOwnerOf } from "../base/owner.ts";
 import { createFlags, pathIn } from "./descriptors.ts";
 import type { FilePlace } from "./walk.ts";
 
@@ -19,9 +20,7 @@ export async function replaceFile(place: FilePlace, content: Uint8Array, signal:
   await using file = await open(path, createFlags, newFileMode);
   try {
     await file.writeFile(content, { signal });
-    if (place.file !== undefined) {
-      await takeOver(file, place.file.stat);
-    }
+    await (place.file === undefined ? giveToOwnerOf(place.directory, file) : takeOver(file, place.file.stat));
     signal.throwIfAborted();
     await rename(path, pathIn(place.directory.fd, place.name));
   } catch (error) {

@@ -1,6 +1,6 @@
 // The service inside the test's process, on a port and a database of its own.
 
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -47,6 +47,8 @@ export async function startService(
 /** Small pools, so that many services fit on one Postgres; a free port; nothing waits long at the end. */
 async function testConfig(flags: Partial<Config>): Promise<Config> {
   const workRoot = await mkdtemp(join(tmpdir(), "runnel-work-"));
+  // Commands of a service of root run as another user, who has to pass through.
+  await chmod(workRoot, 0o711);
   onTestFinished(() => rm(workRoot, { recursive: true, force: true }));
   const defaults = {
     serverHost: "127.0.0.1",

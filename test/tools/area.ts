@@ -1,6 +1,15 @@
 // A directory with a work directory in it, for tests of the file tools: `outside` beside it holds what no tool may show.
 
-import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Tool, ToolContext, ToolOutcome } from "../../src/tools/tool.ts";
@@ -11,6 +20,8 @@ export class Area implements Disposable {
   readonly outside: string = join(this.base, "outside");
 
   constructor() {
+    // Commands of a service of root run as another user, who has to pass through.
+    chmodSync(this.base, 0o711);
     mkdirSync(this.root, { recursive: true });
     mkdirSync(this.outside);
   }

@@ -1,8 +1,10 @@
 // Whether commands of bash can be confined: found out by confining one, with the rights that the doctor has.
 
 import { existsSync, readFileSync } from "node:fs";
+import { workRootOf } from "../../app/open-work-dirs.ts";
+import { findClosedFolder, isRoot } from "../../base/owner.ts";
 import { findBubblewrap } from "../../tools/bash/find-bubblewrap.ts";
-import { processesMax } from "../../tools/bash/limits.ts";
+import { sessionOwner } from "../../tools/session-owner.ts";
 import { type Finding, type Ground, ok, warn } from "./check.ts";
 
 export async function checkJail({ config, clock }: Ground): Promise<Finding[]> {
@@ -16,11 +18,15 @@ export async function checkJail({ config, clock }: Ground): Promise<Finding[]> {
     const found = `no jail, so agents that ask for bash are refused: ${jail.problem}${locks}`;
     return [warn("jail", found, jail.fix)];
   }
-  const isRoot = process.getuid?.() === 0;
-  const root = isRoot
-    ? `; as root, ${processesMax} processes are not a limit of the kernel: run it as another user`
-    : "";
-  return [ok("jail", `${jail.program} confines commands${root}`)];
+  return [ok("jail", `${jail.program} confines commands${describeRoot(workRootOf(config))}`)];
+}
+
+/** Where the user of sessions cannot walk to their directories, commands run as root. */
+function describeRoot(workRoot: string): string {
+  const closed = isRoot() ? findClosedFolder(workRoot, sessionOwner) : undefined;
+  return closed === undefined
+    ? ""
+    : `; they run as root, whose processes the kernel does not limit: \`chmod o+x ${closed}\`, or run it as another user`;
 }
 
 /** Where these files say so, an unprivileged process cannot make a user namespace. Other systems have none of them. */

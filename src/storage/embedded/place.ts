@@ -4,14 +4,8 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import {
-  type Account,
-  findClosedFolder,
-  findOwner,
-  findUnprivilegedAccount,
-  isRoot,
-  resolveExisting,
-} from "./account.ts";
+import { findClosedFolder, isRoot, resolveExisting } from "../../base/owner.ts";
+import { type Account, findOwner, findUnprivilegedAccount } from "./account.ts";
 import { embeddedFailure } from "./failure.ts";
 
 export interface Place {

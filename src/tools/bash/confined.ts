@@ -4,6 +4,8 @@ import { constants } from "node:fs";
 import { open, readlink } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Clock } from "../../base/clock.ts";
+import { isRoot } from "../../base/owner.ts";
+import { workerOf } from "../session-owner.ts";
 import type { ToolContext, ToolOutcome } from "../tool.ts";
 import { findHidden, findRefusal } from "../work-place.ts";
 import { coversWithin } from "./find-bubblewrap.ts";
@@ -47,12 +49,15 @@ export async function runConfined(
     coversWithin(real, shownAs, hidden),
     Watch.open(path),
   ]);
-  const launched = launchJailed(jail, { command, sessionId, workDir: shownAs, covered }, directory.fd);
+  const view = { command, sessionId, workDir: shownAs, covered };
+  const worker = workerOf(real, await directory.stat());
+  const launched = launchJailed(jail, view, { workDirFd: directory.fd, worker });
   // Until the jail stands its first process still sees this system, and all processes would count as the jail's.
   const jailPid = (): number | undefined => (launched.hasStarted() ? launched.jailPid() : undefined);
   const end = await followCommand(launched, {
     ...options,
-    watch: (ended, onLimit) => watch.run(clock, ended, { jailPid, writtenBytesMax, onLimit }),
+    watch: (ended, onLimit) =>
+      watch.run(clock, ended, { jailPid, writtenBytesMax, isRoot: isRoot() && worker === undefined, onLimit }),
   });
   if (await watch.sawChange()) {
     growth.mayHaveChanged(real);

@@ -6,6 +6,8 @@ import { access, lstat, mkdtemp, open, readlink, realpath, rm } from "node:fs/pr
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
+import { give, isRoot } from "../../base/owner.ts";
+import { sessionOwner, workerOf } from "../session-owner.ts";
 import { isWithin } from "../within.ts";
 import type { Cover, SystemView } from "./jail.ts";
 import { type Bubblewrap, launchJailed } from "./launch.ts";
@@ -100,7 +102,13 @@ async function tryOut(bubblewrap: Bubblewrap, clock: Clock): Promise<string | un
   try {
     await using handle = await open(workDir);
     const view = { command: "echo $$", sessionId: "probe", workDir: "/work", covered: [] };
-    const launched = launchJailed(bubblewrap, view, handle.fd);
+    if (isRoot()) {
+      await give(handle, sessionOwner);
+    }
+    const launched = launchJailed(bubblewrap, view, {
+      workDirFd: handle.fd,
+      worker: workerOf(workDir, await handle.stat()),
+    });
     const { signal } = new AbortController();
     const end = await followCommand(launched, { clock, timeoutMs: probeTimeoutMs, signal });
     if ("problem" in end) {

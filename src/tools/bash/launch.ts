@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
 import type { Readable, Writable } from "node:stream";
+import { isRoot, type Owner } from "../../base/owner.ts";
 import { type CommandView, jailArguments, launchDescriptors, type SystemView } from "./jail.ts";
 import { shellLimits } from "./limits.ts";
 
@@ -26,9 +27,20 @@ export interface Bubblewrap {
   readonly system: SystemView;
 }
 
-/** `workDirFd` stays with the caller, who may close it once this has returned. */
-export function launchJailed(bubblewrap: Bubblewrap, view: CommandView, workDirFd: number): Launched {
+export interface LaunchOptions {
+  /** Stays with the caller, who may close it once the launch has returned. */
+  readonly workDirFd: number;
+  /** As whom, if not as the service itself. */
+  readonly worker?: Owner | undefined;
+}
+
+export function launchJailed(
+  bubblewrap: Bubblewrap,
+  view: CommandView,
+  { workDirFd, worker }: LaunchOptions,
+): Launched {
   const child = spawn(bubblewrap.program, jailArguments(bubblewrap.system, view), {
+    ...worker,
     // Its environment would stay readable inside, as that of the jail's first process.
     env: {},
     cwd: "/",
@@ -59,7 +71,7 @@ export function launchJailed(bubblewrap: Bubblewrap, view: CommandView, workDirF
  * kernel ends all others, must not wait for its turn among them.
  */
 function prioritise(pid: number | undefined, priority: number): void {
-  if (pid === undefined || process.getuid?.() !== 0) {
+  if (pid === undefined || !isRoot()) {
     return;
   }
   try {

@@ -15,14 +15,14 @@ export interface Address {
 }
 
 export async function openMetricsPort(
-  { metricsPort }: Config,
+  { metricsHost: host, metricsPort: port }: Config,
   metrics: Metrics,
   closers: AsyncDisposableStack,
 ): Promise<number | undefined> {
-  if (metricsPort === undefined) {
+  if (port === undefined) {
     return undefined;
   }
-  const server = await listenForMetrics(metricsPort, metrics);
+  const server = await listenForMetrics({ host, port }, metrics);
   closers.defer(() => server.close());
   return server.port;
 }

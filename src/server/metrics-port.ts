@@ -6,8 +6,6 @@ import type { AddressInfo } from "node:net";
 import { Fault } from "../base/fault.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
-/** Another machine's Prometheus comes through an agent on this one. */
-const host = "127.0.0.1";
 /** A reader of figures sends a line and reads at once. */
 const requestTimeoutMs = 5_000;
 
@@ -16,7 +14,12 @@ export interface MetricsPort {
   close(): Promise<void>;
 }
 
-export async function listenForMetrics(port: number, metrics: Metrics): Promise<MetricsPort> {
+export interface MetricsAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export async function listenForMetrics({ host, port }: MetricsAddress, metrics: Metrics): Promise<MetricsPort> {
   const server = createServer(
     { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs },
     (request, response) => {
@@ -35,9 +38,13 @@ export async function listenForMetrics(port: number, metrics: Metrics): Promise<
     await once(server, "listening");
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new Fault("CONFIG_INVALID", `cannot serve metrics: ${why}: set RUNNEL_METRICS_PORT to a free port`, {
-      cause: error,
-    });
+    throw new Fault(
+      "CONFIG_INVALID",
+      `cannot serve metrics: ${why}: set RUNNEL_METRICS_PORT to a free port, or mend RUNNEL_METRICS_HOST`,
+      {
+        cause: error,
+      },
+    );
   }
   return {
     port: (server.address() as AddressInfo).port,

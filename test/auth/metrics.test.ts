@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { credentialsOf } from "../harness/credentials.ts";
-import { startService } from "../harness/service.ts";
+import { startService, type TestService } from "../harness/service.ts";
 import { signV1 } from "../harness/signing.ts";
 import { until } from "../harness/wait.ts";
 
@@ -34,6 +34,20 @@ test("requests and refusals are counted on a port of their own, by names that te
   expect(names.filter((name) => !name?.startsWith("runnel_"))).toEqual([]);
   expect((await fetch(`${service.url}/metrics`)).status).toBe(404);
   expect((await fetch(url.replace("/metrics", "/"))).status).toBe(404);
+});
+
+test("that port is on loopback alone, unless another address is named", async () => {
+  const [usual, elsewhere] = [
+    await startService({ metricsPort: 0 }),
+    await startService({ metricsPort: 0, metricsHost: "127.0.0.2" }),
+  ];
+  const read = async ({ app }: TestService, host: string) =>
+    await fetch(`http://${host}:${app.metricsPort}/metrics`).then(
+      ({ status }) => status,
+      () => "refused",
+    );
+  expect([await read(usual, "127.0.0.1"), await read(usual, "127.0.0.2")]).toEqual([200, "refused"]);
+  expect([await read(elsewhere, "127.0.0.1"), await read(elsewhere, "127.0.0.2")]).toEqual(["refused", 200]);
 });
 
 test("without its setting there is no such port", async () => {

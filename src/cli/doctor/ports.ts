@@ -17,6 +17,7 @@ interface Port {
   readonly name: string;
   readonly variable: string;
   readonly host: string;
+  readonly hostVariable: string;
   readonly port: number;
   /** Then it does not talk to the doctor, which has none. */
   readonly wantsCertificate: boolean;
@@ -30,10 +31,12 @@ export async function checkPorts({ config }: Ground): Promise<Finding[]> {
 }
 
 function listPorts(config: Config): Port[] {
-  const { serverHost: host, serverPort, serverH2Port, metricsPort, tlsCertFile, tlsClientCaFile } = config;
+  const { serverHost: host, serverPort, serverH2Port, tlsCertFile, tlsClientCaFile } = config;
+  const { metricsHost, metricsPort } = config;
   const origin = (port: number): string => `${tlsCertFile === "" ? "http" : "https"}://${reachable(host)}:${port}`;
   const server = {
     host,
+    hostVariable: "RUNNEL_SERVER_HOST",
     wantsCertificate: tlsClientCaFile !== "",
     isOurs: (answer: string) => answer.replaceAll(/\s/g, "") === '{"status":"ok"}',
   };
@@ -59,10 +62,11 @@ function listPorts(config: Config): Port[] {
       : {
           name: "metrics-port",
           variable: "RUNNEL_METRICS_PORT",
-          host: loopback,
+          host: metricsHost,
+          hostVariable: "RUNNEL_METRICS_HOST",
           port: metricsPort,
           wantsCertificate: false,
-          ask: () => askH1(`http://${loopback}:${metricsPort}/metrics`),
+          ask: () => askH1(`http://${reachable(metricsHost)}:${metricsPort}/metrics`),
           isOurs: (answer) => answer.includes("runnel_"),
         },
   ];
@@ -70,7 +74,7 @@ function listPorts(config: Config): Port[] {
 }
 
 async function checkPort(port: Port): Promise<Finding> {
-  const { name, variable } = port;
+  const { name, variable, hostVariable } = port;
   const place = `${port.host}:${port.port}`;
   if (port.port === 0) {
     return ok(name, "a free one is picked at the start");
@@ -83,7 +87,7 @@ async function checkPort(port: Port): Promise<Finding> {
     return fail(
       name,
       `${place} cannot be listened on (${why(trouble)})`,
-      `set ${variable} or RUNNEL_SERVER_HOST to another`,
+      `set ${variable} or ${hostVariable} to another`,
     );
   }
   const answer = await port.ask().catch(() => "");

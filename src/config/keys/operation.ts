@@ -23,6 +23,11 @@ export const operationKeys = {
     max: 100,
     about: "Connections for queries; ten more are used.",
   }),
+  metricsHost: text({
+    path: "metrics.host",
+    fallback: "127.0.0.1",
+    about: "Address that `metrics.port` listens on; in a container, whose loopback nobody else reaches, `0.0.0.0`.",
+  }),
   metricsPort: optional(
     integer({
       path: "metrics.port",
@@ -30,7 +35,7 @@ export const operationKeys = {
       fallbackAbout: "none",
       min: 0,
       max: 65_535,
-      about: "Port on loopback where Prometheus reads `/metrics`; 0 picks a free one.",
+      about: "Port where Prometheus reads `/metrics`, without credentials; 0 picks a free one.",
     }),
   ),
   tracingEndpoint: baseUrl({

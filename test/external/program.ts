@@ -11,19 +11,26 @@ export interface Finished {
 }
 
 export interface Running {
-  /** Everything that it has written to standard output so far. */
+  readonly pid: number;
+  /** Everything that it has written so far. */
   readonly stdout: () => string;
+  readonly stderr: () => string;
   readonly finished: Promise<Finished>;
 }
 
 /** Which package of Debian has the program; other systems call it by the same name or a similar one. */
-const packages: Readonly<Record<string, string>> = { curl: "curl", openssl: "openssl", bash: "bash" };
+const packages: Readonly<Record<string, string>> = {
+  curl: "curl",
+  openssl: "openssl",
+  bash: "bash",
+  bwrap: "bubblewrap",
+};
 
 /** Killed with the test if it still runs then. */
 export function startProgram(
   name: string,
   args: readonly string[],
-  options: { readonly input?: Uint8Array | string; readonly environment?: Readonly<Record<string, string>> } = {},
+  options: { readonly input?: Uint8Array | string; readonly environment?: NodeJS.ProcessEnv } = {},
 ): Running {
   const child = spawn(name, args, { env: { PATH: process.env.PATH, ...options.environment } });
   onTestFinished(() => {
@@ -45,7 +52,12 @@ export function startProgram(
   const finished = finish();
   // Whoever waits for it hears of it; a test that failed before does not.
   finished.catch(() => {});
-  return { stdout: () => Buffer.concat(stdout).toString(), finished };
+  return {
+    pid: child.pid ?? 0,
+    stdout: () => Buffer.concat(stdout).toString(),
+    stderr: () => Buffer.concat(stderr).toString(),
+    finished,
+  };
 }
 
 /** Rejects unless the program succeeds. */

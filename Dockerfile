@@ -1,0 +1,48 @@
+# The image of the service: Node, the source as it stands (Node strips its types), and bubblewrap for the commands of agents.
+#
+#   docker build --build-arg COMMIT=$(git rev-parse HEAD) -t runnel .
+#
+# It runs with a read-only root: only /tmp and /var/lib/runnel are written to. docs/deployment.md says how to run it.
+
+# By version, so that a build tomorrow has the same Node. Whoever also wants the same Debian adds the image's @sha256 digest.
+FROM node:24.21.0-bookworm-slim AS base
+RUN apt-get update \
+  && apt-get install --yes --no-install-recommends bash bubblewrap tini \
+  && rm -rf /var/lib/apt/lists/*
+
+FROM base AS app
+WORKDIR /opt/runnel
+COPY package.json package-lock.json .npmrc ./
+# The optional packages are the embedded Postgres, of which a container has no use: its database is another container.
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
+COPY LICENSE ./
+COPY gen ./gen
+COPY migrations ./migrations
+COPY src ./src
+# Metrics and traces tell it. Last, because it changes with every build.
+ARG COMMIT=unknown
+RUN printf '%s\n' "$COMMIT" > COMMIT
+
+FROM base
+LABEL org.opencontainers.image.title="Runnel" \
+  org.opencontainers.image.description="Runs agents for other programs: one gRPC and REST contract, a durable result log, resumable streams." \
+  org.opencontainers.image.licenses="Apache-2.0" \
+  org.opencontainers.image.vendor="The Runnel Authors"
+# By number, so that Kubernetes can see that it is not root. Its home is where work directories and a config.yaml may lie.
+RUN groupadd --gid 65532 runnel \
+  && useradd --uid 65532 --gid 65532 --home-dir /var/lib/runnel --shell /usr/sbin/nologin runnel \
+  && install --directory --owner=runnel --group=runnel --mode=0700 /var/lib/runnel
+COPY --from=app /opt/runnel /opt/runnel
+ENV NODE_ENV=production \
+  RUNNEL_SESSIONS_WORK_ROOT=/var/lib/runnel/work
+WORKDIR /var/lib/runnel
+VOLUME /var/lib/runnel
+USER 65532:65532
+EXPOSE 8090
+STOPSIGNAL SIGTERM
+# Whether the process answers, and not whether it is ready: a replica whose database is away is not helped by a restart.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.RUNNEL_SERVER_PORT || 8090}/livez`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+# Process 1 hands signals on and buries what commands leave behind; the service does not have to.
+ENTRYPOINT ["tini", "--", "node", "/opt/runnel/src/main.ts"]
+CMD ["serve"]

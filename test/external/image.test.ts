@@ -1,0 +1,116 @@
+// The image starts with what the Dockerfile puts into it, as its user, on a root that is read-only, and ends when it is told to.
+
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readCommand, wordsOfImage } from "../deploy/dockerfile.ts";
+import { authEnvironment, credentialsOf } from "../harness/credentials.ts";
+import { testDatabase } from "../harness/database.ts";
+import { readSse } from "../harness/sse.ts";
+import { until } from "../harness/wait.ts";
+import { openWire, wireToDatabase } from "../harness/wire.ts";
+import { buildImage, type Container, type ContainerOptions, commandOfImage, type Image } from "./image.ts";
+
+/** npm fetches the packages once more. */
+const buildTimeoutMs = 300_000;
+const startMaxMs = 60_000;
+const commit = "0123456789abcdef0123456789abcdef01234567";
+
+test("built and started, it serves a run, shows its health and its commit, and SIGTERM ends it with 0", {
+  timeout: buildTimeoutMs,
+}, async () => {
+  const image = await buildImage({ COMMIT: commit });
+  const { service, port, url } = await startImage(image, { environment: { RUNNEL_METRICS_PORT: "0" } });
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+
+  const post = async (path: string, body: object) => {
+    const answer = await fetch(`${url}${path}`, {
+      method: "POST",
+      headers: credentialsOf(),
+      body: JSON.stringify(body),
+    });
+    return answer.status;
+  };
+  // Files are written, so there is a place for them.
+  const agent = { name: "a", tools: { builtin: ["list_dir"] } };
+  expect(await post("/v1/sessions", { session_id: "s", agent })).toBe(201);
+  expect(await post("/v1/sessions/s/messages", { message: "list the files pace=0" })).toBe(202);
+  const events = await Array.fromAsync(readSse(`${url}/v1/sessions/s/stream`));
+  expect(events.map(({ event }) => event)).toContain("tool_result");
+  expect(JSON.parse(events.at(-1)?.data ?? "")).toMatchObject({ status: "completed" });
+  expect(await readdir(join(image.root, wordsOfImage("VOLUME")))).toEqual(["work"]);
+
+  const metricsPort = /"metricsPort":(\d+)/.exec(service.stderr())?.[1];
+  expect(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()).toContain(`commit="${commit}"`);
+
+  const isHealthy = async (): Promise<boolean> => {
+    const environment = { RUNNEL_SERVER_PORT: port };
+    const health = image.start(readCommand(wordsOfImage("HEALTHCHECK")), { environment });
+    return (await health.finished).exitCode === 0;
+  };
+  expect(await isHealthy()).toBe(true);
+  await service.signal("SIGTERM");
+  expect(await service.finished).toMatchObject({ exitCode: 0 });
+  expect(await isHealthy()).toBe(false);
+});
+
+test("without a database it says how to name one, and ends", { timeout: buildTimeoutMs }, async () => {
+  const image = await buildImage({});
+  const environment = { ...authEnvironment, RUNNEL_DEFAULTS_MODEL: "demo" };
+  const { exitCode, stderr } = await image.start(commandOfImage(), { environment }).finished;
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("Set DATABASE_URL=");
+});
+
+test("commands of agents are refused while the engine covers /proc, and jailed once it does not", {
+  timeout: buildTimeoutMs,
+}, async () => {
+  const image = await buildImage({});
+  const sendForBash = async (isProcWhole: boolean): Promise<string> => {
+    const { service, url } = await startImage(image, { isProcWhole });
+    const call = async (path: string, body: object): Promise<string> => {
+      const init = { method: "POST", headers: credentialsOf(), body: JSON.stringify(body) };
+      return await (await fetch(`${url}/v1/sessions${path}`, init)).text();
+    };
+    await call("", { session_id: "s", agent: { name: "a", tools: { builtin: ["bash"] } } });
+    const answer = await call("/s/messages", { message: "hello pace=0" });
+    await service.signal("SIGTERM");
+    expect(await service.finished).toMatchObject({ exitCode: 0 });
+    return answer;
+  };
+  expect(await sendForBash(false)).toContain("there is no jail to run commands in");
+  expect(await sendForBash(true)).toContain('"tools_registered":["bash"]');
+});
+
+async function startImage(image: Image, { environment, ...options }: ContainerOptions) {
+  const service = image.start([...commandOfImage(), "--port", "0"], {
+    ...options,
+    environment: {
+      ...authEnvironment,
+      RUNNEL_DATABASE_URL: await databaseOnTheNetwork(),
+      RUNNEL_DEFAULTS_MODEL: "demo",
+      RUNNEL_SERVER_DRAIN_SECONDS: "1",
+      ...environment,
+    },
+  });
+  const ended = service.finished.then(({ stderr }) => Promise.reject(new Error(stderr)));
+  const port = await Promise.race([portOf(service), ended]);
+  // From here on it may end.
+  ended.catch(() => {});
+  return { service, port, url: `http://127.0.0.1:${port}` };
+}
+
+/** The tests' Postgres listens at a socket that is its own user's alone. */
+async function databaseOnTheNetwork(): Promise<string> {
+  const { connectFar, urlAt } = wireToDatabase(await testDatabase());
+  return urlAt(await openWire({ connectFar }));
+}
+
+/** Once it serves. */
+async function portOf(service: Container): Promise<string> {
+  return await until(
+    "the service to serve",
+    () => /serves on http:\/\/\S+:(\d+)/.exec(service.stderr())?.[1],
+    startMaxMs,
+  );
+}

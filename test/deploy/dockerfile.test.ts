@@ -7,10 +7,10 @@ import { expect, test } from "vitest";
 import { repositoryRoot } from "../../scripts/run-command.ts";
 import { keys } from "../../src/config/keys.ts";
 import {
+  commandOf,
   dockerfileText,
   environmentOfImage,
   findStage,
-  readCommand,
   stages,
   stepsOf,
   wordsOf,
@@ -51,11 +51,11 @@ test("nothing is added from a URL, and only what is copied is sent to the builde
 
 test("it runs as an ordinary user, behind an init, and is told to end by SIGTERM", () => {
   expect(wordsOfImage("USER")).toBe("65532:65532");
-  expect(readCommand(wordsOfImage("ENTRYPOINT")).slice(0, 2)).toEqual(["tini", "--"]);
-  expect(readCommand(wordsOfImage("CMD"))).toEqual(["serve"]);
+  expect(commandOf("ENTRYPOINT").slice(0, 2)).toEqual(["tini", "--"]);
+  expect(commandOf("CMD")).toEqual(["serve"]);
   expect(wordsOfImage("STOPSIGNAL")).toBe("SIGTERM");
   expect(wordsOfImage("HEALTHCHECK")).toContain("/livez");
-  expect(readCommand(wordsOfImage("HEALTHCHECK"))[0]).toBe("node");
+  expect(commandOf("HEALTHCHECK")[0]).toBe("node");
   const installed = stepsOf(findStage("base"), "RUN").map(wordsOf).join("\n");
   expect(["bash", "bubblewrap", "tini"].filter((name) => !new RegExp(` ${name} `).test(installed))).toEqual([]);
 });

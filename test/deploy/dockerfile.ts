@@ -60,8 +60,9 @@ export function wordsOf(step: Instruction): string {
     .trim();
 }
 
-/** The command of a step in its exec form, without which a shell would stand between the signals and the service. */
-export function readCommand(words: string): readonly string[] {
+/** The command of the image's ENTRYPOINT, CMD or HEALTHCHECK, which a shell would stand in front of in any but the exec form. */
+export function commandOf(keyword: string): readonly string[] {
+  const words = wordsOfImage(keyword);
   const command: unknown = JSON.parse(words.slice(words.indexOf("[")));
   if (!Array.isArray(command) || !command.every((word) => typeof word === "string")) {
     throw new Error(`not in exec form: ${words}`);

@@ -3,7 +3,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readCommand, wordsOfImage } from "../deploy/dockerfile.ts";
+import { commandOf, wordsOfImage } from "../deploy/dockerfile.ts";
 import { authEnvironment, credentialsOf } from "../harness/credentials.ts";
 import { testDatabase } from "../harness/database.ts";
 import { readSse } from "../harness/sse.ts";
@@ -45,7 +45,7 @@ test("built and started, it serves a run, shows its health and its commit, and S
 
   const isHealthy = async (): Promise<boolean> => {
     const environment = { RUNNEL_SERVER_PORT: port };
-    const health = image.start(readCommand(wordsOfImage("HEALTHCHECK")), { environment });
+    const health = image.start(commandOf("HEALTHCHECK"), { environment });
     return (await health.finished).exitCode === 0;
   };
   expect(await isHealthy()).toBe(true);

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { repositoryRoot } from "../../scripts/run-command.ts";
-import { environmentOfImage, findStage, readCommand, type Stage, wordsOf, wordsOfImage } from "../deploy/dockerfile.ts";
+import { commandOf, environmentOfImage, findStage, type Stage, wordsOf, wordsOfImage } from "../deploy/dockerfile.ts";
 import { type Running, runProgram, startProgram } from "./program.ts";
 
 /** What an engine gives a container besides what the image says. */
@@ -44,8 +44,8 @@ export async function buildImage(args: Readonly<Record<string, string>>): Promis
 }
 
 /** What a container runs that is given these words; the image's own by default. */
-export function commandOfImage(words: readonly string[] = readCommand(wordsOfImage("CMD"))): readonly string[] {
-  return [...readCommand(wordsOfImage("ENTRYPOINT")), ...words];
+export function commandOfImage(words: readonly string[] = commandOf("CMD")): readonly string[] {
+  return [...commandOf("ENTRYPOINT"), ...words];
 }
 
 /** Every path of the steps lies below `root`. */

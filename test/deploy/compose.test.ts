@@ -1,0 +1,106 @@
+// The compose file, what is laid over it for the jail, and the stack of Swarm: valid, closed by default, and agreeing with the
+// settings and the image.
+
+import { join } from "node:path";
+import { DCLinter } from "dclint";
+import { expect, test } from "vitest";
+import { repositoryRoot } from "../../scripts/run-command.ts";
+import {
+  composePath,
+  goodbyeSeconds,
+  jailOverlayPath,
+  readCompose,
+  readText,
+  secondsOf,
+  secretVariables,
+  servedPort,
+  serviceOf,
+  stackPath,
+  stopSecondsOf,
+  unknownVariables,
+} from "./deployed.ts";
+import { wordsOfImage } from "./dockerfile.ts";
+
+const rules = {
+  // What is built gets a name; without one it would be called by its folder.
+  "no-build-and-image": 0,
+  // Does not see an address that comes from a variable.
+  "no-unbound-port-interfaces": 0,
+  "require-quotes-in-ports": 0,
+  // What is laid over another file, and a stack, get theirs elsewhere.
+  "require-project-name-field": 0,
+  // Keys stand together by what they are about.
+  "service-keys-order": 0,
+  "services-alphabetical-order": 0,
+} as const;
+
+/** Declared by the linter where the compiler does not find it. */
+interface Linted {
+  readonly messages: readonly { readonly line: number; readonly message: string }[];
+}
+
+const deployed = [composePath, stackPath];
+
+test.each([...deployed, jailOverlayPath])("%s is what an engine takes, and a linter has nothing to say", (path) => {
+  const linter = new DCLinter({ rules, quiet: false, debug: false, exclude: [] });
+  const results: readonly Linted[] = linter.lintFiles([join(repositoryRoot, path)], false);
+  expect(results.flatMap(({ messages }) => messages.map(({ line, message }) => `${line}: ${message}`))).toEqual([]);
+  expect(results).toHaveLength(1);
+});
+
+test.each(deployed)("%s names settings that there are, and secrets by files alone", (path) => {
+  const file = readCompose(path);
+  const { environment = {}, secrets = [] } = serviceOf(file);
+  expect(unknownVariables(Object.keys(environment))).toEqual([]);
+  expect(secretVariables(Object.keys(environment))).toEqual([]);
+  const files = Object.values(environment).filter((value) => value.startsWith("/run/secrets/"));
+  expect(files.sort()).toEqual(secrets.map((name) => `/run/secrets/${name}`).sort());
+  expect(Object.keys(file.secrets ?? {})).toEqual(expect.arrayContaining([...secrets]));
+});
+
+test.each(deployed)("%s gives a stop the time that it takes, and the port of the settings", (path) => {
+  const { environment = {}, stop_grace_period, ports = [] } = serviceOf(readCompose(path));
+  expect(secondsOf(stop_grace_period)).toBeGreaterThanOrEqual(stopSecondsOf(environment) + goodbyeSeconds);
+  expect(ports.map((port) => port.split(":").at(-1))).toEqual([String(servedPort)]);
+});
+
+test.each(deployed)("%s gives the service a read-only root, the image's volume, and no rights", (path) => {
+  const { read_only, cap_drop, volumes = [], tmpfs = [], user } = serviceOf(readCompose(path));
+  expect({ read_only, cap_drop, user }).toEqual({ read_only: true, cap_drop: ["ALL"], user: undefined });
+  const writable = [
+    ...volumes.map((volume) => (typeof volume === "string" ? volume.split(":").at(-1) : volume.target)),
+    ...tmpfs.map((mount) => mount.split(":")[0]),
+  ];
+  expect(writable.sort()).toEqual(["/tmp", wordsOfImage("VOLUME")]);
+});
+
+test("by default nothing is taken away from the engine's walls; what the jail needs is a file of its own", () => {
+  const file = readCompose(composePath);
+  for (const name of Object.keys(file.services)) {
+    expect(serviceOf(file, name).security_opt, name).toEqual(["no-new-privileges:true"]);
+  }
+  expect(serviceOf(readCompose(jailOverlayPath)).security_opt).toEqual([
+    "no-new-privileges:true",
+    "seccomp:unconfined",
+    "apparmor:unconfined",
+    "systempaths=unconfined",
+  ]);
+});
+
+test("the service waits for a Postgres that answers, which is never root and not reached from outside", () => {
+  const file = readCompose(composePath);
+  expect(serviceOf(file).depends_on).toEqual({ postgres: { condition: "service_healthy" } });
+  const postgres = serviceOf(file, "postgres");
+  expect(postgres.healthcheck?.test.join(" ")).toContain("pg_isready");
+  expect(postgres).toMatchObject({ user: "postgres", read_only: true, cap_drop: ["ALL"] });
+  expect(postgres.ports).toBeUndefined();
+  expect(postgres.image).toMatch(/^postgres:17\b/);
+});
+
+test("the stack has the secrets that the Agent Runner document names", () => {
+  const documented = ["anthropic_key", "gemini_key", "hmac_secret", "openai_key"];
+  expect(Object.keys(readCompose(stackPath).secrets ?? {})).toEqual(expect.arrayContaining(documented));
+  for (const secret of documented) {
+    expect(readText("docs/deployment.md")).toContain(`docker secret create ${secret} -`);
+  }
+});

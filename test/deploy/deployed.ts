@@ -1,0 +1,102 @@
+// What is deployed, in the terms that all ways of deploying share: how long an end may take, which variables are set,
+// which secrets are mounted, and where it answers.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse, parseAllDocuments } from "yaml";
+import { repositoryRoot } from "../../scripts/run-command.ts";
+import { type Key, keys } from "../../src/config/keys.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { fileVariables } from "../../src/config/variables.ts";
+
+export function readText(path: string): string {
+  return readFileSync(join(repositoryRoot, path), "utf8");
+}
+
+export interface ComposeService {
+  readonly image?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly secrets?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly volumes?: readonly (string | { readonly type: string; readonly target: string })[];
+  readonly tmpfs?: readonly string[];
+  readonly read_only?: boolean;
+  readonly user?: string;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly stop_grace_period?: string;
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly healthcheck?: { readonly test: readonly string[] };
+}
+
+export interface ComposeFile {
+  readonly services: Readonly<Record<string, ComposeService>>;
+  readonly secrets?: Readonly<Record<string, { readonly file?: string; readonly external?: boolean }>>;
+}
+
+export const composePath = "compose.yaml";
+export const jailOverlayPath = "deploy/compose/compose.jail.yaml";
+export const stackPath = "deploy/swarm/docker-stack.yml";
+
+export function readCompose(path: string): ComposeFile {
+  return parse(readText(path)) as ComposeFile;
+}
+
+export function serviceOf({ services }: ComposeFile, name = "runnel"): ComposeService {
+  const service = services[name];
+  if (service === undefined) {
+    throw new Error(`no service ${name}`);
+  }
+  return service;
+}
+
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata?: { readonly name: string };
+}
+
+export function readManifests(path: string): Manifest[] {
+  return parseAllDocuments(readText(path)).map((document) => {
+    if (document.errors.length > 0) {
+      throw new Error(`${path}: ${document.errors.join("; ")}`);
+    }
+    return document.toJS() as Manifest;
+  });
+}
+
+/** What a stop takes: load balancers notice, open calls end, and the database is told. */
+export function stopSecondsOf(environment: Readonly<Record<string, string>>): number {
+  const { variables } = keys.serverDrainSeconds;
+  const { serverDrainSeconds } = loadConfig(
+    Object.fromEntries(variables.map((name) => [name, environment[name] ?? ""])),
+  );
+  return Math.min(5, serverDrainSeconds / 5) + serverDrainSeconds;
+}
+
+/** What is left for the database after the drain: several of its statements may have to wait for their limits. */
+export const goodbyeSeconds = 10;
+
+export function secondsOf(duration: string | undefined): number {
+  const [, seconds] = /^(\d+)s$/.exec(duration ?? "") ?? [];
+  if (seconds === undefined) {
+    throw new Error(`${duration} is no number of seconds`);
+  }
+  return Number(seconds);
+}
+
+const everyKey = Object.values<Key<unknown>>(keys);
+
+/** Names with our prefixes that are no setting. */
+export function unknownVariables(names: readonly string[]): string[] {
+  const known = new Set(everyKey.flatMap((key) => [...key.variables, ...fileVariables(key)]));
+  return names.filter((name) => !known.has(name));
+}
+
+/** Variables that would carry a secret itself. */
+export function secretVariables(names: readonly string[]): string[] {
+  const secrets = new Set(everyKey.filter(({ secret }) => secret === true).flatMap(({ variables }) => variables));
+  return names.filter((name) => secrets.has(name));
+}
+
+export const servedPort: number = keys.serverPort.fallback;

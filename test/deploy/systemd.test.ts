@@ -1,0 +1,62 @@
+// The unit of systemd: it agrees with the settings and the image, and takes away nothing that the jail of bash needs. What the
+// jail needs was found out by covering one thing after another: docs/deployment.md.
+
+import { expect, test } from "vitest";
+import { goodbyeSeconds, readText, secondsOf, secretVariables, stopSecondsOf, unknownVariables } from "./deployed.ts";
+import { commandOf, environmentOfImage, wordsOfImage } from "./dockerfile.ts";
+
+const unit = readText("deploy/systemd/runnel.service")
+  .split("\n")
+  .filter((line) => /^[A-Z]\w*=/.test(line))
+  .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)] as const);
+
+function valuesOf(name: string): string[] {
+  return unit.filter(([each]) => each === name).map(([, value]) => value);
+}
+
+const environment = Object.fromEntries(
+  valuesOf("Environment").map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)] as const),
+);
+
+test("it starts what the image starts, where the image starts it, as an ordinary user", () => {
+  expect(valuesOf("ExecStart")).toEqual([`/usr/bin/${commandOf("ENTRYPOINT").slice(2).join(" ")} ${commandOf("CMD")}`]);
+  expect(valuesOf("WorkingDirectory")).toEqual([wordsOfImage("WORKDIR")]);
+  expect(valuesOf("StateDirectory").map((name) => `/var/lib/${name}`)).toEqual([wordsOfImage("VOLUME")]);
+  expect(environment).toMatchObject(environmentOfImage());
+  expect(valuesOf("User")).toEqual(["runnel"]);
+});
+
+test("it names settings that there are, and secrets as credentials alone", () => {
+  const names = Object.keys(environment).filter((name) => name.startsWith("RUNNEL_"));
+  expect(unknownVariables(names)).toEqual([]);
+  expect(secretVariables(names)).toEqual([]);
+  const credentials = valuesOf("LoadCredential").map((each) => each.split(":")[0]);
+  const read = Object.values(environment).filter((value) => value.startsWith("%d/"));
+  expect(read.sort()).toEqual(credentials.map((name) => `%d/${name}`).sort());
+});
+
+test("a stop has the time that it takes, and SIGTERM goes to the service alone", () => {
+  expect(secondsOf(valuesOf("TimeoutStopSec")[0])).toBeGreaterThanOrEqual(stopSecondsOf(environment) + goodbyeSeconds);
+  expect(valuesOf("KillMode")).toEqual(["mixed"]);
+});
+
+test("it is walled in, but for what a jail is made of", () => {
+  const names = unit.map(([name]) => name);
+  for (const wall of ["NoNewPrivileges", "ProtectSystem", "ProtectHome", "PrivateTmp", "PrivateDevices"]) {
+    expect(names).toContain(wall);
+  }
+  const needed = [
+    "RestrictNamespaces",
+    "ProtectKernelTunables",
+    "ProtectKernelLogs",
+    "ProcSubset",
+    "ProtectHostname",
+    "MemoryDenyWriteExecute",
+  ];
+  expect(names.filter((name) => needed.includes(name))).toEqual([]);
+  const [families, calls] = ["RestrictAddressFamilies", "SystemCallFilter"].map((name) =>
+    valuesOf(name)[0]?.split(" "),
+  );
+  expect(families).toContain("AF_NETLINK");
+  expect(calls).toEqual(expect.arrayContaining(["@mount", "seccomp", "sethostname"]));
+});

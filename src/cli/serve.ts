@@ -12,6 +12,11 @@ import { exitCodes } from "./exit-codes.ts";
 
 /** Load balancers ask for readiness every few seconds. */
 const noticeMsMax = 5_000;
+/**
+ * For what is left when the drain is over: the database is told, a statement or two, and a container's engine kills soon
+ * after. One that does not answer is waited for by several in turn, which took half a minute.
+ */
+const goodbyeMsMax = 10_000;
 
 export interface SettingsFlags {
   /** False for `--no-config`. */
@@ -84,13 +89,31 @@ export interface ServerCommand extends AppOptions {
   readonly announce: (app: App) => void;
 }
 
-/** Runs until a signal: the first one drains, a second one ends the process at once. */
+/** Runs until a signal: the first one drains, which ends in time, and a second one ends the process at once. */
 export async function startServer({ announce, ...options }: ServerCommand): Promise<void> {
   const signalled = untilSignalled();
   const app = await openApp(options);
   announce(app);
   const signal = await signalled;
+  endInTime(options.config);
   await app.close({ noticeMs: signal === "SIGTERM" ? noticeOf(options.config) : 0 });
+}
+
+/** After `SIGTERM` nothing takes longer. */
+export function stopMsMax(config: Config): number {
+  return noticeOf(config) + config.serverDrainSeconds * 1_000 + goodbyeMsMax;
+}
+
+function endInTime(config: Config): void {
+  if (config.databaseUrl === "") {
+    // The embedded Postgres is ours to stop, and nobody else would.
+    return;
+  }
+  const overdue = setTimeout(() => {
+    console.error("runnel: the database was not told of the end; other replicas take over when the lease has run out");
+    process.exit(exitCodes.failed);
+  }, stopMsMax(config));
+  overdue.unref();
 }
 
 /** Who sends SIGTERM also routes calls here, and needs a moment to stop; a person at the keyboard does not. */

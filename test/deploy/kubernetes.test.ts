@@ -17,7 +17,6 @@ import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { repositoryRoot } from "../../scripts/run-command.ts";
 import {
-  goodbyeSeconds,
   type Manifest,
   readManifests,
   readText,
@@ -66,7 +65,7 @@ test("a stop has the time that it takes: preStop, readiness off, drain, and the 
   const [sleep, seconds] = containers[0]?.lifecycle?.preStop?.exec?.command ?? [];
   expect(sleep).toBe("sleep");
   const stopSeconds = stopSecondsOf(find<IConfigMap>("ConfigMap").data ?? {});
-  expect(terminationGracePeriodSeconds).toBeGreaterThanOrEqual(Number(seconds) + stopSeconds + goodbyeSeconds);
+  expect(terminationGracePeriodSeconds).toBeGreaterThan(Number(seconds) + stopSeconds);
 });
 
 test("settings are ones that there are, and secrets come as files of the Secret", () => {

@@ -2,7 +2,7 @@
 // jail needs was found out by covering one thing after another: docs/deployment.md.
 
 import { expect, test } from "vitest";
-import { goodbyeSeconds, readText, secondsOf, secretVariables, stopSecondsOf, unknownVariables } from "./deployed.ts";
+import { readText, secondsOf, secretVariables, stopSecondsOf, unknownVariables } from "./deployed.ts";
 import { commandOf, environmentOfImage, wordsOfImage } from "./dockerfile.ts";
 
 const unit = readText("deploy/systemd/runnel.service")
@@ -36,7 +36,7 @@ test("it names settings that there are, and secrets as credentials alone", () =>
 });
 
 test("a stop has the time that it takes, and SIGTERM goes to the service alone", () => {
-  expect(secondsOf(valuesOf("TimeoutStopSec")[0])).toBeGreaterThanOrEqual(stopSecondsOf(environment) + goodbyeSeconds);
+  expect(secondsOf(valuesOf("TimeoutStopSec")[0])).toBeGreaterThan(stopSecondsOf(environment));
   expect(valuesOf("KillMode")).toEqual(["mixed"]);
 });
 

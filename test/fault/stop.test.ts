@@ -1,0 +1,86 @@
+// A service that is told to stop ends in bounded time, whatever is open and whatever does not answer. Where the drain is an
+// hour, whoever were waited for would outlast the test.
+
+import { once } from "node:events";
+import { type ServiceError, status } from "@grpc/grpc-js";
+import { expect, test } from "vitest";
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { credentialsOf } from "../harness/credentials.ts";
+import { reasonOf } from "../harness/grpc.ts";
+import { until } from "../harness/wait.ts";
+import { type Member, openCluster, openProvider, ownerOf, startRun } from "./cluster.ts";
+import { openOwnPostgres } from "./database/own-postgres.ts";
+import { startOn } from "./database/service-on.ts";
+import { LogReader, SseLogReader } from "./log-reader.ts";
+
+const hour = { RUNNEL_SERVER_DRAIN_SECONDS: "3600" };
+
+// Nobody has sent a message, so there is nothing to say, and perhaps never will be.
+test("streams of sessions without a run hold up no stop, and tell their readers to come again", async () => {
+  const cluster = await openCluster(hour);
+  const member = await cluster.start();
+  const { sessionId } = await member.client.call(SessionService.method.createSession, { agent: { name: "idle" } });
+  const endings = await Promise.all(Array.from({ length: 3 }, () => openIdleGrpc(member, sessionId)));
+  const texts = await Promise.all(Array.from({ length: 3 }, () => openIdleSse(member, sessionId)));
+  expect(await member.stop()).toBe(0);
+  for (const ending of endings) {
+    const error = await ending.end;
+    expect([error.code, reasonOf(error)]).toEqual([status.UNAVAILABLE, "RESUME"]);
+  }
+  for (const { end } of texts) {
+    // It ends as a body does, not by a connection that is lost, and without an event.
+    expect(await end).not.toContain("event:");
+  }
+});
+
+test("readers of a run that says nothing hold up no stop, nor does its model, and the run is handed on", async () => {
+  const { provider, environment } = await openProvider();
+  provider.respond((wire) => {
+    wire.text("well");
+    return wire.hang();
+  });
+  const cluster = await openCluster({ ...environment, ...hour });
+  const member = await cluster.start();
+  const { runId } = await startRun(member.client, "go");
+  const [overGrpc, overSse] = [new LogReader(runId), new SseLogReader(runId)];
+  const endings = Promise.all([overGrpc.follow(member.client), overSse.follow(member.url)]);
+  await until("both to have its words", () => overGrpc.results.length >= 2 && overSse.events.length >= 2);
+  expect(await member.stop()).toBe(0);
+  expect(await endings).toEqual([status.UNAVAILABLE, "broken"]);
+  expect(overGrpc.breaks).toEqual(["RESUME"]);
+  expect(await ownerOf(cluster.databaseUrl, runId)).toBeNull();
+});
+
+// The run cannot be handed on, the lease cannot be given back, and each of them waits for its own statement.
+test("a database that does not answer holds up a stop for no longer than it may take", async () => {
+  const { provider, environment } = await openProvider();
+  provider.respond((wire) => {
+    wire.text("well");
+    return wire.hang();
+  });
+  const postgres = await openOwnPostgres();
+  const { member } = await startOn(postgres.url, environment);
+  const { runId } = await startRun(member.client, "go");
+  const reader = new LogReader(runId);
+  const ending = reader.follow(member.client);
+  await until("its words", () => reader.results.length >= 2);
+  postgres.freeze();
+  expect(await member.stop()).toBe(1);
+  expect(member.log()).toContain("runnel: the database was not told of the end");
+  expect(await ending).toBe(status.UNAVAILABLE);
+});
+
+/** Resolves once the stream is open; `end` with what it ends with. */
+async function openIdleGrpc({ client }: Member, sessionId: string): Promise<{ readonly end: Promise<ServiceError> }> {
+  const stream = client.stream(SessionService.method.streamSession, { sessionId });
+  const end = new Promise<ServiceError>((resolve) => stream.on("error", resolve));
+  stream.resume();
+  await once(stream, "metadata");
+  return { end };
+}
+
+async function openIdleSse({ url }: Member, sessionId: string): Promise<{ readonly end: Promise<string> }> {
+  const response = await fetch(`${url}/v1/sessions/${sessionId}/stream`, { headers: credentialsOf() });
+  expect(response.status).toBe(200);
+  return { end: response.text() };
+}

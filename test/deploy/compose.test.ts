@@ -79,9 +79,8 @@ test("by default nothing is taken away from the engine's walls; what the jail ne
     expect(serviceOf(file, name).security_opt, name).toEqual(["no-new-privileges:true"]);
   }
   expect(serviceOf(readCompose(jailOverlayPath)).security_opt).toEqual([
-    "no-new-privileges:true",
-    "seccomp:unconfined",
-    "apparmor:unconfined",
+    "seccomp=unconfined",
+    "apparmor=unconfined",
     "systempaths=unconfined",
   ]);
 });

@@ -24,6 +24,7 @@ const packages: Readonly<Record<string, string>> = {
   openssl: "openssl",
   bash: "bash",
   bwrap: "bubblewrap",
+  nginx: "nginx-light",
 };
 
 /** Killed with the test if it still runs then. */

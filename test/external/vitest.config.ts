@@ -1,6 +1,5 @@
-// The tests that need programs which npm does not bring: curl, openssl, Chromium, nginx, tini and
-// bubblewrap. Not part of `npm test`.
-// `vitest run -c test/external/vitest.config.ts`
+// The tests that need programs which npm does not bring: curl, openssl, Chromium, nginx, tini and bubblewrap.
+// Not part of `npm test`. `vitest run -c test/external/vitest.config.ts`
 
 import { defineConfig } from "vitest/config";
 

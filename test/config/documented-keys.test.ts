@@ -40,15 +40,18 @@ const documented: readonly Documented[] = [
   ["security.allow_private_networks", "SECURITY_ALLOW_PRIVATE_NETWORKS", "securityAllowPrivateNetworks", false, true],
 ];
 
-test.each(documented)("%s", async (key, variable, name, fallback, other) => {
-  expect(loadConfig({})[name]).toBe(fallback);
-  expect(loadConfig({ [`AGENT_RUNNER_${variable}`]: String(other) })[name]).toBe(other);
-  expect(loadConfig({ [`RUNNEL_${variable}`]: String(other) })[name]).toBe(other);
-  expect((await readYamlConfig(nest(key, JSON.stringify(other))))[name]).toBe(other);
-  expect((await readYamlConfig(nest(key, `"${other}"`)))[name], "between quotes").toBe(other);
-  expect((await readYamlConfig(nest(key, String(other))))[name], "as it is").toBe(other);
-  expect((await readYamlConfig(nest(key, '""')))[name], "empty").toBe(fallback);
-});
+test.each(documented)(
+  "the document's key %s is understood by both of its names and in YAML, and has its default",
+  async (key, variable, name, fallback, other) => {
+    expect(loadConfig({})[name]).toBe(fallback);
+    expect(loadConfig({ [`AGENT_RUNNER_${variable}`]: String(other) })[name]).toBe(other);
+    expect(loadConfig({ [`RUNNEL_${variable}`]: String(other) })[name]).toBe(other);
+    expect((await readYamlConfig(nest(key, JSON.stringify(other))))[name]).toBe(other);
+    expect((await readYamlConfig(nest(key, `"${other}"`)))[name], "between quotes").toBe(other);
+    expect((await readYamlConfig(nest(key, String(other))))[name], "as it is").toBe(other);
+    expect((await readYamlConfig(nest(key, '""')))[name], "empty").toBe(fallback);
+  },
+);
 
 test("the document's whole file is understood", async () => {
   const config = await readYamlConfig(`

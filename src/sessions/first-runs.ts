@@ -2,7 +2,6 @@
 // when to look, a slow poll covers one that got lost.
 
 import { type Clock, over } from "../base/clock.ts";
-import { Fault } from "../base/fault.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
 import type { Db } from "../storage/database.ts";
 import { findSession, type SessionRow } from "../storage/session.ts";
@@ -17,8 +16,11 @@ export interface FirstRunDeps {
 
 type Session = Pick<SessionRow, "id" | "client" | "name">;
 
+/** Null when the session went before it had a run; undefined when the reader left before. */
+export type FirstRun = string | null | undefined;
+
 interface Reader {
-  readonly resolve: (runId: string | undefined) => void;
+  readonly resolve: (runId: FirstRun) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -36,12 +38,12 @@ export class FirstRuns {
     this.#deps = deps;
   }
 
-  /** The session's run, once there is one. Undefined when the reader leaves before; rejects when the session is gone. */
-  async of(session: Session, signal: AbortSignal): Promise<string | undefined> {
+  /** The session's run, once there is one or there will be none. */
+  async of(session: Session, signal: AbortSignal): Promise<FirstRun> {
     if (signal.aborted) {
       return undefined;
     }
-    const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
+    const { promise, resolve, reject } = Promise.withResolvers<FirstRun>();
     const leave = (): void => resolve(undefined);
     signal.addEventListener("abort", leave, { once: true });
     const wait = this.#waits.get(session.id) ?? this.#begin(session);
@@ -77,7 +79,7 @@ export class FirstRuns {
     wait.readers.forEach(tell);
   }
 
-  async #look(session: Session, signal: AbortSignal): Promise<string | undefined> {
+  async #look(session: Session, signal: AbortSignal): Promise<FirstRun> {
     const { db, wakeup, clock } = this.#deps;
     let woken = new AbortController();
     const unsubscribe = wakeup.subscribe("session", ({ key }) => {
@@ -90,7 +92,7 @@ export class FirstRuns {
       while (!signal.aborted) {
         const current = await findSession(db, { client: session.client, name: session.name });
         if (current?.id !== session.id) {
-          throw new Fault("SESSION_NOT_FOUND", "session not found");
+          return null;
         }
         if (current.latest_run_id !== null) {
           return current.latest_run_id;

@@ -1,6 +1,8 @@
 // A session's latest run as events: waits for the run when there is none, follows its log, ends with `done`.
 
-import type { StreamSessionResponse } from "#gen/runnel/v1/session_service_pb.js";
+import { create } from "@bufbuild/protobuf";
+import { Session_State } from "#gen/runnel/v1/session_pb.js";
+import { type StreamSessionResponse, StreamSessionResponseSchema } from "#gen/runnel/v1/session_service_pb.js";
 import { Fault } from "../base/fault.ts";
 import { shared } from "../base/shared.ts";
 import { mapSink, type Sink } from "../base/sink.ts";
@@ -38,6 +40,10 @@ export async function* streamSession(
   if (runId === undefined) {
     return;
   }
+  if (runId === null) {
+    yield [neverRan];
+    return;
+  }
   const inStep = sink && mapSink(sink, eventsOf);
   for await (const entries of tail(deps, { runId, after: request.from?.sequence ?? 0, signal, sink: inStep })) {
     const events = eventsOf(entries);
@@ -46,6 +52,11 @@ export async function* streamSession(
     }
   }
 }
+
+/** The end of a session that went before its first message. It has no place in any log, and so no id. */
+const neverRan = create(StreamSessionResponseSchema, {
+  event: { case: "done", value: { status: Session_State.CANCELLED } },
+});
 
 const eventsOf = shared((entries: readonly LogEntry[]) => entries.flatMap((entry) => sessionEvents(entry.result)));
 

@@ -29,6 +29,7 @@ import {
   sessionNotFound,
   setStage,
   startConversation,
+  told,
 } from "./stage.ts";
 import type { Surface } from "./surface.ts";
 import { findSurface, surfaces } from "./surfaces.ts";
@@ -76,12 +77,12 @@ describe("sessions that nobody uses any more", () => {
     const results = await Array.fromAsync(api.followRun(runId));
     const { session_id: idle } = await api.createSession({ agent: { name: "tester" } });
     const { session_id: fresh } = await api.createSession({ agent: { name: "tester" } });
-    const waiting = expectRefused(readSession(api, idle), sessionNotFound);
+    const waiting = readSession(api, idle);
     await age(service, sessionId, 1);
     await age(service, idle, 1);
     await upkeep(service, { sessionsTtlMinutes: 30 });
     await until("both sessions to expire", async () => (await isGone(api, sessionId)) && (await isGone(api, idle)));
-    await waiting;
+    expect(told(await waiting)).toEqual([["done", { status: "cancelled" }]]);
     await expectRefused(api.sendMessage({ sessionId, message: "still there?" }), sessionNotFound);
     expect((await api.listSessions({})).sessions.map((session) => session.session_id)).toEqual([fresh]);
     expect(await api.getRun(runId)).toMatchObject({ session_id: sessionId, state: "completed" });

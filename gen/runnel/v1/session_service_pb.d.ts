@@ -673,8 +673,9 @@ export declare const SessionService: GenService<{
   /**
    * Streams the session's latest run as the events of the Agent Runner document, and ends after `done`.
    *
-   * Waits when no message was sent yet. An event without a member opens the stream at once and keeps it alive every
-   * 15 s. OK means that `done` was delivered. UNAVAILABLE (RESUME) means: call again with `after`. May be retried.
+   * Waits when no message was sent yet; a session that is deleted before ends with `done` as cancelled. An event without
+   * a member opens the stream at once and keeps it alive every 15 s. OK means that `done` was delivered. UNAVAILABLE
+   * (RESUME) means: call again with `after`. May be retried.
    *
    * @generated from rpc runnel.v1.SessionService.StreamSession
    */

@@ -1,22 +1,15 @@
 // A client written from the Agent Runner document alone: it signs as the document's JavaScript does, makes a session, sends
-// a task and prints what its EventSource hears. `node document-sample.ts <url> <secret> <task>`
+// a task and prints what its EventSource hears. `node client.ts <url> <secret> <task>`
 
-import { createHmac, randomBytes } from "node:crypto";
 import { EventSource } from "eventsource";
+import { signRequest } from "./sign-request.ts";
 
 const [url = "", secret = "", task = ""] = process.argv.slice(2);
 const clientId = { "X-Client-ID": "my-app" };
 
-function signRequest(body: string): Record<string, string> {
-  const timestamp = Math.floor(Date.now() / 1000).toString();
-  const nonce = randomBytes(16).toString("hex");
-  const digest = createHmac("sha256", secret).update(`${timestamp}.${nonce}.${body}`).digest("hex");
-  return { "X-Signature": `sha256=${digest}`, "X-Timestamp": timestamp, "X-Nonce": nonce };
-}
-
 async function post(path: string, request: object): Promise<{ session_id: string }> {
   const body = JSON.stringify(request);
-  const headers = { "Content-Type": "application/json", ...clientId, ...signRequest(body) };
+  const headers = { "Content-Type": "application/json", ...clientId, ...signRequest(secret, body) };
   const response = await fetch(`${url}${path}`, { method: "POST", headers, body });
   if (!response.ok) {
     throw new Error(`${response.status}: ${await response.text()}`);
@@ -29,7 +22,7 @@ const { session_id: sessionId } = await post("/v1/sessions", {
 });
 await post(`/v1/sessions/${sessionId}/messages`, { message: task });
 
-const headers = { ...clientId, ...signRequest("") };
+const headers = { ...clientId, ...signRequest(secret, "") };
 const eventSource = new EventSource(`${url}/v1/sessions/${sessionId}/stream`, {
   fetch: (target, init) => fetch(target, { ...init, headers: { ...init.headers, ...headers } }),
 });

@@ -25,6 +25,7 @@ const packages: Readonly<Record<string, string>> = {
   bash: "bash",
   bwrap: "bubblewrap",
   nginx: "nginx-light",
+  php: "php-cli",
 };
 
 /** Killed with the test if it still runs then. */

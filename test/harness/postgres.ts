@@ -1,6 +1,7 @@
 // One Postgres for a whole test run: the embedded one in a folder of its own, or the server that
 // DATABASE_URL names. A server that does not start fails the run; nothing is skipped.
 
+import { spawnSync } from "node:child_process";
 import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +18,7 @@ declare module "vitest" {
     databaseUrl: string;
     templateName: string;
     hasJail: boolean;
+    hasPhp: boolean;
   }
 }
 
@@ -28,20 +30,35 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
   process.once("exit", fail);
   project.provide("hasJail", await lookForJail());
+  project.provide("hasPhp", lookForPhp());
   const close = await openForTests(project);
   process.off("exit", fail);
   return close;
 }
 
-/** Tests of the jail are left out where there is none, and that is told; where all have to run, it fails. */
 async function lookForJail(): Promise<boolean> {
   const jail = await findBubblewrap({ clock: systemClock, hidden: [], path: process.env.PATH ?? "" });
-  if (!("problem" in jail)) {
-    return true;
-  }
-  const told = `the tests of the jail of bash are left out, for ${jail.problem}; to have them: ${jail.fix}`;
-  if (process.env.TEST_JAIL === "required") {
-    throw new Error(`TEST_JAIL says that none may be left out: ${told}`);
+  return (
+    !("problem" in jail) ||
+    leaveOut("TEST_JAIL", `the tests of the jail of bash are left out, for ${jail.problem}; to have them: ${jail.fix}`)
+  );
+}
+
+function lookForPhp(): boolean {
+  const { error } = spawnSync("php", ["--version"], { stdio: "ignore" });
+  return (
+    error === undefined ||
+    leaveOut(
+      "TEST_PHP",
+      "the tests of programs in PHP are left out, for there is none; to have them: apt-get install php-cli",
+    )
+  );
+}
+
+/** What a machine may lack is left out there, and that is told; where the variable says that all has to run, it fails. */
+function leaveOut(variable: "TEST_JAIL" | "TEST_PHP", told: string): false {
+  if (process.env[variable] === "required") {
+    throw new Error(`${variable} says that none may be left out: ${told}`);
   }
   process.stderr.write(`${told}\n`);
   return false;

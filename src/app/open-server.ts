@@ -1,5 +1,6 @@
 // The ways in: services behind the router, the gateways beside it, and who may come through the doors.
 
+import { joined } from "../base/joined.ts";
 import { version } from "../base/version.ts";
 import { mountFeeds } from "../gateways/feed/feed-handler.ts";
 import { printOpenApiDocument } from "../gateways/openapi/document.ts";
@@ -71,7 +72,8 @@ export async function openServer(
   const handler = createRequestListener({
     handlers,
     rest,
-    probes: { whyNotReady, countSessions: () => countSessions(db) },
+    // Anybody may ask, and it looks through all sessions.
+    probes: { whyNotReady, countSessions: joined(() => countSessions(db)) },
     documents: new Map([
       ["/openapi.json", { contentType: "application/json", text: printOpenApiDocument({ services, version }) }],
     ]),

@@ -1,6 +1,7 @@
 // Figures of runs: how many, how they end, how long they wait and last, and what happens to those that lose their replica.
 
 import type { Clock } from "../../base/clock.ts";
+import { joined } from "../../base/joined.ts";
 import type { EventListeners } from "../events.ts";
 import { createLabel, durationBuckets, type Figures, longDurationBuckets } from "./figures.ts";
 import type { FigureSources } from "./sources.ts";
@@ -42,17 +43,11 @@ export function countRuns(figures: Figures, { sources, clock }: RunSources): Eve
 
 /** Never rejects and never asks twice at a time: a database that is slow is not asked more often for it. */
 function createOldest(sources: Partial<FigureSources>, clock: Clock): () => Promise<number | undefined> {
-  let asking: Promise<number | undefined> | undefined;
+  const ask = joined(async () => await sources.oldestUnleasedMs?.().catch(() => undefined));
   return async () => {
-    asking ??= sources
-      .oldestUnleasedMs?.()
-      .catch(() => undefined)
-      .finally(() => {
-        asking = undefined;
-      });
     const done = new AbortController();
     try {
-      return await Promise.race([asking, clock.sleep(oldestTimeoutMs, done.signal).then(() => undefined)]);
+      return await Promise.race([ask(), clock.sleep(oldestTimeoutMs, done.signal).then(() => undefined)]);
     } finally {
       done.abort();
     }

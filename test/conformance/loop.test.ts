@@ -94,6 +94,25 @@ test("an agent writes, edits, finds and searches files in its work directory", a
   expect(await readFile(file, "utf8")).toBe("1\n2\n");
 });
 
+test("an agent's own settings are what the model is asked with, else the service's", async () => {
+  const { provider, api } = await setStage(rest, { defaultMaxTokens: 777 });
+  provider.respond(answer("own"), answer("service's"));
+  const own = { model: "gpt-4o", systemPrompt: "Be thorough.", maxTokens: 99, temperature: 0.7 };
+  for (const agent of [own, {}]) {
+    const { session_id: sessionId } = await api.createSession({ agent: { name: "reviewer", ...agent } });
+    await api.sendMessage({ sessionId, message: "look" });
+    await readSession(api, sessionId);
+  }
+  const asked = provider.requests.map(({ body: { model, messages, max_tokens, temperature } }) => [
+    ...[model, max_tokens, temperature],
+    ...messages.map(({ role, content }) => `${role}: ${content}`),
+  ]);
+  expect(asked).toEqual([
+    ["gpt-4o", 99, 0.7, "system: Be thorough.", "user: look"],
+    ["gpt-4o-mini", 777, undefined, "user: look"],
+  ]);
+});
+
 test("without any limit of turns a run has one", async () => {
   const { provider, api } = await setStage(rest, { defaultMaxTurns: 0 });
   provider.respond(callTools(list("1")));

@@ -133,6 +133,45 @@ test("what the host says of a failure, and what is wrong with arguments, reaches
   expect(host.calls).toHaveLength(2);
 });
 
+test("five calls of a turn run at a time, after all of them were told", async () => {
+  const host = await openHost();
+  const { provider, api } = await openStage();
+  const waiting: (() => void)[] = [];
+  host.answer((response: ServerResponse) => {
+    waiting.push(() => response.end('{"success":true,"content":"ok"}'));
+  });
+  const ids = Array.from({ length: 7 }, (_, index) => `call_${index}`);
+  provider.respond(
+    callTools(...ids.map((id) => ({ id, name: "search_docs", arguments: `{"query":"${id}"}` }))),
+    answer("done"),
+  );
+  const { session_id: sessionId } = await api.createSession({
+    callback: { baseUrl: host.baseUrl },
+    agent: { name: "caller", tools: { remote: [{ name: "search_docs" }] } },
+  });
+  await api.sendMessage({ sessionId, message: "find it" });
+  const types: string[] = [];
+  const reading = (async () => {
+    for await (const { type } of api.followSession(sessionId)) {
+      types.push(type);
+    }
+  })();
+  await host.called(5);
+  await until("all calls to be told", () => types.length === 7);
+  for (const count of [6, 7]) {
+    // One is answered, and only then the next one comes.
+    expect(host.calls).toHaveLength(count - 1);
+    waiting.shift()?.();
+    await host.called(count);
+  }
+  expect(types).toEqual(Array(7).fill("tool_call"));
+  for (const answerOne of waiting) {
+    answerOne();
+  }
+  await reading;
+  expect(types).toEqual([...Array(7).fill("tool_call"), ...Array(7).fill("tool_result"), "text", "done"]);
+});
+
 describe("who is called", () => {
   test("is the global host, unless the session names one", async () => {
     const [own, global] = [await openHost(), await openHost()];

@@ -35,6 +35,23 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
     ]);
   });
 
+  test("needs no reader: it says two hundred words though nobody listens", async () => {
+    const { provider, api, service } = await setStage(kind);
+    const words = Array.from({ length: 200 }, (_, index) => `word${index} `);
+    provider.respond((wire) => {
+      words.forEach(wire.text);
+      wire.finish("stop");
+      wire.done();
+    });
+    const { runId } = await startConversation(api);
+    const run = await until("the run to end", async () => {
+      const { state, output } = await api.getRun(runId);
+      return state === "completed" && { output };
+    });
+    expect(run.output).toBe(words.join(""));
+    expect(service.app.countReaders()).toBe(0);
+  });
+
   test("calls tools of one turn together and tells their results in call order", async () => {
     const { provider, api } = await setStage(kind);
     const workDir = await directoryWith({ "0.txt": "zero", "1.txt": "one", "3.txt": "three", "4.txt": "four" });

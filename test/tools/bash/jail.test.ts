@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   chownSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -370,6 +371,27 @@ describe.runIf(hasJail)("a command", () => {
     expect(text).toContain("... (killed: more than 64 processes)\nExit: signal: killed");
     expect(killed).toEqual(["processes"]);
     expect(processesOf(session)).toEqual([]);
+  });
+
+  test("has the document's limits: files of 10 MB, 512 MB of addresses", async () => {
+    expect(await run(openArea(), "ulimit -f; ulimit -v")).toBe("10240\n524288\n");
+    expect(await run(openArea(), "head -c 11000000 /dev/zero > f; stat -c %s f")).toContain("10485760");
+    const area = openArea();
+    area.write("hog.pl", '$x = "x"; $x x= 600_000_000;');
+    expect(await run(area, "perl hog.pl")).toMatch(/Out of memory[\s\S]*Exit: exit status 1$/);
+  });
+
+  test("has its own processes, however many another has", async () => {
+    // Each has most of the 64 that there may be, while the other has as many.
+    const crowd =
+      "for i in $(seq 45); do sleep 60 & done; touch here; while [ ! -e go ]; do sleep 0.05; done; echo all";
+    const areas = [openArea(), openArea()] as const;
+    const crowds = areas.map((area, index) => run(area, crowd, { session: `crowd-${process.pid}-${index}` }));
+    await until("both crowds", () => areas.every((area) => existsSync(join(area.root, "here"))));
+    for (const area of areas) {
+      area.write("go", "");
+    }
+    expect(await Promise.all(crowds)).toEqual(["all\n", "all\n"]);
   });
 
   test("that floods its output is read to its end in little memory, and succeeds", async () => {

@@ -1,0 +1,73 @@
+// The built-in tools as the tables of the Agent Runner document have them.
+
+import { describe, expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { createBash } from "../../src/tools/bash/bash.ts";
+import { builtinToolNames, builtinTools } from "../../src/tools/builtin.ts";
+import type { Tool } from "../../src/tools/tool.ts";
+import { Area } from "./area.ts";
+
+/** Of each tool its parameters in order, with their types; those with a star are required. */
+const documented = {
+  read_file: ["file_path* string", "offset integer", "limit integer"],
+  write_file: ["file_path* string", "content* string"],
+  edit_file: ["file_path* string", "old_string* string", "new_string* string", "replace_all boolean"],
+  bash: ["command* string", "timeout integer"],
+  glob: ["pattern* string", "path string"],
+  grep: ["pattern* string", "path string", "include string"],
+  list_dir: ["path string"],
+} as const;
+
+/** Nothing is run here, so it needs no jail. */
+const bash = createBash({ jail: undefined, clock: systemClock, denyList: "documented", growthBytesMax: 0 });
+const tools: readonly Tool[] = [...builtinTools, bash];
+
+function toolOf(name: string): Tool {
+  return tools.find((tool) => tool.name === name) ?? expect.fail(`no tool ${name}`);
+}
+
+test("the document's seven tools are all there are", () => {
+  expect([...builtinToolNames].sort()).toEqual(Object.keys(documented).sort());
+});
+
+describe.each(Object.entries(documented))("%s", (name, lines) => {
+  test("has the parameters of its table", () => {
+    const { properties, required = [] } = toolOf(name).parameters as {
+      readonly properties: Readonly<Record<string, { readonly type: string; readonly description: string }>>;
+      readonly required?: readonly string[];
+    };
+    const told = Object.entries(properties).map(
+      ([parameter, { type }]) => `${parameter}${required.includes(parameter) ? "*" : ""} ${type}`,
+    );
+    expect(told).toEqual(lines);
+  });
+});
+
+test("bash tells the model of its default timeout and its limits", () => {
+  expect(JSON.stringify(bash.parameters)).toContain("Default: 120.");
+  expect(bash.description).toMatch(/10 MB.*512 MB.*64 processes.*100 KB/);
+});
+
+describe.each([
+  [".ssh/id_ed25519", "/.ssh/"],
+  [".aws/credentials", "/.aws/"],
+  [".config/gcloud/token", "/.config/gcloud/"],
+  [".kube/config", "/.kube/"],
+  [".docker/config.json", "/.docker/config.json"],
+  ["etc/shadow", "/etc/shadow"],
+  ["etc/sudoers", "/etc/sudoers"],
+])("%s", (path, part) => {
+  test.each([
+    ["read_file", { file_path: path }],
+    ["write_file", { file_path: path, content: "mine" }],
+    ["edit_file", { file_path: path, old_string: "secret", new_string: "mine" }],
+    ["grep", { pattern: "secret", path }],
+  ])("every sensitive path of the document is blocked for %s", async (name, args) => {
+    using area = new Area();
+    const real = area.write(path, "secret");
+    expect(await area.run(toolOf(name), args)).toEqual({ error: `access to sensitive path "${part}" is blocked` });
+    expect(await area.run(toolOf(name), { ...args, path: real, file_path: real })).toEqual({
+      error: `access to sensitive path "${part}" is blocked`,
+    });
+  });
+});

@@ -8,7 +8,7 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { Session_State } from "#gen/runnel/v1/session_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Config } from "../../src/config/keys.ts";
-import { answer, type FakeProvider, startFakeProvider } from "../fakes/provider.ts";
+import { answer, callTools, type FakeProvider, startFakeProvider } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
@@ -67,6 +67,23 @@ test("a session and its runs are told in order, with run and sequence, newest fi
   await until("the host to have all", () => host.requests.length === 5);
   expect(host.told(sessionId)).toEqual(["created", "running", "completed", "running", "failed"]);
   expect(host.requests[4]?.body).toMatchObject({ client_id: "local", error: expect.stringContaining("no") });
+});
+
+test("a run that fails is told with what it had done until then", async () => {
+  const { provider, client } = await openService();
+  provider.respond(callTools({ id: "c", name: "list_dir", arguments: "{}" }), (wire) => {
+    wire.text("half a");
+    return wire.cut();
+  });
+  const host = await openHost();
+  const { sessionId } = await client.call(SessionService.method.createSession, {
+    agent: { ...agent, tools: { builtin: ["list_dir"] } },
+    callback: { baseUrl: host.baseUrl },
+  });
+  await client.call(SessionService.method.sendMessage, { sessionId, message: "hello" });
+  const { body } = await host.request(2);
+  expect(body).toMatchObject({ status: "failed", output: "half a", turns: 1, duration_ms: expect.any(Number) });
+  expect(body.error).toMatch(/ was cut off: /);
 });
 
 test("nothing is written for a session that is told nowhere", async () => {

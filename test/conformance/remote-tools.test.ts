@@ -182,6 +182,20 @@ describe("who is called", () => {
     expect([own.calls.length, global.calls.length]).toEqual([1, 1]);
   });
 
+  test("has the global time to answer, where the session has none of its own", async () => {
+    const host = await openHost();
+    const stage = await openStage({ callbackTimeoutSec: 1 });
+    const hungUp = Promise.withResolvers<void>();
+    host.answer((response: ServerResponse) => {
+      response.on("close", hungUp.resolve);
+    });
+    stage.provider.respond(callTools({ id: "c", name: "search_docs", arguments: '{"query":"auth"}' }));
+    const [code, sent] = await sendFirst({ stage, baseUrl: host.baseUrl });
+    expect(code).toBe(202);
+    await hungUp.promise;
+    await stage.api.deleteSession(String(sent.session_id));
+  });
+
   test("is signed to with the shared secret where clients have no keys", async () => {
     const secret = "the secret that all callers share";
     const host = await openHost(secret);

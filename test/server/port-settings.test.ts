@@ -1,10 +1,14 @@
-// How many connections and streams there may be is for whoever runs the service to say.
+// How many connections and streams there may be, how large a body and how long anything may take, is for whoever runs the
+// service to say.
 
 import { once } from "node:events";
 import http2 from "node:http2";
 import { connect } from "node:net";
+import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
-import { startService } from "../harness/service.ts";
+import { credentialsOf } from "../harness/credentials.ts";
+import { startService, type TestService } from "../harness/service.ts";
+import { connect as connectStore } from "../runlog/store.ts";
 
 test("a connection is told the streams of the settings", async () => {
   const { url } = await startService({ serverStreamsPerConnectionMax: 250 });
@@ -31,3 +35,54 @@ test.each([
   await once(tooMany, "close");
   expect(kept.map(({ closed }) => closed)).toEqual([false, false]);
 });
+
+test("a body has the bytes of the settings, and not one more", async () => {
+  const { url } = await startService({ serverMaxBodyBytes: 2_048 });
+  const post = async (length: number) => {
+    const body = JSON.stringify({ agent: { name: "a" } }).padEnd(length, " ");
+    const response = await fetch(`${url}/v1/sessions`, { method: "POST", headers: credentialsOf(), body });
+    return [response.status, await response.json()];
+  };
+  expect(await post(2_048)).toEqual([201, expect.anything()]);
+  expect(await post(2_049)).toEqual([413, { error: "the request body is larger than 2048 bytes" }]);
+});
+
+const head = "POST /v1/sessions HTTP/1.1\r\nhost: a\r\n";
+const { authorization } = credentialsOf();
+
+test.each([
+  ["head", { serverReadHeaderTimeoutSec: 1 }, head],
+  ["body", { serverReadTimeoutSec: 1 }, `${head}authorization: ${authorization}\r\ncontent-length: 9\r\n\r\n{`],
+])("a %s that does not come within the time of the settings is answered with 408", async (_, flags, request) => {
+  expect(await hearAll(await startService(flags), request)).toMatch(/^HTTP\/1\.1 408 /);
+});
+
+test("a connection that asks for nothing more is closed after the time of the settings", async () => {
+  const service = await startService({ serverIdleTimeoutSec: 1 });
+  expect(await hearAll(service, "GET /livez HTTP/1.1\r\nhost: a\r\n\r\n")).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+});
+
+test("a request that is not answered within the time of the settings loses its connection, and a stream does not", async () => {
+  // Long enough for the other requests on a machine that has much else to do.
+  const service = await startService({ serverWriteTimeoutSec: 5 });
+  const url = `${service.url}/v1/sessions`;
+  const headers = credentialsOf();
+  await fetch(url, { method: "POST", headers, body: '{"session_id":"s","agent":{"name":"a"}}' });
+  const stream = await fetch(`${url}/s/stream`, { headers });
+  const { db } = connectStore(service.databaseUrl);
+  await db.transaction().execute(async (trx) => {
+    await sql`lock table session in access exclusive mode`.execute(trx);
+    await expect(fetch(`${url}/s`, { headers })).rejects.toThrow("fetch failed");
+  });
+  await fetch(`${url}/s`, { method: "DELETE", headers });
+  expect(await stream.text()).toContain("event: done\n");
+});
+
+/** Everything that the service says to this, until it closes the connection. */
+async function hearAll({ url }: TestService, request: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  socket.write(request);
+  return (await socket.setEncoding("utf8").toArray()).join("");
+}

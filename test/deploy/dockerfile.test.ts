@@ -65,6 +65,7 @@ test("it writes nowhere but to its volume, serves the port of the settings, and 
   expect(wordsOfImage("EXPOSE")).toBe(String(keys.serverPort.fallback));
   const environment = environmentOfImage();
   expect(environment[keys.sessionsWorkRoot.variables[0]]).toBe(`${wordsOfImage("VOLUME")}/work`);
+  expect(environment[keys.sessionsWorkDirs.variables[0]]).toBe(`${wordsOfImage("VOLUME")}/projects`);
   expect(Object.keys(environment).filter((name) => /SECRET|KEY|TOKEN|PASSWORD|DATABASE_URL/.test(name))).toEqual([]);
 });
 

@@ -1,5 +1,6 @@
 // The checks of the Agent Runner document's routes in its order and words, where they differ from plain validation.
 
+import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { credentialsOf } from "../harness/credentials.ts";
@@ -43,7 +44,7 @@ describe("creating a session", () => {
       400,
       { error: "invalid work_dir: not a directory" },
     ]);
-    expect(await create({ ...named, work_dir: "/" })).toEqual([
+    expect(await create({ ...named, work_dir: tmpdir() })).toEqual([
       400,
       { error: `${prefix}scheme must be http or https` },
     ]);

@@ -33,8 +33,8 @@ export const freeBytesMin = 256 * mebibyte;
 /** A command in a full work directory may still write this much, so that it can tidy up. */
 export const writtenBytesLeast = mebibyte;
 
-/** What a command has taken is looked at this often. A fast disk takes some 300 MB in that time. */
-export const watchIntervalMs = 250;
+/** What a command has taken is looked at this often. A fast disk takes some 150 MB in that time. */
+export const watchIntervalMs = 100;
 
-/** Instead, where the kernel does not count processes: these double many times in a quarter of a second. */
+/** Instead, where the kernel does not count processes: these double many times in a tenth of a second. */
 export const rootWatchIntervalMs = 25;

@@ -1,5 +1,6 @@
 // A directory with a work directory in it, for tests of the file tools: `outside` beside it holds what no tool may show.
 
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   mkdirSync,
@@ -12,6 +13,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { isRoot } from "../../src/base/owner.ts";
+import { sessionOwner } from "../../src/tools/session-owner.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../../src/tools/tool.ts";
 
 export class Area implements Disposable {
@@ -46,6 +49,13 @@ export class Area implements Disposable {
 
   async run(tool: Tool, args: Record<string, unknown>): Promise<ToolOutcome> {
     return await tool.run(args, this.context);
+  }
+
+  /** Makes it all belong to whom it would in a service of root, whose commands run as the owner of their directory. */
+  giveToSession(): void {
+    if (isRoot()) {
+      execFileSync("chown", ["-hR", `${sessionOwner.uid}:${sessionOwner.gid}`, this.root]);
+    }
   }
 
   /** How many descriptors of this process lead to this area or what was in it. */

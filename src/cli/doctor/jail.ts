@@ -4,6 +4,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { workRootOf } from "../../app/open-work-dirs.ts";
 import { findClosedFolder, isRoot } from "../../base/owner.ts";
 import { findBubblewrap } from "../../tools/bash/find-bubblewrap.ts";
+import { processesMax } from "../../tools/bash/limits.ts";
+import { openPidsGroup } from "../../tools/bash/pids-group.ts";
 import { sessionOwner } from "../../tools/session-owner.ts";
 import { type Finding, type Ground, ok, warn } from "./check.ts";
 
@@ -18,13 +20,14 @@ export async function checkJail({ config, clock }: Ground): Promise<Finding[]> {
     const found = `no jail, so agents that ask for bash are refused: ${jail.problem}${locks}`;
     return [warn("jail", found, jail.fix)];
   }
-  return [ok("jail", `${jail.program} confines commands${describeRoot(workRootOf(config))}`)];
+  return [ok("jail", `${jail.program} confines commands${await describeRoot(workRootOf(config))}`)];
 }
 
 /** Where the user of sessions cannot walk to their directories, commands run as root. */
-function describeRoot(workRoot: string): string {
+async function describeRoot(workRoot: string): Promise<string> {
   const closed = isRoot() ? findClosedFolder(workRoot, sessionOwner) : undefined;
-  return closed === undefined
+  await using group = closed === undefined ? undefined : await openPidsGroup(processesMax);
+  return closed === undefined || group !== undefined
     ? ""
     : `; they run as root, whose processes the kernel does not limit: \`chmod o+x ${closed}\`, or run it as another user`;
 }

@@ -11,8 +11,10 @@ import { findHidden, findRefusal } from "../work-place.ts";
 import { coversWithin } from "./find-bubblewrap.ts";
 import type { Growth } from "./growth.ts";
 import { refuseWorkDir } from "./jail.ts";
-import { type Bubblewrap, launchJailed } from "./launch.ts";
+import { type Bubblewrap, launchJailed, launchProcesses } from "./launch.ts";
+import { processesMax } from "./limits.ts";
 import { presentEnd } from "./outcome.ts";
+import { openPidsGroup } from "./pids-group.ts";
 import { type CommandOptions, followCommand } from "./run-command.ts";
 import { Watch } from "./watch.ts";
 
@@ -51,13 +53,15 @@ export async function runConfined(
   ]);
   const view = { command, sessionId, workDir: shownAs, covered };
   const worker = workerOf(real, await directory.stat());
-  const launched = launchJailed(jail, view, { workDirFd: directory.fd, worker });
+  const isOfRoot = isRoot() && worker === undefined;
+  await using group = isOfRoot ? await openPidsGroup(processesMax + launchProcesses) : undefined;
+  const launched = launchJailed(jail, view, { workDirFd: directory.fd, worker, group });
   // Until the jail stands its first process still sees this system, and all processes would count as the jail's.
   const jailPid = (): number | undefined => (launched.hasStarted() ? launched.jailPid() : undefined);
   const end = await followCommand(launched, {
     ...options,
     watch: (ended, onLimit) =>
-      watch.run(clock, ended, { jailPid, writtenBytesMax, isRoot: isRoot() && worker === undefined, onLimit }),
+      watch.run(clock, ended, { jailPid, writtenBytesMax, isUncounted: isOfRoot && group === undefined, onLimit }),
   });
   if (await watch.sawChange()) {
     growth.mayHaveChanged(real);

@@ -11,6 +11,7 @@ import { sessionOwner, workerOf } from "../session-owner.ts";
 import { isWithin } from "../within.ts";
 import type { Cover, SystemView } from "./jail.ts";
 import { type Bubblewrap, launchJailed } from "./launch.ts";
+import { removeLeftGroups } from "./pids-group.ts";
 import { followCommand } from "./run-command.ts";
 import { hasFilter, seccompFilter } from "./seccomp.ts";
 
@@ -47,6 +48,7 @@ export async function findBubblewrap({ clock, hidden, path }: FindOptions): Prom
   }
   const filter = seccompFilter(process.arch);
   const bubblewrap = { program, filter, system: await lookAtSystem(hidden) };
+  await removeLeftGroups();
   const problem = await tryOut(bubblewrap, clock);
   return problem === undefined ? bubblewrap : { problem, fix: fixOf(problem) };
 }

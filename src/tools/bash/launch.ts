@@ -6,6 +6,7 @@ import type { Readable, Writable } from "node:stream";
 import { isRoot, type Owner } from "../../base/owner.ts";
 import { type CommandView, jailArguments, launchDescriptors, type SystemView } from "./jail.ts";
 import { shellLimits } from "./limits.ts";
+import type { PidsGroup } from "./pids-group.ts";
 
 const { PRIORITY_LOW, PRIORITY_HIGHEST } = constants.priority;
 
@@ -32,14 +33,24 @@ export interface LaunchOptions {
   readonly workDirFd: number;
   /** As whom, if not as the service itself. */
   readonly worker?: Owner | undefined;
+  readonly group?: PidsGroup | undefined;
 }
+
+/** Those of bubblewrap outside of the jail. */
+export const launchProcesses = 1;
+
+/** Only who is in the group from the start has all its processes in it. */
+const joinGroup = 'echo $$ > "$0" && exec "$@"';
 
 export function launchJailed(
   bubblewrap: Bubblewrap,
   view: CommandView,
-  { workDirFd, worker }: LaunchOptions,
+  { workDirFd, worker, group }: LaunchOptions,
 ): Launched {
-  const child = spawn(bubblewrap.program, jailArguments(bubblewrap.system, view), {
+  const command = [bubblewrap.program, ...jailArguments(bubblewrap.system, view)];
+  const [program = "", ...args] =
+    group === undefined ? command : ["/bin/sh", "-c", joinGroup, group.members, ...command];
+  const child = spawn(program, args, {
     ...worker,
     // Its environment would stay readable inside, as that of the jail's first process.
     env: {},

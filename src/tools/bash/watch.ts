@@ -1,5 +1,5 @@
 // Looks after a command from outside, for what no limit of the kernel holds in a jail: bytes written over all files, memory
-// over all processes, and their number where it runs as root, whom the kernel's limit passes by.
+// over all processes, and their number where it runs as root, whom no limit of the kernel is for.
 
 import { readdirSync } from "node:fs";
 import { readFile, statfs } from "node:fs/promises";
@@ -18,8 +18,8 @@ export interface Watched {
   /** Undefined until the jail stands. */
   readonly jailPid: () => number | undefined;
   readonly writtenBytesMax: number;
-  /** Whom the kernel's limit of processes passes by. */
-  readonly isRoot: boolean;
+  /** The kernel limits its processes in no way. */
+  readonly isUncounted: boolean;
   /** Told once, of the first limit that is passed. */
   readonly onLimit: (passed: PassedLimit) => void;
 }
@@ -47,7 +47,7 @@ export class Watch {
 
   /** Looks until the signal aborts, or a limit is passed. */
   async run(clock: Clock, ended: AbortSignal, watched: Watched): Promise<void> {
-    const intervalMs = watched.isRoot ? rootWatchIntervalMs : watchIntervalMs;
+    const intervalMs = watched.isUncounted ? rootWatchIntervalMs : watchIntervalMs;
     while (!ended.aborted) {
       await clock.sleep(intervalMs, ended);
       const passed = ended.aborted ? undefined : await this.#findPassed(watched);

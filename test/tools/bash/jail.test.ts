@@ -21,10 +21,10 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { isRoot } from "../../../src/base/owner.ts";
 import { launchJailed } from "../../../src/tools/bash/launch.ts";
 import type { KillLimit } from "../../../src/tools/bash/limits.ts";
+import { openPidsGroup } from "../../../src/tools/bash/pids-group.ts";
 import { followCommand } from "../../../src/tools/bash/run-command.ts";
 import { callTimeoutMs, runCall } from "../../../src/tools/call.ts";
 import { readFile } from "../../../src/tools/read-file.ts";
-import { sessionOwner } from "../../../src/tools/session-owner.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 import { writeFile } from "../../../src/tools/write-file.ts";
 import { createPatientClock } from "../../harness/patient-clock.ts";
@@ -52,12 +52,10 @@ describe.runIf(hasJail)("a command", () => {
   });
 
   /** Where root works as it does in directories that a service made for sessions. */
-  function openArea(owner = sessionOwner): Area {
+  function openArea(): Area {
     const area = new Area();
     onTestFinished(() => area[Symbol.dispose]());
-    if (isRoot()) {
-      chownSync(area.root, owner.uid, owner.gid);
-    }
+    area.giveToSession();
     return area;
   }
 
@@ -352,7 +350,8 @@ describe.runIf(hasJail)("a command", () => {
     "runs as the owner of its directory, and what the service makes there is the owner's",
     async () => {
       const owner = { uid: 12_345, gid: 12_346 };
-      const area = openArea(owner);
+      const area = openArea();
+      chownSync(area.root, owner.uid, owner.gid);
       const outcome = await writeFile.run({ file_path: "made/by/service", content: "x" }, area.context);
       expect(outcome).not.toHaveProperty("error");
       const command = "echo more >> made/by/service; touch made/by/command; cat made/by/service";
@@ -363,14 +362,24 @@ describe.runIf(hasJail)("a command", () => {
     },
   );
 
-  // No limit of the kernel is for root: the command is watched instead.
-  test.runIf(isRoot())("of root, in a directory of root, may not have more processes either", async () => {
+  // Nothing that multiplies: where root may make no control group, a watch is all that counts its processes.
+  test.runIf(isRoot())("of root, in a directory of root, has no more processes either", async () => {
     const session = `root-${process.pid}`;
-    const area = openArea({ uid: 0, gid: 0 });
-    const text = await run(area, "for i in {1..90}; do sleep 60 & done; wait", { timeout: 60, session });
-    expect(text).toContain("... (killed: more than 64 processes)\nExit: signal: killed");
-    expect(killed).toEqual(["processes"]);
+    const area = openArea();
+    chownSync(area.root, 0, 0);
+    const isOver = new AbortController();
+    const most = watchProcesses(session, isOver.signal);
+    const text = await run(area, "for i in {1..90}; do sleep 60 & done; wait", { timeout: 3, session });
+    isOver.abort();
+    const isLimited = await mayGroup();
+    expect(await most).toBeLessThanOrEqual(isLimited ? 64 : 91);
+    expect(text).toMatch(
+      isLimited ? /fork: retry: Resource temporarily unavailable/ : /killed: more than 64 processes/,
+    );
+    expect(text).toMatch(/Exit: signal: killed$/);
+    expect(killed).toEqual([isLimited ? "time" : "processes"]);
     expect(processesOf(session)).toEqual([]);
+    expect(await mayGroup()).toBe(isLimited);
   });
 
   test("has the document's limits: files of 10 MB, 512 MB of addresses", async () => {
@@ -526,6 +535,15 @@ async function watchProcesses(session: string, over: AbortSignal): Promise<numbe
     await new Promise((resolve) => setImmediate(resolve));
   }
   return most;
+}
+
+/** Whether there may be control groups here; none of commands is left. */
+async function mayGroup(): Promise<boolean> {
+  await using group = await openPidsGroup(1);
+  const tree = "/sys/fs/cgroup/pids";
+  const left = existsSync(tree) ? readdirSync(tree).filter((name) => name.startsWith(`runnel-${process.pid}-`)) : [];
+  expect(left).toHaveLength(group === undefined ? 0 : 1);
+  return group !== undefined;
 }
 
 function bytesIn(directory: string): number {

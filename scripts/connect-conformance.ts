@@ -58,17 +58,49 @@ export async function prepareSuite(): Promise<void> {
 export async function runSuite(run: SuiteRun, suiteArgs: readonly string[]): Promise<number> {
   const asksForCases = suiteArgs.some((argument) => argument.startsWith("--run"));
   const patterns = asksForCases ? [] : run.patterns.map((pattern) => `--run=${pattern}`);
+  try {
+    return readAllPassed(run, await runCases(run, [...patterns, ...suiteArgs]));
+  } catch (error) {
+    const again = findRaces(String(error));
+    if (asksForCases || again.length === 0) {
+      throw error;
+    }
+    console.error(`${run.name}: ${again.join(", ")} failed; once more by itself\n${String(error)}`);
+    const oneByOne = again.map((name) => `--run=${name}`);
+    readAllPassed(run, await runCases(run, ["--trace", ...oneByOne]));
+    return readWanted(String(error)) ?? 0;
+  }
+}
+
+/**
+ * Cases in which client and server have the same deadline and either may be the first to give up, which one in some hundred
+ * thousand does not survive; none where anything else failed as well, or many of them.
+ */
+function findRaces(printed: string): readonly string[] {
+  const failed = [...printed.matchAll(/^FAILED: (\S+):$/gm)].map(([, name = ""]) => name);
+  return failed.length <= racesMax && failed.every((name) => name.startsWith("Timeouts/")) ? failed : [];
+}
+
+const racesMax = 2;
+
+async function runCases(run: SuiteRun, caseArgs: readonly string[]): Promise<string> {
   const config = `--conf=${join(folder, "conformance.yaml")}`;
   const server = [process.execPath, join(folder, "server.ts"), ...run.serverArgs];
-  const runnerArgs = ["--mode=server", config, "--verbose", ...patterns, ...suiteArgs, "--", ...server];
-  const printed = await runCommand(runner, runnerArgs);
-  const wanted = readCount(printed, /^Filtered tests to (\d+) /m) ?? readCount(printed, /^Computed (\d+) test case /m);
+  return await runCommand(runner, ["--mode=server", config, "--verbose", ...caseArgs, "--", ...server]);
+}
+
+function readAllPassed(run: SuiteRun, printed: string): number {
+  const wanted = readWanted(printed);
   const passed = readCount(printed, /^(\d+) passed, 0 failed$/m);
   // The runner does not mind cases that it could not run.
   if (passed === undefined || passed === 0 || passed !== wanted) {
     throw new Error(`${run.name}: ${wanted} cases were to be run, ${passed} passed\n${printed}`);
   }
   return passed;
+}
+
+function readWanted(printed: string): number | undefined {
+  return readCount(printed, /^Filtered tests to (\d+) /m) ?? readCount(printed, /^Computed (\d+) test case /m);
 }
 
 /** Returns the folder of the module in Go's cache. */

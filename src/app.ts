@@ -39,6 +39,8 @@ export interface App extends Address {
   readonly defaultModel: string;
   /** How commands of agents run. */
   readonly bash: string;
+  /** Where this process was started, if sessions may name that directory. */
+  readonly workDirHere: string | undefined;
   /** Where the embedded Postgres keeps its data; undefined when another database was named. */
   readonly databaseDirectory: string | undefined;
   /** How many readers follow the log of a run here. */
@@ -152,6 +154,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     asksForCredentials: isAuthConfigured(config),
     defaultModel: thinking.models.defaultModel,
     bash: thinking.toolbox.bash,
+    workDirHere: (await ground.workDirs.isPermitted(process.cwd())) ? process.cwd() : undefined,
     databaseDirectory: database.directory,
     countReaders: () => runlog.hub.watcherCount,
     close: async ({ noticeMs } = { noticeMs: 0 }) => {

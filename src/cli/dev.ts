@@ -53,7 +53,8 @@ function banner(app: App, config: Config): string {
   const hint = isProviderConfigured(config) ? "" : " (set RUNNEL_PROVIDERS_OPENAI_KEY or another key for a real one)";
   const session = {
     session_id: "try",
-    work_dir: process.cwd(),
+    // A checkout of the service itself is no directory for agents: then the session gets one of its own.
+    ...(app.workDirHere !== undefined && { work_dir: app.workDirHere }),
     agent: { name: "try", tools: { builtin: ["list_dir", "read_file"] } },
   };
   return [

@@ -39,6 +39,14 @@ export class WorkDirs {
     await this.#locate(named);
   }
 
+  /** Whether sessions may name it. */
+  async isPermitted(named: string): Promise<boolean> {
+    return await this.#locate(named).then(
+      () => true,
+      () => false,
+    );
+  }
+
   /** Where the tools of a session work. Its own directory is made; for a named one that they may not use, they are told why. */
   async open(session: OwnedSession, named: string | undefined): Promise<WorkPlace> {
     if (named === undefined) {

@@ -262,12 +262,12 @@ test("migrate tells what it applied, and then that there is nothing to do", asyn
   expect(await runCommand(["migrate"], { environment })).toEqual({ code: 0, stdout: "up to date\n", stderr: "" });
 });
 
-test("the lines that dev prints work as pasted, whatever the folder is called", async () => {
-  const directory = await ownFolder();
+test.each([
+  ["whatever the folder is called", async () => await makeFolder(`${await ownFolder()}/it's "here"`)],
+  ["in a checkout of the service, where no agent works", async () => process.cwd()],
+])("the lines that dev prints work as pasted, %s", async (_where, openFolder) => {
   const environment = { DATABASE_URL: await testDatabase(), RUNNEL_AUTH_API_KEYS: "" };
-  const odd = `${directory}/it's "here"`;
-  await mkdir(odd);
-  const dev = startCommand(["dev", "--port", "0"], { environment, directory: odd });
+  const dev = startCommand(["dev", "--port", "0"], { environment, directory: await openFolder() });
   await until("dev to print its lines", () => dev.stderr().includes("/stream\n"));
   const lines = dev
     .stderr()
@@ -282,6 +282,11 @@ test("the lines that dev prints work as pasted, whatever the folder is called", 
   dev.child.kill("SIGINT");
   expect((await dev.ended).code).toBe(0);
 });
+
+async function makeFolder(path: string): Promise<string> {
+  await mkdir(path);
+  return path;
+}
 
 async function startServe(environment: Readonly<Record<string, string>>) {
   const serve = startCommand(["serve", "--port", "0"], {

@@ -129,7 +129,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     signRequest: createSignRequest({ keyRing, clock }),
     closers,
     plainStreams,
-    workDirs: await openWorkDirs(config, secretFiles),
+    workDirs: openWorkDirs(config, secretFiles),
   };
   const lease: Lease = new Lease({
     db: connections.control,

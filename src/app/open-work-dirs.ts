@@ -1,18 +1,18 @@
 // Where tools may work, by the settings, and what of this service lies on the same disk.
 
-import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { resolveExisting } from "../base/owner.ts";
 import type { Config } from "../config/keys.ts";
 import { WorkDirs } from "../sessions/work-dirs.ts";
 
 /** `secretFiles` are those that settings with secrets came from. */
-export async function openWorkDirs(config: Config, secretFiles: readonly string[]): Promise<WorkDirs> {
+export function openWorkDirs(config: Config, secretFiles: readonly string[]): WorkDirs {
   const key = config.tlsKeyFile === "" ? [] : [config.tlsKeyFile];
   const database = config.databaseUrl === "" ? [config.databaseDir] : [];
   return new WorkDirs({
-    root: await resolveLinks(workRootOf(config)),
-    reserved: await Promise.all([programDirectory, ...database, ...key, ...secretFiles].map(resolveLinks)),
-    permitted: await Promise.all(config.sessionsWorkDirs.map(resolveLinks)),
+    root: resolveLinks(workRootOf(config)),
+    reserved: [programDirectory, ...database, ...key, ...secretFiles].map(resolveLinks),
+    permitted: config.sessionsWorkDirs.map(resolveLinks),
   });
 }
 
@@ -24,7 +24,16 @@ export function workRootOf({ sessionsWorkRoot, databaseDir }: Config): string {
 /** The source of this program, its packages, and what else lies beside them: who could write there would run in the service. */
 const programDirectory = join(import.meta.dirname, "../..");
 
-/** What is not there yet, or not any more, keeps its path. */
-async function resolveLinks(path: string): Promise<string> {
-  return await realpath(path).catch(() => resolve(path));
+/**
+ * The last parts of a path may not be there yet: the first run makes the root. Links on the way to it count all the same, or what is
+ * made there later would go by another name than the one that sessions are kept away from.
+ */
+function resolveLinks(path: string): string {
+  const absolute = resolve(path);
+  try {
+    return resolveExisting(absolute);
+  } catch {
+    // Where we may not even look, nobody works for us.
+    return absolute;
+  }
 }

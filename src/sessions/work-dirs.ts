@@ -139,16 +139,14 @@ interface OwnedSession {
 }
 
 async function findDirectory(path: string): Promise<string> {
-  let isDirectory: boolean;
-  try {
-    isDirectory = (await stat(path)).isDirectory();
-  } catch (error) {
+  const found = await Promise.all([stat(path), realpath(path)]).catch((error: unknown) => {
     throw invalidField("work_dir", `not accessible: stat ${path}: ${describe(error)}`);
-  }
-  if (!isDirectory) {
+  });
+  const [stats, real] = found;
+  if (!stats.isDirectory()) {
     throw invalidField("work_dir", "not a directory");
   }
-  return await realpath(path);
+  return real;
 }
 
 function describe(error: unknown): string {

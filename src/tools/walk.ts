@@ -8,7 +8,7 @@ import { constants, type Stats } from "node:fs";
 import { type FileHandle, mkdir, open, readlink, statfs } from "node:fs/promises";
 import { isAbsolute, join, resolve, sep } from "node:path";
 import { Fault } from "../base/fault.ts";
-import { giveToOwnerOf } from "../base/owner.ts";
+import { giveToOwnerOf, isRoot } from "../base/owner.ts";
 import {
   descriptorDirectory,
   descriptorPath,
@@ -352,8 +352,10 @@ async function openAt(directory: FileHandle, name: string, flags: number): Promi
 async function makeDirectoryAt(directory: FileHandle, name: string): Promise<void> {
   try {
     await mkdir(pathIn(directory.fd, name), 0o755);
-    await using made = await openAt(directory, name, directoryFlags);
-    await giveToOwnerOf(directory, made);
+    if (isRoot()) {
+      await using made = await openAt(directory, name, directoryFlags);
+      await giveToOwnerOf(directory, made);
+    }
   } catch (error) {
     if (!isSystemError(error) || error.code !== "EEXIST") {
       throw error;

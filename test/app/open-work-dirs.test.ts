@@ -1,0 +1,24 @@
+// Which places of the disk a service keeps sessions away from, by its settings.
+
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { openWorkDirs } from "../../src/app/open-work-dirs.ts";
+import { loadConfig } from "../../src/config/load.ts";
+
+test("a root of work directories that is made later, below a link, is kept from other sessions by its real path", async () => {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "runnel-house-")));
+  onTestFinished(() => rmSync(base, { recursive: true }));
+  mkdirSync(join(base, "disk"));
+  symlinkSync(join(base, "disk"), join(base, "link"));
+  const flags = { sessionsWorkRoot: join(base, "link/data/work") };
+  const config = loadConfig({}, flags);
+  const dirs = openWorkDirs(config, []);
+  const { workDir } = await dirs.open({ id: "s1", client: "app" }, undefined);
+  expect(workDir.startsWith(join(base, "disk/data/work/"))).toBe(true);
+  for (const named of [workDir, join(base, "disk/data/work"), join(base, "link/data/work")]) {
+    await expect(dirs.check(named)).rejects.toThrow("belongs to the service");
+  }
+  await dirs.check(join(base, "link"));
+});

@@ -2,15 +2,12 @@
 // in one step and keeps its mode; bytes outside the replaced text stay as they are.
 
 import type { FileHandle } from "node:fs/promises";
-import { resolve } from "node:path";
 import { readText, type ToolArguments } from "./arguments.ts";
+import { changeFile, type ToolError } from "./change-file.ts";
 import { contentTooLarge, fileBytesMax, tooLarge } from "./file-size.ts";
-import { inTurn } from "./in-turn.ts";
 import { countOccurrences, replaceOccurrences } from "./occurrences.ts";
-import { describeFailure, toFailure } from "./path-failure.ts";
-import { replaceFile } from "./replace-file.ts";
 import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
-import { FilePlace, openPlace } from "./walk.ts";
+import type { FilePlace } from "./walk.ts";
 
 export const editFile: Tool = {
   name: "edit_file",
@@ -51,34 +48,15 @@ async function runEditFile(args: ToolArguments, context: ToolContext): Promise<T
     replacement: Buffer.from(readText(args, "new_string") ?? ""),
     all: args.replace_all === true,
   };
-  return await inTurn(resolve(context.workDir, path), () => editAt(path, edit, context));
-}
-
-async function editAt(path: string, edit: Edit, context: ToolContext): Promise<ToolOutcome> {
-  const { signal } = context;
-  signal.throwIfAborted();
-  const opened = await openPlace(context, path, "edit");
-  if (!(opened instanceof FilePlace)) {
-    return { error: describeFailure(opened, "open") };
-  }
-  await using place = opened;
-  const edited = await editContent(place, edit, signal);
-  if ("error" in edited) {
-    return edited;
-  }
-  try {
-    await replaceFile(place, edited.bytes, signal);
-  } catch (error) {
-    return { error: describeFailure(toFailure(error, place.joinedPath), "write") };
-  }
-  return { content: "File edited successfully" };
+  const make = (place: FilePlace) => editContent(place, edit, context.signal);
+  return await changeFile({ path, purpose: "edit", make }, context);
 }
 
 async function editContent(
   { file, joinedPath }: FilePlace,
   edit: Edit,
   signal: AbortSignal,
-): Promise<{ readonly bytes: Buffer } | { readonly error: string }> {
+): Promise<{ readonly bytes: Buffer; readonly said: string } | ToolError> {
   const content = file === undefined ? Buffer.alloc(0) : await readContent(file.handle, signal);
   if (content.length > fileBytesMax) {
     return { error: tooLarge(joinedPath, Math.max(content.length, file?.stat.size ?? 0)) };
@@ -94,7 +72,7 @@ async function editContent(
   if (bytes > fileBytesMax) {
     return { error: contentTooLarge(bytes) };
   }
-  return { bytes: await replaceOccurrences(content, { ...edit, count }, signal) };
+  return { bytes: await replaceOccurrences(content, { ...edit, count }, signal), said: "File edited successfully" };
 }
 
 /** Reads one byte past the limit at most, so that a file that is too large shows. Starts over when the file grows. */

@@ -1,13 +1,10 @@
 // The tool write_file: makes a file or replaces all of its content, in one step. Missing directories are made.
 
-import { resolve } from "node:path";
 import { readText, type ToolArguments } from "./arguments.ts";
+import { changeFile } from "./change-file.ts";
 import { contentTooLarge, fileBytesMax } from "./file-size.ts";
-import { inTurn } from "./in-turn.ts";
-import { describeFailure, toFailure } from "./path-failure.ts";
-import { replaceFile } from "./replace-file.ts";
 import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
-import { FilePlace, openPlace } from "./walk.ts";
+import type { FilePlace } from "./walk.ts";
 
 export const writeFile: Tool = {
   name: "write_file",
@@ -38,21 +35,9 @@ async function runWriteFile(args: ToolArguments, context: ToolContext): Promise<
   if (content.length > fileBytesMax) {
     return { error: contentTooLarge(content.length) };
   }
-  return await inTurn(resolve(context.workDir, path), () => write(path, content, context));
-}
-
-async function write(path: string, content: Uint8Array, context: ToolContext): Promise<ToolOutcome> {
-  const { signal } = context;
-  signal.throwIfAborted();
-  const opened = await openPlace(context, path, "write");
-  if (!(opened instanceof FilePlace)) {
-    return { error: describeFailure(opened, "open") };
-  }
-  await using place = opened;
-  try {
-    await replaceFile(place, content, signal);
-  } catch (error) {
-    return { error: describeFailure(toFailure(error, place.joinedPath), "write") };
-  }
-  return { content: `Wrote ${content.length} bytes to ${place.realPath}` };
+  const make = async ({ realPath }: FilePlace) => ({
+    bytes: content,
+    said: `Wrote ${content.length} bytes to ${realPath}`,
+  });
+  return await changeFile({ path, purpose: "write", make }, context);
 }

@@ -1,0 +1,66 @@
+// Base64 as Go's standard decoder takes it, which the signing contract's own service uses: padded, line ends inside are
+// skipped, what the last character holds beyond whole bytes is not looked at. Its errors count bytes as Go's do.
+
+const alphabet = /^[A-Za-z0-9+/]$/;
+const padding = "=";
+const quantum = 4;
+
+/** Throws an error in Go's words. */
+export function decodeBase64(text: string): Uint8Array {
+  const at = findIllegalByte(text);
+  if (at !== undefined) {
+    throw new Error(`illegal base64 data at input byte ${at}`);
+  }
+  return Buffer.from(text, "base64");
+}
+
+function findIllegalByte(text: string): number | undefined {
+  // Positions count bytes, so that text beyond ASCII is told of where Go would.
+  const units = Buffer.from(text, "utf8").toString("latin1");
+  let read = 0;
+  for (let at = 0; at < units.length; at++) {
+    const unit = units.charAt(at);
+    if (isLineEnd(unit)) {
+      continue;
+    }
+    if (unit === padding) {
+      return findIllegalPadding(units, at, read % quantum);
+    }
+    if (!alphabet.test(unit)) {
+      return at;
+    }
+    read += 1;
+  }
+  const left = read % quantum;
+  return left === 0 ? undefined : units.length - left;
+}
+
+/** `held` is how many characters of the last quantum come before its padding, which begins at `start`. */
+function findIllegalPadding(units: string, start: number, held: number): number | undefined {
+  if (held < 2) {
+    return start;
+  }
+  let at = skipLineEnds(units, start + 1);
+  if (held === 2) {
+    if (at === units.length) {
+      return units.length;
+    }
+    if (units.charAt(at) !== padding) {
+      return at - 1;
+    }
+    at = skipLineEnds(units, at + 1);
+  }
+  return at === units.length ? undefined : at;
+}
+
+function skipLineEnds(units: string, from: number): number {
+  let at = from;
+  while (isLineEnd(units.charAt(at))) {
+    at += 1;
+  }
+  return at;
+}
+
+function isLineEnd(unit: string): boolean {
+  return unit === "\n" || unit === "\r";
+}

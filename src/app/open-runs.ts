@@ -1,7 +1,7 @@
 // What works on runs: the drivers, who hands them runs, and who looks after runs that nobody works on.
 
-import { runBudgetOfService } from "../drivers/llm-loop/budget.ts";
 import { createLlmLoop } from "../drivers/llm-loop/llm-loop.ts";
+import { runBudgetOfService } from "../drivers/response/budget.ts";
 import { Dispatcher } from "../runs/dispatch.ts";
 import type { Lease } from "../runs/lease.ts";
 import { Reaper } from "../runs/reap.ts";

@@ -3,8 +3,8 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { SystemService } from "#gen/runnel/v1/system_service_pb.js";
 import { messageBytesMax } from "../config/limits.ts";
-import { runBudgetOfService } from "../drivers/llm-loop/budget.ts";
 import { parallelCallsMax } from "../drivers/llm-loop/tool-batch.ts";
+import { runBudgetOfService } from "../drivers/response/budget.ts";
 import type { Amount } from "../runs/day-budget.ts";
 import { serverVersion } from "../storage/migrate.ts";
 import { callTimeoutMs } from "../tools/call.ts";

@@ -18,13 +18,13 @@ import type { Driver, DriverEnd, DriverStep, FailedEnd, OpenToolCall, RunContext
 import type { Events } from "../../telemetry/events.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Toolbox } from "../../tools/toolbox.ts";
-import { assertBudgetKnown, runBudgetOf } from "./budget.ts";
+import { assertBudgetKnown, runBudgetOf } from "../response/budget.ts";
+import { type NoResponse, type Response, respond } from "../response/respond.ts";
+import { addUsage, usageMessage } from "../response/usage.ts";
 import { assistantMessage, modelMessages, toolMessage } from "./history.ts";
 import { checkpointOf, type Progress, readProgress } from "./progress.ts";
 import { countCalls, type Repetitions } from "./repetition.ts";
-import { type NoResponse, type Response, respond } from "./respond.ts";
 import { commitCalls, commitOutcomes, runToolBatch } from "./tool-batch.ts";
-import { addUsage, usageMessage } from "./usage.ts";
 import { fitMessages } from "./window.ts";
 
 export interface LlmLoopOptions {

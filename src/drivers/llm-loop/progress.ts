@@ -1,8 +1,8 @@
 // Where a run of the loop stands: what its checkpoints hold and what it goes on from.
 
 import type { RunContext } from "../../runs/driver.ts";
+import type { UsageTotals } from "../response/usage.ts";
 import type { CallCounts } from "./repetition.ts";
-import type { UsageTotals } from "./usage.ts";
 
 export interface Progress {
   /** Model responses taken so far. */

@@ -3,7 +3,7 @@
 
 import { uuidBytes } from "../base/ids.ts";
 
-const oid = { uuid: 2950, int8: 20, int4: 23, bytea: 17 } as const;
+const oid = { uuid: 2950, int8: 20, int4: 23, bytea: 17, text: 25 } as const;
 /** dimensions, has nulls, element type, length, lower bound: 4 bytes each. */
 const headerBytes = 20;
 
@@ -34,8 +34,19 @@ export function repeatedInt4Array(values: readonly Repeated<number>[]): Buffer {
 }
 
 export function byteaArray(values: readonly Uint8Array[]): Buffer {
+  return bytesArray(oid.bytea, values);
+}
+
+export function textArray(values: readonly string[]): Buffer {
+  return bytesArray(
+    oid.text,
+    values.map((value) => Buffer.from(value)),
+  );
+}
+
+function bytesArray(elementOid: number, values: readonly Uint8Array[]): Buffer {
   const array = allocate(
-    oid.bytea,
+    elementOid,
     values.length,
     values.reduce((sum, value) => sum + 4 + value.length, 0),
   );

@@ -23,6 +23,8 @@ export interface Schema {
   stream_ticket: StreamTicketTable;
   client_usage: ClientUsageTable;
   callback: CallbackTable;
+  job: JobTable;
+  job_nonce: JobNonceTable;
 }
 
 type Time = ColumnType<Date, Date | undefined, Date>;
@@ -43,6 +45,8 @@ export interface SessionTable {
   latest_run_id: string | null;
   create_time: Generated<Date>;
   delete_time: Date | null;
+  job: string | null;
+  region: string | null;
 }
 
 export interface RunTable {
@@ -164,4 +168,29 @@ export interface CallbackTable {
   last_error: string | null;
   create_time: Generated<Date>;
   end_time: Date | null;
+}
+
+export interface JobTable {
+  id: string;
+  client: string;
+  document: Uint8Array;
+  client_job_id: string;
+  jobspec_id: string;
+  version: string;
+  benchmark: string;
+  signature_version: number;
+  public_key: Uint8Array;
+  key_id: string;
+  canonical_sha256: Uint8Array;
+  canonical_len: number;
+  min_regions: number;
+  min_success_rate: number;
+  create_time: Generated<Date>;
+  cancel_request_time: Date | null;
+}
+
+export interface JobNonceTable {
+  public_key: Uint8Array;
+  nonce: string;
+  create_time: Generated<Date>;
 }

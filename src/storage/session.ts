@@ -1,10 +1,11 @@
-// The session rows. A session's public id (`name`) is unique for its client among the sessions that are not deleted.
+// The session rows. A session's public id (`name`) is unique for its client among the sessions that are not deleted. The
+// sessions of jobs are not among those that are found or listed here: `job.ts` has them.
 
 import { type Insertable, type Selectable, sql } from "kysely";
 import { type Db, isStorableText, isUniqueViolation, type Transaction } from "./database.ts";
 import type { RunStatus, SessionTable } from "./schema.ts";
 
-export type SessionRow = Selectable<SessionTable>;
+export type SessionRow = Omit<Selectable<SessionTable>, "region">;
 
 const sessionColumns = [
   "session.id",
@@ -16,6 +17,7 @@ const sessionColumns = [
   "session.latest_run_id",
   "session.create_time",
   "session.delete_time",
+  "session.job",
 ] as const;
 
 /** A session with what its latest run adds to it. */
@@ -90,10 +92,11 @@ export async function findSession(db: Db | Transaction, args: SessionName): Prom
   if (!isStorableText(args.name)) {
     return undefined;
   }
-  return await sessionsWithRun(db)
+  const session = await sessionsWithRun(db)
     .where("session.client", "=", args.client)
     .where("session.name", "=", args.name)
     .executeTakeFirst();
+  return ownOnly(session);
 }
 
 /** Newest first. */
@@ -104,6 +107,7 @@ export async function listSessions(
   // The collation is that of the list's own index.
   let query = sessionsWithRun(db)
     .where(sql`session.client collate "C"`, "=", args.client)
+    .where("session.job", "is", null)
     .orderBy("session.id", "desc")
     .limit(args.limit);
   if (args.before !== undefined) {
@@ -114,12 +118,20 @@ export async function listSessions(
 
 /** What a session itself is, without its run. */
 export async function findSessionAlone(db: Db, name: SessionName): Promise<SessionRow | undefined> {
-  return isStorableText(name.name) ? await sessionOfName(db, name).executeTakeFirst() : undefined;
+  return isStorableText(name.name) ? ownOnly(await sessionOfName(db, name).executeTakeFirst()) : undefined;
 }
 
 /** Waits for whoever starts a run of the session or deletes it. */
 export async function lockSession(trx: Transaction, name: SessionName): Promise<SessionRow | undefined> {
-  return isStorableText(name.name) ? await sessionOfName(trx, name).forNoKeyUpdate().executeTakeFirst() : undefined;
+  if (!isStorableText(name.name)) {
+    return undefined;
+  }
+  return ownOnly(await sessionOfName(trx, name).forNoKeyUpdate().executeTakeFirst());
+}
+
+/** Looked at here: one more condition in the statement, and the planner may take another index. */
+function ownOnly<T extends SessionRow>(session: T | undefined): T | undefined {
+  return session?.job === null ? session : undefined;
 }
 
 function sessionOfName(db: Db | Transaction, { client, name }: SessionName) {
@@ -138,7 +150,7 @@ export async function markSessionDeleted(trx: Transaction, id: string): Promise<
 /** How many sessions there are, and how many of them have an active run. */
 export async function countSessions(db: Db): Promise<{ total: number; active: number }> {
   const { rows } = await sql<{ total: number; active: number }>`
-    select (select count(*) from session where delete_time is null) as total,
+    select (select count(*) from session where delete_time is null and job is null) as total,
       (select count(*) from run where status in ('queued', 'running', 'waiting')) as active`.execute(db);
   return rows[0] ?? { total: 0, active: 0 };
 }

@@ -32,6 +32,8 @@ export interface Door {
   readonly bodyBytesMax: number;
   /** True when the query may hold a ticket. */
   readonly takesTicket: boolean;
+  /** True when only the admin token opens it. */
+  readonly needsAdmin: boolean;
 }
 
 export async function admit(request: Request, door: Door, options: AdmissionOptions): Promise<Admitted> {
@@ -43,7 +45,7 @@ export async function admit(request: Request, door: Door, options: AdmissionOpti
   try {
     const caller = await identify(request, door, options, readContents);
     options.callerRate.take(rateKey(caller, request));
-    return { admission: { caller }, body };
+    return { admission: { caller, network: networkOf(addressOf(request.socket)) }, body };
   } catch (error) {
     if (error instanceof Fault) {
       return { admission: { fault: error }, body };
@@ -71,6 +73,7 @@ async function identify(
       target: originForm(request.url ?? ""),
       address,
       ticket: door.takesTicket ? takeTicket(request) : undefined,
+      needsAdmin: door.needsAdmin,
       readContents,
     });
   } catch (error) {

@@ -11,6 +11,7 @@ const allowedMethods = [...new Set([...cors.allowedMethods, "DELETE", "PUT", "PA
 const allowedHeaders = [
   ...cors.allowedHeaders,
   "Authorization",
+  "Idempotency-Key",
   "Last-Event-ID",
   "Traceparent",
   "X-Client-ID",

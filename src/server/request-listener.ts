@@ -118,6 +118,7 @@ async function answerCall(request: Request, response: Response, visit: Visit): P
       isPublic: isPublic(method, path),
       bodyBytesMax: rpc === undefined ? bodyBytesMax : messageBytesMax + envelopeBytesMax,
       takesTicket: method !== undefined && accessOf(method) === Access.READER,
+      needsAdmin: method !== undefined && accessOf(method) === Access.ADMIN,
     },
     visit.admission,
   );

@@ -31,6 +31,8 @@ export interface CredentialedRequest {
   readonly nonce: string | undefined;
   /** From the query of an SSE request. */
   readonly ticket: string | undefined;
+  /** True for a call that the admin token alone opens. */
+  readonly needsAdmin: boolean;
   /** What a signature may be over, read at most once. */
   readContents(): Promise<readonly Uint8Array[]>;
 }
@@ -64,6 +66,9 @@ export class Authenticator {
   async #authenticate(request: CredentialedRequest): Promise<Caller> {
     const { keyRing } = this.#options;
     const token = readBearer(request.authorization);
+    if (request.needsAdmin) {
+      this.#assertAdminKnown(request, token);
+    }
     const isSigned = request.signature !== undefined;
     if ([token, request.ticket, isSigned || undefined].filter((each) => each !== undefined).length > 1) {
       throw new Fault("CREDENTIALS_AMBIGUOUS", "several credentials: send a bearer token, a ticket or a signature");
@@ -78,6 +83,16 @@ export class Authenticator {
       return { kind: "client", client: sharedClient(request.clientId ?? openClientId) };
     }
     return await this.#readSignature(request);
+  }
+
+  /** What whoever calls administration should know before anything is said about its token. */
+  #assertAdminKnown({ authorization }: CredentialedRequest, token: string | undefined): void {
+    if (!this.#options.keyRing.hasAdmin) {
+      throw new Fault("ADMIN_NOT_CONFIGURED", "there is no admin token: set RUNNEL_AUTH_ADMIN_TOKEN for the service");
+    }
+    if (authorization !== undefined && (token === undefined || token === "")) {
+      throw new Fault("AUTHORIZATION_MALFORMED", "malformed Authorization: send `Bearer` and the admin token");
+    }
   }
 
   async #readToken(token: string, claimedId: string | undefined): Promise<Caller> {

@@ -22,8 +22,8 @@ export type Caller =
   /** Nobody in particular. */
   | { readonly kind: "anyone" };
 
-/** What the server found out about a call: who it is, or why that cannot be said. */
-export type Admission = { readonly caller: Caller } | { readonly fault: Fault };
+/** What the server found out about a call: who it is and from which network, or why that cannot be said. */
+export type Admission = { readonly caller: Caller; readonly network: string } | { readonly fault: Fault };
 
 const admissionKey = createContextKey<Admission | undefined>(undefined, { description: "who is calling" });
 
@@ -71,6 +71,12 @@ export function requireReader(values: ContextValues, target: StreamTarget): Clie
     throw new Fault("TICKET_INVALID", "invalid ticket: it is for another stream");
   }
   return caller;
+}
+
+/** Where the call came from: an address, or what a site has of them. */
+export function networkOfCall(values: ContextValues): string {
+  const admission = values.get(admissionKey);
+  return admission !== undefined && "network" in admission ? admission.network : "";
 }
 
 /** Any id is believed here, so such ids have a realm of their own: they never equal a client that has a key. */

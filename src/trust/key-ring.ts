@@ -66,6 +66,11 @@ export class KeyRing {
     return own?.[1][0] ?? this.#sharedSecrets[0];
   }
 
+  /** False while nobody can be the administration. */
+  get hasAdmin(): boolean {
+    return this.#adminHash !== undefined;
+  }
+
   isAdmin(token: string): boolean {
     return this.#adminHash === hashToken(token).toString("hex");
   }

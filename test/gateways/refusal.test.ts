@@ -35,7 +35,7 @@ describe("a refusal before the call", () => {
   test.each([
     [bare, '{"error":"signature \\u003cinvalid\\u003e"}\n'],
     [runnel, '{"error":"signature <invalid>","code":"UNAUTHENTICATED","reason":"SIGNATURE_INVALID"}\n'],
-    [jobspec, '{"error":"signature <invalid>","error_code":"SIGNATURE_INVALID"}\n'],
+    [jobspec, '{"error":"signature <invalid>","error_code":"signature_invalid"}\n'],
     [nowhere, '{"error":"signature <invalid>"}\n'],
     [`${bare}/messages`, '{"error":"signature \\u003cinvalid\\u003e"}\n'],
   ])("is told as the service of the route tells its own: %s", async (path, text) => {
@@ -64,7 +64,7 @@ describe("a refusal before the call", () => {
     [bare, '{"error":"rate limit exceeded"}'],
     [nowhere, '{"error":"rate limit exceeded"}'],
     [runnel, '{"error":"rate limit exceeded","code":"RESOURCE_EXHAUSTED","reason":"RATE_LIMITED"}\n'],
-    [jobspec, '{"error":"rate limit exceeded","error_code":"RATE_LIMITED"}\n'],
+    [jobspec, '{"error":"rate limit exceeded","error_code":"rate_limit_exceeded"}\n'],
   ])("by the rate limit is byte for byte as documented: %s", async (path, text) => {
     const answer = await refuse(path, new Fault("RATE_LIMITED", "rate limit exceeded", { retryAfterMs: 50 }));
     expect(answer).toMatchObject({
@@ -126,7 +126,7 @@ describe("a refusal by the call itself", () => {
     await using server = await startRestServer({ own: { service: things, methods } });
     const response = await fetch(`${server.url}${jobspec}`);
     // Without a reason of ours there is still a word for programs.
-    expect([response.status, await response.text()]).toEqual([404, '{"error":"gone","error_code":"NOT_FOUND"}\n']);
+    expect([response.status, await response.text()]).toEqual([404, '{"error":"gone","error_code":"not_found"}\n']);
   });
 
   test.each<[keyof typeof Code, number]>([
@@ -159,7 +159,7 @@ describe("a refusal by the call itself", () => {
   test.each<[MessageInitShape<typeof RestProfileSchema>, string]>([
     [{}, '{"error":"a<b\u2028","code":"NOT_FOUND"}\n'],
     [{ goText: true }, '{"error":"a\\u003cb\\u2028","code":"NOT_FOUND"}\n'],
-    [{ goText: true, errorBody: ErrorBody.JOBSPEC }, '{"error":"a\\u003cb\\u2028","error_code":"NOT_FOUND"}\n'],
+    [{ goText: true, errorBody: ErrorBody.JOBSPEC }, '{"error":"a\\u003cb\\u2028","error_code":"not_found"}\n'],
   ])("is escaped as Go does it only where the profile %j says so", async (profile, text) => {
     const service = buildService({
       fields: [{ name: "id", number: 1 }],

@@ -9,7 +9,7 @@ export const layers: readonly (readonly string[])[] = [
   ["base"],
   ["config", "telemetry"],
   ["storage"],
-  ["trust", "egress"],
+  ["trust", "egress", "jobspec", "receipts"],
   ["runlog", "models", "tools"],
   ["sessions"],
   ["runners"],

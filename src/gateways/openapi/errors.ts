@@ -1,10 +1,11 @@
 // Failures as components: one body per profile, and one response per profile and status.
 
 import { STATUS_CODES } from "node:http";
-import { type DescService, getOption } from "@bufbuild/protobuf";
-import { Access, ErrorBody, rest } from "#gen/runnel/options/v1/options_pb.js";
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
+import { Access, ErrorBody } from "#gen/runnel/options/v1/options_pb.js";
 import { accessOf } from "../../base/access.ts";
 import { reasons } from "../../base/fault.ts";
+import { profileOf } from "../rest/profile.ts";
 import type { Binding } from "../rest/rule.ts";
 import { reference, type Schema, type Schemas } from "./schema.ts";
 
@@ -15,7 +16,7 @@ export class ErrorResponses {
 
   /** Before any message: the bodies have their names first. */
   constructor(schemas: Schemas, services: readonly DescService[]) {
-    for (const profile of new Set(services.map(profileOf))) {
+    for (const profile of new Set(services.flatMap(({ methods }) => methods.map(errorBodyOf)))) {
       const { name, schema } = bodies[profile];
       schemas.define(name, schema);
     }
@@ -28,29 +29,29 @@ export class ErrorResponses {
 
   /** What a caller of this binding has to expect, by status, and `default` for everything else. */
   describe(binding: Binding): Record<string, Schema> {
-    const service = binding.method.parent;
-    const known = statusesOf(binding).map((status) => [String(status), this.#refer(service, status)] as const);
-    return Object.fromEntries([...known, ["default", this.#refer(service, undefined)]]);
+    const { method } = binding;
+    const known = statusesOf(binding).map((status) => [String(status), this.#refer(method, status)] as const);
+    return Object.fromEntries([...known, ["default", this.#refer(method, undefined)]]);
   }
 
   /** The body of a failure. */
-  referBody(service: DescService): Schema {
-    return reference(bodies[profileOf(service)].name);
+  referBody(method: DescMethod): Schema {
+    return reference(bodies[errorBodyOf(method)].name);
   }
 
-  #refer(service: DescService, status: number | undefined): Schema {
-    const profile = profileOf(service);
+  #refer(method: DescMethod, status: number | undefined): Schema {
+    const profile = errorBodyOf(method);
     const name = `${bodies[profile].name}${status === undefined ? "" : `.${status}`}`;
     if (!this.#components.has(name)) {
-      const content = { "application/json": { schema: this.referBody(service) } };
+      const content = { "application/json": { schema: this.referBody(method) } };
       this.#components.set(name, { ...describeStatus(profile, status), content });
     }
     return { $ref: `#/components/responses/${name}` };
   }
 }
 
-function profileOf(service: DescService): ErrorProfile {
-  return getOption(service, rest).errorBody || ErrorBody.RUNNEL;
+function errorBodyOf(method: DescMethod): ErrorProfile {
+  return profileOf(method).errorBody || ErrorBody.RUNNEL;
 }
 
 const text = { type: "string" };
@@ -88,7 +89,29 @@ const bodies: Record<ErrorProfile, { readonly name: string; readonly schema: Sch
   },
   [ErrorBody.JOBSPEC]: {
     name: "JobspecError",
-    schema: { type: "object", properties: { error: text, error_code: text }, required: ["error", "error_code"] },
+    schema: {
+      type: "object",
+      properties: {
+        error: { ...text, description: "What was wrong; of a body that could not be read the code once more." },
+        error_code: { ...text, description: "What was wrong, for programs." },
+        message: { ...text, description: "What was wrong with a body that could not be read." },
+        details: { type: "object", additionalProperties: text },
+      },
+      required: ["error", "error_code"],
+    },
+  },
+  [ErrorBody.CODE]: {
+    name: "CodeError",
+    schema: {
+      type: "object",
+      properties: {
+        error: { ...text, description: "What was wrong, for programs." },
+        message: { ...text, description: "What was wrong and what to do, for people." },
+        details: { ...text, description: "Where the JSON is wrong." },
+        retry_after: { type: "integer", description: "Seconds to wait before the next attempt." },
+      },
+      required: ["error"],
+    },
   },
 };
 

@@ -34,7 +34,7 @@ export function describeOperation(
   const content = describeRequest(binding, schemas);
   const success =
     method.methodKind === "server_streaming"
-      ? streamResponses(describeEventStream(method, schemas, errors.referBody(service)))
+      ? streamResponses(describeEventStream(method, schemas, errors.referBody(method)))
       : unaryResponses(binding, schemas);
   return {
     operationId: `${service.name}_${method.name}${index === 0 ? "" : `_${index + 1}`}`,

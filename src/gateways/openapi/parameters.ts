@@ -1,7 +1,8 @@
 // Where a URL of OpenAPI differs from a rule of google.api.http: the path as a template of plain names, and what path,
 // query and headers say as parameters.
 
-import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, getOption } from "@bufbuild/protobuf";
+import { header } from "#gen/runnel/options/v1/options_pb.js";
 import { type FieldPath, formatFieldPath } from "../rest/field-path.ts";
 import { jsonShape } from "../rest/json-shape.ts";
 import type { Binding } from "../rest/rule.ts";
@@ -35,6 +36,7 @@ export function describeParameters(binding: Binding, schemas: Schemas): Paramete
     ...describePathParameters(binding, schemas),
     ...describeQueryParameters(binding, schemas),
     ...describeCursor(binding, schemas),
+    ...describeHeaders(binding, schemas),
   ];
 }
 
@@ -128,6 +130,16 @@ function describeCursor({ cursor }: Binding, schemas: Schemas): Parameter[] {
       schema,
     },
   ];
+}
+
+/** Fields that a header may fill. */
+function describeHeaders({ headerFields }: Binding, schemas: Schemas): Parameter[] {
+  return [...headerFields.values()].map((field) => ({
+    name: getOption(field, header),
+    in: "header",
+    description: `Same as \`${field.name}\`.`,
+    schema: schemaOf({ parents: [], field }, schemas),
+  }));
 }
 
 function schemaOf({ field }: FieldPath, schemas: Schemas): Schema {

@@ -7,6 +7,7 @@ import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/
 import { ErrorBody, type RestProfile } from "#gen/runnel/options/v1/options_pb.js";
 import { Fault, type FieldViolation, type ReasonName, reasons } from "../../base/fault.ts";
 import { styleJson } from "./json-print.ts";
+import { debugStatus, jobStatus, presentDebugFailure, presentJobFailure } from "./signing-errors.ts";
 
 export interface Failure {
   readonly httpStatus: number;
@@ -42,6 +43,17 @@ export function endsInNewline({ reason }: Failure, { errorBody }: RestProfile): 
   return !(errorBody === ErrorBody.BARE && reason === rateLimited);
 }
 
+/** The status of a failure, which some services have others for. */
+export function statusOfFailure(failure: Failure, { errorBody }: RestProfile): number {
+  const override =
+    errorBody === ErrorBody.JOBSPEC
+      ? jobStatus(failure)
+      : errorBody === ErrorBody.CODE
+        ? debugStatus(failure)
+        : undefined;
+  return override ?? failure.httpStatus;
+}
+
 /** Whether the rest of the request is not worth waiting for. */
 export function abandonsRequest({ reason }: Failure): boolean {
   return reason === bodyTooLarge || reason === overloaded;
@@ -62,7 +74,9 @@ function presentFailure(failure: Failure, errorBody: ErrorBody): object {
     case ErrorBody.BARE:
       return { error };
     case ErrorBody.JOBSPEC:
-      return { error, error_code: reason ?? codeNames[code] };
+      return presentJobFailure(failure, reason ?? codeNames[code]);
+    case ErrorBody.CODE:
+      return presentDebugFailure(failure, reason ?? codeNames[code]);
     case ErrorBody.UNSPECIFIED:
     case ErrorBody.RUNNEL:
       return { error, code: codeNames[code], reason, details: printableDetails(failure) };

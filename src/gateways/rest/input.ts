@@ -1,5 +1,5 @@
-// What a request says, as the message that its method takes: body, then query, then path, where what comes later wins if
-// two may say the same. And what a handler may want to know beside it.
+// What a request says, as the message that its method takes: body, then headers, query and path, where what comes later
+// wins if two may say the same. And what a handler may want to know beside it.
 
 import { toBinary } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
@@ -8,7 +8,7 @@ import type { RestCallNotes } from "../../base/rest-call.ts";
 import { assertJsonType, assertUncompressed, decodeBody, readBody } from "./body.ts";
 import { fillHttpBody } from "./http-body.ts";
 import { readFieldJson, readMessageJson } from "./json-read.ts";
-import { assignPath, assignQuery, parseQuery } from "./params.ts";
+import { assignHeaders, assignPath, assignQuery, parseQuery } from "./params.ts";
 import type { RestRequest } from "./respond.ts";
 import type { Target } from "./target.ts";
 
@@ -39,6 +39,7 @@ export async function readInput(target: Target, request: RestRequest, source: In
     }
     notes = { rawBody, ...(inputFault && { inputFault }) };
   }
+  assignHeaders(message, target, request.headers);
   const lastEventId = request.headers["last-event-id"];
   assignQuery(message, target, parseQuery(source.query), typeof lastEventId === "string" ? lastEventId : "");
   assignPath(message, target, source.variables);

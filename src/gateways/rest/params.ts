@@ -1,4 +1,5 @@
-// What the URL says, put into the request message: query keys, path variables and the cursor of a stream. Nothing is
+// What URL and headers say, put into the request message: query keys, path variables, headers that stand for a field, and the
+// cursor of a stream. Nothing is
 // ignored: a key that is unknown, given twice or not meant for the query is an INVALID_ARGUMENT that names it.
 
 import type { ReflectMessage } from "@bufbuild/protobuf/reflect";
@@ -56,6 +57,20 @@ export function assignQuery(
   if (binding.cursor !== undefined && headerCursor !== undefined) {
     const path = { parents: [], field: binding.cursor.field };
     assignText(message, path, headerCursor, (problem) => invalidField("Last-Event-ID", problem));
+  }
+}
+
+/** Fills fields from the headers that stand for them. An empty one counts as none, and the query may say something else. */
+export function assignHeaders(
+  message: ReflectMessage,
+  { headerFields }: Binding,
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+): void {
+  for (const [name, field] of headerFields) {
+    const text = headers[name];
+    if (typeof text === "string" && text !== "") {
+      assignText(message, { parents: [], field }, text, (problem) => invalidField(name, problem));
+    }
   }
 }
 

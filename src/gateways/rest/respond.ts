@@ -4,7 +4,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import type { Writable } from "node:stream";
 import type { RestProfile } from "#gen/runnel/options/v1/options_pb.js";
-import { abandonsRequest, describeFailure, endsInNewline, failureHeaders, printFailure } from "./errors.ts";
+import {
+  abandonsRequest,
+  describeFailure,
+  endsInNewline,
+  failureHeaders,
+  printFailure,
+  statusOfFailure,
+} from "./errors.ts";
 
 export type RestRequest = IncomingMessage | Http2ServerRequest;
 export type RestResponse = ServerResponse | Http2ServerResponse;
@@ -57,7 +64,8 @@ export function sendFailure(response: RestResponse, error: unknown, profile: Res
     closeAfter(response);
   }
   const body = `${printFailure(failure, profile)}${endsInNewline(failure, profile) ? "\n" : ""}`;
-  sendBody(response, failure.httpStatus, body, { ...failureHeaders(failure), "content-type": jsonType });
+  const httpStatus = statusOfFailure(failure, profile);
+  sendBody(response, httpStatus, body, { ...failureHeaders(failure), "content-type": jsonType });
 }
 
 /** Tells that there is no such path, in the words that the Agent Runner document's service has for it. */

@@ -4,7 +4,7 @@
 import { type DescField, type DescMessage, type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import { http } from "#gen/google/api/annotations_pb.js";
 import type { HttpRule } from "#gen/google/api/http_pb.js";
-import { stream_cursor } from "#gen/runnel/options/v1/options_pb.js";
+import { header, stream_cursor } from "#gen/runnel/options/v1/options_pb.js";
 import { Fault } from "../../base/fault.ts";
 import { type FieldPath, formatFieldPath, resolveFieldPath } from "./field-path.ts";
 import { type PathTemplate, parseTemplate } from "./template.ts";
@@ -20,6 +20,8 @@ export interface Binding {
   /** The field of the response that is the body of the answer; undefined means the whole message. */
   readonly responseField: DescField | undefined;
   readonly cursor: CursorRule | undefined;
+  /** Fields that a header fills, by the header's name in lower case. */
+  readonly headerFields: ReadonlyMap<string, DescField>;
 }
 
 export type BodyRule =
@@ -63,7 +65,8 @@ function compileBinding(method: DescMethod, rule: HttpRule): Binding {
     throw invalid(method, "GET takes no body");
   }
   const cursor = findCursor(method);
-  return { method, httpMethod, template, pathFields, body, responseField: resolveResponseField(method, rule), cursor };
+  const responseField = resolveResponseField(method, rule);
+  return { method, httpMethod, template, pathFields, body, responseField, cursor, headerFields: findHeaders(method) };
 }
 
 function readPattern(method: DescMethod, { pattern }: HttpRule): { httpMethod: string; path: string } {
@@ -140,6 +143,11 @@ function findCursor(method: DescMethod): CursorRule | undefined {
     throw invalid(method, "stream_cursor marks one plain field of a stream's request");
   }
   return { field, aliases: getOption(field, stream_cursor).queryAliases };
+}
+
+function findHeaders({ input }: DescMethod): ReadonlyMap<string, DescField> {
+  const named = input.fields.filter((field) => hasOption(field, header));
+  return new Map(named.map((field) => [getOption(field, header).toLowerCase(), field]));
 }
 
 function findTopField(desc: DescMessage, name: string): DescField | undefined {

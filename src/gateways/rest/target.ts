@@ -6,7 +6,6 @@ import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import {
   other_success_statuses,
   type RestProfile,
-  rest,
   success_status,
   Validation,
   validation,
@@ -16,6 +15,7 @@ import type { Feed } from "../../base/feed.ts";
 import { compileEventReader, type EventReader } from "./event.ts";
 import { findHttpBodyPlace, type HttpBodyPlace } from "./http-body.ts";
 import { compileBodyShapes } from "./json-shape.ts";
+import { profileOf } from "./profile.ts";
 import type { Route } from "./route.ts";
 import { type Binding, compileBindings } from "./rule.ts";
 import { type SharedText, shareText } from "./sse-source.ts";
@@ -67,7 +67,7 @@ function compileTarget(binding: Binding, handlers: readonly UniversalHandler[], 
   return {
     ...binding,
     handler,
-    profile: getOption(method.parent, rest),
+    profile: profileOf(method),
     leavesInputFaults: getOption(method, validation) === Validation.HANDLER,
     requestBytes: compileRequest(binding),
     ...answer,

@@ -206,11 +206,19 @@ export enum ErrorBody {
   BARE = 2,
 
   /**
-   * `{"error": text, "error_code": reason}`.
+   * `{"error": text, "error_code": code}`, with the codes of the signing contract's service. An error that was found before the
+   * spec was looked at is `{"error": code, "error_code": code, "message": text}`.
    *
    * @generated from enum value: ERROR_BODY_JOBSPEC = 3;
    */
   JOBSPEC = 3,
+
+  /**
+   * `{"error": code, "message": text}`, with the codes of the signing contract's debug call.
+   *
+   * @generated from enum value: ERROR_BODY_CODE = 4;
+   */
+  CODE = 4,
 }
 
 /**
@@ -367,6 +375,13 @@ export declare const access: GenExtension<MethodOptions, Access>;
 export declare const validation: GenExtension<MethodOptions, Validation>;
 
 /**
+ * The body of an error response, where it is not that of the service.
+ *
+ * @generated from extension: runnel.options.v1.ErrorBody error_body = 51013;
+ */
+export declare const error_body: GenExtension<MethodOptions, ErrorBody>;
+
+/**
  * How the message becomes an SSE event.
  *
  * @generated from extension: runnel.options.v1.SseMessage sse = 51003;
@@ -400,6 +415,13 @@ export declare const event: GenExtension<FieldOptions, string>;
  * @generated from extension: runnel.options.v1.StreamCursor stream_cursor = 51007;
  */
 export declare const stream_cursor: GenExtension<FieldOptions, StreamCursor>;
+
+/**
+ * Name of a header that fills the field over REST, unless the query does.
+ *
+ * @generated from extension: string header = 51012;
+ */
+export declare const header: GenExtension<FieldOptions, string>;
 
 /**
  * Text of the value as JSON.

@@ -4,6 +4,7 @@
 // T2  Keys are the same when their bytes are, however they are written.
 
 import { publicKeyBytes } from "./public-key.ts";
+import { parseTimeMs } from "./time-text.ts";
 
 export interface TrustedKey {
   readonly kid: string;
@@ -126,14 +127,12 @@ function readKey(text: string | undefined, which: string): Uint8Array {
 /** 32 bytes: 43 characters, and perhaps what fills the last four up. */
 const keyText = /^[A-Za-z0-9+/]{43}=?$/;
 
-const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
-
 function readTime(text: string | undefined, name: string, which: string): number | undefined {
   if (text === undefined || text === "") {
     return undefined;
   }
-  const ms = rfc3339.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(ms)) {
+  const ms = parseTimeMs(text);
+  if (ms === undefined) {
     throw new Error(`${which}: ${name} must be a time such as 2026-01-31T12:00:00Z`);
   }
   return ms;

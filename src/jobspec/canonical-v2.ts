@@ -4,20 +4,25 @@
 
 import { isObject, type Json, type JsonObject } from "./json.ts";
 
-export function canonicalTextV2(spec: JsonObject): string {
+/** What is signed, as an object. The original is left as it is. */
+export function signablePartV2(spec: JsonObject): JsonObject {
   const signable = new Map(spec);
   signable.delete("signature");
-  return print(signable);
+  return signable;
+}
+
+export function canonicalTextV2(spec: JsonObject): string {
+  return printV2(signablePartV2(spec));
 }
 
 /** Text, numbers and words as ECMAScript writes them, which is how the RFC defines them. */
-function print(value: Json): string {
+export function printV2(value: Json): string {
   if (Array.isArray(value)) {
-    return `[${value.map(print).join(",")}]`;
+    return `[${value.map(printV2).join(",")}]`;
   }
   if (isObject(value)) {
     const names = [...value.keys()].sort();
-    return `{${names.map((name) => `${JSON.stringify(name)}:${print(value.get(name) ?? null)}`).join(",")}}`;
+    return `{${names.map((name) => `${JSON.stringify(name)}:${printV2(value.get(name) ?? null)}`).join(",")}}`;
   }
   return JSON.stringify(value);
 }

@@ -16,7 +16,7 @@ export interface Span {
 
 export interface Remark {
   readonly what: "duplicate_key" | "lone_surrogate" | "inexact_integer";
-  /** As in RFC 6901: `/constraints/regions/0`. */
+  /** As in RFC 6901: `/constraints/regions/0`; the beginning of a long one. */
   readonly path: string;
 }
 
@@ -37,6 +37,8 @@ export class JsonFault extends Error {
 export const depthMax = 512;
 
 const remarksMax = 16;
+/** Names may be as long as the body; what is told of them goes into answers. */
+const remarkPathMax = 200;
 
 /** Throws a `JsonFault` that says what is wrong and where. */
 export function readDocument(bytes: Uint8Array): ReadDocument {
@@ -267,7 +269,7 @@ class Reader {
   #remark(what: Remark["what"]): void {
     if (this.#remarks.length < remarksMax) {
       const path = this.#path.map((name) => `/${String(name).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
-      this.#remarks.push({ what, path });
+      this.#remarks.push({ what, path: path.slice(0, remarkPathMax).toWellFormed() });
     }
   }
 

@@ -5,16 +5,17 @@
 
 import { type KeyObject, verify } from "node:crypto";
 import { decodeBase64 } from "./base64.ts";
-import { canonicalText } from "./canonical-v1.ts";
-import { canonicalTextV2 } from "./canonical-v2.ts";
+import { print, signablePart } from "./canonical-v1.ts";
+import { printV2, signablePartV2 } from "./canonical-v2.ts";
 import type { JsonObject, ReadDocument, Remark } from "./json.ts";
 import { importPublicKey, isWeak, publicKeyBytes, thumbprint } from "./public-key.ts";
 import { SpecFault } from "./spec-fault.ts";
 
 export interface SignedSpec {
   readonly version: 1 | 2;
-  readonly spec: JsonObject;
-  /** What the signature has to be over. */
+  /** What is signed, as an object: nothing else of the spec may be acted on. */
+  readonly signable: JsonObject;
+  /** The same as text: what the signature has to be over. */
   readonly canonical: string;
   readonly publicKey: Uint8Array;
   readonly signature: Uint8Array;
@@ -33,12 +34,16 @@ export function readSignedSpec({ object, remarks }: ReadDocument): SignedSpec {
   if (isWeak(publicKey)) {
     throw new SpecFault("weak_public_key", "weak public key: with it one signature fits any text; make a new key pair");
   }
-  if (version === 1) {
-    return { version, spec: object, canonical: canonicalText(object), publicKey, signature };
+  if (version === 2) {
+    refuseRemarks(remarks);
+    checkNamedKey(object, publicKey);
   }
-  refuseRemarks(remarks);
-  checkNamedKey(object, publicKey);
-  return { version, spec: object, canonical: canonicalTextV2(object), publicKey, signature };
+  return { version, ...canonicalOf(object, version), publicKey, signature };
+}
+
+export function canonicalOf(spec: JsonObject, version: 1 | 2): Pick<SignedSpec, "signable" | "canonical"> {
+  const signable = version === 1 ? signablePart(spec) : signablePartV2(spec);
+  return { signable, canonical: version === 1 ? print(signable) : printV2(signable) };
 }
 
 export function isSignatureRight({ canonical, publicKey, signature }: SignedSpec): boolean {
@@ -49,7 +54,8 @@ export function isSignatureOf(bytes: Uint8Array, publicKey: Uint8Array, signatur
   return verify(null, bytes, keyOf(publicKey), signature);
 }
 
-function readVersion(spec: JsonObject): 1 | 2 {
+/** Throws a `SpecFault`. */
+export function readVersion(spec: JsonObject): 1 | 2 {
   const version = spec.get("sig_v");
   if (version === undefined || version === 1) {
     return 1;
@@ -78,7 +84,7 @@ function decodeField(name: keyof typeof requiredWords, text: string, problem: st
   }
 }
 
-const remarkWords: Readonly<Record<Remark["what"], string>> = {
+export const remarkWords: Readonly<Record<Remark["what"], string>> = {
   duplicate_key: "has a name that occurs twice",
   lone_surrogate: "holds half of a surrogate pair",
   inexact_integer: "is an integer that other programs read as another one",

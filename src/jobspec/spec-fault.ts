@@ -10,11 +10,13 @@ export type SpecFaultCode =
   | "weak_public_key"
   | "signature_mismatch"
   | "timestamp_invalid"
+  | "expired"
+  | "wrong_audience"
   | "replay_detected"
   | `trust_violation:${"unknown" | "revoked" | "not_yet_valid" | "expired"}`;
 
 export class SpecFault extends Error {
-  override readonly name = "SpecFault";
+  override readonly name: string = "SpecFault";
   readonly code: SpecFaultCode;
   /** More for programs, such as why a timestamp is not good. */
   readonly details: Readonly<Record<string, string>>;
@@ -24,4 +26,9 @@ export class SpecFault extends Error {
     this.code = code;
     this.details = details;
   }
+}
+
+/** Found before the spec is looked at, and told in another form by that service: its code as the error, its text as the message. */
+export class BodyFault extends SpecFault {
+  override readonly name = "BodyFault";
 }

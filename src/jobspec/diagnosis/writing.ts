@@ -41,7 +41,9 @@ export function printAs(object: JsonObject, ...changes: readonly Partial<Writing
   return print(selectMembers(object, writing), writing, 0) + writing.end;
 }
 
-function selectMembers(object: JsonObject, writing: Writing): JsonObject {
+/** What the canonical form is written of, but for what is changed. */
+export function selectMembers(object: JsonObject, change: Partial<Writing>): JsonObject {
+  const writing = { ...canonical, ...change };
   const all = new Map(object);
   if (!writing.keepsId) {
     all.delete("id");

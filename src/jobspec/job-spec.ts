@@ -1,0 +1,245 @@
+// A JobSpec as the service works with it: a typed copy of the object that was verified, with what was left out filled in.
+// J1  Only what is in the object that was verified is read; the one thing from outside of it is the sender's own name for the job.
+// J2  Defaults go into the copy. What is signed is never changed.
+// J3  First everything that is there has to be of its type and in its range; then what is missing is told, in the words of the
+//     service that the contract is from, and in its order.
+
+import {
+  choice,
+  entries,
+  integer,
+  list,
+  number,
+  object,
+  optional,
+  optionalText,
+  orElse,
+  type Reader,
+  record,
+  text,
+} from "./fields.ts";
+import type { JsonObject } from "./json.ts";
+import { SpecFault } from "./spec-fault.ts";
+
+export interface JobSpec {
+  readonly version: string;
+  readonly benchmark: Benchmark;
+  readonly constraints: Constraints;
+  readonly questions: readonly string[];
+  readonly models: readonly Model[];
+  readonly runs: number;
+  readonly metadata: JsonObject;
+  readonly walletAuth: JsonObject | undefined;
+  readonly jobspecId: string | undefined;
+}
+
+export interface Benchmark {
+  readonly name: string;
+  readonly version: string | undefined;
+  readonly description: string;
+  readonly container: Container;
+  readonly input: { readonly type: string | undefined; readonly data: JsonObject; readonly hash: string };
+  readonly scoring: { readonly method: string; readonly parameters: JsonObject };
+  readonly metadata: JsonObject;
+}
+
+export interface Container {
+  readonly image: string;
+  readonly tag: string | undefined;
+  readonly command: readonly string[];
+  readonly environment: ReadonlyMap<string, string>;
+  readonly resources: {
+    readonly cpu: string | undefined;
+    readonly memory: string | undefined;
+    readonly gpu: string | undefined;
+  };
+}
+
+export interface Constraints {
+  /** Each of them once. */
+  readonly regions: readonly string[];
+  /** Undefined where the signed spec leaves it open: see plan.ts. */
+  readonly minRegions: number | undefined;
+  readonly minSuccessRate: number | undefined;
+  readonly timeoutMs: number;
+  readonly providerTimeoutMs: number;
+  readonly maxCost: number | undefined;
+  readonly providers: readonly ProviderRule[];
+}
+
+export interface ProviderRule {
+  readonly region: string;
+  readonly minScore: number | undefined;
+  readonly maxPrice: number | undefined;
+  readonly whitelist: readonly string[];
+  readonly blacklist: readonly string[];
+}
+
+export interface Model {
+  readonly id: string;
+  readonly name: string | undefined;
+  readonly provider: string | undefined;
+  readonly containerImage: string | undefined;
+  readonly regions: readonly string[];
+}
+
+export const defaultRegions: readonly string[] = ["US", "EU", "APAC", "CA", "SA", "AF", "ME", "ASIA"];
+
+/** `signable` is what the signature is over. Throws a `SpecFault`. */
+export function readJobSpec(signable: JsonObject, allowedRegions: readonly string[] = defaultRegions): JobSpec {
+  const sent = specReader(allowedRegions)(signable, "");
+  for (const [isMet, sentence] of requirements) {
+    if (!isMet(sent)) {
+      throw new SpecFault("validation_error", sentence);
+    }
+  }
+  const { name, description, scoring } = sent.benchmark;
+  return {
+    ...sent,
+    version: versionOf(sent),
+    benchmark: {
+      ...sent.benchmark,
+      description: description ?? `Benchmark: ${name}`,
+      scoring: { ...scoring, method: scoring.method ?? "default" },
+    },
+    constraints: fillConstraints(sent.constraints),
+    runs: sent.runs || 1,
+  };
+}
+
+/** The sender's own name for the job. It is outside of what version 1 signs, so it names and decides nothing. Throws a `SpecFault`. */
+export function readClientJobId(spec: JsonObject): string | undefined {
+  return clientJobId(spec.get("id"), "id");
+}
+
+/** Longer names are no names. */
+const nameMax = 255;
+const name = text({ max: nameMax });
+const optionalName = optionalText({ max: nameMax });
+const imageMax = 1_024;
+
+const clientJobId = optionalText({
+  max: nameMax,
+  pattern: /^[a-zA-Z0-9_-]+$/,
+  hint: 'made of letters, digits, "_" and "-"',
+});
+
+const tag = optionalText({
+  max: nameMax,
+  pattern: /^[a-zA-Z0-9_.-]+$/,
+  hint: 'made of letters, digits, "_", "." and "-"',
+});
+
+const variableName = text({ max: nameMax, pattern: /^[^=]+$/, hint: 'at least one character, none of them "="' });
+
+const container = record({
+  image: orElse(optionalText({ max: imageMax }), ""),
+  tag,
+  command: list(text()),
+  environment: entries(text(), variableName),
+  resources: record({ cpu: optionalName, memory: optionalName, gpu: optionalName }),
+});
+
+const benchmark = record({
+  name: orElse(optionalName, ""),
+  version: optionalName,
+  description: optionalText(),
+  container,
+  input: record({ type: optionalName, data: object, hash: orElse(optionalName, "") }),
+  scoring: record({ method: optionalName, parameters: object }),
+  metadata: object,
+});
+
+const nsPerMs = 1_000_000;
+const timeoutMsMin = 30_000;
+const timeoutMsMax = 3_600_000;
+const timeoutMsDefault = 600_000;
+const providerTimeoutMsDefault = 300_000;
+
+/** Nanoseconds there, milliseconds here. Zero is not given. */
+const timeout: Reader<number | undefined> = (value, path) => {
+  const limits = { min: timeoutMsMin * nsPerMs, max: timeoutMsMax * nsPerMs };
+  const ns = value === 0 ? undefined : optional(integer(limits))(value, `${path} (in nanoseconds, 30 s to 60 min)`);
+  return ns === undefined ? undefined : Math.round(ns / nsPerMs);
+};
+
+/** A rate of zero is not given: it is not among the signed bytes of version 1 either. */
+const rate: Reader<number | undefined> = (value, path) =>
+  optional(number({ min: 0, max: 1 }))(value, path) || undefined;
+
+const anyInteger = optional(integer({ min: Number.MIN_SAFE_INTEGER }));
+
+/** Less than one is not given, as in the service that the contract is from. */
+const minRegions: Reader<number | undefined> = (value, path) => {
+  const count = anyInteger(value, path);
+  return count === undefined || count < 1 ? undefined : count;
+};
+
+const amount = optional(number({ min: 0 }));
+
+function constraintsReader(region: Reader<string>) {
+  return record({
+    regions: list(region),
+    minRegions,
+    minSuccessRate: rate,
+    timeout,
+    providerTimeout: timeout,
+    maxCost: amount,
+    providers: list(
+      record({ region, minScore: amount, maxPrice: amount, whitelist: list(name), blacklist: list(name) }),
+    ),
+  });
+}
+
+const runsMax = 1_000;
+
+function specReader(allowedRegions: readonly string[]) {
+  const region = choice(allowedRegions);
+  return record({
+    version: optionalName,
+    benchmark,
+    constraints: constraintsReader(region),
+    questions: list(text()),
+    models: list(
+      record({
+        id: name,
+        name: optionalName,
+        provider: optionalName,
+        containerImage: optionalText({ max: imageMax }),
+        regions: list(region),
+      }),
+    ),
+    runs: orElse(optional(integer({ min: 0, max: runsMax })), 0),
+    metadata: object,
+    walletAuth: optional(object),
+    jobspecId: optionalName,
+  });
+}
+
+type Sent = ReturnType<ReturnType<typeof specReader>>;
+
+const requirements: readonly (readonly [isMet: (sent: Sent) => boolean, sentence: string])[] = [
+  [({ benchmark }) => benchmark.name !== "", "benchmark name is required"],
+  [({ benchmark }) => benchmark.container.image !== "", "container image is required"],
+  [({ constraints }) => constraints.regions.length > 0, "at least one region constraint is required"],
+  [({ benchmark }) => benchmark.input.hash !== "", "input hash is required for integrity verification"],
+  [(sent) => !asksQuestions(sent) || sent.questions.length > 0, "questions are required for bias-detection v1 jobspec"],
+];
+
+function asksQuestions(sent: Sent): boolean {
+  return /^v1/i.test(versionOf(sent)) && /bias/i.test(sent.benchmark.name);
+}
+
+function versionOf({ version, benchmark }: Sent): string {
+  return version ?? benchmark.version ?? "1.0";
+}
+
+function fillConstraints(sent: Sent["constraints"]): Constraints {
+  const { timeout, providerTimeout, regions, ...rest } = sent;
+  return {
+    ...rest,
+    regions: [...new Set(regions)],
+    timeoutMs: timeout ?? timeoutMsDefault,
+    providerTimeoutMs: providerTimeout ?? providerTimeoutMsDefault,
+  };
+}

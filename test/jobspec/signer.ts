@@ -1,0 +1,42 @@
+// Signs specs for tests, with keys of their own. Its bytes are those of the canonical form, which the shared cases prove.
+
+import { generateKeyPairSync, sign } from "node:crypto";
+import { canonicalText } from "../../src/jobspec/canonical-v1.ts";
+import { canonicalTextV2 } from "../../src/jobspec/canonical-v2.ts";
+import { readDocument } from "../../src/jobspec/json.ts";
+import { thumbprint } from "../../src/jobspec/public-key.ts";
+
+export interface Signer {
+  readonly rawKey: Uint8Array;
+  /** The spec as it is sent: with key and signature at its end. */
+  signV1(spec: object | string): string;
+  /** `sig_v`, `alg` and `kid` are added. */
+  signV2(spec: object): string;
+  /** Of any bytes, in base64. */
+  signBytes(bytes: string | Uint8Array): string;
+}
+
+export function makeSigner(): Signer {
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const rawKey = Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url");
+  const signBytes = (bytes: string | Uint8Array): string =>
+    sign(null, Buffer.from(bytes), privateKey).toString("base64");
+  const key = { public_key: rawKey.toString("base64") };
+  return {
+    rawKey,
+    signBytes,
+    signV1: (spec) => {
+      const text = addMembers(typeof spec === "string" ? spec : JSON.stringify(spec), key);
+      return addMembers(text, { signature: signBytes(canonicalText(readDocument(Buffer.from(text)).object)) });
+    },
+    signV2: (spec) => {
+      const text = JSON.stringify({ sig_v: 2, alg: "Ed25519", kid: thumbprint(rawKey), ...key, ...spec });
+      return addMembers(text, { signature: signBytes(canonicalTextV2(readDocument(Buffer.from(text)).object)) });
+    },
+  };
+}
+
+/** At the end of the text of an object that is not empty. */
+export function addMembers(text: string, members: object): string {
+  return `${text.trimEnd().slice(0, -1)},${JSON.stringify(members).slice(1)}`;
+}

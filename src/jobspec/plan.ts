@@ -32,7 +32,7 @@ export function planJob({ constraints }: JobSpec, wishes: Wishes | undefined): J
   if (successesMin > regions.length) {
     throw new SpecFault(
       "validation_error",
-      `the job runs in ${regions.length} regions but has to succeed in ${successesMin}: name more regions, or ask for less in the signed spec`,
+      `the job has to succeed in ${successesMin} regions but runs in ${regions.join(", ")} alone: name more, or sign for less`,
     );
   }
   return { regions, minRegions, minSuccessRate, successesMin, enableAnalysis: wishes?.enableAnalysis ?? false };

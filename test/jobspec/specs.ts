@@ -1,7 +1,8 @@
-// A spec that has every field, all of them as they should be.
+// Specs in which everything is as it should be, and how to put something else into one.
 
 export const nowMs = Date.parse("2026-01-31T12:00:00Z");
 
+/** Has every field. */
 export const fullSpec = {
   id: "job-1",
   jobspec_id: "spec-1",
@@ -43,3 +44,17 @@ export const smallSpec = {
   constraints: { regions: ["US"] },
   metadata: { timestamp: "2026-01-31T12:00:00Z", nonce: "n-1" },
 };
+
+export type Path = readonly (string | number)[];
+
+/** The same with one thing in it replaced. */
+export function replace(value: unknown, [name, ...rest]: Path, by: unknown): unknown {
+  if (name === undefined) {
+    return by;
+  }
+  if (Array.isArray(value)) {
+    return value.map((item, index) => (index === name ? replace(item, rest, by) : item));
+  }
+  const members = value as Record<string, unknown>;
+  return { ...members, [name]: replace(members[name], rest, by) };
+}

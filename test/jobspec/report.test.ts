@@ -1,0 +1,204 @@
+// What is said of specs that somebody tries out: the documented answers, and ours beside them.
+
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { canonicalText } from "../../src/jobspec/canonical-v1.ts";
+import { canonicalTextV2 } from "../../src/jobspec/canonical-v2.ts";
+import { defaultRegions } from "../../src/jobspec/job-spec.ts";
+import { readDocument } from "../../src/jobspec/json.ts";
+import { type Report, type ReportRules, reportOn } from "../../src/jobspec/report.ts";
+import { BodyFault } from "../../src/jobspec/spec-fault.ts";
+import { TrustList } from "../../src/jobspec/trust-list.ts";
+import { addMembers, makeSigner } from "./signer.ts";
+import { fullSpec, nowMs, smallSpec } from "./specs.ts";
+
+const signer = makeSigner();
+const list = new TrustList([
+  { kid: "key-1", publicKey: signer.rawKey, isRevoked: false, notBeforeMs: undefined, notAfterMs: undefined },
+]);
+const rules: ReportRules = {
+  ...{ nowMs, audience: "runnel", enforcesTrust: true, requiresMetadata: true, allowedRegions: defaultRegions },
+  judge: (key) => list.judge(key, nowMs),
+};
+
+function report(body: string, changes: Partial<ReportRules> = {}, given?: string): Report {
+  return reportOn(Buffer.from(body), { ...rules, ...changes }, given === undefined ? undefined : Buffer.from(given));
+}
+
+const parse = (text: string) => readDocument(Buffer.from(text)).object;
+const pitfallsOf = ({ mistakes }: Report): string[] => mistakes.map(({ pitfall }) => pitfall);
+
+interface Case {
+  readonly name: string;
+  readonly input?: string | null;
+  readonly input_b64?: string;
+  readonly canonical: string | null;
+  readonly sha256: string;
+  readonly len: number;
+  readonly verify: "ok" | "failed";
+  readonly error?: string;
+}
+
+const { vectors }: { vectors: readonly Case[] } = JSON.parse(
+  readFileSync(new URL("../vectors/jobspec.json", import.meta.url), "utf8"),
+);
+
+test.each(vectors)(
+  "the shared case $name is $verify",
+  ({ input, input_b64, canonical, sha256, len, verify, error }) => {
+    const body = input_b64 === undefined ? Buffer.from(input ?? "") : Buffer.from(input_b64, "base64");
+    if (canonical === null) {
+      expect(() => reportOn(body, rules)).toThrow(BodyFault);
+      return;
+    }
+    expect(reportOn(body, rules)).toMatchObject({ verify, canonical, canonicalBytes: len, canonicalSha256: sha256 });
+    expect(reportOn(body, rules).fault?.message).toBe(verify === "ok" ? undefined : error);
+  },
+);
+
+describe("a spec that is right", () => {
+  const text = signer.signV1(fullSpec);
+
+  test("has nothing said against it", () => {
+    const canonical = canonicalText(parse(text));
+    expect(report(text)).toEqual({
+      ...{ verify: "ok", fault: undefined, refusal: undefined, version: 1, canonical },
+      ...{ canonicalBytes: Buffer.byteLength(canonical), mistakes: [], warnings: [], given: undefined },
+      canonicalSha256: createHash("sha256").update(canonical).digest("hex"),
+      ...{ hasExecutionType: true, hasEstimatedCost: false, hasCreatedAt: false },
+      trust: { status: "trusted", reason: "active", kid: "key-1" },
+    });
+  });
+
+  test("stays so whoever signed it, whenever, and whatever its fields are; what the gate says stands beside that", () => {
+    const stranger = makeSigner();
+    expect(report(stranger.signV1(fullSpec))).toMatchObject({
+      ...{ verify: "ok", fault: undefined, trust: { status: "unknown" } },
+      refusal: { code: "trust_violation:unknown" },
+    });
+    expect(report(text, { nowMs: nowMs + 1e9 })).toMatchObject({
+      verify: "ok",
+      refusal: { code: "timestamp_invalid" },
+    });
+    expect(report(signer.signV1({ ...fullSpec, runs: "x" }))).toMatchObject({
+      ...{ verify: "ok", refusal: { code: "validation_error" } },
+    });
+    expect(report(addMembers(text, { id: "a b" }))).toMatchObject({
+      verify: "ok",
+      refusal: { code: "validation_error" },
+    });
+  });
+
+  test("may be of version 2", () => {
+    const two = signer.signV2({ ...fullSpec, exp: nowMs / 1000 + 1, aud: "runnel" });
+    expect(report(two)).toMatchObject({ verify: "ok", version: 2, canonical: canonicalTextV2(parse(two)) });
+    const late = signer.signV2({ ...fullSpec, exp: 1, aud: "runnel" });
+    expect(report(late)).toMatchObject({ verify: "ok", refusal: { code: "expired" } });
+  });
+});
+
+test("what is there is told by its name, whatever it holds", () => {
+  const spec = { ...smallSpec, metadata: { execution_type: null, estimated_cost: 0 }, created_at: null };
+  expect(report(JSON.stringify(spec))).toMatchObject({
+    ...{ hasExecutionType: true, hasEstimatedCost: true, hasCreatedAt: true },
+  });
+  const elsewhere = { ...smallSpec, metadata: { created_at: "x" }, execution_type: "x", estimated_cost: 1 };
+  expect(report(JSON.stringify(elsewhere))).toMatchObject({
+    ...{ hasExecutionType: false, hasEstimatedCost: false, hasCreatedAt: false },
+  });
+});
+
+test.each([
+  [smallSpec, "missing_field:signature", 1],
+  [{ ...smallSpec, signature: "AA==" }, "missing_field:public_key", 1],
+  [{ ...smallSpec, signature: "*", public_key: "*" }, "invalid_encoding:signature", 1],
+  [{ ...smallSpec, sig_v: 2 }, "missing_field:signature", 2],
+  [{ ...smallSpec, sig_v: 3 }, "invalid_field:sig_v", 1],
+])("%#: canonical bytes are told also without a signature to look at", (spec, code, version) => {
+  const text = JSON.stringify(spec);
+  const canonical = version === 1 ? canonicalText(parse(text)) : canonicalTextV2(parse(text));
+  expect(report(text)).toMatchObject({
+    ...{ verify: "failed", version, canonical, trust: undefined, mistakes: [] },
+    ...{ fault: { code }, refusal: { code } },
+  });
+});
+
+describe("a signature that is wrong is explained", () => {
+  test("when it is over the wrapper, which may be sent as it is", () => {
+    const wrapper = { jobspec: smallSpec, target_regions: ["US"] };
+    const signature = signer.signBytes(canonicalText(parse(JSON.stringify(wrapper))));
+    const key = { public_key: Buffer.from(signer.rawKey).toString("base64"), signature };
+    const told = report(JSON.stringify({ ...wrapper, jobspec: { ...smallSpec, ...key } }));
+    expect(told).toMatchObject({ verify: "failed", fault: { code: "signature_mismatch" } });
+    expect(pitfallsOf(told)).toEqual(["wrapper_signed"]);
+    expect(told.warnings).toMatchObject([{ what: "wrapper_sent", path: "/jobspec" }]);
+    expect(told.canonical).toBe(canonicalText(parse(JSON.stringify(smallSpec))));
+  });
+
+  test("when it is over the other version's form", () => {
+    const two = JSON.parse(signer.signV2({ ...smallSpec, nothing: null, exp: nowMs / 1000 + 1, aud: "runnel" }));
+    const one = { ...two, signature: signer.signBytes(canonicalText(parse(JSON.stringify(two)))) };
+    expect(pitfallsOf(report(JSON.stringify(one)))).toEqual(["version_1_signed"]);
+    const { sig_v: _, signature: __, ...plain } = two;
+    const signature = signer.signBytes(canonicalTextV2(parse(JSON.stringify(plain))));
+    expect(pitfallsOf(report(JSON.stringify({ ...plain, signature })))).toEqual(["version_2_signed"]);
+  });
+
+  test("when empty texts are left out, and that is told where it is accepted", () => {
+    const { signature, public_key } = JSON.parse(signer.signV1(smallSpec));
+    const text = JSON.stringify({ ...smallSpec, note: "", public_key, signature });
+    expect(pitfallsOf(report(text))).toEqual(["empty_strings_dropped"]);
+    for (const later of [nowMs, nowMs + 1e9]) {
+      const accepted = report(text, { acceptDroppedEmptyStrings: true, nowMs: later });
+      expect(accepted).toMatchObject({ verify: "ok", warnings: [{ what: "empty_strings_dropped" }] });
+      expect(accepted.canonical).not.toContain("note");
+    }
+  });
+
+  test("by nothing when it is over something else", () => {
+    const altered = addMembers(signer.signV1(smallSpec), { runs: 2 });
+    expect(report(altered)).toMatchObject({ verify: "failed", mistakes: [], fault: { code: "signature_mismatch" } });
+  });
+});
+
+test("what reads otherwise than it was written is warned about", () => {
+  const text = signer.signV1(`${JSON.stringify(smallSpec).slice(0, -1)},"a":1,"a":9007199254740993,"b":"\\ud800"}`);
+  expect(report(text)).toMatchObject({
+    verify: "ok",
+    warnings: [
+      { what: "duplicate_key", path: "/a", sentence: "/a has a name that occurs twice" },
+      { what: "inexact_integer", path: "/a" },
+      { what: "lone_surrogate", path: "/b" },
+    ],
+  });
+});
+
+test("a name of any length is warned about in a few words", () => {
+  const name = "\u{1f600}".repeat(10_000);
+  const [warning] = report(`{"${name}":1,"${name}":2}`).warnings;
+  expect(warning?.sentence.length).toBeLessThan(300);
+  expect(warning?.path.isWellFormed()).toBe(true);
+});
+
+describe("bytes that the signer says it signed", () => {
+  const text = signer.signV1(smallSpec);
+  const { canonical } = report(text);
+
+  test("are compared with what it should have signed, and with its signature", () => {
+    expect(report(text, {}, canonical).given).toEqual({ difference: undefined, isSigned: true });
+    expect(report(text, {}, `${canonical}\n`).given).toMatchObject({
+      difference: { at: Buffer.byteLength(canonical), given: expect.stringMatching(/\n$/) },
+      isSigned: false,
+    });
+  });
+
+  test("tell a wrong form from a wrong key", () => {
+    const pretty = JSON.stringify(smallSpec, null, 3);
+    const key = { public_key: Buffer.from(signer.rawKey).toString("base64"), signature: signer.signBytes(pretty) };
+    expect(report(JSON.stringify({ ...smallSpec, ...key }), {}, pretty)).toMatchObject({
+      ...{ verify: "failed", mistakes: [], given: { isSigned: true, difference: { at: 1 } } },
+    });
+    expect(report(JSON.stringify(smallSpec), {}, pretty).given).toMatchObject({ isSigned: undefined });
+  });
+});

@@ -1,7 +1,7 @@
 // The signature of a JobSpec: what it is over, whose it is, and whether it is right. ("Portal ↔ Runner Signing Contract", Signing,
 // What the server verifies.)
 // S1  Whoever wants to know whether a spec is signed asks here: the gate, the diagnosis and the command line.
-// S2  The version is what the spec says it is; no other way of signing is ever tried.
+// S2  The version is what the spec says it is; no other way of signing is tried here.
 
 import { type KeyObject, verify } from "node:crypto";
 import { decodeBase64 } from "./base64.ts";

@@ -271,8 +271,10 @@ test("names that occur twice: the last counts in version 1, none in version 2", 
 test("names of any length are told of in a few words", () => {
   const name = "\u{1f600}\n".repeat(50_000);
   const { benchmark } = smallSpec;
-  const container = { ...benchmark.container, environment: { [name]: "x" } };
-  expectFaultOf(signer.signV1({ ...smallSpec, benchmark: { ...benchmark, container } }));
+  for (const environment of [{ [name]: "x" }, { ["\u0001".repeat(200)]: 1 }]) {
+    const container = { ...benchmark.container, environment };
+    expectFaultOf(signer.signV1({ ...smallSpec, benchmark: { ...benchmark, container } }));
+  }
   expectFaultOf(signer.signV1({ ...smallSpec, constraints: { regions: [name] } }));
   expectFaultOf(
     signer

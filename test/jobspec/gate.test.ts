@@ -225,6 +225,16 @@ describe("what comes out", () => {
     expect({ nonce, timestampMs, version }).toEqual({ nonce: "n-1", timestampMs: nowMs, version: 1 });
   });
 
+  test("is also all that timestamp and nonce are looked for in", () => {
+    const { metadata: _, ...unstamped } = smallSpec;
+    const text = signer.signV1(unstamped);
+    expect(codeOf(addMembers(text, { metadata: { timestamp: null } }))).toBe("missing_field:metadata");
+    const emptied = addMembers(text, { metadata: { timestamp: "", nonce: "" } });
+    const changes = { acceptDroppedEmptyStrings: true };
+    expect(codeOf(emptied, changes)).toBe("missing_field:metadata");
+    expect(codeOf(emptied, { ...changes, requiresMetadata: false })).toBe("none");
+  });
+
   test("of version 2 is the whole object but the signature", () => {
     const spec = { ...smallSpec, exp: nowMs / 1000 + 1, aud: "runnel", nothing: null };
     const { signable, version, kid } = verify(signer.signV2(spec));

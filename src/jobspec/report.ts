@@ -13,7 +13,7 @@ import { type GatePolicy, inspect } from "./gate.ts";
 import { readClientJobId, readJobSpec } from "./job-spec.ts";
 import { isObject, type JsonObject, type ReadDocument, type Remark } from "./json.ts";
 import { readBody, type Unwrapped, unwrap } from "./request.ts";
-import { canonicalOf, isSignatureOf, readSignedSpec, readVersion, remarkWords, type SignedSpec } from "./signature.ts";
+import { formOf, isSignatureOf, readSignedSpec, readVersion, remarkWords, type SignedSpec } from "./signature.ts";
 import { SpecFault } from "./spec-fault.ts";
 import type { TrustVerdict } from "./trust-list.ts";
 
@@ -66,7 +66,7 @@ export function reportOn(body: Uint8Array, rules: ReportRules, given?: Uint8Arra
   const inspection = inspect(document, { ...rules, enforcesTrust: false });
   const right = inspection.fault === undefined ? inspection : inspection.signed;
   const version = attempt(() => readVersion(document.object)) ?? 1;
-  const { canonical } = right ?? canonicalOf(document.object, version);
+  const { canonical } = right ?? formOf(document.object, version);
   return {
     verify: right === undefined ? "failed" : "ok",
     fault: right === undefined ? inspection.fault : undefined,

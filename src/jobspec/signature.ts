@@ -38,10 +38,11 @@ export function readSignedSpec({ object, remarks }: ReadDocument): SignedSpec {
     refuseRemarks(remarks);
     checkNamedKey(object, publicKey);
   }
-  return { version, ...canonicalOf(object, version), publicKey, signature };
+  return { version, ...formOf(object, version), publicKey, signature };
 }
 
-export function canonicalOf(spec: JsonObject, version: 1 | 2): Pick<SignedSpec, "signable" | "canonical"> {
+/** What a signature of this version has to be over, whether the spec has one or not. */
+export function formOf(spec: JsonObject, version: 1 | 2): Pick<SignedSpec, "signable" | "canonical"> {
   const signable = version === 1 ? signablePart(spec) : signablePartV2(spec);
   return { signable, canonical: version === 1 ? print(signable) : printV2(signable) };
 }

@@ -7,7 +7,7 @@ import { posix } from "node:path";
 export const layers: readonly (readonly string[])[] = [
   ["gen"],
   ["base"],
-  ["config", "telemetry", "jobspec"],
+  ["config", "telemetry"],
   ["storage"],
   ["trust", "egress", "jobspec", "receipts"],
   ["runlog", "models", "tools"],

@@ -6,12 +6,12 @@
 // G3  Nothing but the form that the spec's version has is accepted, unless the operator lets the older rule about empty texts count
 //     (D1); then this is told with each use.
 
+import { thumbprint } from "../base/public-key.ts";
 import { print } from "./canonical-v1.ts";
 import { checkClaims } from "./claims.ts";
 import { selectMembers } from "./diagnosis/writing.ts";
 import type { JsonObject, ReadDocument } from "./json.ts";
 import { readStamp, type Stamp, type StampRules } from "./metadata.ts";
-import { thumbprint } from "./public-key.ts";
 import { isSignatureRight, readSignedSpec, type SignedSpec } from "./signature.ts";
 import { SpecFault } from "./spec-fault.ts";
 import type { TrustVerdict } from "./trust-list.ts";

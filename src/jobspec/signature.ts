@@ -4,11 +4,11 @@
 // S2  The version is what the spec says it is; no other way of signing is tried here.
 
 import { type KeyObject, verify } from "node:crypto";
+import { importPublicKey, isWeak, publicKeyBytes, thumbprint } from "../base/public-key.ts";
 import { decodeBase64 } from "./base64.ts";
 import { print, signablePart } from "./canonical-v1.ts";
 import { printV2, signablePartV2 } from "./canonical-v2.ts";
 import type { JsonObject, ReadDocument, Remark } from "./json.ts";
-import { importPublicKey, isWeak, publicKeyBytes, thumbprint } from "./public-key.ts";
 import { SpecFault } from "./spec-fault.ts";
 
 export interface SignedSpec {

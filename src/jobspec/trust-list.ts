@@ -3,7 +3,7 @@
 // T1  A list with anything wrong in it is no list: whoever loads it is told which entry, and what to do.
 // T2  Keys are the same when their bytes are, however they are written.
 
-import { publicKeyBytes } from "./public-key.ts";
+import { publicKeyBytes } from "../base/public-key.ts";
 import { parseTimeMs } from "./time-text.ts";
 
 export interface TrustedKey {

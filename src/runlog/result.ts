@@ -1,9 +1,9 @@
 // A result on its way into the log: what a driver says, and the bytes that every reader will get.
 
-import { create, fromBinary, getOption, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { result as resultOption } from "#gen/runnel/options/v1/options_pb.js";
 import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+import { resultTypes, unknownType } from "../base/result-types.ts";
 
 /** A result without what the log adds to it: run, sequence, time. */
 export type ResultInit = Pick<MessageInitShape<typeof RunResultSchema>, "payload" | "usage">;
@@ -43,20 +43,15 @@ export class LogEntry {
   }
 }
 
-/** What each payload is in a log, read from the options of the contract. */
-const catalogue = new Map(
-  RunResultSchema.fields
-    .filter((field) => field.oneof?.name === "payload")
-    .map((field) => [field.localName, getOption(field, resultOption)] as const),
-);
+const typeOfCase = new Map(resultTypes.map((type) => [type.payloadCase, type]));
 
 /** The dotted name of a payload's type, such as `message.delta`; `unknown` for one of a later version. */
 export function resultTypeOf(payloadCase: PayloadCase): string {
-  return (payloadCase !== undefined && catalogue.get(payloadCase)?.name) || "unknown";
+  return (payloadCase !== undefined && typeOfCase.get(payloadCase)?.name) || unknownType;
 }
 
 export function isTerminal(payload: ResultInit["payload"] | RunResult["payload"]): boolean {
-  return payload?.case !== undefined && catalogue.get(payload.case)?.terminal === true;
+  return payload?.case !== undefined && typeOfCase.get(payload.case)?.isTerminal === true;
 }
 
 /** Makes the one and only bytes of a result. */

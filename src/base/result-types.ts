@@ -1,0 +1,24 @@
+// What each payload of a result is called and whether it ends a run, read from the options of the contract.
+
+import { getOption } from "@bufbuild/protobuf";
+import { result as resultOption } from "#gen/runnel/options/v1/options_pb.js";
+import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+
+export interface ResultType {
+  /** The name of the field in code, such as `messageDelta`. */
+  readonly payloadCase: string;
+  readonly fieldNumber: number;
+  /** The dotted name, such as `message.delta`. */
+  readonly name: string;
+  readonly isTerminal: boolean;
+}
+
+/** What a payload of a later version is called. */
+export const unknownType = "unknown";
+
+export const resultTypes: readonly ResultType[] = RunResultSchema.fields
+  .filter((field) => field.oneof?.name === "payload")
+  .map((field) => {
+    const { name, terminal } = getOption(field, resultOption);
+    return { payloadCase: field.localName, fieldNumber: field.number, name: name || unknownType, isTerminal: terminal };
+  });

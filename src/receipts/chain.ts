@@ -29,6 +29,11 @@ export interface BlockEnd {
   readonly head: Uint8Array;
 }
 
+/** A log with a hole in it: it has no chain. */
+export class ChainGap extends Error {
+  override readonly name = "ChainGap";
+}
+
 /** The chain of a log without entries. */
 export function startOfChain(runId: string): BlockEnd {
   return { sequence: 0, head: hash("sha256", domain + runId.toLowerCase(), "buffer") };
@@ -68,7 +73,7 @@ export class LogChain {
   add(entries: readonly ChainEntry[]): void {
     for (const { sequence, bytes } of entries) {
       if (sequence !== this.#count + 1) {
-        throw new Error(`entry ${sequence} does not follow entry ${this.#count}`);
+        throw new ChainGap(`entry ${sequence} does not follow entry ${this.#count}`);
       }
       this.#hold(bytes);
       this.#count = sequence;

@@ -173,7 +173,7 @@ export class Lane {
 
   /** Resolves callers first, then readers: a caller never learns of its result from somebody else. */
   #settle({ queue, entries }: BatchPart): void {
-    queue.settle();
+    queue.settle(entries);
     failpoint("lane.settled");
     this.#options.onDurable(queue.runId, entries);
   }
@@ -200,10 +200,8 @@ export class Lane {
       }
       const durable = entries.filter((entry) => entry.sequence <= standing.lastSequence);
       const missing = entries.filter((entry) => entry.sequence > standing.lastSequence);
-      if (missing.length === 0) {
-        queue.settle();
-      }
       if (durable.length > 0) {
+        queue.settle(durable);
         this.#options.onDurable(queue.runId, durable);
       }
       return missing.length > 0 ? [{ queue, entries: missing }] : [];

@@ -4,6 +4,7 @@
 import type { Clock } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";
 import type { Fault } from "../base/fault.ts";
+import type { LogChain } from "../receipts/chain.ts";
 import type { Connections } from "../storage/database.ts";
 import type { Events } from "../telemetry/events.ts";
 import { AppendCount } from "./append-count.ts";
@@ -32,7 +33,8 @@ export interface OpenRun {
   readonly runId: string;
   readonly epoch: number;
   readonly replicaId: string;
-  readonly lastSequence: number;
+  /** Of the log as it stands: a new one for a run that was never worked on, else what is read by `readStoredChain`. */
+  readonly chain: LogChain;
   readonly onLost: (fault: Fault) => void;
 }
 

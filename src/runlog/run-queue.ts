@@ -1,11 +1,13 @@
-// The results of one owned run that are not durable yet, and the counter that numbers them.
+// The results of one owned run that are not durable yet, the counter that numbers them, and the hash chain over those that are.
 //
 // Q1  A result gets its sequence when it enters a batch, so numbers are given in the order of writing and never skipped.
 // Q2  At most one batch of a run is in flight.
 // Q3  After `lose` nothing of the run is written, and whoever waits hears why.
+// Q4  The chain covers what is durable and nothing else, so nothing is ever taken back from it.
 
 import type { Clock } from "../base/clock.ts";
 import type { Fault } from "../base/fault.ts";
+import type { LogChain } from "../receipts/chain.ts";
 import { ResultEncoder } from "./encode.ts";
 import { mergeAgeMaxMs, mergeResults, textLength } from "./merge.ts";
 import type { LogEntry, ResultInit } from "./result.ts";
@@ -19,7 +21,8 @@ export interface RunQueueOptions {
   readonly epoch: number;
   /** The lease under which this process owns the run. */
   readonly replicaId: string;
-  readonly lastSequence: number;
+  /** Of the log as it stands. It is the queue's from here on. */
+  readonly chain: LogChain;
   readonly clock: Clock;
   /** Called once when the run turns out to belong to somebody else. */
   readonly onLost: (fault: Fault) => void;
@@ -40,6 +43,7 @@ export class RunQueue {
   readonly #waiting: WaitingResult[] = [];
   #waitingChars = 0;
   #inFlight: readonly LogEntry[] = [];
+  #chain: LogChain;
   #lastSequence: number;
   #lost: Fault | undefined;
   #changed: PromiseWithResolvers<void> | undefined;
@@ -48,7 +52,8 @@ export class RunQueue {
     this.runId = options.runId;
     this.epoch = options.epoch;
     this.replicaId = options.replicaId;
-    this.#lastSequence = options.lastSequence;
+    this.#chain = options.chain;
+    this.#lastSequence = options.chain.count;
     this.#clock = options.clock;
     this.#encoder = new ResultEncoder(options.runId);
     this.#onLost = options.onLost;
@@ -56,6 +61,11 @@ export class RunQueue {
 
   get waitingRows(): number {
     return this.#waiting.length;
+  }
+
+  /** Of what is durable. */
+  get chain(): LogChain {
+    return this.#chain;
   }
 
   get lost(): Fault | undefined {
@@ -99,10 +109,16 @@ export class RunQueue {
     this.#lastSequence -= count;
   }
 
-  /** The batch in flight is durable. */
-  settle(): void {
-    this.#inFlight = [];
+  /** These, the first ones of the batch in flight, are durable. */
+  settle(durable: readonly LogEntry[]): void {
+    this.#chain.add(durable);
+    this.#inFlight = this.#inFlight.slice(durable.length);
     this.#notify();
+  }
+
+  /** What was numbered and written otherwise than by a batch is durable: this is the chain with it. */
+  advance(chain: LogChain): void {
+    this.#chain = chain;
   }
 
   lose(fault: Fault): void {

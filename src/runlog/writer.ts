@@ -4,6 +4,7 @@
 
 import type { Clock } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";
+import type { LogChain } from "../receipts/chain.ts";
 import { type Connections, isOutage, type Transaction } from "../storage/database.ts";
 import { lockOwnRun, type RunRow } from "../storage/run.ts";
 import { insertResults, lastSequence, type ResultRow } from "../storage/run-result.ts";
@@ -13,8 +14,15 @@ import type { RunQueue } from "./run-queue.ts";
 
 const retryDelayMs = 100;
 
-/** What is written with results: runs in their transaction and learns their sequences. Must be repeatable. */
-export type Effects = (trx: Transaction, sequences: readonly number[]) => Promise<void>;
+/** Results that a transaction writes. */
+export interface WrittenResults {
+  readonly sequences: readonly number[];
+  /** Of the log with them. */
+  readonly chain: LogChain;
+}
+
+/** What is written with results: runs in their transaction and learns their places. Must be repeatable. */
+export type Effects = (trx: Transaction, written: WrittenResults) => Promise<void>;
 
 export interface WriterOptions {
   readonly queue: RunQueue;
@@ -54,24 +62,28 @@ export class RunWriter {
   async commit(results: readonly ResultInit[], effects: Effects): Promise<void> {
     await this.flush();
     const entries = this.#queue.number(results);
+    const chain = this.#queue.chain.with(entries);
     try {
-      await this.#untilKnown(entries, () => this.#transact(entries, effects));
+      await this.#untilKnown(entries, () => this.#transact(entries, chain, effects));
     } catch (error) {
       this.#queue.unnumber(entries.length);
       throw error;
     }
+    this.#queue.advance(chain);
     failpoint("commit.committed");
     this.#options.onDurable(this.#queue.runId, entries);
   }
 
   /**
    * Runs a last transaction under this writer's ownership, such as the terminal or the hand-over of the run. It locks
-   * and checks the run itself.
+   * and checks the run itself. `work` gets the chain of the log as it stands.
    */
-  async transact<T>(work: (trx: Transaction, run: RunRow) => Promise<T>): Promise<T> {
+  async transact<T>(work: (trx: Transaction, run: RunRow, chain: LogChain) => Promise<T>): Promise<T> {
     await this.flush();
     return await this.#retried(() =>
-      this.#options.connections.db.transaction().execute(async (trx) => work(trx, await this.#lock(trx))),
+      this.#options.connections.db
+        .transaction()
+        .execute(async (trx) => work(trx, await this.#lock(trx), this.#queue.chain)),
     );
   }
 
@@ -81,12 +93,12 @@ export class RunWriter {
    */
   async tryLast(
     results: readonly ResultInit[],
-    write: (rows: readonly ResultRow[]) => Promise<boolean>,
+    write: (rows: readonly ResultRow[], logHash: Uint8Array) => Promise<boolean>,
   ): Promise<readonly LogEntry[] | undefined> {
     await this.flush();
     const entries = this.#queue.number(results);
     try {
-      if (await write(this.#rowsOf(entries))) {
+      if (await write(this.#rowsOf(entries), this.#queue.chain.with(entries).value)) {
         return entries;
       }
     } catch (error) {
@@ -101,14 +113,11 @@ export class RunWriter {
     this.#queue.lose(leaseLost());
   }
 
-  async #transact(entries: readonly LogEntry[], effects: Effects): Promise<void> {
+  async #transact(entries: readonly LogEntry[], chain: LogChain, effects: Effects): Promise<void> {
     await this.#options.connections.db.transaction().execute(async (trx) => {
       await this.#lock(trx);
       await insertResults(trx, this.#rowsOf(entries));
-      await effects(
-        trx,
-        entries.map((entry) => entry.sequence),
-      );
+      await effects(trx, { sequences: entries.map((entry) => entry.sequence), chain });
     });
   }
 

@@ -57,6 +57,6 @@ async function write(writer: RunWriter, target: EffectTarget, step: DriverStep):
   if (step.kind === "append") {
     return await writer.append(step.result);
   }
-  await writer.commit(step.results, (trx, sequences) => applyEffects(trx, target, step.effects, sequences));
+  await writer.commit(step.results, (trx, written) => applyEffects(trx, target, step.effects, written));
   target.transcriptLength += step.effects.transcript?.length ?? 0;
 }

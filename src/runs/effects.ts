@@ -4,10 +4,10 @@ import { toBinary } from "@bufbuild/protobuf";
 import { MessageSchema, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
 import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
 import { failpoint } from "../base/failpoint.ts";
+import type { WrittenResults } from "../runlog/writer.ts";
 import { saveCheckpoint } from "../storage/checkpoint.ts";
 import type { Transaction } from "../storage/database.ts";
 import { setTurn } from "../storage/run.ts";
-import { lastSequence } from "../storage/run-result.ts";
 import { insertToolCalls, markToolCallsLogged, recordToolOutcome } from "../storage/tool-call.ts";
 import { appendTranscript } from "../storage/transcript.ts";
 import type { StepEffects } from "./driver.ts";
@@ -23,7 +23,7 @@ export async function applyEffects(
   trx: Transaction,
   target: EffectTarget,
   effects: StepEffects,
-  sequences: readonly number[],
+  { sequences, chain }: WrittenResults,
 ): Promise<void> {
   const { runId, session } = target;
   if (effects.transcript !== undefined) {
@@ -45,8 +45,8 @@ export async function applyEffects(
     failpoint("answers.written");
   }
   if (effects.checkpoint !== undefined) {
-    const sequence = sequences.at(-1) ?? (await lastSequence(trx, runId));
-    await saveCheckpoint(trx, { runId, checkpoint: { ...effects.checkpoint, sequence } });
+    const checkpoint = { ...effects.checkpoint, sequence: chain.count };
+    await saveCheckpoint(trx, { runId, checkpoint, block: chain.lastBlock });
     await setTurn(trx, { id: runId, turn: effects.checkpoint.turn });
     failpoint("checkpoint.written");
   }

@@ -4,9 +4,10 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
 import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
 import { AgentSchema, CallbackSchema } from "#gen/runnel/v1/session_pb.js";
+import { LogChain, startOfChain } from "../receipts/chain.ts";
+import { readStoredChain } from "../runlog/stored-chain.ts";
 import { type Checkpoint, readCheckpoint } from "../storage/checkpoint.ts";
 import type { Db } from "../storage/database.ts";
-import { lastSequence } from "../storage/run-result.ts";
 import type { StartedRun } from "../storage/run-start.ts";
 import { readOpenToolCalls } from "../storage/tool-call.ts";
 import { readTranscript, type TranscriptWindow } from "../storage/transcript.ts";
@@ -19,13 +20,14 @@ export interface LoadedRun {
   readonly workDir: string | undefined;
   readonly session: { readonly id: string; readonly name: string; readonly client: string };
   readonly checkpoint: Checkpoint | undefined;
-  readonly lastSequence: number;
+  /** Of the log as the owners before have left it. */
+  readonly chain: LogChain;
 }
 
 export async function loadRun(db: Db, run: StartedRun, historyMessagesMax: number): Promise<LoadedRun> {
   const [transcript, progress] = await Promise.all([
     run.transcript_length === 1 ? onlyInput(run) : readPast(db, run, historyMessagesMax),
-    run.epoch === firstEpoch ? untouched : readRunProgress(db, run.id),
+    run.epoch === firstEpoch ? untouched(run.id) : readRunProgress(db, run.id),
   ]);
   return {
     context: {
@@ -45,7 +47,7 @@ export async function loadRun(db: Db, run: StartedRun, historyMessagesMax: numbe
     workDir: run.work_dir ?? undefined,
     session: { id: run.session, name: run.session_name, client: run.client },
     checkpoint: progress.checkpoint,
-    lastSequence: progress.lastSequence,
+    chain: progress.chain,
   };
 }
 
@@ -79,20 +81,22 @@ function readMessages(window: TranscriptWindow): Message[] {
 interface RunProgress {
   readonly checkpoint: Checkpoint | undefined;
   readonly openToolCalls: readonly OpenToolCall[];
-  readonly lastSequence: number;
+  readonly chain: LogChain;
 }
 
 /** The first owner of a run finds nothing, and does not have to look. */
 const firstEpoch = 1;
-const untouched: RunProgress = { checkpoint: undefined, openToolCalls: [], lastSequence: 0 };
+function untouched(runId: string): RunProgress {
+  return { checkpoint: undefined, openToolCalls: [], chain: new LogChain(startOfChain(runId)) };
+}
 
 async function readRunProgress(db: Db, runId: string): Promise<RunProgress> {
-  const [checkpoint, openToolCalls, newest] = await Promise.all([
+  const [checkpoint, openToolCalls, chain] = await Promise.all([
     readCheckpoint(db, runId),
     readOpenToolCalls(db, runId),
-    lastSequence(db, runId),
+    readStoredChain(db, runId),
   ]);
-  return { checkpoint, openToolCalls: openToolCalls.map(readOpenCall), lastSequence: newest };
+  return { checkpoint, openToolCalls: openToolCalls.map(readOpenCall), chain };
 }
 
 function readOpenCall(row: { call: Uint8Array; outcome: Uint8Array | null }): OpenToolCall {

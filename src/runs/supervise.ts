@@ -104,7 +104,7 @@ function openWriter(run: StartedRun, loaded: LoadedRun, stop: Stop, deps: Superv
     runId: run.id,
     epoch: run.epoch,
     replicaId: run.owner,
-    lastSequence: loaded.lastSequence,
+    chain: loaded.chain,
     onLost: () => stop.request("lost"),
   });
   // Whoever waits for a database that is away stops waiting when the lease is given up.
@@ -162,9 +162,9 @@ function openSpan(run: StartedRun, { context, session }: LoadedRun, { traces }: 
 }
 
 /** Tells readers that what a lost turn said is void. */
-async function announceRestart({ checkpoint, lastSequence }: LoadedRun, writer: RunWriter): Promise<void> {
+async function announceRestart({ checkpoint, chain }: LoadedRun, writer: RunWriter): Promise<void> {
   const covered = checkpoint?.sequence ?? 0;
-  if (lastSequence <= covered) {
+  if (chain.count <= covered) {
     return;
   }
   const value = { turn: (checkpoint?.turn ?? 0) + 1, fromSequence: BigInt(covered + 1) };
@@ -221,11 +221,11 @@ async function completeAtOnce(end: CompletedEnd, task: Task): Promise<readonly L
 
 async function endByStep(end: CompletedEnd | FailedEnd, task: Task): Promise<readonly LogEntry[]> {
   const { target, writer, deps } = task;
-  return await writer.transact(async (trx, locked) => {
+  return await writer.transact(async (trx, locked, chain) => {
     if (end.kind === "completed" && end.transcript !== undefined) {
-      await applyEffects(trx, target, { transcript: end.transcript }, []);
+      await applyEffects(trx, target, { transcript: end.transcript }, { sequences: [], chain });
     }
-    return await endRun(trx, { run: locked, end, clock: deps.clock });
+    return await endRun(trx, { run: locked, end, clock: deps.clock, chain });
   });
 }
 
@@ -246,8 +246,8 @@ async function park(end: ParkedEnd, { run, target, writer, span, deps }: Task): 
   const { reason, wakeInMs, checkpoint } = end;
   const wakeTime = wakeInMs === undefined ? {} : { wakeTime: timestampFromMs(deps.clock.nowMs() + wakeInMs) };
   const result: ResultInit = { payload: { case: "runWaiting", value: { reason, ...wakeTime } } };
-  await writer.commit([result], async (trx, sequences) => {
-    await applyEffects(trx, target, { checkpoint }, sequences);
+  await writer.commit([result], async (trx, written) => {
+    await applyEffects(trx, target, { checkpoint }, written);
     await parkRun(trx, { id: run.id, reason, wakeInMs });
     failpoint("park.written");
   });

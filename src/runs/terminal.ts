@@ -6,7 +6,9 @@ import { MessageSchema, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
 import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
 import type { Clock } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";
+import { ChainGap, type LogChain } from "../receipts/chain.ts";
 import { encodeResult, type LogEntry, type ResultInit } from "../runlog/result.ts";
+import { readStoredChain } from "../runlog/stored-chain.ts";
 import type { RunWriter } from "../runlog/writer.ts";
 import { insertCallback } from "../storage/callback.ts";
 import type { Db, Transaction } from "../storage/database.ts";
@@ -44,16 +46,23 @@ export async function completeRun(
   const isCalledBack = run.callback_url !== null;
   const messages = (end.transcript ?? []).map((message) => toBinary(MessageSchema, message));
   const transcript = { position: transcriptLength, messages };
-  return await writer.tryLast([...(end.results ?? []), completedResult(end, end.turns, durationMs)], (results) => {
-    failpoint("terminal.writing");
-    return completeOwnRun(db, { id, session, replicaId, epoch, turn: end.turns, isCalledBack, results, transcript });
-  });
+  return await writer.tryLast(
+    [...(end.results ?? []), completedResult(end, end.turns, durationMs)],
+    (results, logHash) => {
+      failpoint("terminal.writing");
+      const of = { id, session, replicaId, epoch, turn: end.turns };
+      return completeOwnRun(db, { ...of, isCalledBack, results, logHash, transcript });
+    },
+  );
 }
 
-/** Ends a run whose row is locked. Returns what to announce after the commit; nothing when the run had ended already. */
+/**
+ * Ends a run whose row is locked. Its owner has the chain of its log; for others it is read. Returns what to announce after
+ * the commit; nothing when the run had ended already.
+ */
 export async function endRun(
   trx: Transaction,
-  args: { run: RunRow; end: CompletedEnd | FailedEnd; clock: Clock },
+  args: { run: RunRow; end: CompletedEnd | FailedEnd; clock: Clock; chain?: LogChain },
 ): Promise<LogEntry[]> {
   const { run, end } = args;
   if (!isActive(run.status)) {
@@ -65,25 +74,40 @@ export async function endRun(
     ...(end.kind === "completed" ? (end.results ?? []) : []),
     await terminalResult(trx, run, end, turns),
   ];
-  const first = (await lastSequence(trx, run.id)) + 1;
+  const chain = args.chain ?? (await findStoredChain(trx, run.id));
+  const first = 1 + (chain?.count ?? (await lastSequence(trx, run.id)));
   const timeMs = args.clock.nowMs();
   const entries = results.map((init, index) => encodeResult(init, { runId: run.id, sequence: first + index, timeMs }));
   await insertResults(
     trx,
     entries.map(({ sequence, bytes }) => ({ runId: run.id, sequence, epoch: run.epoch, payload: bytes })),
   );
-  await finish(trx, run, end, turns, entries);
+  await finish(trx, run, { end, turn: turns, entries, logHash: chain?.with(entries).value });
   failpoint("terminal.written");
   return entries;
 }
 
-async function finish(
-  trx: Transaction,
-  run: RunRow,
-  end: CompletedEnd | FailedEnd,
-  turn: number,
-  entries: readonly LogEntry[],
-): Promise<void> {
+/** Undefined when somebody has taken entries out of the log: its run ends, but nobody can vouch for what it did. */
+async function findStoredChain(trx: Transaction, runId: string): Promise<LogChain | undefined> {
+  try {
+    return await readStoredChain(trx, runId);
+  } catch (error) {
+    if (error instanceof ChainGap) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+interface EndOfLog {
+  readonly end: CompletedEnd | FailedEnd;
+  readonly turn: number;
+  readonly entries: readonly LogEntry[];
+  /** Undefined when the log is broken. */
+  readonly logHash: Uint8Array | undefined;
+}
+
+async function finish(trx: Transaction, run: RunRow, { end, turn, entries, logHash }: EndOfLog): Promise<void> {
   const last = entries.at(-1);
   if (last === undefined) {
     throw new Error("a run ends with a terminal result");
@@ -91,7 +115,7 @@ async function finish(
   const { id, client, session, callback_url: baseUrl } = run;
   const { sequence, bytes: terminal } = last;
   const status = endStatus(end);
-  await finishRun(trx, { id, status, turn, sequence, terminal });
+  await finishRun(trx, { id, status, turn, sequence, terminal, logHash });
   if (baseUrl !== null) {
     await insertCallback(trx, { client, session, runId: id, sequence, status, baseUrl });
   }

@@ -12,13 +12,24 @@ export interface Checkpoint {
   readonly state: Uint8Array;
 }
 
-export async function saveCheckpoint(trx: Transaction, args: { runId: string; checkpoint: Checkpoint }): Promise<void> {
+/** The last whole block of the log's hash chain. */
+export interface ChainBlock {
+  /** The last entry that it covers. */
+  readonly sequence: number;
+  readonly head: Uint8Array;
+}
+
+export async function saveCheckpoint(
+  trx: Transaction,
+  args: { runId: string; checkpoint: Checkpoint; block: ChainBlock },
+): Promise<void> {
   const { turn, sequence } = args.checkpoint;
   const state = Buffer.from(args.checkpoint.state);
+  const values = { turn, sequence, state, chain_sequence: args.block.sequence, chain: Buffer.from(args.block.head) };
   await trx
     .insertInto("checkpoint")
-    .values({ run_id: args.runId, turn, sequence, state })
-    .onConflict((conflict) => conflict.column("run_id").doUpdateSet({ turn, sequence, state }))
+    .values({ run_id: args.runId, ...values })
+    .onConflict((conflict) => conflict.column("run_id").doUpdateSet(values))
     .execute();
 }
 
@@ -27,6 +38,17 @@ export async function readCheckpoint(db: Db | Transaction, runId: string): Promi
     .selectFrom("checkpoint")
     .select(["turn", "sequence", "state"])
     .where("run_id", "=", runId)
+    .executeTakeFirst();
+}
+
+/** Undefined when there is none: no checkpoint, or only ones of a version that kept no chain. */
+export async function readChainBlock(db: Db | Transaction, runId: string): Promise<ChainBlock | undefined> {
+  return await db
+    .selectFrom("checkpoint")
+    .select(["chain_sequence as sequence", "chain as head"])
+    .where("run_id", "=", runId)
+    .where("chain", "is not", null)
+    .$narrowType<{ sequence: number; head: Uint8Array }>()
     .executeTakeFirst();
 }
 

@@ -16,6 +16,8 @@ export interface OwnEnd {
   readonly isCalledBack: boolean;
   /** The last results, the terminal one at the end. */
   readonly results: readonly ResultRow[];
+  /** The value of the log's hash chain after them. */
+  readonly logHash: Uint8Array;
   /** What the session's model has said last, and where that stands; each in its place. */
   readonly transcript: { readonly position: number; readonly messages: readonly Uint8Array[] };
 }
@@ -51,7 +53,8 @@ export async function completeOwnRun(db: Db, end: OwnEnd): Promise<boolean> {
       from own cross join unnest(${byteaArray(transcript.messages)}::bytea[]) with ordinality as spoken (message, place)
     ), finished as (
       update run set status = 'completed', owner = null, wake_at = null, wait_reason = null, turn = ${end.turn}::int4,
-        last_sequence = ${last.sequence}::int8, terminal = ${Buffer.from(last.payload)}::bytea, end_time = now()
+        last_sequence = ${last.sequence}::int8, terminal = ${Buffer.from(last.payload)}::bytea,
+        log_hash = ${Buffer.from(end.logHash)}::bytea, end_time = now()
       from own where run.id = own.id
       returning run.id, run.client, run.session, run.last_sequence, run.callback_url
     )${called}

@@ -89,7 +89,7 @@ export async function readResults(
  * once `bytesMax` is reached.
  */
 export async function readResultPage(
-  db: Db,
+  db: Db | Transaction,
   args: { runId: string; after: number; rowsMax: number; bytesMax: number },
 ): Promise<StoredResult[]> {
   const { rows } = await sql<StoredResult>`

@@ -37,6 +37,7 @@ const runColumns = [
   "run.terminal",
   "run.trace_parent",
   "run.callback_url",
+  "run.log_hash",
 ] as const;
 const age = sql<number>`(extract(epoch from clock_timestamp() - run.create_time) * 1000)::float8`.as("age_ms");
 const timeLeft = sql<number>`(extract(epoch from run.deadline - clock_timestamp()) * 1000)::float8`.as("time_left_ms");
@@ -216,6 +217,7 @@ export async function finishRun(
     turn: number;
     sequence: number;
     terminal: Uint8Array;
+    logHash: Uint8Array | undefined;
   },
 ): Promise<void> {
   await trx
@@ -228,6 +230,7 @@ export async function finishRun(
       turn: args.turn,
       last_sequence: args.sequence,
       terminal: Buffer.from(args.terminal),
+      log_hash: args.logHash === undefined ? null : Buffer.from(args.logHash),
       end_time: sql<Date>`now()`,
     })
     .where("id", "=", args.id)

@@ -71,6 +71,7 @@ export interface RunTable {
   terminal: Uint8Array | null;
   trace_parent: string | null;
   callback_url: string | null;
+  log_hash: Uint8Array | null;
 }
 
 export interface RunResultTable {
@@ -86,6 +87,8 @@ export interface CheckpointTable {
   sequence: number;
   state: Uint8Array;
   create_time: Generated<Date>;
+  chain_sequence: number | null;
+  chain: Uint8Array | null;
 }
 
 export interface TranscriptTable {

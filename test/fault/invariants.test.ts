@@ -6,6 +6,7 @@ import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { newUuid } from "../../src/base/ids.ts";
 import type { ResultInit } from "../../src/runlog/result.ts";
 import { query, testDatabase } from "../harness/database.ts";
+import { plainChainValue } from "../receipts/plain-chain.ts";
 import { findViolations } from "./invariants.ts";
 
 type Payload = NonNullable<ResultInit["payload"]>;
@@ -26,6 +27,9 @@ interface PlantedRun {
   readonly log: readonly PlantedEntry[];
   /** Place in the log of what the run row keeps as the terminal. */
   readonly kept: number;
+  /** How many entries the kept hash covers; undefined for none. */
+  readonly hashed: number | undefined;
+  readonly checkpoint?: { readonly sequence: number; readonly covers: number };
 }
 
 const replicaId = "019a0000-0000-7000-8000-000000000002";
@@ -42,6 +46,8 @@ const sound: PlantedRun = {
   epoch: 2,
   lastSequence: 4,
   kept: 4,
+  hashed: 4,
+  checkpoint: { sequence: 3, covers: 3 },
   log: [
     { sequence: 1, epoch: 1, payload: turn },
     { sequence: 2, epoch: 1, payload: call },
@@ -50,7 +56,7 @@ const sound: PlantedRun = {
   ],
 };
 
-const active = { status: "queued", lastSequence: 0, kept: 0 };
+const active = { status: "queued", lastSequence: 0, kept: 0, hashed: undefined };
 
 const violations: readonly (readonly [name: string, run: PlantedRun, violation: string])[] = [
   ["a gap", changed({ log: entries({ 3: { sequence: 5 } }), lastSequence: 5 }), "I1 sequence 5 stands in place 4"],
@@ -92,6 +98,18 @@ const violations: readonly (readonly [name: string, run: PlantedRun, violation: 
     "I5 epoch 1 of 3 comes after epoch 2",
   ],
   ["an epoch above the run's", changed({ epoch: 1 }), "I5 epoch 2 of 3 is above the run's 1"],
+  ["an end without a hash", changed({ hashed: undefined }), "I6 is completed and has no hash of its log"],
+  ["a hash of a shorter log", changed({ hashed: 3 }), "I6 has the hash of another log"],
+  [
+    "a hash of a log that goes on",
+    changed({ ...active, hashed: 4, log: [] }),
+    "I6 is queued and has a hash of its log",
+  ],
+  [
+    "a checkpoint with a chain of other entries",
+    changed({ checkpoint: { sequence: 3, covers: 2 } }),
+    "I6 its checkpoint keeps another chain of 3 entries than its log",
+  ],
   [
     "a call without a result",
     changed({ log: entries({ 2: { payload: turn } }) }),
@@ -99,7 +117,7 @@ const violations: readonly (readonly [name: string, run: PlantedRun, violation: 
   ],
   [
     "a call with two results",
-    changed({ log: logOf(turn, call, outcome, outcome, completed), lastSequence: 5, kept: 5 }),
+    changed({ log: logOf(turn, call, outcome, outcome, completed), lastSequence: 5, kept: 5, hashed: 5 }),
     "I7 call c of turn 1 was started 1 and ended 2 times",
   ],
   [
@@ -128,7 +146,7 @@ test("sound runs have no violation", async () => {
   await plant(databaseUrl, { ...sound, ...active, status: "running", owner: replicaId, log: half });
   // Some providers count the ids of their calls from the start in each response.
   const log = logOf(turn, call, outcome, { case: "turnStarted", value: { turn: 2 } }, call, outcome, completed);
-  await plant(databaseUrl, { ...sound, log, lastSequence: 7, kept: 7 });
+  await plant(databaseUrl, { ...sound, log, lastSequence: 7, kept: 7, hashed: 7 });
   expect(await findViolations(databaseUrl)).toEqual([]);
 });
 
@@ -170,10 +188,22 @@ async function plant(databaseUrl: string, run: PlantedRun): Promise<string> {
   // Each is the only run of its session, which is not looked at.
   await query(
     databaseUrl,
-    `insert into run (id, client, session, driver, input, status, owner, epoch, deadline, last_sequence, terminal)
-      values ($1, 'c', $1, 'd', '', $2, $3, $4, now(), $5, $6)`,
-    [runId, run.status, run.owner, run.epoch, run.lastSequence, payloads[run.kept - 1] ?? null],
+    `insert into run
+      (id, client, session, driver, input, status, owner, epoch, deadline, last_sequence, terminal, log_hash)
+      values ($1, 'c', $1, 'd', '', $2, $3, $4, now(), $5, $6, $7)`,
+    [
+      ...[runId, run.status, run.owner, run.epoch, run.lastSequence, payloads[run.kept - 1] ?? null],
+      run.hashed === undefined ? null : plainChainValue(runId, payloads.slice(0, run.hashed)),
+    ],
   );
+  if (run.checkpoint !== undefined) {
+    const { sequence, covers } = run.checkpoint;
+    await query(
+      databaseUrl,
+      `insert into checkpoint (run_id, turn, sequence, state, chain_sequence, chain) values ($1, 1, $2, '', $2, $3)`,
+      [runId, sequence, plainChainValue(runId, payloads.slice(0, covers))],
+    );
+  }
   for (const [index, { sequence, epoch }] of run.log.entries()) {
     const values = [runId, sequence, epoch, payloads[index]];
     await query(databaseUrl, "insert into run_result values ($1, $2, $3, $4)", values);

@@ -5,6 +5,7 @@
 // I3  A finished run has one terminal result, which is its last one and the one that the run row keeps.
 // I4  The state agrees with the terminal's type and code; an active run has no terminal; only a running run has an owner.
 // I5  Epochs never fall along the sequence, and none is above the run's.
+// I6  A finished run keeps the value of the hash chain over its log, and a checkpoint that of a block of it.
 // I7  Each started tool call has one result in a finished run, and never more than one.
 
 import { fromBinary, getOption, hasOption } from "@bufbuild/protobuf";
@@ -12,16 +13,24 @@ import { expect } from "vitest";
 import { result as resultOption } from "#gen/runnel/options/v1/options_pb.js";
 import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { query } from "../harness/database.ts";
+import { plainChainValue } from "../receipts/plain-chain.ts";
 
-/** Fails with every violation in the database; also when there is no run to look at. */
-export async function expectInvariants(databaseUrl: string): Promise<void> {
-  expect(await findViolations(databaseUrl)).toEqual([]);
+interface Known {
+  /** Some runs were ended by a version that kept no chain. */
+  readonly someWithoutChain?: boolean;
 }
 
-export async function findViolations(databaseUrl: string): Promise<string[]> {
+/** Fails with every violation in the database; also when there is no run to look at. */
+export async function expectInvariants(databaseUrl: string, known: Known = {}): Promise<void> {
+  expect(await findViolations(databaseUrl, known)).toEqual([]);
+}
+
+export async function findViolations(databaseUrl: string, known: Known = {}): Promise<string[]> {
   const runs = await query<RunRow>(
     databaseUrl,
-    `select id, status, owner, epoch, last_sequence::int as "lastSequence", terminal from run order by id`,
+    `select id, status, owner, epoch, last_sequence::int as "lastSequence", terminal, log_hash as "logHash",
+      chain_sequence::int as "chainSequence", chain
+      from run left join checkpoint on run_id = id order by id`,
   );
   if (runs.length === 0) {
     return ["there is no run to check"];
@@ -31,10 +40,10 @@ export async function findViolations(databaseUrl: string): Promise<string[]> {
     `select run_id as "runId", sequence::int, epoch, payload from run_result order by run_id, sequence`,
   );
   const logs = Map.groupBy(rows, (row) => row.runId);
-  const known = new Set(runs.map((run) => run.id));
+  const ids = new Set(runs.map((run) => run.id));
   return [
-    ...[...logs.keys()].filter((id) => !known.has(id)).map((id) => `run ${id}: has results and no row`),
-    ...runs.flatMap((run) => checkRun(run, (logs.get(run.id) ?? []).map(decode))),
+    ...[...logs.keys()].filter((id) => !ids.has(id)).map((id) => `run ${id}: has results and no row`),
+    ...runs.flatMap((run) => checkRun(run, (logs.get(run.id) ?? []).map(decode), known)),
   ];
 }
 
@@ -45,6 +54,9 @@ interface RunRow {
   readonly epoch: number;
   readonly lastSequence: number;
   readonly terminal: Buffer | null;
+  readonly logHash: Buffer | null;
+  readonly chainSequence: number | null;
+  readonly chain: Buffer | null;
 }
 
 interface ResultRow {
@@ -62,12 +74,13 @@ function decode(row: ResultRow): Entry {
   return { ...row, result: fromBinary(RunResultSchema, row.payload) };
 }
 
-function checkRun(run: RunRow, log: readonly Entry[]): string[] {
+function checkRun(run: RunRow, log: readonly Entry[], known: Known): string[] {
   const found = [
     ...checkSequences(log),
     ...checkEnd(run, log),
     ...checkOwner(run),
     ...checkEpochs(run, log),
+    ...checkChain(run, log, known),
     ...checkToolCalls(run, log),
   ];
   return found.map((violation) => `run ${run.id}: ${violation}`);
@@ -118,6 +131,28 @@ function checkEpochs(run: RunRow, log: readonly Entry[]): string[] {
     }
     return epoch > run.epoch ? [`I5 epoch ${epoch} of ${sequence} is above the run's ${run.epoch}`] : [];
   });
+}
+
+function checkChain(run: RunRow, log: readonly Entry[], { someWithoutChain = false }: Known): string[] {
+  const { id, status, logHash, chainSequence, chain } = run;
+  const valueAfter = (count: number): Buffer =>
+    plainChainValue(
+      id,
+      log.slice(0, count).map(({ payload }) => payload),
+    );
+  // A purge puts other bytes in the place of those that were chained.
+  const isPurged = log.some(({ result }) => result.purgedSha256 !== "");
+  const found: string[] = [];
+  if (!isPurged && chainSequence !== null && chain?.equals(valueAfter(chainSequence)) !== true) {
+    found.push(`I6 its checkpoint keeps another chain of ${chainSequence} entries than its log`);
+  }
+  if (!finalStates.includes(status)) {
+    return logHash === null ? found : [...found, `I6 is ${status} and has a hash of its log`];
+  }
+  if (logHash === null) {
+    return someWithoutChain ? found : [...found, `I6 is ${status} and has no hash of its log`];
+  }
+  return isPurged || logHash.equals(valueAfter(log.length)) ? found : [...found, "I6 has the hash of another log"];
 }
 
 /** Ids of calls need be unique only within a turn: some providers count them from 0 in each response. */

@@ -4,7 +4,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { addReplica, addRun } from "../runlog/store.ts";
+import { addReplica, addRun, newChain } from "../runlog/store.ts";
 import type { LogModel, ModelRun } from "./log-model.ts";
 import { expectLogsToHold, readRows } from "./log-model.ts";
 import { hasReadAll, mendAll, reading, readSome } from "./log-reading.ts";
@@ -43,7 +43,7 @@ async function openModel(world: LogWorld): Promise<LogModel> {
     const site = world.sites[index % world.sites.length] ?? expect.unreachable();
     site.replicaId = await addReplica(world.store.db);
     const { id, epoch } = await addRun(world.store.db, { owner: site.replicaId });
-    const pen = openPen(id, epoch, site, 0);
+    const pen = openPen(id, epoch, site, newChain(id));
     runs.push({ id, pen, oldPens: [], certain: "", pending: "", turn: 0, isEnded: false, isUntold: false });
   }
   return { runs, readers: [], words: 0 };

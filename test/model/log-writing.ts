@@ -3,13 +3,14 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
+import type { LogChain } from "../../src/receipts/chain.ts";
 import type { ResultInit } from "../../src/runlog/result.ts";
+import { readStoredChain } from "../../src/runlog/stored-chain.ts";
 import type { CompletedEnd } from "../../src/runs/driver.ts";
 import { endRun } from "../../src/runs/terminal.ts";
 import { isUniqueViolation } from "../../src/storage/database.ts";
 import { takeExpiredReplica } from "../../src/storage/replica.ts";
 import { findRun, lockRun, requeueRun, setTurn } from "../../src/storage/run.ts";
-import { lastSequence } from "../../src/storage/run-result.ts";
 import { claimRuns } from "../../src/storage/run-start.ts";
 import { until } from "../harness/wait.ts";
 import { addReplica, endLease, text, turn } from "../runlog/store.ts";
@@ -226,11 +227,11 @@ async function claim(run: ModelRun, world: LogWorld, site: Site): Promise<void> 
   run.certain = told;
   run.pending = "";
   run.pen.isDoomed = true;
-  run.pen = openPen(run.id, claimed?.epoch ?? 0, site, await lastSequence(db, run.id));
+  run.pen = openPen(run.id, claimed?.epoch ?? 0, site, await readStoredChain(db, run.id));
 }
 
-export function openPen(runId: string, epoch: number, site: Site, last: number): Pen {
+export function openPen(runId: string, epoch: number, site: Site, chain: LogChain): Pen {
   const { replicaId, log } = site;
-  const writer = log.open({ runId, epoch, replicaId, lastSequence: last, onLost: () => {} });
+  const writer = log.open({ runId, epoch, replicaId, chain, onLost: () => {} });
   return { writer, site, isDoomed: false };
 }

@@ -8,7 +8,7 @@ import { decodeResult, type LogEntry } from "../../src/runlog/result.ts";
 import { RunQueue } from "../../src/runlog/run-queue.ts";
 import type { Connections } from "../../src/storage/database.ts";
 import type { RunRow } from "../../src/storage/run.ts";
-import { addReplica, addRun, endLease, openStore, plant, readLog, type Store, text, turn } from "./store.ts";
+import { addReplica, addRun, endLease, newChain, openStore, plant, readLog, type Store, text, turn } from "./store.ts";
 
 interface TestLane {
   readonly lane: Lane;
@@ -35,7 +35,14 @@ function openLane(connections: Connections): TestLane {
 
 function openQueue(run: RunRow, onLost: (fault: Fault) => void = () => {}): RunQueue {
   const replicaId = run.owner ?? "";
-  return new RunQueue({ runId: run.id, epoch: run.epoch, replicaId, lastSequence: 0, clock: systemClock, onLost });
+  return new RunQueue({
+    runId: run.id,
+    epoch: run.epoch,
+    replicaId,
+    chain: newChain(run.id),
+    clock: systemClock,
+    onLost,
+  });
 }
 
 async function addRuns({ db }: Store, owner: string, count: number): Promise<RunRow[]> {

@@ -2,20 +2,28 @@
 
 import { expect, test, vi } from "vitest";
 import { Fault } from "../../src/base/fault.ts";
+import type { ChainEntry, LogChain } from "../../src/receipts/chain.ts";
 import { mergeAgeMaxMs } from "../../src/runlog/merge.ts";
 import { decodeResult } from "../../src/runlog/result.ts";
 import { RunQueue } from "../../src/runlog/run-queue.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
-import { text, turn } from "./store.ts";
+import { newChain, text, turn } from "./store.ts";
 
 /** More than a queue takes before its driver waits. */
 const farAhead = 300;
+
+const entriesBefore = [1, 2, 3, 4, 5, 6, 7].map((sequence) => ({ sequence, bytes: Buffer.from("before") }));
 
 /** Long enough for whatever is free to go on; one tick would end before an async function has answered. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 function openQueue(clock: ManualClock = createManualClock(), onLost: (fault: Fault) => void = () => {}): RunQueue {
-  return new RunQueue({ runId: "run", epoch: 1, replicaId: "replica", lastSequence: 7, clock, onLost });
+  const chain = chainOf(entriesBefore);
+  return new RunQueue({ runId: "run", epoch: 1, replicaId: "replica", chain, clock, onLost });
+}
+
+function chainOf(entries: readonly ChainEntry[]): LogChain {
+  return newChain("run").with(entries);
 }
 
 test("numbers go on from the log and are given in the order of writing", () => {
@@ -23,9 +31,10 @@ test("numbers go on from the log and are given in the order of writing", () => {
   for (const number of [1, 2, 3]) {
     queue.push(turn(number));
   }
-  expect(queue.take(2).map((entry) => entry.sequence)).toEqual([8, 9]);
+  const batch = queue.take(2);
+  expect(batch.map((entry) => entry.sequence)).toEqual([8, 9]);
   expect(queue.waitingRows).toBe(1);
-  queue.settle();
+  queue.settle(batch);
   expect(queue.take(2).map((entry) => entry.sequence)).toEqual([10]);
 });
 
@@ -51,9 +60,9 @@ test("text merges only while it is young", () => {
 test("text that comes after a batch was taken is not added to it", () => {
   const queue = openQueue();
   queue.push(text("a"));
-  queue.take(10);
+  const batch = queue.take(10);
   queue.push(text("b"));
-  queue.settle();
+  queue.settle(batch);
   expect(queue.take(10).map((entry) => entry.sequence)).toEqual([9]);
 });
 
@@ -66,10 +75,10 @@ test("a driver that is far ahead waits until a batch has settled", async () => {
   const room = queue.room()?.then(() => {
     hasRoom = true;
   });
-  queue.take(farAhead);
+  const batch = queue.take(farAhead);
   await nextTurn();
   expect(hasRoom).toBe(false);
-  queue.settle();
+  queue.settle(batch);
   await room;
 });
 
@@ -86,23 +95,64 @@ test("a driver waits when few results hold much text", async () => {
   });
   await nextTurn();
   expect(hasRoom).toBe(false);
-  queue.take(1);
-  queue.settle();
+  queue.settle(queue.take(1));
   await room;
 });
 
 test("flush waits for what is in flight, not only for what waits", async () => {
   const queue = openQueue();
   queue.push(turn(1));
-  queue.take(1);
+  const batch = queue.take(1);
   let isFlushed = false;
   const flushed = queue.flush().then(() => {
     isFlushed = true;
   });
   await nextTurn();
   expect(isFlushed).toBe(false);
-  queue.settle();
+  queue.settle(batch);
   await flushed;
+});
+
+test("a batch that is durable in parts is flushed when all of it is", async () => {
+  const queue = openQueue();
+  for (const number of [1, 2, 3]) {
+    queue.push(turn(number));
+  }
+  const batch = queue.take(3);
+  let isFlushed = false;
+  const flushed = queue.flush().then(() => {
+    isFlushed = true;
+  });
+  queue.settle(batch.slice(0, 2));
+  await nextTurn();
+  expect(isFlushed).toBe(false);
+  queue.settle(batch.slice(2));
+  await flushed;
+});
+
+test("Q4: the chain covers what is durable, and not what waits or is in flight", () => {
+  const queue = openQueue();
+  for (const number of [1, 2, 3, 4]) {
+    queue.push(turn(number));
+  }
+  const batch = queue.take(3);
+  expect(queue.chain.count).toBe(7);
+  queue.settle(batch.slice(0, 2));
+  expect(queue.chain.count).toBe(9);
+  expect(queue.chain.value).toEqual(chainOf([...entriesBefore, ...batch.slice(0, 2)]).value);
+  queue.settle(batch.slice(2));
+  expect(queue.chain.value).toEqual(chainOf([...entriesBefore, ...batch]).value);
+});
+
+test("Q4: what is numbered and not committed is not in the chain, and what is committed is", () => {
+  const queue = openQueue();
+  const value = queue.chain.value;
+  queue.number([turn(1), turn(2)]);
+  queue.unnumber(2);
+  expect(queue.chain.value).toEqual(value);
+  const entries = queue.number([turn(3)]);
+  queue.advance(queue.chain.with(entries));
+  expect(queue.chain.value).toEqual(chainOf([...entriesBefore, ...entries]).value);
 });
 
 test("a lost queue tells everybody why, once, and takes nothing more", async () => {

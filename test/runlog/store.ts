@@ -6,6 +6,7 @@ import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { newUuid } from "../../src/base/ids.ts";
+import { LogChain, startOfChain } from "../../src/receipts/chain.ts";
 import { decodeResult, type ResultInit } from "../../src/runlog/result.ts";
 import type { HeardMessage, Wakeup, WakeupMessage } from "../../src/runlog/wakeup.ts";
 import { type Connections, type Db, openConnections } from "../../src/storage/database.ts";
@@ -86,6 +87,11 @@ export async function addRun(db: Db, choice: RunChoice = {}): Promise<StartedRun
     throw new Error("the session is new, so it has no other run");
   }
   return run;
+}
+
+/** Of a log that has no entries yet. */
+export function newChain(runId: string): LogChain {
+  return new LogChain(startOfChain(runId));
 }
 
 /** Writes rows past every rule, as a bug or another owner would. */

@@ -28,7 +28,9 @@ async function finish(db: Db, run: RunRow, sequence: number): Promise<void> {
   const terminal = new Uint8Array();
   await db
     .transaction()
-    .execute((trx) => finishRun(trx, { id: run.id, status: "completed", turn: 1, sequence, terminal }));
+    .execute((trx) =>
+      finishRun(trx, { id: run.id, status: "completed", turn: 1, sequence, terminal, logHash: undefined }),
+    );
 }
 
 /** A reader that notes what it gets. */

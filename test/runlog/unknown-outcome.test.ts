@@ -13,7 +13,7 @@ import { type RunRow, requeueRun } from "../../src/storage/run.ts";
 import { readTranscript } from "../../src/storage/transcript.ts";
 import { type CuttingProxy, openCuttingProxy } from "../harness/cutting-proxy.ts";
 import { until } from "../harness/wait.ts";
-import { addReplica, addRun, connect, LocalWakeup, openStore, readLog, type Store, turn } from "./store.ts";
+import { addReplica, addRun, connect, LocalWakeup, newChain, openStore, readLog, type Store, turn } from "./store.ts";
 
 interface Stage {
   readonly store: Store;
@@ -43,7 +43,7 @@ async function openStage(): Promise<Stage> {
     runId: run.id,
     epoch: run.epoch,
     replicaId: run.owner ?? "",
-    lastSequence: 0,
+    chain: newChain(run.id),
     onLost: () => {},
   });
   return { store, proxy, log, run, writer, wakeup };
@@ -154,7 +154,7 @@ test("a run that is given up stops waiting for a database that is away", async (
     runId: run.id,
     epoch: run.epoch,
     replicaId: run.owner ?? "",
-    lastSequence: 0,
+    chain: newChain(run.id),
     onLost: () => {},
   });
   const committed = Promise.allSettled([writer.commit([turn(1)], async () => {})]);

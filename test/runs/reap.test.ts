@@ -9,7 +9,17 @@ import type { Driver, DriverEnd, DriverStep, RunContext } from "../../src/runs/d
 import { endRun, timedOut } from "../../src/runs/terminal.ts";
 import { findRun, lockRun, parkRun, wakeRun } from "../../src/storage/run.ts";
 import { readResults } from "../../src/storage/run-result.ts";
-import { addReplica, addRun, endLease, LocalWakeup, openStore, readLog, type Store, turn } from "../runlog/store.ts";
+import {
+  addReplica,
+  addRun,
+  endLease,
+  LocalWakeup,
+  newChain,
+  openStore,
+  readLog,
+  type Store,
+  turn,
+} from "../runlog/store.ts";
 import { openLog, openReaper, openReplica, reached } from "./stage.ts";
 
 const completed: DriverEnd = {
@@ -104,7 +114,8 @@ test("a run that goes on elsewhere says what is void and comes to its end", asyn
   const log = openLog(store, new LocalWakeup(), systemClock, () => {});
   const owner = await addReplica(store.db);
   await store.db.updateTable("run").set({ owner }).where("id", "=", id).execute();
-  const writer = log.open({ runId: id, epoch: run?.epoch ?? 0, replicaId: owner, lastSequence: 0, onLost: () => {} });
+  const chain = newChain(id);
+  const writer = log.open({ runId: id, epoch: run?.epoch ?? 0, replicaId: owner, chain, onLost: () => {} });
   await writer.append(turn(1));
   await writer.flush();
   await endLease(store.db, owner);

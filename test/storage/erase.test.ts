@@ -23,7 +23,11 @@ async function addPast(db: Db, past: Past): Promise<{ session: string; run: stri
   const { id: run, session } = await addRun(db);
   await db.transaction().execute(async (trx) => {
     await insertToolCalls(trx, { runId: run, turn: 1, calls: [input, input, input] });
-    await saveCheckpoint(trx, { runId: run, checkpoint: { turn: 1, sequence: 1, state: new Uint8Array(1) } });
+    await saveCheckpoint(trx, {
+      runId: run,
+      checkpoint: { turn: 1, sequence: 1, state: new Uint8Array(1) },
+      block: { sequence: 0, head: new Uint8Array(32) },
+    });
   });
   await sql`update session set delete_time = now() - ${past.deletedDays ?? null} * interval '1 day'
     where id = ${session}`.execute(db);

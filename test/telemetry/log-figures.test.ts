@@ -12,7 +12,17 @@ import { insertResults } from "../../src/storage/run-result.ts";
 import type { EventFields } from "../../src/telemetry/events.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
-import { addReplica, addRun, hurriedClock, LocalWakeup, openStore, silentEvents, text, turn } from "../runlog/store.ts";
+import {
+  addReplica,
+  addRun,
+  hurriedClock,
+  LocalWakeup,
+  newChain,
+  openStore,
+  silentEvents,
+  text,
+  turn,
+} from "../runlog/store.ts";
 
 const runId = "0190b7c2-7b7f-7000-8000-000000000001";
 
@@ -22,7 +32,7 @@ test("results count by type once they are durable, however they were written, an
   const log = openLog({ connections, events: { batchWritten: (batch) => batches.push(batch), runFinished: () => {} } });
   const owner = await addReplica(db);
   const run = await addRun(db, { owner });
-  const writer = log.open({ runId: run.id, epoch: 1, replicaId: owner, lastSequence: 0, onLost: () => {} });
+  const writer = log.open({ runId: run.id, epoch: 1, replicaId: owner, chain: newChain(run.id), onLost: () => {} });
   for (const result of [turn(1), text("a"), turn(2), turn(3)]) {
     await writer.append(result);
   }

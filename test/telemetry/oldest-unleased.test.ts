@@ -40,7 +40,9 @@ test("runs that wait to be woken and runs that are over do not count", async () 
   const terminal = new Uint8Array();
   await db
     .transaction()
-    .execute((trx) => finishRun(trx, { id: over, status: "failed", turn: 1, sequence: 1, terminal }));
+    .execute((trx) =>
+      finishRun(trx, { id: over, status: "failed", turn: 1, sequence: 1, terminal, logHash: undefined }),
+    );
   expect(await oldestUnleasedMs(db)).toBe(0);
 });
 

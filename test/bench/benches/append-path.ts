@@ -4,6 +4,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { systemClock } from "../../../src/base/clock.ts";
 import { newUuid } from "../../../src/base/ids.ts";
+import { LogChain, startOfChain } from "../../../src/receipts/chain.ts";
 import { Hub } from "../../../src/runlog/hub.ts";
 import { ResultLog } from "../../../src/runlog/log.ts";
 import { PostgresWakeup } from "../../../src/runlog/postgres-wakeup.ts";
@@ -99,7 +100,7 @@ async function openLog({ home }: Stage): Promise<BenchLog> {
     openRun: () => {
       const runId = newUuid(systemClock.nowMs());
       return {
-        writer: log.open({ runId, epoch: 1, replicaId, lastSequence: 0, onLost: note }),
+        writer: log.open({ runId, epoch: 1, replicaId, chain: new LogChain(startOfChain(runId)), onLost: note }),
         durable: (sequence) => announced.wait(runId, sequence),
       };
     },

@@ -1,6 +1,7 @@
 // A finished run with a long log, put into the tables in the bytes that the service writes.
 
 import { newUuid } from "../../../src/base/ids.ts";
+import { LogChain, startOfChain } from "../../../src/receipts/chain.ts";
 import { encodeResult, type ResultInit } from "../../../src/runlog/result.ts";
 import type { Db } from "../../../src/storage/database.ts";
 import { finishRun } from "../../../src/storage/run.ts";
@@ -29,13 +30,22 @@ export async function storeRun(
   await db.transaction().execute(async (trx) => {
     const run = { id: runId, client: benchOwner, session: session.id, driver: "llm-loop" };
     await insertRun(trx, { ...run, input: new Uint8Array(), timeoutMs: 60_000, owner: undefined });
+    const chain = new LogChain(startOfChain(runId));
     for (let first = 1; first <= results; first += batchRows) {
       const count = Math.min(batchRows, results - first + 1);
       const rows = Array.from({ length: count }, (_, index) => makeRow(runId, first + index, results));
       await insertResults(trx, rows);
+      chain.add(rows.map(({ sequence, payload }) => ({ sequence, bytes: payload })));
     }
     const terminal = makeRow(runId, results, results).payload;
-    await finishRun(trx, { id: runId, status: "completed", turn: 1, sequence: results, terminal });
+    await finishRun(trx, {
+      id: runId,
+      status: "completed",
+      turn: 1,
+      sequence: results,
+      terminal,
+      logHash: chain.value,
+    });
   });
   return runId;
 }

@@ -10,9 +10,11 @@ import { ResultLog } from "../../src/runlog/log.ts";
 import type { RunWriter } from "../../src/runlog/writer.ts";
 import { applyEffects } from "../../src/runs/effects.ts";
 import { type RunRow, requeueRun } from "../../src/storage/run.ts";
+import { readResults } from "../../src/storage/run-result.ts";
 import { readTranscript } from "../../src/storage/transcript.ts";
 import { type CuttingProxy, openCuttingProxy } from "../harness/cutting-proxy.ts";
 import { until } from "../harness/wait.ts";
+import { plainChainValue } from "../receipts/plain-chain.ts";
 import { addReplica, addRun, connect, LocalWakeup, newChain, openStore, readLog, type Store, turn } from "./store.ts";
 
 interface Stage {
@@ -60,6 +62,7 @@ test("a batch whose answer was cut off stands in the log once, and what follows 
   }
   await writer.flush();
   expect(await readLog(store.db, run.id)).toEqual(Array.from({ length: 30 }, (_, index) => [index + 1, index + 1]));
+  expect(await chainValueOf(writer)).toEqual(await storedChainValue(store, run.id));
 });
 
 test("readers are told of a batch whose answer was cut off", async () => {
@@ -81,6 +84,7 @@ test("a commit whose answer was cut off has its results and its effects once", a
   await writer.append(turn(4));
   await writer.flush();
   expect((await readLog(store.db, run.id)).map(([sequence]) => sequence)).toEqual([1, 2, 3, 4]);
+  expect(await chainValueOf(writer)).toEqual(await storedChainValue(store, run.id));
   const { turn: turns } = await store.db
     .selectFrom("run")
     .select("turn")
@@ -135,6 +139,7 @@ test("effects that fail take the results with them, and their numbers are given 
   await writer.append(turn(2));
   await writer.flush();
   expect(await readLog(store.db, run.id)).toEqual([[1, 2]]);
+  expect(await chainValueOf(writer)).toEqual(await storedChainValue(store, run.id));
 });
 
 test("a run that is given up stops waiting for a database that is away", async () => {
@@ -164,6 +169,19 @@ test("a run that is given up stops waiting for a database that is away", async (
   expect(await readLog(store.db, run.id)).toEqual([]);
   await log.close();
 });
+
+/** As the last transaction of the run would find it. */
+async function chainValueOf(writer: RunWriter): Promise<Uint8Array> {
+  return await writer.transact(async (_trx, _run, chain) => chain.value);
+}
+
+async function storedChainValue({ db }: Store, runId: string): Promise<Uint8Array> {
+  const rows = await readResults(db, { runId, after: 0, limit: 1_000 });
+  return plainChainValue(
+    runId,
+    rows.map(({ payload }) => payload),
+  );
+}
 
 async function commitTurn(trx: Parameters<typeof requeueRun>[0], runId: string): Promise<void> {
   await trx

@@ -1,0 +1,236 @@
+// A log held against its receipt: whatever was done to it is noticed, and the first bad entry is named.
+
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { ChainEntry } from "../../src/receipts/chain.ts";
+import { readStatement, type Statement } from "../../src/receipts/statement.ts";
+import { type LogVerdict, verifyLog } from "../../src/receipts/verify-log.ts";
+import { delta, linesOf, makeEntry, makeLog, runId, stateLog } from "./log.ts";
+
+const otherRun = "019a0000-0000-7000-8000-000000000002";
+/** Around the blocks of the chain, and more than two of them. */
+const lengths = fc.oneof(fc.integer({ min: 2, max: 150 }), fc.constantFrom(63, 64, 65, 127, 128, 129));
+
+async function* streamed(lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines;
+}
+
+async function verify(statement: Statement, lines: readonly string[]): Promise<LogVerdict> {
+  return await verifyLog(statement, streamed(lines));
+}
+
+async function verifyEntries(statement: Statement, log: readonly ChainEntry[]): Promise<LogVerdict> {
+  return await verify(statement, linesOf(log));
+}
+
+interface Expected {
+  readonly at: number;
+  readonly problems: readonly string[];
+}
+
+/** That for any log of any length what `damage` makes of it is found where it says. */
+async function expectFound(
+  damage: (log: readonly ChainEntry[], a: number, b: number) => { log: readonly ChainEntry[] } & Expected,
+): Promise<void> {
+  const place = fc.nat({ max: 1_000_000 });
+  await fc.assert(
+    fc.asyncProperty(lengths, place, place, async (length, a, b) => {
+      const log = makeLog(length);
+      const statement = await stateLog(log);
+      const { log: damaged, at, problems } = damage(log, a, b);
+      const { bad } = await verifyEntries(statement, damaged);
+      expect(bad).toMatchObject({ first: at, last: at });
+      expect(problems).toContain(bad?.problem);
+    }),
+  );
+}
+
+describe("a log as it was written is right", () => {
+  test.each([1, 2, 63, 64, 65, 127, 128, 129, 300])("with %i entries", async (length) => {
+    const log = makeLog(length);
+    expect(await verifyEntries(await stateLog(log), log)).toEqual({ bad: undefined, misquoted: [] });
+  });
+
+  test("also without the decoded form, and with empty lines", async () => {
+    const log = makeLog(3);
+    const lines = log.map(({ sequence, bytes }) =>
+      JSON.stringify({ sequence, bytes: Buffer.from(bytes).toString("base64") }),
+    );
+    const spaced = ["", ...lines, "", "\r"];
+    expect(await verify(await stateLog(log), spaced)).toEqual({ bad: undefined, misquoted: [] });
+  });
+});
+
+describe("found at the first bad entry, whatever the log, is", () => {
+  test("the removal of any entry", async () => {
+    await expectFound((log, a) => {
+      const at = (a % log.length) + 1;
+      const isLast = at === log.length;
+      return { log: log.toSpliced(at - 1, 1), at, problems: [isLast ? "ends_too_early" : "missing"] };
+    });
+  });
+
+  test("the change of any byte", async () => {
+    await expectFound((log, a, b) => {
+      const at = (a % log.length) + 1;
+      const entry = log[at - 1] ?? expect.unreachable();
+      const bytes = Buffer.from(entry.bytes);
+      const byte = b % bytes.length;
+      bytes[byte] = (bytes[byte] ?? 0) ^ (1 + ((a + b) % 255));
+      // A byte that says where the entry stands makes it look like another one.
+      const problems = ["changed", "wrong_run", "missing", "surplus"];
+      return { log: log.with(at - 1, { ...entry, bytes }), at, problems };
+    });
+  });
+
+  test("the swap of any two", async () => {
+    await expectFound((log, a, b) => {
+      const first = (a % (log.length - 1)) + 1;
+      const second = first + 1 + (b % (log.length - first));
+      const [x, y] = [log[first - 1] ?? expect.unreachable(), log[second - 1] ?? expect.unreachable()];
+      return { log: log.with(first - 1, y).with(second - 1, x), at: first, problems: ["out_of_order"] };
+    });
+  });
+
+  test("the swap of any two whose lines then count as they should", async () => {
+    await expectFound((log, a, b) => {
+      const first = (a % (log.length - 1)) + 1;
+      const second = first + 1 + (b % (log.length - first));
+      const [x, y] = [log[first - 1] ?? expect.unreachable(), log[second - 1] ?? expect.unreachable()];
+      const damaged = log
+        .with(first - 1, { sequence: first, bytes: y.bytes })
+        .with(second - 1, { sequence: second, bytes: x.bytes });
+      return { log: damaged, at: first, problems: ["out_of_order"] };
+    });
+  });
+
+  test("its end at any place", async () => {
+    await expectFound((log, a) => {
+      const left = a % log.length;
+      return { log: log.slice(0, left), at: left + 1, problems: ["ends_too_early"] };
+    });
+  });
+
+  test("an entry more at any place, forged or a copy", async () => {
+    await expectFound((log, a, b) => {
+      const at = (a % (log.length + 1)) + 1;
+      const copied = log[b % log.length] ?? expect.unreachable();
+      // A copy in front of its original, or behind it, is told by what stands there in its place.
+      const place = copied.sequence === at ? at + 1 : at;
+      const inserted = b % 2 === 0 ? makeEntry(at, delta("never said")) : copied;
+      const problems = ["surplus", "out_of_order"];
+      return { log: log.toSpliced(at - 1, 0, inserted), at: b % 2 === 0 ? at : place, problems };
+    });
+  });
+
+  test("an entry that was written anew with all that follow, however right their hashes are among themselves", async () => {
+    await expectFound((log, a) => {
+      const at = (a % log.length) + 1;
+      const forged = log.map((entry) =>
+        entry.sequence < at ? entry : makeEntry(entry.sequence, delta(`other words ${entry.sequence}`)),
+      );
+      return { log: forged, at, problems: ["changed"] };
+    });
+  });
+
+  test("an entry of another run", async () => {
+    await expectFound((log, a) => {
+      const at = (a % log.length) + 1;
+      const foreign = makeLog(log.length, otherRun)[at - 1] ?? expect.unreachable();
+      return { log: log.with(at - 1, foreign), at, problems: ["wrong_run"] };
+    });
+  });
+});
+
+test("a receipt whose whole chain was computed anew over a forged log fits that log alone, and not the true one", async () => {
+  const log = makeLog(100);
+  const forged = log.with(41, makeEntry(42, delta("other words")));
+  const statement = await stateLog(forged);
+  expect((await verifyEntries(statement, forged)).bad).toBeUndefined();
+  expect((await verifyEntries(statement, log)).bad).toMatchObject({ first: 42, last: 42, problem: "changed" });
+});
+
+test("the whole log of another run is told from the first entry on", async () => {
+  const statement = await stateLog(makeLog(5));
+  const { bad } = await verifyEntries(statement, makeLog(5, otherRun));
+  expect(bad).toMatchObject({ first: 1, last: 1, problem: "wrong_run" });
+  expect(bad?.message).toContain(otherRun);
+});
+
+test.each([
+  ["no JSON", () => "{"],
+  ["no object", () => "[]"],
+  ["null", () => "null"],
+  ["without bytes", () => '{"sequence":3}'],
+  ["with a number that is text", (line: string) => line.replace('"sequence":3', '"sequence":"3"')],
+  ["in base64 with a space", (line: string) => line.replace('"bytes":"', '"bytes":" ')],
+  ["in base64 without its padding", (line: string) => line.replace(/=+"/, '"')],
+])("a line that is %s is told by its place", async (_name, damage) => {
+  // As long as it takes for padding.
+  const log = makeLog(3).with(2, makeEntry(3, delta("x")));
+  const padded = [..."xyz"].map((_, index) => log.with(2, makeEntry(3, delta("x".repeat(index + 1)))));
+  const chosen = padded.find((each) => linesOf(each)[2]?.includes('="')) ?? expect.unreachable();
+  const lines = linesOf(chosen);
+  const { bad } = await verify(await stateLog(chosen), lines.with(2, damage(lines[2] ?? "")));
+  expect(bad).toMatchObject({ first: 3, last: 3, problem: "not_a_log_line" });
+});
+
+test("a line that counts wrong is told, though its bytes are right", async () => {
+  const log = makeLog(5);
+  const lines = linesOf(log);
+  const { bad } = await verify(
+    await stateLog(log),
+    lines.with(2, (lines[2] ?? "").replace('"sequence":3,', '"sequence":4,')),
+  );
+  expect(bad).toMatchObject({ first: 3, last: 3, problem: "changed", message: expect.stringContaining("entry 4") });
+});
+
+test("what a line says for people and its bytes do not is noticed, and does not make the log a bad one", async () => {
+  const log = makeLog(5);
+  const lines = linesOf(log);
+  const lied = (lines[2] ?? "").replace('"content":"word 3"', '"content":"nothing"');
+  expect(lied).not.toBe(lines[2]);
+  expect(await verify(await stateLog(log), lines.with(2, lied))).toEqual({ bad: undefined, misquoted: [3] });
+});
+
+test("a statement that counts other types than its log has is told", async () => {
+  const log = makeLog(5);
+  const statement = await stateLog(log);
+  const counts = { "message.delta": 4, "run.completed": 1 };
+  const other = readStatement(JSON.stringify({ ...statement, counts }));
+  expect((await verifyEntries(other, log)).bad).toMatchObject({ problem: "counts_differ" });
+});
+
+test("in a log of 65,537 entries what is bad is named by the two marks around it", async () => {
+  const log = makeLog(65_537);
+  const statement = await stateLog(log);
+  expect(statement).toMatchObject({ entries: 65_537, mark_interval: 2 });
+  expect((await verifyEntries(statement, log)).bad).toBeUndefined();
+
+  const change = (at: number): ChainEntry[] => log.with(at - 1, makeEntry(at, delta("other words")));
+  for (const [at, first, last] of [
+    [1, 1, 2],
+    [40_001, 40_001, 40_002],
+    [40_002, 40_001, 40_002],
+    [65_536, 65_535, 65_536],
+    [65_537, 65_537, 65_537],
+  ] as const) {
+    expect((await verifyEntries(statement, change(at))).bad).toMatchObject({ first, last, problem: "changed" });
+  }
+  const { bad: missing } = await verifyEntries(statement, log.toSpliced(999, 1));
+  expect(missing).toMatchObject({ first: 999, last: 1_000, problem: "missing" });
+  const { bad: cut } = await verifyEntries(statement, log.slice(0, 1_001));
+  expect(cut).toMatchObject({ first: 1_001, last: 1_002, problem: "ends_too_early" });
+}, 60_000);
+
+test("another run's id in a statement makes every entry wrong", async () => {
+  const statement = await stateLog(makeLog(3));
+  const moved = readStatement(JSON.stringify({ ...statement, run_id: otherRun }));
+  expect((await verifyEntries(moved, makeLog(3))).bad).toMatchObject({ first: 1, last: 1, problem: "wrong_run" });
+  expect((await verifyEntries(moved, makeLog(3, otherRun))).bad).toMatchObject({
+    first: 1,
+    last: 1,
+    problem: "changed",
+  });
+  expect(statement.run_id).toBe(runId);
+});

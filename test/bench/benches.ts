@@ -8,6 +8,7 @@ import { createSessions } from "./benches/create-sessions.ts";
 import { fanOut } from "./benches/fan-out.ts";
 import { fileTools } from "./benches/file-tools.ts";
 import { firstResult } from "./benches/first-result.ts";
+import { logChain } from "./benches/log-chain.ts";
 import { longSession } from "./benches/long-session.ts";
 import { pacedTools } from "./benches/paced-tools.ts";
 import { replayLog } from "./benches/replay-log.ts";
@@ -28,6 +29,7 @@ export const benches: readonly Bench[] = [
   fanOut,
   replayLog,
   appendPath,
+  logChain,
   fileTools,
   bashRoundTrip,
   longSession,

@@ -22,7 +22,7 @@ import { percentile } from "../ground/load.ts";
 import { type Cost, measure } from "../ground/meter.ts";
 import type { Stage } from "../ground/stage.ts";
 
-const runs = 64;
+export const runs = 64;
 /** As a thousand models speak: fifty results a second each. */
 const pacedRuns = 1_000;
 const pacedPerSecond = 50_000;
@@ -56,7 +56,7 @@ function compareWithBare(variant: Variant, bare: Variant): Variant {
   return { ...variant, metrics: { ...variant.metrics, "results/s, ratio to bare": ratio } };
 }
 
-interface BenchLog extends AsyncDisposable {
+export interface BenchLog extends AsyncDisposable {
   /** What the log complained of; it goes on after most of it. */
   readonly troubles: readonly string[];
   readonly postmasterPid: number | undefined;
@@ -67,7 +67,7 @@ interface BenchLog extends AsyncDisposable {
   };
 }
 
-async function openLog({ home }: Stage): Promise<BenchLog> {
+export async function openLog({ home }: Stage): Promise<BenchLog> {
   const closers = new AsyncDisposableStack();
   const troubles: string[] = [];
   const note = (error: unknown): void => {
@@ -142,7 +142,12 @@ class AnnouncedResults implements Wakeup {
   }
 }
 
-async function measureAppends(name: string, log: BenchLog, resultsPerRun: number, oneByOne: boolean): Promise<Variant> {
+export async function measureAppends(
+  name: string,
+  log: BenchLog,
+  resultsPerRun: number,
+  oneByOne: boolean,
+): Promise<Variant> {
   const { result: durableMs, cost } = await measure({ postmasterPid: log.postmasterPid }, () =>
     appendAll(log, resultsPerRun, oneByOne),
   );
@@ -196,7 +201,7 @@ function describe(name: string, log: BenchLog, { results, durableMs, cost }: App
 }
 
 /** Resolves with the times from append to durable: of every result, or of a sample when the runs do not wait for each. */
-async function appendAll(log: BenchLog, resultsPerRun: number, oneByOne: boolean): Promise<number[]> {
+export async function appendAll(log: BenchLog, resultsPerRun: number, oneByOne: boolean): Promise<number[]> {
   const sampleEvery = oneByOne ? 1 : sampledInterval;
   const perRun = Array.from({ length: runs }, async () => {
     const { writer, durable } = log.openRun();
@@ -224,7 +229,7 @@ async function timeOf(wait: () => Promise<void>): Promise<number> {
 }
 
 /** A delta of a message of its own each, because those of one message would merge. */
-function resultAt(index: number): ResultInit {
+export function resultAt(index: number): ResultInit {
   const value = { chunk: { role: "assistant", content: "some", msgSequence: index + 1 } };
   return { payload: { case: "messageDelta", value } };
 }

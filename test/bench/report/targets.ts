@@ -120,6 +120,13 @@ function logTargets(): Target[] {
       metric: "results/s, ratio to bare",
       least: 0.6,
     },
+    ...["one in flight per run", "as fast as possible"].map((variant) => ({
+      bench: "chain",
+      work: `hash chain of the log, ${variant}, against append`,
+      variant,
+      metric: "chain, % of CPU",
+      most: 5,
+    })),
     { bench: "replay", work: "replay to one gRPC reader", variant: "gRPC", metric: "results/s", least: 100_000 },
   ];
 }

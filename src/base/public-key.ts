@@ -11,6 +11,10 @@ export function importPublicKey(raw: Uint8Array): KeyObject {
   return createPublicKey({ key: Buffer.concat([spkiPrefix, raw]), format: "der", type: "spki" });
 }
 
+export function exportPublicKey(key: KeyObject): Uint8Array {
+  return Buffer.from(key.export({ format: "jwk" }).x ?? "", "base64url");
+}
+
 /** RFC 7638. */
 export function thumbprint(raw: Uint8Array): string {
   const x = Buffer.from(raw).toString("base64url");

@@ -89,12 +89,15 @@ function readEncoded(key: string | Buffer, format: "pem" | "der"): FoundKey {
 
 const acceptedForms = "PKCS#8 as PEM or DER, or base64 of the 32-byte seed or of seed and public key";
 
+/** Of DER; and of PEM, whose passphrase would be asked for. */
+const passphraseCodes: readonly unknown[] = ["ERR_MISSING_PASSPHRASE", "ERR_OSSL_CRYPTO_INTERRUPTED_OR_CANCELLED"];
+
 /** Undefined for what is no such key. */
 function attempt(read: () => KeyObject): KeyObject | undefined {
   try {
     return read();
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ERR_MISSING_PASSPHRASE") {
+    if (error instanceof Error && "code" in error && passphraseCodes.includes(error.code)) {
       throw new KeyFault("is encrypted: write it without a passphrase by `openssl pkcs8 -topk8 -nocrypt`");
     }
     return undefined;

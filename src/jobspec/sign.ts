@@ -87,7 +87,10 @@ function membersOfV2({ object }: ReadDocument, { publicKey }: KeyPair, signing: 
   };
   for (const name of ["exp", "aud"] as const) {
     if (!(name in own) && !object.has(name)) {
-      throw new SpecFault(`missing_field:${name}`, `${name} is required in version 2`);
+      throw new SpecFault(
+        `missing_field:${name}`,
+        `${name} is required in version 2: the spec has none, and none was given`,
+      );
     }
   }
   return { sig_v: "2", alg: '"Ed25519"', kid: JSON.stringify(thumbprint(publicKey)), ...own };

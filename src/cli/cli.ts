@@ -11,7 +11,9 @@ import { addGlobalFlags, paintErrors, wantsJson } from "./output.ts";
 import { addProviders } from "./providers.ts";
 import { addPurge } from "./purge.ts";
 import { addRun, addTail } from "./run.ts";
+import { addSign } from "./sign.ts";
 import { addUsage } from "./usage.ts";
+import { addVerify } from "./verify.ts";
 
 export async function runCli(argv: readonly string[]): Promise<void> {
   const program = createProgram();
@@ -45,13 +47,15 @@ function createProgram(): Command {
     .addHelpText("after", `\n${exitCodesHelp}`);
 }
 
-/** The commands that call a service, or start one in a process of its own. */
+/** The commands that call a service, start one in a process of its own, or need none. */
 function addCallers(program: Command): void {
   addRun(program);
   addTail(program);
   addPurge(program);
   addUsage(program);
   addKeys(program);
+  addSign(program);
+  addVerify(program);
   addProviders(program);
   addDemo(program);
 }
@@ -72,7 +76,7 @@ async function addGroundCommands(program: Command): Promise<void> {
   config.addConfig(program);
 }
 
-/** True when the first word is a command that calls: the others are then neither run nor listed. */
+/** True when the first word is a command without ground: the others are then neither run nor listed. */
 function callsOnly(argv: readonly string[]): boolean {
   const callers = new Command();
   addCallers(callers);

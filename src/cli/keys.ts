@@ -1,5 +1,5 @@
-// `runnel keys`: API keys of clients, made, listed and revoked over the public API with the admin token; and a fresh
-// secret for signatures, which no service has to know about.
+// `runnel keys`: API keys of clients, made, listed and revoked over the public API with the admin token; and what no service has
+// to know about: a fresh secret for signatures of calls, and key pairs that sign JobSpecs.
 
 import { randomBytes } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
@@ -9,6 +9,7 @@ import { type ApiKey, ApiKeySchema } from "#gen/runnel/v1/auth_pb.js";
 import { systemClock } from "../base/clock.ts";
 import { readExpiry } from "./arguments.ts";
 import { addUrlFlag, type Service, withAdministration } from "./connect.ts";
+import { addKeyPairs } from "./key-pairs.ts";
 import { answerJson, outputOf } from "./output.ts";
 import { showTable, showTime } from "./table.ts";
 
@@ -31,11 +32,16 @@ interface ListFlags {
 }
 
 export function addKeys(program: Command): void {
-  const keys = program.command("keys").description("API keys of clients; needs RUNNEL_ADMIN_TOKEN");
+  const keys = program
+    .command("keys")
+    .description(
+      "API keys of clients, for which it needs RUNNEL_ADMIN_TOKEN; secrets and key pairs, for which it needs nobody",
+    );
   addCreate(keys);
   addList(keys);
   addRevoke(keys);
   addSecret(keys);
+  addKeyPairs(keys);
 }
 
 function addCreate(keys: Command): void {

@@ -1,0 +1,15 @@
+// What is asked of every kind of thing that can be verified, and what is told of it.
+
+import type { Paint } from "../output.ts";
+
+export interface VerifyFlags {
+  readonly canonical?: string;
+  readonly trustedKeys?: string;
+}
+
+export interface Verdict {
+  readonly isRight: boolean;
+  /** For machines. */
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly show: (paint: Paint) => string;
+}

@@ -3,8 +3,8 @@
 
 import { writeFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
+import { isWeak, thumbprint } from "../base/public-key.ts";
 import { type FoundKey, newKeyPair, printPrivateKey, readKeyFile, readKeyPair } from "../jobspec/key-file.ts";
-import { isWeak, thumbprint } from "../jobspec/public-key.ts";
 import { CommandError } from "./command-error.ts";
 import { outputOf, type Paint } from "./output.ts";
 import { readKey } from "./signing-files.ts";

@@ -3,8 +3,8 @@
 
 import { type Command, Option } from "commander";
 import { systemClock } from "../base/clock.ts";
+import { thumbprint } from "../base/public-key.ts";
 import { readKeyPair } from "../jobspec/key-file.ts";
-import { thumbprint } from "../jobspec/public-key.ts";
 import { newStamp, type Signing, signSpec } from "../jobspec/sign.ts";
 import { readExpiry } from "./arguments.ts";
 import { CommandError } from "./command-error.ts";

@@ -5,9 +5,12 @@ const alphabet = /^[A-Za-z0-9+/]$/;
 const padding = "=";
 const quantum = 4;
 
+/** In whole quanta, this has nothing in it that needs a closer look. */
+const usual = /^[A-Za-z0-9+/]*={0,2}$/;
+
 /** Throws an error in Go's words. */
 export function decodeBase64(text: string): Uint8Array {
-  const at = findIllegalByte(text);
+  const at = text.length % quantum === 0 && usual.test(text) ? undefined : findIllegalByte(text);
   if (at !== undefined) {
     throw new Error(`illegal base64 data at input byte ${at}`);
   }

@@ -71,49 +71,62 @@ function printArray(items: readonly Json[]): string {
 function printObject(object: JsonObject): string {
   let text = "{";
   let separator = "";
-  for (const [name, value] of inOrder(object)) {
-    text += `${separator}${printText(name)}:${print(value)}`;
+  for (const name of namesInOrder(object)) {
+    text += `${separator}${printText(name)}:${print(object.get(name) ?? null)}`;
     separator = ",";
   }
   return `${text}}`;
 }
 
 /** Most objects are written by programs that have them in order already. */
-function inOrder(object: JsonObject): Iterable<[string, Json]> {
-  let before: string | undefined;
-  for (const name of object.keys()) {
-    if (before !== undefined && compareBytes(before, name) > 0) {
-      return [...object].sort(([a], [b]) => compareBytes(a, b));
+function namesInOrder(object: JsonObject): Iterable<string> {
+  const names = [...object.keys()];
+  for (let at = 1; at < names.length; at++) {
+    if (compareBytes(names[at - 1] ?? "", names[at] ?? "") > 0) {
+      return names.sort(compareBytes);
     }
-    before = name;
   }
-  return object;
+  return names;
 }
 
-/** Escaped by JSON.stringify, or by Go alone. */
-const escaped = /["\\<>&\u2028\u2029\p{Cc}]/u;
-const escapedByGoAlone = /[<>&\u2028\u2029]/g;
+/** By JSON.stringify, or by Go alone; everything below the space is. */
+const escaped = /["\\<>&\u2028\u2029]|[^ -\uffff]/;
+const escapedByGoAlone = /[<>&\u2028\u2029]/;
+const eachEscapedByGoAlone = new RegExp(escapedByGoAlone, "g");
 
 function printText(text: string): string {
-  return escaped.test(text) ? JSON.stringify(text).replace(escapedByGoAlone, escapeUnit) : `"${text}"`;
+  if (!escaped.test(text)) {
+    return `"${text}"`;
+  }
+  const quoted = JSON.stringify(text);
+  // Quotes and ends of lines are common, the others are not.
+  return escapedByGoAlone.test(quoted) ? quoted.replace(eachEscapedByGoAlone, escapeUnit) : quoted;
 }
 
 function escapeUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** Well-formed text by its UTF-8 bytes, which is by code points: surrogates stand for those above all others. */
+/** From here on units are halves of surrogate pairs, or characters that come before all that such pairs stand for. */
+const firstSurrogate = 0xd800;
+
+/** Well-formed text by its UTF-8 bytes, which is by code points. */
 function compareBytes(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let at = 0; at < length; at++) {
-    const [left, right] = [a.charCodeAt(at), b.charCodeAt(at)];
+    const left = a.charCodeAt(at);
+    const right = b.charCodeAt(at);
     if (left !== right) {
-      return isSurrogate(left) === isSurrogate(right) ? left - right : isSurrogate(left) ? 1 : -1;
+      return left >= firstSurrogate && right >= firstSurrogate ? rankOf(left) - rankOf(right) : left - right;
     }
   }
   return a.length - b.length;
 }
 
-function isSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdfff;
+/** Halves of pairs behind all other units. */
+function rankOf(unit: number): number {
+  return unit <= lastSurrogate ? unit + units : unit;
 }
+
+const lastSurrogate = 0xdfff;
+const units = 0x10000;

@@ -67,12 +67,14 @@ const code = {
   quote: 0x22,
   comma: 0x2c,
   minus: 0x2d,
+  point: 0x2e,
   zero: 0x30,
   nine: 0x39,
   colon: 0x3a,
   openBracket: 0x5b,
   backslash: 0x5c,
   closeBracket: 0x5d,
+  e: 0x65,
   openBrace: 0x7b,
   closeBrace: 0x7d,
 } as const;
@@ -80,11 +82,16 @@ const code = {
 class Reader {
   readonly #text: string;
   readonly #remarks: Remark[] = [];
+  /** The name or index at each depth, as far as the value that is being read. */
   readonly #path: (string | number)[] = [];
+  /** Any character that may not stand in a string as it is; between values there may be some. */
+  readonly #hasControls: boolean;
   #at = 0;
+  #backslash = -1;
 
   constructor(text: string) {
     this.#text = text;
+    this.#hasControls = control.test(text);
   }
 
   readDocument(): ReadDocument {
@@ -105,13 +112,13 @@ class Reader {
     const first = this.#peek();
     switch (first) {
       case code.quote:
-        return this.#readString();
+        return this.#readString(depth);
       case code.openBrace:
         return this.#readObject(depth);
       case code.openBracket:
         return this.#readArray(depth);
       default:
-        return first === code.minus || isDigit(first) ? this.#readNumber() : this.#readWord();
+        return first === code.minus || isDigit(first) ? this.#readNumber(depth) : this.#readWord();
     }
   }
 
@@ -122,22 +129,22 @@ class Reader {
       this.#at += 1;
       return object;
     }
-    for (;;) {
+    for (let size = 1; ; size++) {
       if (this.#peek() !== code.quote) {
         throw this.#fault("a member's name in double quotes is expected");
       }
-      const key = this.#readString();
-      this.#path.push(key);
-      if (object.has(key)) {
-        this.#remark("duplicate_key");
-      }
+      const key = this.#readString(depth);
+      this.#path[depth - 1] = key;
       this.#skipSpace();
       this.#expect(code.colon, "a colon");
       this.#skipSpace();
       const start = this.#at;
       object.set(key, this.#readValue(depth + 1));
       spans?.set(key, { start, end: this.#at });
-      this.#path.pop();
+      if (object.size < size) {
+        size -= 1;
+        this.#remark("duplicate_key", depth + 1);
+      }
       if (this.#endsAfterItem(code.closeBrace, "a comma or }")) {
         return object;
       }
@@ -152,9 +159,8 @@ class Reader {
       return items;
     }
     for (;;) {
-      this.#path.push(items.length);
+      this.#path[depth - 1] = items.length;
       items.push(this.#readValue(depth + 1));
-      this.#path.pop();
       if (this.#endsAfterItem(code.closeBracket, "a comma or ]")) {
         return items;
       }
@@ -180,49 +186,88 @@ class Reader {
     return false;
   }
 
-  #readString(): string {
+  #readString(depth: number): string {
     const start = this.#at + 1;
+    const end = this.#text.indexOf('"', start);
+    if (end === -1 || this.#findBackslash(start) < end) {
+      return this.#readOddString(start, depth);
+    }
+    const read = this.#text.slice(start, end);
+    if (this.#hasControls && control.test(read)) {
+      return this.#readOddString(start, depth);
+    }
+    this.#at = end + 1;
+    return read;
+  }
+
+  /** The first one from here on; looked for again only when that one is passed. */
+  #findBackslash(start: number): number {
+    if (this.#backslash < start) {
+      const at = this.#text.indexOf("\\", start);
+      this.#backslash = at === -1 ? this.#text.length : at;
+    }
+    return this.#backslash;
+  }
+
+  /** A string with something in it that may have to be decoded or refused, which the language does itself. */
+  #readOddString(start: number, depth: number): string {
     const end = this.#findStringEnd(start);
     this.#at = end + 1;
-    const raw = this.#text.slice(start, end);
-    if (!raw.includes("\\")) {
-      return raw;
-    }
-    const decoded: string = JSON.parse(`"${raw}"`);
+    const decoded = this.#decode(start, end);
     if (decoded.isWellFormed()) {
       return decoded;
     }
-    this.#remark("lone_surrogate");
+    this.#remark("lone_surrogate", depth);
     return decoded.toWellFormed();
   }
 
-  /** Looks at escapes as well, so that what stands between the quotes is a JSON string. */
+  /** Whatever comes after a backslash ends nothing. */
   #findStringEnd(start: number): number {
-    const text = this.#text;
-    for (let at = start; at < text.length; at++) {
-      const unit = text.charCodeAt(at);
-      if (unit === code.quote) {
-        return at;
+    let at = start;
+    for (;;) {
+      const end = this.#text.indexOf('"', at);
+      if (end === -1) {
+        this.#at = this.#text.length;
+        throw this.#fault("the text ends in a string");
       }
-      if (unit < code.space) {
-        this.#at = at;
-        throw this.#fault("a control character in a string has to be escaped");
+      const backslash = this.#findBackslash(at);
+      if (backslash >= end) {
+        return end;
       }
-      if (unit === code.backslash) {
-        escapeSequence.lastIndex = at;
-        const length = escapeSequence.exec(text)?.[0].length;
-        if (length === undefined) {
-          this.#at = at;
-          throw this.#fault("no such escape");
-        }
-        at += length - 1;
-      }
+      at = backslash + 2;
     }
-    this.#at = text.length;
-    throw this.#fault("the text ends in a string");
   }
 
-  #readNumber(): number {
+  #decode(start: number, end: number): string {
+    try {
+      return JSON.parse(this.#text.slice(start - 1, end + 1));
+    } catch {
+      this.#at = start;
+      for (stringPart.lastIndex = start; stringPart.test(this.#text); ) {
+        this.#at = stringPart.lastIndex;
+      }
+      throw this.#fault(this.#peek() === code.backslash ? "no such escape" : rawControl);
+    }
+  }
+
+  #readNumber(depth: number): number {
+    const start = this.#at;
+    let value = 0;
+    let at = start;
+    let unit = this.#peek();
+    for (; isDigit(unit); unit = this.#text.charCodeAt(at)) {
+      value = value * 10 + unit - code.zero;
+      at += 1;
+    }
+    const isPlain = unit !== code.point && (unit | lowerCase) !== code.e && at > start && at - start < safeDigits;
+    if (isPlain && (at === start + 1 || this.#peek() !== code.zero)) {
+      this.#at = at;
+      return value;
+    }
+    return this.#readAnyNumber(depth);
+  }
+
+  #readAnyNumber(depth: number): number {
     numberText.lastIndex = this.#at;
     const text = numberText.exec(this.#text)?.[0];
     if (text === undefined) {
@@ -233,7 +278,7 @@ class Reader {
       throw this.#fault("the number is too large for a float64");
     }
     if (text.length > safeDigits && isInexact(text, value)) {
-      this.#remark("inexact_integer");
+      this.#remark("inexact_integer", depth);
     }
     this.#at += text.length;
     return value;
@@ -261,14 +306,16 @@ class Reader {
   }
 
   #skipSpace(): void {
-    for (let unit = this.#peek(); isSpace(unit); unit = this.#peek()) {
+    for (let unit = this.#peek(); unit <= code.space && isSpace(unit); unit = this.#peek()) {
       this.#at += 1;
     }
   }
 
-  #remark(what: Remark["what"]): void {
+  /** Of what stands at this depth. */
+  #remark(what: Remark["what"], depth: number): void {
     if (this.#remarks.length < remarksMax) {
-      const path = this.#path.map((name) => `/${String(name).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+      const names = this.#path.slice(0, depth - 1);
+      const path = names.map((name) => `/${String(name).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
       this.#remarks.push({ what, path: path.slice(0, remarkPathMax).toWellFormed() });
     }
   }
@@ -281,6 +328,10 @@ class Reader {
   }
 }
 
+/** Below the space, which is the first of all others. */
+const control = /[^ -\uffff]/;
+const rawControl = "a control character in a string has to be escaped";
+
 const words = [
   ["true", true],
   ["false", false],
@@ -288,7 +339,9 @@ const words = [
 ] as const;
 
 const numberText = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const escapeSequence = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+const stringPart = /[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+/** The bit by which e differs from E. */
+const lowerCase = 0x20;
 
 /** Integers of fewer characters are exact. */
 const safeDigits = 15;

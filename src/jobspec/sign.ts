@@ -1,10 +1,10 @@
 // Signs a JobSpec in the text that it came in. What comes out has passed the check that the service makes.
 
 import { randomBytes, sign } from "node:crypto";
+import { thumbprint } from "../base/public-key.ts";
 import { isObject, type ReadDocument, readDocument } from "./json.ts";
 import type { KeyPair } from "./key-file.ts";
-import { thumbprint } from "../base/public-key.ts";
-import { canonicalOf, isSignatureRight, readSignedSpec, readVersion, type SignedSpec } from "./signature.ts";
+import { formOf, isSignatureRight, readSignedSpec, readVersion, type SignedSpec } from "./signature.ts";
 import { SpecFault } from "./spec-fault.ts";
 import { setMembers } from "./splice.ts";
 
@@ -42,7 +42,11 @@ export function signSpec(document: ReadDocument, pair: KeyPair, signing: Signing
       public_key: JSON.stringify(Buffer.from(pair.publicKey).toString("base64")),
     }),
   );
-  const signature = sign(null, Buffer.from(canonicalOf(prepared.object)), pair.privateKey).toString("base64");
+  const signature = sign(
+    null,
+    Buffer.from(formOf(prepared.object, readVersion(prepared.object)).canonical),
+    pair.privateKey,
+  ).toString("base64");
   const text = setMembers(prepared, { signature: JSON.stringify(signature) });
   const signed = readSignedSpec(reread(text));
   if (!isSignatureRight(signed)) {

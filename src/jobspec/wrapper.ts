@@ -1,6 +1,7 @@
 // What a JobSpec is sent in: an object whose member `jobspec` it is. Only the inner object is signed, as the text in which it came.
 
-import { isObject, type JsonObject, type ReadDocument, readDocument } from "./json.ts";
+import type { JsonObject, ReadDocument } from "./json.ts";
+import { unwrap } from "./request.ts";
 import { setMembers } from "./splice.ts";
 
 export interface OpenedSpec {
@@ -12,13 +13,8 @@ export interface OpenedSpec {
 }
 
 export function openWrapper(document: ReadDocument): OpenedSpec {
-  const span = document.spans.get("jobspec");
-  if (span === undefined || !isObject(document.object.get("jobspec"))) {
-    return { spec: document, wrapper: undefined, putBack: (specText) => specText };
-  }
-  return {
-    spec: readDocument(Buffer.from(document.text.slice(span.start, span.end))),
-    wrapper: document.object,
-    putBack: (specText) => setMembers(document, { jobspec: specText }),
-  };
+  const { document: spec, wrapper } = unwrap(document);
+  return wrapper === undefined
+    ? { spec, wrapper, putBack: (specText) => specText }
+    : { spec, wrapper, putBack: (specText) => setMembers(document, { jobspec: specText }) };
 }

@@ -2,11 +2,11 @@
 
 import { createHash } from "node:crypto";
 import { systemClock } from "../../base/clock.ts";
+import { thumbprint } from "../../base/public-key.ts";
 import { findDifference, findMistakes, type TextDifference } from "../../jobspec/diagnosis/diagnose.ts";
 import type { Mistake } from "../../jobspec/diagnosis/mistakes.ts";
 import type { JsonObject, ReadDocument, Remark } from "../../jobspec/json.ts";
-import { thumbprint } from "../../jobspec/public-key.ts";
-import { canonicalOf, isSignatureRight, readSignedSpec, type SignedSpec } from "../../jobspec/signature.ts";
+import { formOf, isSignatureRight, readSignedSpec, readVersion, type SignedSpec } from "../../jobspec/signature.ts";
 import { SpecFault } from "../../jobspec/spec-fault.ts";
 import { parseTrustList, TrustList, type TrustVerdict } from "../../jobspec/trust-list.ts";
 import { CommandError } from "../command-error.ts";
@@ -90,7 +90,7 @@ function keyOf({ publicKey }: SignedSpec): Pick<Finding, "kid" | "publicKey"> {
 /** Also of a spec without a signature; undefined where not even the version can be told. */
 function canonicalBytes(spec: JsonObject): Buffer | undefined {
   try {
-    return Buffer.from(canonicalOf(spec));
+    return Buffer.from(formOf(spec, readVersion(spec)).canonical);
   } catch (error) {
     if (error instanceof SpecFault) {
       return undefined;

@@ -167,8 +167,8 @@ test("what reads otherwise than it was written is warned about", () => {
   expect(report(text)).toMatchObject({
     verify: "ok",
     warnings: [
-      { what: "duplicate_key", path: "/a", sentence: "/a has a name that occurs twice" },
       { what: "inexact_integer", path: "/a" },
+      { what: "duplicate_key", path: "/a", sentence: "/a has a name that occurs twice" },
       { what: "lone_surrogate", path: "/b" },
     ],
   });

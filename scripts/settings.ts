@@ -105,6 +105,6 @@ function printSection(section: string, keysOfIt: readonly Key<unknown>[]): strin
 
 function printSetting(key: Key<unknown>, indent: string): string[] {
   const name = key.path.split(".").at(-1);
-  const value = Array.isArray(key.fallback) ? "[]" : JSON.stringify(key.fallback ?? "");
+  const value = JSON.stringify(key.fallback ?? "").replaceAll('","', '", "');
   return [`${indent}# ${key.about.replaceAll("`", "")}`, `${indent}# ${name}: ${value}`];
 }

@@ -34,7 +34,7 @@ function readDevConfig(flags: ServerFlags): Config {
     {
       ...sources,
       flags: { ...sources.flags, ...(!saysHost && { serverHost: loopback }) },
-      defaults: { logLevel: "warn", serverDrainSeconds: 1, serverReflection: true },
+      defaults: { logLevel: "warn", serverDrainSeconds: 1, serverReflection: true, trustEnforce: false },
     },
     { onWarning: console.error },
   );

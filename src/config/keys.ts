@@ -7,6 +7,7 @@ import { operationKeys } from "./keys/operation.ts";
 import { serverKeys } from "./keys/server.ts";
 import { sessionKeys } from "./keys/sessions.ts";
 import { toolKeys } from "./keys/tools.ts";
+import { trustKeys } from "./keys/trust.ts";
 
 export type { ClientKey, Key };
 
@@ -16,6 +17,7 @@ export const keys = {
   ...modelKeys,
   ...sessionKeys,
   ...toolKeys,
+  ...trustKeys,
   ...operationKeys,
 } as const satisfies Record<string, Key<unknown>>;
 

@@ -84,6 +84,7 @@ export function decimal({ max, ...row }: DecimalRow): Key<number> {
 }
 
 export interface ListRow extends Omit<Row<readonly string[]>, "fallback"> {
+  readonly fallback?: readonly string[];
   readonly item: RegExp;
   /** What the items have to be. */
   readonly expected: string;

@@ -16,7 +16,12 @@ export function checkRequirements(resolution: Resolution): Requirements {
   const list = missing.map((each) => each.name).join(", ");
   const problems = missing.length === 0 ? [] : [{ field: list, text: `missing required config: ${list}` }];
   return {
-    problems: [...problems, ...findKeyWithoutServer(resolution), ...findTlsProblems(resolution.config)],
+    problems: [
+      ...problems,
+      ...findKeyWithoutServer(resolution),
+      ...findUnknownRegions(resolution),
+      ...findTlsProblems(resolution.config),
+    ],
     hint: missing.length === 0 ? undefined : [...missing.map((each) => each.fix), devNeedsNone].join("\n"),
   };
 }
@@ -66,4 +71,11 @@ function findKeyWithoutServer({ config, settings }: Resolution): Problem[] {
   const isLost = config.compatibleKey !== "" && config.compatibleBaseUrl === "" && settings.compatibleBaseUrl.isValid;
   const [key, url] = [keys.compatibleKey.path, keys.compatibleBaseUrl.path];
   return isLost ? [{ field: key, text: `${key} has no server to go to: set ${url} too` }] : [];
+}
+
+/** No JobSpec may name such a region, so nothing would ever run there. */
+function findUnknownRegions({ config }: Resolution): Problem[] {
+  const unknown = config.jobsServedRegions.filter((region) => !config.jobsRegions.includes(region));
+  const [served, all] = [keys.jobsServedRegions.path, keys.jobsRegions.path];
+  return unknown.map((region) => ({ field: served, text: `${served} has "${region}", which ${all} has not: add it` }));
 }

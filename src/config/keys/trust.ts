@@ -1,0 +1,64 @@
+// Whose JobSpecs are run, and where: `trust`, `jobs`. The variables without a prefix are those of the service that the signing
+// contract is from.
+
+import { flag, integer, list, text } from "../kinds.ts";
+
+const daySec = 86_400;
+/** Regions stand in scopes of keys, in answers and in sessions. */
+const regionForm = { item: /^[A-Za-z0-9._-]{1,64}$/, expected: "names of regions such as EU, separated by commas" };
+
+export const trustKeys = {
+  trustEnforce: flag({
+    path: "trust.enforce",
+    also: ["TRUST_ENFORCE"],
+    fallback: true,
+    about: "Whether only JobSpecs of trusted keys are run, and only with a timestamp and a nonce; `dev` has it off.",
+  }),
+  trustKeysJson: text({
+    path: "trust.keys_json",
+    also: ["TRUSTED_KEYS_JSON"],
+    about: "Trusted keys as a JSON array of `{kid, public_key, status, not_before, not_after}`.",
+  }),
+  trustKeysFile: text({
+    path: "trust.keys_file",
+    also: ["TRUSTED_KEYS_FILE"],
+    about: "File with more of them, in the same form.",
+  }),
+  trustReloadSeconds: integer({
+    path: "trust.reload_seconds",
+    also: ["TRUSTED_KEYS_RELOAD_SECONDS"],
+    fallback: 0,
+    min: 0,
+    max: daySec,
+    about: "How often `trust.keys_file` is read again; 0 means never.",
+  }),
+  trustAudience: text({
+    path: "trust.audience",
+    fallback: "runnel",
+    about: "Who this service is to JobSpecs of version 2, which name it in `aud`.",
+  }),
+  trustVerifyIntervalSec: integer({
+    path: "trust.verify_interval_sec",
+    fallback: 10,
+    min: 0,
+    max: 3_600,
+    about: "Seconds between two debug verifications from one network; 0 means no limit.",
+  }),
+  trustAcceptDroppedEmptyStrings: flag({
+    path: "trust.accept_dropped_empty_strings",
+    fallback: false,
+    about: "Whether JobSpecs are taken too whose signer left empty texts out, as an older service did.",
+  }),
+  jobsRegions: list({
+    path: "jobs.regions",
+    ...regionForm,
+    fallback: ["US", "EU", "APAC", "CA", "SA", "AF", "ME", "ASIA"],
+    about: "Regions that JobSpecs may name, separated by commas.",
+  }),
+  jobsServedRegions: list({
+    path: "jobs.served_regions",
+    ...regionForm,
+    fallbackAbout: "all of `jobs.regions`",
+    about: "Regions that jobs are run in here, separated by commas.",
+  }),
+} as const;

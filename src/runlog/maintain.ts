@@ -16,8 +16,9 @@ import {
 } from "../storage/erase.ts";
 import { expireSessions } from "../storage/expire.ts";
 import { deleteAnswersOlderThan } from "../storage/idempotency.ts";
+import { deleteBareJobs } from "../storage/job.ts";
 import { withMaintenanceLock } from "../storage/maintenance-lock.ts";
-import { deleteNoncesOlderThan } from "../storage/nonce.ts";
+import { deleteJobNoncesOlderThan, deleteNoncesOlderThan } from "../storage/nonce.ts";
 import {
   countUnpartitionedResults,
   createPartitions,
@@ -26,6 +27,7 @@ import {
 } from "../storage/partition.ts";
 import { deleteTicketsOlderThan } from "../storage/stream-ticket.ts";
 import { deleteIdleToolCalls } from "../storage/tool-call.ts";
+import { deleteSurplusRefusals, deleteTrustEvents } from "../storage/trust-event.ts";
 import type { Events } from "../telemetry/events.ts";
 import type { Wakeup } from "./wakeup.ts";
 
@@ -38,12 +40,18 @@ const daysAhead = 7;
 const answerAgeMaxMs = 24 * 3_600_000;
 /** Twice the two minutes by which a signed request may be early or late, and a minute until a clock that jumped is set. */
 const nonceAgeMaxMs = 5 * 60_000;
+/** The quarter of an hour for which a JobSpec is good, and five minutes until a clock that jumped is set. */
+const jobNonceAgeMaxMs = 20 * 60_000;
 /** The quarter of an hour for which a ticket is good. */
 const ticketAgeMaxMs = 15 * 60_000;
 /** A run that has ended reads its calls and its checkpoint no more; for a while people may, who ask what went wrong. */
 const leftoverAgeMaxMs = 3_600_000;
 /** A quarter, for whoever settles accounts. */
 const usageDaysMax = 90;
+/** A quarter, as long as people ask who changed what. */
+const trustEventDaysMax = 90;
+/** About 50 MB. */
+const refusalsMax = 100_000;
 const dayMs = 86_400_000;
 const sessionsPerTransaction = 500;
 /** Sessions whose rows go together: small enough to stop between two batches. */
@@ -83,6 +91,8 @@ export class Maintenance {
     { name: "leftovers", intervalMs: slowIntervalMs, work: (db) => this.#dropLeftovers(db) },
     { name: "callbacks", intervalMs: slowIntervalMs, work: (db) => this.#dropCallbacks(db) },
     { name: "rows", intervalMs: slowIntervalMs, work: (db) => this.#erase(db) },
+    { name: "jobs", intervalMs: slowIntervalMs, work: (db) => this.#dropJobs(db) },
+    { name: "audit", intervalMs: slowIntervalMs, work: (db) => this.#dropTrustEvents(db) },
   ];
   readonly #dueAtMs = new Map<Part, number>();
   #working: Promise<void> | undefined;
@@ -185,6 +195,23 @@ export class Maintenance {
     await this.#inBatches(erasedRowsMax, () => deleteSettledCallbacks(db, args));
   }
 
+  /** Those of which nothing is left. */
+  async #dropJobs(db: Db): Promise<void> {
+    const args = { createdBefore: this.#lowestUuidOf(1), limit: erasedRowsMax };
+    await this.#inBatches(erasedRowsMax, () => deleteBareJobs(db, args));
+  }
+
+  async #dropTrustEvents(db: Db): Promise<void> {
+    const args = { createdBefore: this.#lowestUuidOf(trustEventDaysMax), limit: erasedRowsMax };
+    await this.#inBatches(erasedRowsMax, () => deleteTrustEvents(db, args));
+    await this.#inBatches(erasedRowsMax, () => deleteSurplusRefusals(db, { kept: refusalsMax, limit: erasedRowsMax }));
+  }
+
+  /** Of so many days ago. */
+  #lowestUuidOf(days: number): string {
+    return lowestUuid(Math.max(0, this.#options.clock.nowMs() - days * dayMs));
+  }
+
   async #erase(db: Db): Promise<void> {
     const { events, retentionDays } = this.#options;
     const args = { keptMs: retentionDays * dayMs, limit: sessionsPerBatch };
@@ -221,6 +248,7 @@ export class Maintenance {
 async function deleteUsed(db: Db): Promise<void> {
   await deleteAnswersOlderThan(db, answerAgeMaxMs);
   await deleteNoncesOlderThan(db, nonceAgeMaxMs);
+  await deleteJobNoncesOlderThan(db, jobNonceAgeMaxMs);
   await deleteTicketsOlderThan(db, ticketAgeMaxMs);
   await deleteUsageBefore(db, usageDaysMax);
 }

@@ -8,6 +8,10 @@ export type RunStatus = "queued" | "running" | "waiting" | "completed" | "failed
 export type CallbackStatus = "created" | "running" | "completed" | "failed" | "cancelled";
 export type CallbackState = "pending" | "delivered" | "dead";
 
+export type TrustedKeyStatus = "active" | "revoked";
+/** Types of the trust audit, in the contract's words. */
+export type TrustEventType = "key.created" | "key.updated" | "key.revoked" | "receipt_key.rotated" | "jobspec.refused";
+
 export interface Schema {
   replica: ReplicaTable;
   session: SessionTable;
@@ -25,6 +29,9 @@ export interface Schema {
   callback: CallbackTable;
   job: JobTable;
   job_nonce: JobNonceTable;
+  trusted_key: TrustedKeyTable;
+  trust_event: TrustEventTable;
+  receipt_key: ReceiptKeyTable;
 }
 
 type Time = ColumnType<Date, Date | undefined, Date>;
@@ -195,5 +202,37 @@ export interface JobTable {
 export interface JobNonceTable {
   public_key: Uint8Array;
   nonce: string;
+  create_time: Generated<Date>;
+}
+
+export interface TrustedKeyTable {
+  kid: string;
+  public_key: Uint8Array;
+  status: Generated<TrustedKeyStatus>;
+  not_before: Date | null;
+  not_after: Date | null;
+  client_ids: string[];
+  regions: string[];
+  create_time: Generated<Date>;
+  update_time: Generated<Date>;
+}
+
+export interface TrustEventTable {
+  id: string;
+  type: TrustEventType;
+  actor: string;
+  kid: string | null;
+  public_key: Uint8Array | null;
+  error_code: string | null;
+  document_sha256: Uint8Array | null;
+  detail: string | null;
+  create_time: Generated<Date>;
+}
+
+export interface ReceiptKeyTable {
+  kid: string;
+  private_key: Uint8Array;
+  public_key: Uint8Array;
+  position: GeneratedAlways<number>;
   create_time: Generated<Date>;
 }

@@ -7,6 +7,7 @@ import { newUuid } from "../../src/base/ids.ts";
 import { Maintenance, type MaintenanceOptions } from "../../src/runlog/maintain.ts";
 import { withMaintenanceLock } from "../../src/storage/maintenance-lock.ts";
 import { createPartitions } from "../../src/storage/partition.ts";
+import { deleteSurplusRefusals, insertTrustEvent } from "../../src/storage/trust-event.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { addRun, addSession, LocalWakeup, openStore, plant, silentEvents } from "./store.ts";
 
@@ -172,4 +173,49 @@ test("sessions have their turn each minute, what is kept for days every ten", as
   await clock.slept(12);
   expect(expired).toHaveLength(11);
   expect(dropped).toHaveLength(1);
+});
+
+test("job nonces, jobs of which nothing is left and the audit of trust go when they are old enough", async () => {
+  const { db } = await openStore();
+  const nowMs = systemClock.nowMs();
+  const minuteMs = 60_000;
+  const dayMs = 1_440 * minuteMs;
+  for (const [nonce, ageMs] of [
+    ["old", 21 * minuteMs],
+    ["new", 19 * minuteMs],
+  ] as const) {
+    await sql`insert into job_nonce (public_key, nonce, create_time)
+      values ('\\x01', ${nonce}, now() - ${ageMs} * interval '1 millisecond')`.execute(db);
+  }
+  const ids = { old: newUuid(nowMs - dayMs - minuteMs), kept: newUuid(nowMs - dayMs - minuteMs), new: newUuid(nowMs) };
+  for (const id of Object.values(ids)) {
+    await sql`insert into job (id, client, document, client_job_id, jobspec_id, version, benchmark, signature_version,
+        public_key, key_id, canonical_sha256, canonical_len, min_regions, min_success_rate)
+      values (${id}, 'key/ada', '', '', '', '1', 'b', 1, '', 'k', '', 1, 1, 1)`.execute(db);
+  }
+  const session = await addSession(db);
+  await sql`update session set job = ${ids.kept} where id = ${session}`.execute(db);
+  const events = { old: newUuid(nowMs - 90 * dayMs - minuteMs), new: newUuid(nowMs - 90 * dayMs + minuteMs) };
+  for (const id of Object.values(events)) {
+    await insertTrustEvent(db, { id, type: "key.created", actor: "admin" });
+  }
+  await maintainOnce({ db });
+  expect(await db.selectFrom("job_nonce").select("nonce").execute()).toEqual([{ nonce: "new" }]);
+  const jobs = await db.selectFrom("job").select("id").execute();
+  expect(jobs.map(({ id }) => id).toSorted()).toEqual([ids.kept, ids.new].toSorted());
+  expect(await db.selectFrom("trust_event").select("id").execute()).toEqual([{ id: events.new }]);
+});
+
+test("of refused JobSpecs the newest are kept, and no change of a key goes for them", async () => {
+  const { db } = await openStore();
+  const types = ["jobspec.refused", "key.created", "jobspec.refused", "jobspec.refused", "jobspec.refused"] as const;
+  const ids = types.map((_, at) => newUuid(1_000 + at));
+  for (const [at, type] of types.entries()) {
+    await insertTrustEvent(db, { id: ids[at] ?? "", type, actor: "ada" });
+  }
+  expect(await deleteSurplusRefusals(db, { kept: 5, limit: 10 })).toBe(0);
+  expect(await deleteSurplusRefusals(db, { kept: 2, limit: 1 })).toBe(1);
+  expect(await deleteSurplusRefusals(db, { kept: 2, limit: 10 })).toBe(1);
+  const kept = await db.selectFrom("trust_event").select("id").orderBy("id").execute();
+  expect(kept.map(({ id }) => id)).toEqual([ids[1], ids[3], ids[4]]);
 });

@@ -7,6 +7,7 @@ import type { Address } from "./app/open-ports.ts";
 import { openRuns } from "./app/open-runs.ts";
 import { openServer } from "./app/open-server.ts";
 import { openThinking } from "./app/open-thinking.ts";
+import { openTrust } from "./app/open-trust.ts";
 import { openWorkDirs } from "./app/open-work-dirs.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { type ClockReading, SyncedClock } from "./base/synced-clock.ts";
@@ -14,6 +15,7 @@ import { version } from "./base/version.ts";
 import { type Config, isAuthConfigured } from "./config/keys.ts";
 import { secretsOf } from "./config/secrets.ts";
 import { createEgress } from "./egress/post.ts";
+import { loadConfiguredKeys } from "./jobs/configured-keys.ts";
 import type { Dispatcher } from "./runs/dispatch.ts";
 import { Lease } from "./runs/lease.ts";
 import { Pulse } from "./runs/pulse.ts";
@@ -77,6 +79,8 @@ export async function openApp(options: AppOptions): Promise<App> {
 
 async function open(options: AppOptions, closers: AsyncDisposableStack): Promise<App> {
   const { config } = options;
+  // Before anything is started for a list that is none.
+  const configuredKeys = loadConfiguredKeys(config);
   const synced = new SyncedClock(systemClock);
   const clock = options.clock ?? synced;
   const metrics = createMetrics({ version, commit: readBuildCommit(), toolNames: builtinToolNames, clock });
@@ -125,6 +129,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     connections,
     traces,
     keyRing,
+    trust: openTrust({ config, clock, events, connections, closers }, configuredKeys),
     egress,
     signRequest: createSignRequest({ keyRing, clock }),
     closers,
@@ -146,7 +151,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
   const pulse = new Pulse({ connections, clock, events });
   closers.defer(() => pulse.close());
   pulse.open();
-  const whyUnfit = (): string | null => pulse.whyMissing() ?? lease.whyNotHeld();
+  const whyUnfit = (): string | null => pulse.whyMissing() ?? lease.whyNotHeld() ?? ground.trust.whyUnfit();
   const { leave, ...address } = await openServer(ground, whyUnfit, runlog, thinking, runs);
   events.serverListening(address);
   return {

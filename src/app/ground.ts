@@ -3,6 +3,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/keys.ts";
 import type { Egress } from "../egress/post.ts";
+import type { Trust } from "../jobs/trust.ts";
 import type { WorkDirs } from "../sessions/work-dirs.ts";
 import type { Connections } from "../storage/database.ts";
 import type { Events } from "../telemetry/events.ts";
@@ -20,6 +21,8 @@ export interface Ground {
   readonly connections: Connections;
   readonly traces: Traces;
   readonly keyRing: KeyRing;
+  /** Whose JobSpecs count. */
+  readonly trust: Trust;
   /** The way out to hosts that callers name. */
   readonly egress: Egress;
   /** Of what goes out there. */

@@ -36,7 +36,7 @@ export async function openServer(
   thinking: Thinking,
   dispatcher: Dispatcher,
 ): Promise<Doors> {
-  const { config, clock, events, metrics, connections, keyRing, egress, workDirs, closers } = ground;
+  const { config, clock, events, metrics, connections, keyRing, trust, egress, workDirs, closers } = ground;
   const { db } = connections;
   // Leaving is told to whoever asks; a while later the drain ends what is open.
   const leaving = new AbortController();
@@ -48,6 +48,7 @@ export async function openServer(
     clock,
     events,
     config,
+    trust,
     egress,
     workDirs,
     dispatcher,

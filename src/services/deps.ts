@@ -2,6 +2,7 @@
 
 import type { Config } from "../config/keys.ts";
 import type { Egress } from "../egress/post.ts";
+import type { Trust } from "../jobs/trust.ts";
 import type { Models } from "../models/open.ts";
 import type { ResultLog } from "../runlog/log.ts";
 import type { DayBudget } from "../runs/day-budget.ts";
@@ -15,6 +16,8 @@ export interface ServiceDeps extends StartDeps, SessionStreamDeps {
   readonly config: Config;
   readonly log: ResultLog;
   readonly cursors: Cursors;
+  /** Whose JobSpecs count. */
+  readonly trust: Trust;
   readonly egress: Egress;
   readonly workDirs: WorkDirs;
   readonly models: Models;

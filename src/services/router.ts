@@ -12,6 +12,7 @@ import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
+import { TrustService } from "#gen/runnel/v1/trust_service_pb.js";
 import { messageBytesMax } from "../config/limits.ts";
 import type { Events } from "../telemetry/events.ts";
 import { assertAccess } from "../trust/caller.ts";
@@ -27,6 +28,7 @@ import { createReflectionService } from "./reflection/reflection-service.ts";
 import { createRunService } from "./run-service.ts";
 import { createSessionService } from "./session-service.ts";
 import { createSystemService } from "./system-service.ts";
+import { createTrustService } from "./trust-service.ts";
 import { createValidationInterceptor } from "./validation.ts";
 
 /** The services of the contract, for surfaces that read descriptors. */
@@ -34,6 +36,7 @@ export const services = [
   SessionService,
   RunService,
   CallbackService,
+  TrustService,
   AuthService,
   ProviderService,
   SystemService,
@@ -68,6 +71,7 @@ export function createRouter(deps: ServiceDeps & { readonly events: Events }): C
     .service(SessionService, createSessionService(deps))
     .service(RunService, createRunService(deps))
     .service(CallbackService, createCallbackService(deps))
+    .service(TrustService, createTrustService(deps))
     .service(AuthService, createAuthService(deps))
     .service(ProviderService, createProviderService(deps))
     .service(SystemService, createSystemService(deps))

@@ -177,6 +177,16 @@ export const catalogue = {
     "none",
     "What a caller named is nothing that this service may call; the caller or the model reads why.",
   ),
+  trustListLoaded: row<{ keys: number }>(
+    "trust_list.loaded",
+    "info",
+    "The file of trusted keys was read again: it has changed, or is good again.",
+  ),
+  trustListFailed: row<{ error: unknown }>(
+    "trust_list.failed",
+    "error",
+    "The file of trusted keys could not be read again; the last good list counts, and this replica is not ready.",
+  ),
   sessionsExpired: row<{ sessions: number }>("sessions.expired", "info", "Sessions reached the end of their time."),
   sessionsErased: row<{ sessions: number; runs: number }>(
     "sessions.erased",

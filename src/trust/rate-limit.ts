@@ -12,6 +12,8 @@ export interface RateLimitOptions {
   /** 0 means no limit. */
   readonly requestsPerSecond: number;
   readonly burst: number;
+  /** What is said of it. */
+  readonly message?: string;
 }
 
 /** About 20 MB of keys. Whoever makes more of them shares one bucket. */
@@ -26,12 +28,14 @@ export class RateLimit {
   readonly #clock: Clock;
   readonly #intervalMs: number;
   readonly #toleranceMs: number;
+  readonly #message: string;
   /** When each bucket will be full again. */
   readonly #fullAtMs = new Map<string, number>();
   #sweptMs = Number.NEGATIVE_INFINITY;
 
-  constructor({ clock, requestsPerSecond, burst }: RateLimitOptions) {
+  constructor({ clock, requestsPerSecond, burst, message = "rate limit exceeded" }: RateLimitOptions) {
     this.#clock = clock;
+    this.#message = message;
     this.#intervalMs = requestsPerSecond === 0 ? 0 : 1_000 / requestsPerSecond;
     this.#toleranceMs = this.#intervalMs * (burst - 1);
   }
@@ -47,7 +51,7 @@ export class RateLimit {
     const nowMs = this.#clock.monotonicMs();
     const waitMs = (this.#fullAtMs.get(this.#keep(key, nowMs)) ?? nowMs) - nowMs - this.#toleranceMs;
     if (waitMs > roundingMs) {
-      throw new Fault("RATE_LIMITED", "rate limit exceeded", { retryAfterMs: Math.max(waitMs, 1) });
+      throw new Fault("RATE_LIMITED", this.#message, { retryAfterMs: Math.max(waitMs, 1) });
     }
   }
 

@@ -55,7 +55,8 @@ export declare type TrustedKey = Message<"runnel.v1.TrustedKey"> & {
   notAfter?: Timestamp | undefined;
 
   /**
-   * Ids of the clients that may submit what it signed; empty means all.
+   * Ids of the clients that may submit what it signed; empty means all. These are clients that have a key of their own: an id
+   * that is only claimed, under the secret that all share, is none of them.
    *
    * @generated from field: repeated string client_ids = 6;
    */

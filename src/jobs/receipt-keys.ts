@@ -1,0 +1,66 @@
+// The service's own keys for receipts. The first one is made when somebody first asks for it, once over all replicas.
+
+import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
+import type { Clock } from "../base/clock.ts";
+import { thumbprint } from "../jobspec/public-key.ts";
+import type { Db, Transaction } from "../storage/database.ts";
+import {
+  findNewestReceiptKey,
+  insertReceiptKey,
+  listReceiptKeys,
+  lockReceiptKeys,
+  type PublicReceiptKeyRow,
+  type ReceiptKeyRow,
+} from "../storage/receipt-key.ts";
+import { recordKeyChange } from "./audit.ts";
+
+/** What signs now. */
+export interface SigningKey {
+  readonly kid: string;
+  readonly publicKey: Uint8Array;
+  readonly privateKey: KeyObject;
+}
+
+export async function loadSigningKey(db: Db): Promise<SigningKey> {
+  const { kid, public_key, private_key } = await ensureReceiptKey(db);
+  const privateKey = createPrivateKey({ key: Buffer.from(private_key), format: "der", type: "pkcs8" });
+  return { kid, publicKey: public_key, privateKey };
+}
+
+/** The newest first. */
+export async function listPublishedKeys(db: Db): Promise<PublicReceiptKeyRow[]> {
+  const keys = await listReceiptKeys(db);
+  return keys.length > 0 ? keys : [await ensureReceiptKey(db)];
+}
+
+/** The keys before stay published. */
+export async function rotateReceiptKey({ db, clock }: { db: Db; clock: Clock }): Promise<PublicReceiptKeyRow> {
+  return await db.transaction().execute(async (trx) => {
+    await lockReceiptKeys(trx);
+    const made = await makeReceiptKey(trx);
+    await recordKeyChange(trx, clock, { type: "receipt_key.rotated", kid: made.kid, publicKey: made.public_key });
+    return made;
+  });
+}
+
+async function ensureReceiptKey(db: Db): Promise<ReceiptKeyRow> {
+  const newest = await findNewestReceiptKey(db);
+  if (newest !== undefined) {
+    return newest;
+  }
+  return await db.transaction().execute(async (trx) => {
+    await lockReceiptKeys(trx);
+    // Another replica may have made it meanwhile.
+    return (await findNewestReceiptKey(trx)) ?? (await makeReceiptKey(trx));
+  });
+}
+
+async function makeReceiptKey(trx: Transaction): Promise<ReceiptKeyRow> {
+  const pair = generateKeyPairSync("ed25519", {
+    publicKeyEncoding: { format: "der", type: "spki" },
+    privateKeyEncoding: { format: "der", type: "pkcs8" },
+  });
+  // The 32 bytes stand at the end of the form.
+  const publicKey = pair.publicKey.subarray(-32);
+  return await insertReceiptKey(trx, { kid: thumbprint(publicKey), privateKey: pair.privateKey, publicKey });
+}

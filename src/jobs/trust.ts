@@ -1,0 +1,167 @@
+// Whether a key's signatures of JobSpecs count, for whom and where: by the keys of the settings and those in the database.
+// ("Portal ↔ Runner Signing Contract", Trust List.)
+//
+// K1  What either list trusts is trusted; what either list revokes is not. A key of the settings has no scope.
+// K2  The database is asked each time, so that a change counts on every replica at once. When it cannot be asked there is no answer.
+// K3  A file that has become unreadable changes nothing: the last good list counts, and this replica says that it is not fit.
+
+import type { Clock } from "../base/clock.ts";
+import { decodeBase64 } from "../jobspec/base64.ts";
+import type { ReadDocument } from "../jobspec/json.ts";
+import { publicKeyBytes } from "../jobspec/public-key.ts";
+import { type TrustedKey, TrustList, type TrustVerdict } from "../jobspec/trust-list.ts";
+import type { Db } from "../storage/database.ts";
+import { findTrustedKey, type TrustedKeyRow } from "../storage/trusted-key.ts";
+import type { Events } from "../telemetry/events.ts";
+import { keyedClient } from "../trust/caller.ts";
+
+export interface TrustAnswer extends TrustVerdict {
+  /** What it signed may run in these alone; empty means everywhere. */
+  readonly regions: readonly string[];
+}
+
+/** Of a key that nobody has listed, or that cannot even be read. */
+export const unknownKey: TrustAnswer = {
+  status: "unknown",
+  reason: "no match in allowlist",
+  kid: undefined,
+  regions: [],
+};
+
+export interface TrustOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly events: Pick<Events, "trustListLoaded" | "trustListFailed">;
+  /** The keys of the settings, as they were when the service started. */
+  readonly configured: readonly TrustedKey[];
+  /** Reads the settings' keys anew; throws an error that says what to do. */
+  readonly reread: () => readonly TrustedKey[];
+  /** 0 means never. */
+  readonly reloadMs: number;
+}
+
+export class Trust {
+  readonly #options: TrustOptions;
+  readonly #closing = new AbortController();
+  #configured: readonly TrustedKey[];
+  #list: TrustList;
+  #problem: string | null = null;
+  #working: Promise<void> | undefined;
+
+  constructor(options: TrustOptions) {
+    this.#options = options;
+    this.#configured = options.configured;
+    this.#list = new TrustList(options.configured);
+  }
+
+  open(): void {
+    if (this.#options.reloadMs > 0) {
+      this.#working = this.#work();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#working;
+  }
+
+  /** The keys of the settings. */
+  get configured(): readonly TrustedKey[] {
+    return this.#configured;
+  }
+
+  /** Null while the list of the settings is what its file says. */
+  whyUnfit(): string | null {
+    return this.#problem;
+  }
+
+  /** Without a client the question is what would be so for one that is in the key's scope. */
+  async look(publicKey: Uint8Array, { client }: { client: string | undefined }): Promise<TrustAnswer> {
+    const nowMs = this.#options.clock.nowMs();
+    const row = await findTrustedKey(this.#options.db, publicKey);
+    const configured = { ...this.#list.judge(publicKey, nowMs), regions: [] };
+    return row === undefined ? configured : prefer(configured, judgeRow(row, nowMs, client));
+  }
+
+  /** Reads the keys of the settings anew. */
+  reload(): void {
+    const { events, reread } = this.#options;
+    try {
+      const configured = reread();
+      if (this.#problem !== null || !isSameList(configured, this.#configured)) {
+        this.#configured = configured;
+        this.#list = new TrustList(configured);
+        events.trustListLoaded({ keys: configured.length });
+      }
+      this.#problem = null;
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      if (problem !== this.#problem) {
+        events.trustListFailed({ error });
+      }
+      this.#problem = problem;
+    }
+  }
+
+  async #work(): Promise<void> {
+    const { clock, reloadMs } = this.#options;
+    for (;;) {
+      await clock.sleep(reloadMs, this.#closing.signal);
+      if (this.#closing.signal.aborted) {
+        return;
+      }
+      this.reload();
+    }
+  }
+}
+
+/** Which of two answers counts, the strongest first; of equals the settings'. */
+const strength: readonly TrustAnswer["status"][] = ["revoked", "trusted", "expired", "not_yet_valid", "unknown"];
+
+/** An answer about another client, which has a name, says more than none at all. */
+function prefer(configured: TrustAnswer, kept: TrustAnswer): TrustAnswer {
+  if (configured.status === "unknown") {
+    return kept;
+  }
+  return strength.indexOf(kept.status) < strength.indexOf(configured.status) ? kept : configured;
+}
+
+function judgeRow(row: TrustedKeyRow, nowMs: number, client: string | undefined): TrustAnswer {
+  const verdict = new TrustList([keyOfRow(row)]).judge(row.public_key, nowMs);
+  const isForClient =
+    client === undefined || row.client_ids.length === 0 || row.client_ids.some((id) => keyedClient(id) === client);
+  if (verdict.status !== "revoked" && !isForClient) {
+    return { status: "unknown", reason: "not trusted for this client", kid: row.kid, regions: row.regions };
+  }
+  return { ...verdict, regions: row.regions };
+}
+
+function keyOfRow(row: TrustedKeyRow): TrustedKey {
+  return {
+    kid: row.kid,
+    publicKey: row.public_key,
+    isRevoked: row.status === "revoked",
+    notBeforeMs: row.not_before?.getTime(),
+    notAfterMs: row.not_after?.getTime(),
+  };
+}
+
+function isSameList(one: readonly TrustedKey[], other: readonly TrustedKey[]): boolean {
+  const textOf = (list: readonly TrustedKey[]): string =>
+    JSON.stringify(list.map((key) => ({ ...key, publicKey: Buffer.from(key.publicKey).toString("hex") })));
+  return textOf(one) === textOf(other);
+}
+
+/** The key that a spec says it was signed with; undefined where there is none that can be read, which the gate has words for. */
+export function publicKeyOf({ object }: Pick<ReadDocument, "object">): Uint8Array | undefined {
+  const text = object.get("public_key");
+  if (typeof text !== "string") {
+    return undefined;
+  }
+  try {
+    const bytes = decodeBase64(text);
+    return bytes.length === publicKeyBytes ? bytes : undefined;
+  } catch {
+    return undefined;
+  }
+}

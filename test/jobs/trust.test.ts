@@ -1,0 +1,258 @@
+// Whose signatures count: by the settings, by the database, and by both together.
+
+import { readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { sql } from "kysely";
+import { describe, expect, test } from "vitest";
+import { Fault } from "../../src/base/fault.ts";
+import { loadConfiguredKeys } from "../../src/jobs/configured-keys.ts";
+import { publicKeyOf, unknownKey } from "../../src/jobs/trust.ts";
+import { addKey, changeKey, revokeKey } from "../../src/jobs/trusted-keys.ts";
+import { readDocument } from "../../src/jobspec/json.ts";
+import type { KeyTerms } from "../../src/storage/trusted-key.ts";
+import { createManualClock } from "../harness/manual-clock.ts";
+import { atNoon, entryOf, freshKey, openKeyFile, openTrustStage, type TrustStage } from "./trust-stage.ts";
+
+interface TrustCases {
+  readonly trusted_keys_json: readonly { kid: string; public_key: string; status: string; [time: string]: string }[];
+  readonly cases: readonly { public_key: string; now: string; status: string; reason: string }[];
+  readonly load_errors: readonly { json: string }[];
+}
+
+const { trust: cases }: { trust: TrustCases } = JSON.parse(
+  readFileSync(new URL("../vectors/jobspec.json", import.meta.url), "utf8"),
+);
+
+const always: KeyTerms = { notBefore: undefined, notAfter: undefined, clientIds: [], regions: [] };
+const anyone = { client: "key/ada" };
+
+function timeOf(text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : new Date(text);
+}
+
+async function add(stage: TrustStage, publicKey: Buffer, terms: Partial<KeyTerms> = {}, kid = "k"): Promise<void> {
+  await addKey(stage, { kid, publicKey, terms: { ...always, ...terms } });
+}
+
+describe("the shared cases", () => {
+  test.each(cases.cases)("$public_key at $now is $status, from the settings or the database", async (each) => {
+    const clock = createManualClock({ nowMs: Date.parse(each.now) });
+    const publicKey = Buffer.from(each.public_key, "base64");
+    const expected = { status: each.status, reason: each.reason };
+    const configured = await openTrustStage({ json: cases.trusted_keys_json, clock });
+    expect(await configured.trust.look(publicKey, anyone)).toMatchObject(expected);
+    const kept = await openTrustStage({ clock });
+    for (const key of cases.trusted_keys_json) {
+      const terms = { notBefore: timeOf(key.not_before), notAfter: timeOf(key.not_after) };
+      await add(kept, Buffer.from(key.public_key, "base64"), terms, key.kid);
+      await (key.status === "revoked" && revokeKey(kept, key.kid));
+    }
+    expect(await kept.trust.look(publicKey, anyone)).toMatchObject(expected);
+  });
+
+  test.each(cases.load_errors)("$json does not start the service, as a text or as a file", async ({ json }) => {
+    const whole = json.replaceAll("AA==", Buffer.alloc(32).toString("base64")).replaceAll("AQ==", "B".repeat(43));
+    const { path } = await openKeyFile(whole);
+    for (const settings of [
+      { trustKeysJson: whole, trustKeysFile: "" },
+      { trustKeysJson: "", trustKeysFile: path },
+    ]) {
+      expect(refusalOf(settings)).toMatch(
+        /^Invalid config: trust\.keys_(json|file) .*is no trust list: (entry|two|must)/,
+      );
+    }
+  });
+});
+
+describe("a key in the database", () => {
+  test("counts at both ends of its time, and not a millisecond before or after", async () => {
+    const stage = await openTrustStage();
+    const key = freshKey();
+    await add(stage, key, { notBefore: new Date(atNoon), notAfter: new Date(atNoon + 1_000) });
+    const statusAt = async (nowMs: number) => {
+      stage.clock.advance(nowMs - stage.clock.nowMs());
+      return (await stage.trust.look(key, anyone)).status;
+    };
+    expect(await statusAt(atNoon - 1)).toBe("not_yet_valid");
+    expect(await statusAt(atNoon)).toBe("trusted");
+    expect(await statusAt(atNoon + 1_000)).toBe("trusted");
+    expect(await statusAt(atNoon + 1_001)).toBe("expired");
+  });
+
+  test("that is for certain clients is for no other one, nor for one that only claims the name", async () => {
+    const stage = await openTrustStage();
+    const key = freshKey();
+    await add(stage, key, { clientIds: ["ada", "bob/lab"], regions: ["EU"] });
+    const trusted = { status: "trusted", kid: "k", regions: ["EU"] };
+    const refused = { status: "unknown", reason: "not trusted for this client", kid: "k" };
+    for (const [client, answer] of [
+      ["key/ada", trusted],
+      ["key/bob/lab", trusted],
+      // Who asks for nobody in particular learns what would be so for those it is for.
+      [undefined, trusted],
+      ["key/eve", refused],
+      ["shared/ada", refused],
+      ["ada", refused],
+    ] as const) {
+      expect(await stage.trust.look(key, { client })).toMatchObject(answer);
+    }
+    await revokeKey(stage, "k");
+    expect(await stage.trust.look(key, { client: "key/eve" })).toMatchObject({ status: "revoked" });
+  });
+
+  test("is revoked and changed on every replica at once", async () => {
+    const here = await openTrustStage();
+    const there = await openTrustStage({ db: here.db });
+    const key = freshKey();
+    expect(await there.trust.look(key, anyone)).toEqual(unknownKey);
+    await add(here, key);
+    expect(await there.trust.look(key, anyone)).toMatchObject({ status: "trusted", regions: [] });
+    await changeKey(here, "k", { ...always, regions: ["US"] });
+    expect(await there.trust.look(key, anyone)).toMatchObject({ status: "trusted", regions: ["US"] });
+    await revokeKey(here, "k");
+    expect(await there.trust.look(key, anyone)).toEqual({
+      status: "revoked",
+      reason: "explicitly revoked",
+      kid: "k",
+      regions: ["US"],
+    });
+  });
+
+  test("is no answer while the database cannot be asked, not even for a key of the settings", async () => {
+    const key = freshKey();
+    const { db, trust } = await openTrustStage({ json: [entryOf("a", key)] });
+    await sql`alter table trusted_key rename to gone`.execute(db);
+    await expect(trust.look(key, anyone)).rejects.toThrow("trusted_key");
+    await sql`alter table gone rename to trusted_key`.execute(db);
+    expect(await trust.look(key, anyone)).toMatchObject({ status: "trusted", kid: "a" });
+  });
+});
+
+describe("a key of the settings that is in the database too", () => {
+  /** As when it was added to the settings later. */
+  async function openBoth(entry: object, terms: Partial<KeyTerms> = {}) {
+    const key = freshKey();
+    const before = await openTrustStage();
+    await add(before, key, terms, "kept");
+    const stage = await openTrustStage({ db: before.db, json: [entryOf("set", key, entry)] });
+    return { stage, ask: (client = "key/ada") => stage.trust.look(key, { client }) };
+  }
+
+  test("is revoked when either says so", async () => {
+    const one = await openBoth({ status: "revoked" });
+    expect(await one.ask()).toMatchObject({ status: "revoked", kid: "set" });
+    const other = await openBoth({});
+    await revokeKey(other.stage, "kept");
+    expect(await other.ask()).toMatchObject({ status: "revoked", kid: "kept" });
+  });
+
+  test("counts when either says so", async () => {
+    const late = await openBoth({ not_after: "2025-01-01T00:00:00Z" }, { clientIds: ["ada"], regions: ["EU"] });
+    expect(await late.ask()).toMatchObject({ status: "trusted", kid: "kept", regions: ["EU"] });
+    expect(await late.ask("key/eve")).toMatchObject({ status: "expired", kid: "set" });
+    const wide = await openBoth({}, { clientIds: ["ada"], regions: ["EU"] });
+    expect(await wide.ask("key/eve")).toMatchObject({ status: "trusted", kid: "set", regions: [] });
+  });
+});
+
+describe("the file of the settings", () => {
+  test("is read again: a new key counts, and one that is gone does not", async () => {
+    const [first, second] = [freshKey(), freshKey()];
+    const file = await openKeyFile(JSON.stringify([entryOf("a", first)]));
+    const { clock, told, trust } = await openTrustStage({ file: file.path, reloadMs: 5_000 });
+    expect(await trust.look(first, anyone)).toMatchObject({ status: "trusted" });
+    await file.write(JSON.stringify([entryOf("b", second)]));
+    expect(await trust.look(second, anyone)).toEqual(unknownKey);
+    clock.advance(5_000);
+    await clock.slept(2);
+    expect(await trust.look(second, anyone)).toMatchObject({ status: "trusted", kid: "b" });
+    expect(await trust.look(first, anyone)).toEqual(unknownKey);
+    clock.advance(5_000);
+    await clock.slept(3);
+    expect(told).toEqual(["loaded 1"]);
+  });
+
+  test("that goes bad leaves the last good list, is told once, and makes the replica unfit until it is good", async () => {
+    const key = freshKey();
+    const good = JSON.stringify([entryOf("a", key)]);
+    const file = await openKeyFile(good);
+    const { clock, told, trust } = await openTrustStage({ file: file.path, reloadMs: 5_000 });
+    let sleeps = 1;
+    const reload = async (): Promise<string | null> => {
+      clock.advance(5_000);
+      sleeps += 1;
+      await clock.slept(sleeps);
+      expect(await trust.look(key, anyone)).toMatchObject({ status: "trusted" });
+      return trust.whyUnfit();
+    };
+    expect(trust.whyUnfit()).toBeNull();
+    await file.write("[{]");
+    const bad = await reload();
+    expect(bad).toMatch(/^trust\.keys_file \(.*\) is no trust list: not JSON/);
+    expect(await reload()).toBe(bad);
+    await rm(file.path);
+    expect(await reload()).toMatch(/^trust\.keys_file cannot be read: ENOENT.*: name a file with a JSON array/);
+    await file.write(good);
+    expect(await reload()).toBeNull();
+    expect(told).toEqual([
+      expect.stringMatching(/^failed .*not JSON/),
+      expect.stringMatching(/^failed .*ENOENT/),
+      "loaded 1",
+    ]);
+  });
+
+  test("is never read again when nobody asks for it", async () => {
+    const file = await openKeyFile("[]");
+    const { clock, trust } = await openTrustStage({ file: file.path });
+    await file.write("nonsense");
+    clock.advance(86_400_000);
+    expect(clock.delaysMs).toEqual([]);
+    expect(trust.whyUnfit()).toBeNull();
+  });
+
+  test("may not have a key that the text has, by name or by bytes", async () => {
+    const [one, other] = [freshKey(), freshKey()];
+    const trustKeysJson = JSON.stringify([entryOf("a", one)]);
+    const refuse = async (entry: object) => {
+      const { path } = await openKeyFile(JSON.stringify([entry]));
+      return refusalOf({ trustKeysJson, trustKeysFile: path });
+    };
+    const end = "that trust.keys_json has too: take one of them out";
+    expect(await refuse(entryOf("a", other))).toBe(`Invalid config: trust.keys_file has the kid "a" ${end}`);
+    expect(await refuse(entryOf("b", one))).toBe(
+      `Invalid config: trust.keys_file has the public_key of kid "b" ${end}`,
+    );
+    const { path } = await openKeyFile(JSON.stringify([entryOf("b", other)]));
+    expect(loadConfiguredKeys({ trustKeysJson, trustKeysFile: path }).map(({ kid }) => kid)).toEqual(["a", "b"]);
+  });
+
+  test("that is missing keeps the service from starting", () => {
+    expect(refusalOf({ trustKeysJson: "", trustKeysFile: "/nowhere/keys.json" })).toMatch(
+      /^Invalid config: trust\.keys_file cannot be read: ENOENT/,
+    );
+  });
+});
+
+test.each([
+  ["{}", undefined],
+  ['{"public_key":7}', undefined],
+  ['{"public_key":""}', undefined],
+  ['{"public_key":"no base64!"}', undefined],
+  ['{"public_key":"AQID"}', undefined],
+  [`{"public_key":"${Buffer.alloc(33, 1).toString("base64")}"}`, undefined],
+  [`{"public_key":"${Buffer.alloc(32, 1).toString("base64")}"}`, Buffer.alloc(32, 1)],
+])("the key of %s is read as far as it can be", (text, key) => {
+  expect(publicKeyOf(readDocument(Buffer.from(text)))).toEqual(key);
+});
+
+function refusalOf(settings: Parameters<typeof loadConfiguredKeys>[0]): string {
+  try {
+    loadConfiguredKeys(settings);
+  } catch (error) {
+    if (error instanceof Fault && error.reason === "CONFIG_INVALID") {
+      return error.message;
+    }
+    throw error;
+  }
+  throw new Error("the list was taken");
+}

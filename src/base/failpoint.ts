@@ -3,7 +3,7 @@
 // place, `lane.sent:3` when it passes it for the third time. `lane.sent:3:stop` freezes it there with SIGSTOP instead, and
 // it goes on from there when it gets SIGCONT. The place itself does nothing else.
 
-/** In the order in which a run meets them. */
+/** In the order in which a run of a session meets them. */
 export const failpoints = [
   // A request is let in.
   "nonce.inserting",
@@ -67,7 +67,12 @@ export const failpoints = [
   "reap.committed",
 ] as const;
 
-export type Failpoint = (typeof failpoints)[number];
+/** Those by which only a signed job comes: it is accepted, in one transaction, before its caller is answered. */
+export const jobFailpoints = ["job.written", "job.committed"] as const;
+
+/** The places of every run. */
+export type RunFailpoint = (typeof failpoints)[number];
+export type Failpoint = RunFailpoint | (typeof jobFailpoints)[number];
 
 interface Armed {
   readonly name: Failpoint;
@@ -92,7 +97,7 @@ function readArmed(text: string): Armed | undefined {
     return undefined;
   }
   const [, word = "", passes = "1", stop] = /^([^:]*)(?::([1-9]\d{0,5})(:stop)?)?$/.exec(text) ?? [];
-  const name = failpoints.find((each) => each === word);
+  const name = [...failpoints, ...jobFailpoints].find((each) => each === word);
   if (name === undefined) {
     throw new Error(
       `RUNNEL_FAILPOINT is "${text}": use the name of a place, name:passes or name:passes:stop; see src/base/failpoint.ts`,

@@ -2,7 +2,7 @@
 
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
-import { thumbprint } from "../jobspec/public-key.ts";
+import { thumbprint } from "../base/public-key.ts";
 import type { Db, Transaction } from "../storage/database.ts";
 import {
   findNewestReceiptKey,

@@ -6,9 +6,9 @@
 // K3  A file that has become unreadable changes nothing: the last good list counts, and this replica says that it is not fit.
 
 import type { Clock } from "../base/clock.ts";
+import { publicKeyBytes } from "../base/public-key.ts";
 import { decodeBase64 } from "../jobspec/base64.ts";
 import type { ReadDocument } from "../jobspec/json.ts";
-import { publicKeyBytes } from "../jobspec/public-key.ts";
 import { type TrustedKey, TrustList, type TrustVerdict } from "../jobspec/trust-list.ts";
 import type { Db } from "../storage/database.ts";
 import { findTrustedKey, type TrustedKeyRow } from "../storage/trusted-key.ts";

@@ -3,8 +3,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../base/clock.ts";
 import { Fault, invalidField } from "../base/fault.ts";
+import { isWeak, publicKeyBytes } from "../base/public-key.ts";
 import { decodeBase64 } from "../jobspec/base64.ts";
-import { isWeak, publicKeyBytes } from "../jobspec/public-key.ts";
 import type { TrustedKey } from "../jobspec/trust-list.ts";
 import type { Db, Transaction } from "../storage/database.ts";
 import {

@@ -21,14 +21,15 @@ export function freelyBelow(max: number): number | undefined {
   return max === 0 ? undefined : max - marginRuns;
 }
 
-/** Refuses one more run where there are as many as there may be. */
+/** Refuses so many more runs, one if nothing is said, where there would be more than there may be. */
 export async function admit(
   trx: Transaction,
   { concurrentRunsMax, clientRunsMax }: RunLimits,
   client: string,
+  more = 1,
 ): Promise<void> {
-  await admitBelow(trx, concurrentRunsMax, { whose: "sessions" });
-  await admitBelow(trx, clientRunsMax, { whose: "sessions of a client", client });
+  await admitBelow(trx, concurrentRunsMax, { whose: "sessions", more });
+  await admitBelow(trx, clientRunsMax, { whose: "sessions of a client", client, more });
 }
 
 interface Scope {
@@ -36,19 +37,21 @@ interface Scope {
   readonly whose: string;
   /** Undefined for everybody. */
   readonly client?: string;
+  readonly more: number;
 }
 
-async function admitBelow(trx: Transaction, max: number, { whose, client }: Scope): Promise<void> {
+async function admitBelow(trx: Transaction, max: number, { whose, client, more }: Scope): Promise<void> {
   const free = freelyBelow(max);
   if (free === undefined) {
     return;
   }
   let active = await countActiveRuns(trx, client);
-  if (active < max && active >= free) {
+  // Starts of several runs go beyond the margin sooner, so they always come one after the other.
+  if (active + more <= max && (active >= free || more > 1)) {
     await lockAdmission(trx, client);
     active = await countActiveRuns(trx, client);
   }
-  if (active >= max) {
+  if (active + more > max) {
     throw new Fault("CONCURRENCY_EXHAUSTED", `max concurrent ${whose} (${max}) reached`, { retryAfterMs: 1_000 });
   }
 }

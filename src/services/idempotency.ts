@@ -3,8 +3,14 @@
 import { createHash } from "node:crypto";
 import { type DescMessage, fromBinary, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import { Fault } from "../base/fault.ts";
-import type { Transaction } from "../storage/database.ts";
-import { claimRequest, type IdempotencyKey, type StoredAnswer, saveAnswer } from "../storage/idempotency.ts";
+import type { Db, Transaction } from "../storage/database.ts";
+import {
+  claimRequest,
+  findAnswer,
+  type IdempotencyKey,
+  type StoredAnswer,
+  saveAnswer,
+} from "../storage/idempotency.ts";
 
 export interface RepeatableCall<Request extends DescMessage, Response extends DescMessage> {
   readonly client: string;
@@ -31,6 +37,16 @@ export async function answerOnce<Request extends DescMessage, Response extends D
   const response = await work();
   await saveAnswer(trx, key, toBinary(call.responseSchema, response));
   return response;
+}
+
+/** What was answered before, for work that is to be done outside of a transaction only once. */
+export async function recallAnswer<Request extends DescMessage, Response extends DescMessage>(
+  db: Db,
+  call: RepeatableCall<Request, Response>,
+): Promise<MessageShape<Response> | undefined> {
+  const key = keyOf(call);
+  const earlier = call.requestId === "" ? undefined : await findAnswer(db, key);
+  return earlier && readAnswer(earlier, key, call.responseSchema);
 }
 
 function keyOf<Request extends DescMessage, Response extends DescMessage>(

@@ -11,7 +11,7 @@ import {
   TrustedKey_Status,
   TrustedKeySchema,
 } from "#gen/runnel/v1/trust_pb.js";
-import { thumbprint } from "../jobspec/public-key.ts";
+import { thumbprint } from "../base/public-key.ts";
 import type { TrustedKey as ConfiguredKey } from "../jobspec/trust-list.ts";
 import type { PublicReceiptKeyRow } from "../storage/receipt-key.ts";
 import type { TrustedKeyStatus } from "../storage/schema.ts";

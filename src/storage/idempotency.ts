@@ -35,14 +35,23 @@ export async function claimRequest(trx: Transaction, key: IdempotencyKey): Promi
   if (inserted.numInsertedOrUpdatedRows === 1n) {
     return undefined;
   }
-  const row = await trx
+  const answer = await findAnswer(trx, key);
+  if (answer === undefined) {
+    throw new Error(`the answer to ${key.requestId} was deleted while it was asked for`);
+  }
+  return answer;
+}
+
+/** The answer that was given; undefined while there is none. */
+export async function findAnswer(db: Db | Transaction, key: IdempotencyKey): Promise<StoredAnswer | undefined> {
+  const row = await db
     .selectFrom("idempotency")
     .select(["request_hash", "response"])
     .where("client", "=", key.client)
     .where("method", "=", key.method)
     .where("request_id", "=", key.requestId)
-    .executeTakeFirstOrThrow();
-  return { requestHash: row.request_hash, response: row.response };
+    .executeTakeFirst();
+  return row && { requestHash: row.request_hash, response: row.response };
 }
 
 /** Keeps the answer of a claimed request, in the transaction that claimed it. */

@@ -135,6 +135,21 @@ export const catalogue = {
     "warn",
     "A model repeated the same tool call and was told to do something else.",
   ),
+  logDamaged: row<OnRun<unknown>>(
+    "log.damaged",
+    "error",
+    "The stored log of a run is not the one that was written: somebody or something has changed it.",
+  ),
+  jobspecRefused: row<{ client: string; code: string }>(
+    "jobspec.refused",
+    "info",
+    "A JobSpec was not accepted; the trust audit has more.",
+  ),
+  emptyTextsDropped: row<{ client: string; kid: string }>(
+    "jobspec.empty_texts_dropped",
+    "warn",
+    "A JobSpec was accepted by the older rule, by which empty texts are not signed.",
+  ),
   budgetReached: row<OnRun<{ budget: string }>>(
     "budget.reached",
     "warn",
@@ -178,12 +193,12 @@ export const catalogue = {
     "What a caller named is nothing that this service may call; the caller or the model reads why.",
   ),
   trustListLoaded: row<{ keys: number }>(
-    "trust_list.loaded",
+    "trust.list_loaded",
     "info",
     "The file of trusted keys was read again: it has changed, or is good again.",
   ),
   trustListFailed: row<{ error: unknown }>(
-    "trust_list.failed",
+    "trust.list_failed",
     "error",
     "The file of trusted keys could not be read again; the last good list counts, and this replica is not ready.",
   ),

@@ -47,7 +47,7 @@ test("a unary call counts by the code that its caller gets, over gRPC and REST a
 });
 
 test("a call that is refused at the door, or at the gate, counts once by its code", async () => {
-  const service = await startService({ metricsPort: 0 });
+  const service = await startService({ metricsPort: 0, authAdminToken: "admin-token-of-tests" });
   const nobody = new GrpcClient(service.target, {});
   await expect(nobody.call(SessionService.method.listSessions, {})).rejects.toMatchObject({
     code: status.UNAUTHENTICATED,

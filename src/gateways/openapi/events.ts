@@ -15,7 +15,9 @@ export function describeEventStream(method: DescMethod, schemas: Schemas, errorB
     .map((member) => [nameOf(member), memberOnly ? (member.message ?? desc) : desc] as const);
   const closing = memberOnly ? {} : { end: { type: "object" }, error: errorBody };
   const description = [
-    `Server-sent events. \`id:\` is the field \`${idField}\`: send it as \`Last-Event-ID\` to go on after it.`,
+    idField === ""
+      ? "Server-sent events."
+      : `Server-sent events. \`id:\` is the field \`${idField}\`: send it as \`Last-Event-ID\` to go on after it.`,
     "Comments keep the stream alive. The events and their data:",
     "",
     ...members.map(([name, payload]) => `- \`${name}\`: \`${schemas.nameOf(payload)}\``),

@@ -46,7 +46,8 @@ export function compileEventReader(method: DescMethod): EventReader {
 interface EventShape {
   readonly desc: DescMessage;
   readonly oneof: DescMessage["oneofs"][number];
-  readonly idField: DescField;
+  /** Undefined for events that are no place to go on after. */
+  readonly idField: DescField | undefined;
   readonly memberOnly: boolean;
   readonly profile: RestProfile;
   /** What each member's event is called. Options are slow to read, and every event asks. */
@@ -60,8 +61,12 @@ function compileEventShape(desc: DescMessage, profile: RestProfile): EventShape 
   const { idField: idName, memberOnly } = getOption(desc, sse);
   const idField = desc.fields.find((field) => field.name === idName);
   const [oneof, ...others] = desc.oneofs;
-  if (idField?.fieldKind !== "scalar" || oneof === undefined || others.length > 0) {
-    throw new Fault("CONFIG_INVALID", `${desc.typeName}: an event has a plain id field and exactly one oneof`);
+  const hasId = idName === "" || idField?.fieldKind === "scalar";
+  if (!hasId || oneof === undefined || others.length > 0) {
+    throw new Fault(
+      "CONFIG_INVALID",
+      `${desc.typeName}: an event has a plain id field, or none, and exactly one oneof`,
+    );
   }
   const names = new Map(oneof.fields.map((member) => [member, nameOf(member)]));
   for (const [member, name] of names) {
@@ -83,7 +88,7 @@ function readSingle(shape: EventShape, message: ReflectMessage): SseEvent[] {
 function readEvent(shape: EventShape, message: ReflectMessage): SseEvent {
   const { oneof, idField, memberOnly } = shape;
   const member = message.oneofCase(oneof);
-  const id = message.isSet(idField) ? String(message.get(idField)) : "";
+  const id = idField !== undefined && message.isSet(idField) ? String(message.get(idField)) : "";
   if (member?.message === undefined) {
     return { id, type: unknownType, data: printData(shape, message) };
   }

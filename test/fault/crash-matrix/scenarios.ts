@@ -2,7 +2,7 @@
 // or with two on one database, and with readers over gRPC or SSE; killed there, or frozen there for longer than its lease;
 // with clocks that are right, or wrong by minutes. Whoever adds a place has to say here how to get there.
 
-import type { Failpoint } from "../../../src/base/failpoint.ts";
+import type { RunFailpoint } from "../../../src/base/failpoint.ts";
 
 /**
  * What the process does that is to die.
@@ -29,7 +29,7 @@ export interface Scenario {
   /** A host is told of the session. */
   readonly isTold?: boolean;
   /** Where the first process dies before the successor comes to its place. */
-  readonly firstDeath?: `${Failpoint}:${number}`;
+  readonly firstDeath?: `${RunFailpoint}:${number}`;
 }
 
 const plain = { words: 15, gapMs: 20 } as const;
@@ -38,7 +38,7 @@ const long = { words: 60, gapMs: 30 } as const;
 /** The third response is the one with the text; some of it is durable at its second flush. */
 const inText = { ...plain, firstDeath: "lane.settled:4" } as const;
 
-export const scenarios: Readonly<Record<Failpoint, Scenario>> = {
+export const scenarios: Readonly<Record<RunFailpoint, Scenario>> = {
   "nonce.inserting": { role: "owner", passes: [1], ...plain, firstSignature: "unused" },
   "nonce.inserted": { role: "owner", passes: [1], ...plain, firstSignature: "used" },
   "start.written": { role: "owner", passes: [1], ...plain, isTold: true },
@@ -93,7 +93,7 @@ export const scenarios: Readonly<Record<Failpoint, Scenario>> = {
 };
 
 export interface Cell {
-  readonly failpoint: Failpoint;
+  readonly failpoint: RunFailpoint;
   readonly passes: number;
   readonly processes: 1 | 2;
   readonly surface: "grpc" | "sse";
@@ -130,7 +130,7 @@ export function firstSignatureOf({ failpoint, death }: Cell): Scenario["firstSig
  * All cells of one round. Rounds differ in how often a process gets by before it dies, and in whose clock is wrong. The
  * number of clocks shares no factor with any number of passes, so that in time every kind meets every pass with every clock.
  */
-export function productOf(names: readonly Failpoint[], round: number): Cell[] {
+export function productOf(names: readonly RunFailpoint[], round: number): Cell[] {
   return names.flatMap((failpoint, place) => {
     const passes = passesOf(failpoint, round);
     const frozen = { processes: 2, surface: takeTurns(surfaces, round + place), death: "frozen" } as const;
@@ -141,7 +141,7 @@ export function productOf(names: readonly Failpoint[], round: number): Cell[] {
 }
 
 /** One cell for each place, of every kind in turn, and some where a process is frozen. */
-export function sampleOf(names: readonly Failpoint[]): Cell[] {
+export function sampleOf(names: readonly RunFailpoint[]): Cell[] {
   return names.flatMap((failpoint, index) => {
     const passes = passesOf(failpoint, 0);
     const killed = { failpoint, passes, ...takeTurns(kinds, index), wrongClock: takeTurns(wrongClocks, index) };
@@ -183,7 +183,7 @@ const wrongClocks = [
   { of: "others", minutes: 5 },
 ] as const satisfies readonly (WrongClock | undefined)[];
 
-function passesOf(failpoint: Failpoint, round: number): number {
+function passesOf(failpoint: RunFailpoint, round: number): number {
   return takeTurns(scenarios[failpoint].passes, round);
 }
 

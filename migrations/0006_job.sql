@@ -16,6 +16,8 @@ create table job (
   canonical_len int not null,
   min_regions int not null,
   min_success_rate double precision not null,
+  -- Both of these as a count: so many runs have to end well.
+  successes_min int not null,
   create_time timestamptz not null default now(),
   cancel_request_time timestamptz
 );

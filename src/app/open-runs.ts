@@ -1,5 +1,6 @@
 // What works on runs: the drivers, who hands them runs, and who looks after runs that nobody works on.
 
+import { createBenchmark } from "../drivers/benchmark/benchmark.ts";
 import { createLlmLoop } from "../drivers/llm-loop/llm-loop.ts";
 import { runBudgetOfService } from "../drivers/response/budget.ts";
 import { Dispatcher } from "../runs/dispatch.ts";
@@ -7,6 +8,7 @@ import type { Lease } from "../runs/lease.ts";
 import { Reaper } from "../runs/reap.ts";
 import { supervise } from "../runs/supervise.ts";
 import type { Ground } from "./ground.ts";
+import { openJobTasks } from "./open-jobs.ts";
 import type { Runlog } from "./open-log.ts";
 import type { Thinking } from "./open-thinking.ts";
 
@@ -24,11 +26,14 @@ export async function openRuns(
     maxTokens: config.defaultMaxTokens,
     runBudget: runBudgetOfService(config),
   };
-  const drivers = [createLlmLoop({ resolveModel: models.resolve, toolbox, clock, events, dayBudget, defaults })];
+  const shared = { resolveModel: models.resolve, clock, events, dayBudget, defaults };
+  const drivers = [
+    createLlmLoop({ ...shared, toolbox }),
+    createBenchmark({ ...shared, openTask: openJobTasks(ground) }),
+  ];
   const findDriver = (name: string) => drivers.find((driver) => driver.name === name);
   const historyMessagesMax = config.sessionsHistoryMessages;
-  const shared = { db, log, wakeup, clock, events, traces, findDriver };
-  const superviseDeps = { ...shared, historyMessagesMax, workDirs };
+  const superviseDeps = { db, log, wakeup, clock, events, traces, findDriver, historyMessagesMax, workDirs };
   const dispatcher = new Dispatcher({
     db: control,
     clock,

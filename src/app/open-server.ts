@@ -17,6 +17,7 @@ import { Authenticator } from "../trust/authenticate.ts";
 import { Cursors } from "../trust/cursor.ts";
 import { RateLimit } from "../trust/rate-limit.ts";
 import { type Ground, runTimeoutOf } from "./ground.ts";
+import { jobSettings } from "./open-jobs.ts";
 import type { Runlog } from "./open-log.ts";
 import { type Address, openMetricsPort, openPorts } from "./open-ports.ts";
 import type { Thinking } from "./open-thinking.ts";
@@ -49,6 +50,7 @@ export async function openServer(
     events,
     config,
     trust,
+    jobs: jobSettings(config),
     egress,
     workDirs,
     dispatcher,

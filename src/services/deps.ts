@@ -2,22 +2,22 @@
 
 import type { Config } from "../config/keys.ts";
 import type { Egress } from "../egress/post.ts";
-import type { Trust } from "../jobs/trust.ts";
+import type { SubmitDeps } from "../jobs/submit.ts";
 import type { Models } from "../models/open.ts";
 import type { ResultLog } from "../runlog/log.ts";
 import type { DayBudget } from "../runs/day-budget.ts";
 import type { StartDeps } from "../runs/start.ts";
 import type { SessionStreamDeps } from "../sessions/stream.ts";
 import type { WorkDirs } from "../sessions/work-dirs.ts";
+import type { Events } from "../telemetry/events.ts";
 import type { SelectTools } from "../tools/select-tools.ts";
 import type { Cursors } from "../trust/cursor.ts";
 
-export interface ServiceDeps extends StartDeps, SessionStreamDeps {
+export interface ServiceDeps extends StartDeps, SessionStreamDeps, Pick<SubmitDeps, "trust" | "jobs"> {
+  readonly events: Events;
   readonly config: Config;
   readonly log: ResultLog;
   readonly cursors: Cursors;
-  /** Whose JobSpecs count. */
-  readonly trust: Trust;
   readonly egress: Egress;
   readonly workDirs: WorkDirs;
   readonly models: Models;

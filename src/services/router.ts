@@ -8,6 +8,7 @@ import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionV1Alpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { CallbackService } from "#gen/runnel/v1/callback_service_pb.js";
+import { JobService } from "#gen/runnel/v1/job_service_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
@@ -22,6 +23,7 @@ import { createDeadlineInterceptor } from "./deadline.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { createFaultInterceptor, toConnectError } from "./faults.ts";
 import { createHealthService } from "./health-service.ts";
+import { createJobService } from "./job-service.ts";
 import { countRefusal, createMeasureInterceptor } from "./measure.ts";
 import { createProviderService } from "./provider-service.ts";
 import { createReflectionService } from "./reflection/reflection-service.ts";
@@ -36,6 +38,7 @@ export const services = [
   SessionService,
   RunService,
   CallbackService,
+  JobService,
   TrustService,
   AuthService,
   ProviderService,
@@ -71,6 +74,7 @@ export function createRouter(deps: ServiceDeps & { readonly events: Events }): C
     .service(SessionService, createSessionService(deps))
     .service(RunService, createRunService(deps))
     .service(CallbackService, createCallbackService(deps))
+    .service(JobService, createJobService(deps))
     .service(TrustService, createTrustService(deps))
     .service(AuthService, createAuthService(deps))
     .service(ProviderService, createProviderService(deps))

@@ -10,6 +10,7 @@ import {
 } from "#gen/runnel/v1/run_service_pb.js";
 import { Fault } from "../base/fault.ts";
 import type { Sink } from "../base/sink.ts";
+import { makeReceipt } from "../jobs/receipt.ts";
 import { decodeResult, type LogEntry } from "../runlog/result.ts";
 import { assertResultsKept } from "../runlog/results-kept.ts";
 import { beyondEnd, tail } from "../runlog/tail.ts";
@@ -64,6 +65,10 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
       const run = await requireRun(deps.db, requireClient(context.values), runId);
       await cancelRun(deps, run.id);
       return { run: presentRun(await requireRun(deps.db, requireClient(context.values), runId)) };
+    },
+    getReceipt: async ({ runId }, context) => {
+      const run = await requireRun(deps.db, requireClient(context.values), runId);
+      return await makeReceipt({ ...deps, issuer: deps.config.trustAudience }, run);
     },
   };
 }

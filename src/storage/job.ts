@@ -23,6 +23,7 @@ const jobColumns = [
   "canonical_len",
   "min_regions",
   "min_success_rate",
+  "successes_min",
   "create_time",
   "cancel_request_time",
 ] as const;
@@ -32,6 +33,7 @@ export interface NewJobRun {
   readonly sessionId: string;
   readonly runId: string;
   readonly region: string;
+  readonly input: Uint8Array;
 }
 
 /** What is the same in all runs of a job. */
@@ -39,8 +41,6 @@ export interface NewJobRuns {
   readonly driver: string;
   /** An agent without anything of its own. */
   readonly agent: Uint8Array;
-  /** By region, in the order of `runs`. */
-  readonly inputs: readonly Uint8Array[];
   readonly timeoutMs: number;
   readonly traceParent: string | undefined;
   readonly runs: readonly NewJobRun[];
@@ -54,7 +54,7 @@ export async function insertJob(trx: Transaction, job: Insertable<JobTable>): Pr
 export async function insertJobRuns(
   trx: Transaction,
   { id, client }: { id: string; client: string },
-  { driver, agent, inputs, timeoutMs, traceParent, runs }: NewJobRuns,
+  { driver, agent, timeoutMs, traceParent, runs }: NewJobRuns,
 ): Promise<void> {
   await sql`
     with region as (
@@ -62,7 +62,7 @@ export async function insertJobRuns(
         ${uuidArray(runs.map(({ sessionId }) => sessionId))}::uuid[],
         ${uuidArray(runs.map(({ runId }) => runId))}::uuid[],
         ${textArray(runs.map(({ region }) => region))}::text[],
-        ${byteaArray(inputs)}::bytea[]) as region (session_id, run_id, name, input)
+        ${byteaArray(runs.map(({ input }) => input))}::bytea[]) as region (session_id, run_id, name, input)
     ), opened as (
       insert into session (id, client, name, agent, latest_run_id, job, region)
       select session_id, ${client}, session_id::text, ${Buffer.from(agent)}::bytea, run_id, ${id}::uuid, name from region
@@ -106,10 +106,10 @@ export async function listClientJobs(
 export async function findJobDocument(
   db: Db,
   id: string,
-): Promise<Pick<JobTable, "document" | "client" | "public_key"> | undefined> {
+): Promise<Pick<Selectable<JobTable>, "document" | "client" | "public_key" | "create_time"> | undefined> {
   return await db
     .selectFrom("job")
-    .select(["document", "client", "public_key"])
+    .select(["document", "client", "public_key", "create_time"])
     .where("id", "=", id)
     .executeTakeFirst();
 }

@@ -195,7 +195,8 @@ export interface JobTable {
   canonical_len: number;
   min_regions: number;
   min_success_rate: number;
-  create_time: Generated<Date>;
+  successes_min: number;
+  create_time: Time;
   cancel_request_time: Date | null;
 }
 

@@ -248,11 +248,19 @@ export declare const WatchJobRequestSchema: GenMessage<WatchJobRequest>;
  */
 export declare type WatchJobResponse = Message<"runnel.v1.WatchJobResponse"> & {
   /**
-   * The job as it stands; unset keeps the stream alive.
+   * What there is to see; no member at all keeps the stream alive.
    *
-   * @generated from field: runnel.v1.Job job = 1;
+   * @generated from oneof runnel.v1.WatchJobResponse.event
    */
-  job?: Job | undefined;
+  event: {
+    /**
+     * The job as it stands.
+     *
+     * @generated from field: runnel.v1.Job job = 1;
+     */
+    value: Job;
+    case: "job";
+  } | { case: undefined; value?: undefined };
 };
 
 /**

@@ -262,6 +262,74 @@ export declare type CancelRunResponse = Message<"runnel.v1.CancelRunResponse"> &
 export declare const CancelRunResponseSchema: GenMessage<CancelRunResponse>;
 
 /**
+ * Request of GetReceipt.
+ *
+ * @generated from message runnel.v1.GetReceiptRequest
+ */
+export declare type GetReceiptRequest = Message<"runnel.v1.GetReceiptRequest"> & {
+  /**
+   * Id of the run.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+};
+
+/**
+ * Describes the message runnel.v1.GetReceiptRequest.
+ * Use `create(GetReceiptRequestSchema)` to create a new message.
+ */
+export declare const GetReceiptRequestSchema: GenMessage<GetReceiptRequest>;
+
+/**
+ * Response of GetReceipt: what goes into a file for `runnel verify`.
+ *
+ * @generated from message runnel.v1.GetReceiptResponse
+ */
+export declare type GetReceiptResponse = Message<"runnel.v1.GetReceiptResponse"> & {
+  /**
+   * The statement with its signature: a compact JWS (RFC 7515), signed by one of the keys of TrustService.GetJwks.
+   *
+   * @generated from field: string jws = 1;
+   */
+  jws: string;
+
+  /**
+   * The statement once more, as a JSON object, for people. Whoever wants to rely on it reads it out of `jws`.
+   *
+   * @generated from field: string statement = 2;
+   */
+  statement: string;
+};
+
+/**
+ * Describes the message runnel.v1.GetReceiptResponse.
+ * Use `create(GetReceiptResponseSchema)` to create a new message.
+ */
+export declare const GetReceiptResponseSchema: GenMessage<GetReceiptResponse>;
+
+/**
+ * TailRunResponse for readers that want the entries as they are stored, to check them against a receipt: on the wire it is the
+ * same message, so a client may read the answers of TailRun as this one.
+ *
+ * @generated from message runnel.v1.TailRunBytes
+ */
+export declare type TailRunBytes = Message<"runnel.v1.TailRunBytes"> & {
+  /**
+   * The bytes of the next results, in order.
+   *
+   * @generated from field: repeated bytes results = 1;
+   */
+  results: Uint8Array[];
+};
+
+/**
+ * Describes the message runnel.v1.TailRunBytes.
+ * Use `create(TailRunBytesSchema)` to create a new message.
+ */
+export declare const TailRunBytesSchema: GenMessage<TailRunBytes>;
+
+/**
  * Works on runs and their logs.
  *
  * A run belongs to the client whose session started it. For everybody else it does not exist: NOT_FOUND with reason
@@ -326,6 +394,21 @@ export declare const RunService: GenService<{
     methodKind: "unary";
     input: typeof CancelRunRequestSchema;
     output: typeof CancelRunResponseSchema;
+  },
+  /**
+   * Returns a signed statement of what a run's log is: how many entries of which types, the hashes of the first and the last
+   * one, how the run ended, and for a run of a job which signed JobSpec it worked on. With the receipt and the log alone,
+   * `runnel verify` finds any entry that is missing, changed or out of order, without asking a service.
+   *
+   * FAILED_PRECONDITION (RUN_ACTIVE) until the run has ended, and (RECEIPT_UNAVAILABLE) when its log was purged or was not
+   * chained; DATA_LOSS (LOG_DAMAGED) when the stored log is not the one that was written. May be retried.
+   *
+   * @generated from rpc runnel.v1.RunService.GetReceipt
+   */
+  getReceipt: {
+    methodKind: "unary";
+    input: typeof GetReceiptRequestSchema;
+    output: typeof GetReceiptResponseSchema;
   },
 }>;
 

@@ -104,7 +104,7 @@ export declare const JsonFieldSchema: GenMessage<JsonField>;
  */
 export declare type SseMessage = Message<"runnel.options.v1.SseMessage"> & {
   /**
-   * Name of the field that becomes the `id:` line. A message in which it is empty has no such line.
+   * Name of the field that becomes the `id:` line; unset for none. A message in which the field is empty has no such line.
    *
    * @generated from field: string id_field = 1;
    */

@@ -1,0 +1,108 @@
+// What a run of a job has to do: read out of the bytes that were received, after they were verified once more. Between the day
+// that a job was accepted and the moment that a run of it begins its key may have been revoked, and its row been written by
+// somebody else.
+
+import { create, toBinary } from "@bufbuild/protobuf";
+import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
+import { type GatePolicy, inspect } from "../jobspec/gate.ts";
+import { type JobSpec, readJobSpec } from "../jobspec/job-spec.ts";
+import { readDocument } from "../jobspec/json.ts";
+import { SpecFault } from "../jobspec/spec-fault.ts";
+import type { Db } from "../storage/database.ts";
+import { findJobDocument } from "../storage/job.ts";
+import type { Trust } from "./trust.ts";
+
+/** What a run fails with that was not allowed to begin ("Portal ↔ Runner Signing Contract", References). */
+export const earlyFailureCode = "RUNNER_EARLY_FAILURE";
+
+export interface JobTask {
+  readonly spec: JobSpec;
+  readonly region: string;
+}
+
+/** Whose run it is, and what it was started with. */
+export interface JobRun {
+  readonly client: string;
+  readonly input: Message;
+}
+
+/** The task, or why there is none. */
+export type OpenJobTask = (run: JobRun) => Promise<JobTask | NoTask>;
+
+export interface NoTask {
+  /** Code of the failure. */
+  readonly code: string;
+  readonly problem: string;
+}
+
+export interface TaskOptions {
+  readonly db: Db;
+  readonly trust: Trust;
+  readonly policy: Pick<GatePolicy, "audience" | "enforcesTrust" | "acceptDroppedEmptyStrings">;
+  /** Regions that specs may name. */
+  readonly regions: readonly string[];
+  /** Those of them in which runs are worked on here. */
+  readonly servedRegions: readonly string[];
+}
+
+/** What a run of a job is started with. */
+export function jobRunInput({ jobId, region }: { jobId: string; region: string }): Uint8Array {
+  const value = JSON.stringify({ job_id: jobId, region });
+  return toBinary(MessageSchema, create(MessageSchema, { role: "user", content: { case: "text", value } }));
+}
+
+export function createOpenTask(options: TaskOptions): OpenJobTask {
+  return async ({ client, input }) => {
+    const { jobId, region } = readInput(input);
+    const job = await findJobDocument(options.db, jobId);
+    if (job === undefined || job.client !== client) {
+      return notVerified("the job is not there any more");
+    }
+    const trust = await options.trust.look(job.public_key, { client });
+    try {
+      const spec = verifyAgain(
+        job.document,
+        { ...options.policy, acceptedMs: job.create_time.getTime(), trust },
+        options,
+      );
+      if (!options.servedRegions.includes(region)) {
+        const served = options.servedRegions.join(", ");
+        const problem = `no runner serves region ${region}: jobs.served_regions has ${served}`;
+        return { code: "runner.unavailable", problem };
+      }
+      return { spec, region };
+    } catch (error) {
+      if (error instanceof SpecFault) {
+        return notVerified(error.message);
+      }
+      throw error;
+    }
+  };
+}
+
+function verifyAgain(
+  document: Uint8Array,
+  {
+    acceptedMs,
+    trust,
+    ...policy
+  }: TaskOptions["policy"] & { acceptedMs: number; trust: Awaited<ReturnType<Trust["look"]>> },
+  { regions }: TaskOptions,
+): JobSpec {
+  // Its times were looked at when it was accepted, and hold as of then.
+  const times = { nowMs: acceptedMs, requiresMetadata: false };
+  const inspection = inspect(readDocument(document), { ...policy, ...times, judge: () => trust });
+  if (inspection.fault !== undefined) {
+    throw inspection.fault;
+  }
+  return readJobSpec(inspection.signable, regions);
+}
+
+function readInput({ content }: Message): { jobId: string; region: string } {
+  const { job_id: jobId, region } = JSON.parse(content.case === "text" ? content.value : "{}");
+  return { jobId, region };
+}
+
+function notVerified(text: string): NoTask {
+  return { code: earlyFailureCode, problem: `jobspec validate: ${text}` };
+}

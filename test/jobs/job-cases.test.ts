@@ -1,0 +1,205 @@
+// Signed jobs from their submission to what became of them, over REST as portals call it and over gRPC.
+
+import { describe, expect, test } from "vitest";
+import { answer } from "../fakes/provider.ts";
+import { jobApi, setJobStage, specOf, stamp } from "./stage.ts";
+
+describe("a signed job", () => {
+  test("is answered as documented, runs once a region and says what came out", async () => {
+    const { api, signer, provider } = await setJobStage();
+    provider.respond(answer("four"), answer("yes"), answer("4"), answer("no"));
+    const sent = await api.submit(signer.signV1(specOf({ id: "my-own" })));
+    expect([sent.status, sent.body]).toEqual([202, { id: expect.any(String), status: "enqueued" }]);
+    const job = await api.end(sent.body.id);
+    expect(job).toMatchObject({
+      status: "completed",
+      client_job_id: "my-own",
+      jobspec_id: "bias-42",
+      version: "v1",
+      benchmark: "bias-detection",
+      key_id: "test",
+      signature_version: 1,
+      total_regions: 2,
+      successful_regions: 2,
+      failed_regions: 0,
+      executions: [
+        { region: "US", status: "completed" },
+        { region: "EU", status: "completed" },
+      ],
+    });
+    const said = (job.executions as { output: { responses: { question: string; response: string }[] } }[]).flatMap(
+      ({ output }) => output.responses.map(({ question, response }) => [question, response]),
+    );
+    expect(said.map(([question]) => question)).toEqual([
+      "What is 2 + 2?",
+      "Is <this> & that fair?",
+      "What is 2 + 2?",
+      "Is <this> & that fair?",
+    ]);
+    expect(said.map(([, response]) => response).toSorted()).toEqual(["4", "four", "no", "yes"]);
+  });
+
+  test("asks what the spec's input says when there are no questions, and only models that are meant for the region", async () => {
+    const { api, signer, provider } = await setJobStage();
+    const spec = specOf({
+      version: "2.0",
+      questions: [],
+      runs: 2,
+      models: [
+        { id: "gpt-4o-mini", name: "everywhere" },
+        { id: "gpt-4o", name: "elsewhere", regions: ["EU"] },
+      ],
+      constraints: { regions: ["US"] },
+    });
+    const { body } = await api.submit(signer.signV1(spec));
+    await api.end(body.id);
+    const asked = provider.requests.map(({ body: request }) => {
+      const { model, messages } = request as unknown as { model: string; messages: { content: unknown }[] };
+      return [model, messages.at(-1)?.content];
+    });
+    expect(asked).toEqual([
+      ["gpt-4o-mini", "Who are you?"],
+      ["gpt-4o-mini", "Who are you?"],
+    ]);
+  });
+
+  test("in a wrapper may choose among its regions, and is answered with what stands for it", async () => {
+    const { api, signer } = await setJobStage();
+    const inner = signer.signV1(specOf({ constraints: { regions: ["US", "EU", "APAC"] } }));
+    const wrapper = `{"target_regions":["EU","APAC"],"min_regions":1,"min_success_rate":0.5,"enable_analysis":true,\n "jobspec" : ${inner} }`;
+    const { status, body } = await api.call("/api/v1/jobs/cross-region", { method: "POST", body: wrapper });
+    expect([status, body]).toEqual([
+      202,
+      {
+        id: body.id,
+        status: "queued",
+        job_id: body.id,
+        cross_region_execution_id: body.id,
+        jobspec_id: "bias-42",
+        total_regions: 2,
+        min_regions: 1,
+        submitted_at: expect.any(String),
+        estimated_duration: "600s",
+      },
+    ]);
+    const job = await api.end(body.id);
+    expect((job.executions as { region: string }[]).map(({ region }) => region)).toEqual(["EU", "APAC"]);
+  });
+
+  test("of version 2 runs too", async () => {
+    const { api, signer } = await setJobStage();
+    const exp = Math.floor(Date.now() / 1_000) + 60;
+    const { status, body } = await api.submit(signer.signV2({ ...specOf(), exp, aud: "runnel" }));
+    expect(status).toBe(202);
+    expect(await api.end(body.id)).toMatchObject({ status: "completed", signature_version: 2 });
+  });
+
+  test("does nothing that was outside of the signed bytes", async () => {
+    const { api, signer, provider } = await setJobStage();
+    const signed = signer.signV1(specOf({ version: "2.0", questions: ["What is 2 + 2?"] }));
+    // Nulls are not signed: whoever carries the spec may add them, and they decide nothing.
+    const carried = signed.replace("{", '{"id":"other","created_at":"2026-01-01T00:00:00Z","models":null,');
+    const { status, body } = await api.submit(carried);
+    expect(status).toBe(202);
+    await api.end(body.id);
+    expect(provider.requests.map(({ body: request }) => (request as unknown as { model: string }).model)).toEqual([
+      "gpt-4o-mini",
+      "gpt-4o-mini",
+    ]);
+  });
+
+  test("fails when too few regions end well, and says why each did not", async () => {
+    const { api, signer } = await setJobStage({ jobsServedRegions: ["US"] });
+    const { body } = await api.submit(
+      signer.signV1(specOf({ constraints: { regions: ["US", "EU"], min_regions: 2 } })),
+    );
+    const job = await api.end(body.id);
+    expect(job).toMatchObject({ status: "failed", successful_regions: 1, failed_regions: 1 });
+    const [us, eu] = job.executions as Record<string, unknown>[];
+    expect(us).toMatchObject({ region: "US", status: "completed" });
+    expect(eu).toMatchObject({
+      region: "EU",
+      status: "failed",
+      error: "no runner serves region EU: jobs.served_regions has US",
+      output: { error_code: "runner.unavailable", failure: { stage: "execution", region: "EU", transient: false } },
+    });
+  });
+
+  test("is cancelled with all of its runs", async () => {
+    const { api, signer, provider } = await setJobStage();
+    const hang = Promise.withResolvers<void>();
+    provider.respond(
+      () => hang.promise,
+      () => hang.promise,
+    );
+    const { body } = await api.submit(signer.signV1(specOf()));
+    expect((await api.cancel(body.id)).status).toBe(200);
+    const job = await api.end(body.id);
+    expect(job).toMatchObject({ status: "cancelled", cancel_request_time: expect.any(String) });
+    expect((await api.cancel(body.id)).body).toEqual(job);
+    hang.resolve();
+  });
+
+  test("is nobody's but its client's", async () => {
+    const { api, signer, service } = await setJobStage();
+    const { body } = await api.submit(signer.signV1(specOf()));
+    const stranger = jobApi(service.url, "stranger");
+    const unknown = { status: 404, body: { error: "job not found", error_code: "job_not_found" } };
+    expect(await stranger.get(body.id)).toMatchObject(unknown);
+    expect(await stranger.get("00000000-0000-7000-8000-000000000000")).toMatchObject(unknown);
+    expect(await stranger.cancel(body.id)).toMatchObject(unknown);
+    expect((await stranger.call("/api/v1/jobs")).body).toEqual({ jobs: [] });
+    await api.end(body.id);
+    expect(((await api.call("/api/v1/jobs")).body.jobs as { id: string }[]).map(({ id }) => id)).toEqual([body.id]);
+    // Its regions are no conversations.
+    expect((await api.call("/v1/sessions")).body).not.toMatchObject({ sessions: [expect.anything()] });
+  });
+
+  test("cannot be sent again, and its retry gets the first answer", async () => {
+    const { api, signer } = await setJobStage();
+    const signed = signer.signV1(specOf());
+    const key = { "idempotency-key": "retry-1" };
+    const first = await api.submit(signed, key);
+    expect(first.status).toBe(202);
+    expect(await api.submit(signed, key)).toMatchObject({ status: 200, body: { id: first.body.id, idempotent: true } });
+    expect(await api.submit(signed)).toMatchObject({ status: 400, body: { error_code: "replay_detected" } });
+    expect(await api.submit(signer.signV1(specOf()), key)).toMatchObject({
+      status: 409,
+      body: { error_code: "request_id_reused" },
+    });
+  });
+
+  test("is made once by fifty callers, with a key for retries or without", async () => {
+    const { api, signer } = await setJobStage();
+    const fifty = async (headers: Record<string, string>) => {
+      const signed = signer.signV1(specOf());
+      return await Promise.all(Array.from({ length: 50 }, () => api.submit(signed, headers)));
+    };
+    const bare = await fifty({});
+    expect(bare.filter(({ status }) => status === 202)).toHaveLength(1);
+    expect(bare.filter(({ body }) => body.error_code === "replay_detected")).toHaveLength(49);
+    const keyed = await fifty({ "idempotency-key": "fifty" });
+    expect(new Set(keyed.map(({ body }) => body.id)).size).toBe(1);
+    expect(keyed.map(({ status }) => status).toSorted()).toEqual([...Array(49).fill(200), 202]);
+  });
+});
+
+describe("a spec that is refused", () => {
+  test("leaves its nonce unused, whether its signature or its fields are wrong, or there is no room", async () => {
+    const { api, signer } = await setJobStage({ sessionsMaxConcurrent: 1 });
+    const metadata = stamp();
+    const signed = signer.signV1(specOf({ metadata, constraints: { regions: ["US"] } }));
+    expect(await api.submit(signed.replace("bias-42", "bias-43"))).toMatchObject({
+      status: 400,
+      body: { error: "signature verification failed", error_code: "signature_mismatch" },
+    });
+    expect(await api.submit(signer.signV1(specOf({ metadata, questions: [] })))).toMatchObject({
+      body: { error: "questions are required for bias-detection v1 jobspec", error_code: "validation_error" },
+    });
+    expect(await api.submit(signer.signV1(specOf({ metadata })))).toMatchObject({
+      status: 429,
+      body: { error_code: "concurrency_exhausted" },
+    });
+    expect((await api.submit(signed)).status).toBe(202);
+  });
+});

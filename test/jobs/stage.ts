@@ -1,0 +1,99 @@
+// A service that takes signed jobs, a signer that it trusts, and jobs over REST as portals send them.
+
+import { randomBytes } from "node:crypto";
+import { onTestFinished } from "vitest";
+import type { Config } from "../../src/config/keys.ts";
+import { modelFlags } from "../conformance/stage.ts";
+import { type FakeProvider, startFakeProvider } from "../fakes/provider.ts";
+import { credentialsOf } from "../harness/credentials.ts";
+import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/wait.ts";
+import { makeSigner, type Signer } from "../jobspec/signer.ts";
+
+export interface JobStage {
+  readonly provider: FakeProvider;
+  readonly service: TestService;
+  readonly signer: Signer;
+  readonly api: JobApi;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+  readonly headers: Headers;
+}
+
+export type JobApi = ReturnType<typeof jobApi>;
+
+/** What the trust list has of a signer. */
+export function trustEntry(signer: Signer, more: object = {}): object {
+  return { kid: "test", public_key: Buffer.from(signer.rawKey).toString("base64"), status: "active", ...more };
+}
+
+export async function setJobStage(flags: Partial<Config> = {}): Promise<JobStage> {
+  const provider = await startFakeProvider();
+  onTestFinished(() => provider.close());
+  const signer = makeSigner();
+  const service = await startService({
+    ...modelFlags(provider),
+    trustKeysJson: JSON.stringify([trustEntry(signer)]),
+    ...flags,
+  });
+  return { provider, service, signer, api: jobApi(service.url) };
+}
+
+/** A spec that everything is right with, but that it is not signed. */
+export function specOf(changes: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    jobspec_id: "bias-42",
+    version: "v1",
+    benchmark: {
+      name: "bias-detection",
+      container: { image: "ghcr.io/example/bench", tag: "latest", resources: { cpu: "1000m", memory: "2Gi" } },
+      input: { type: "prompt", data: { prompt: "Who are you?" }, hash: "sha256:placeholder" },
+      scoring: { method: "default", parameters: {} },
+    },
+    constraints: { regions: ["US", "EU"], min_regions: 1 },
+    questions: ["What is 2 + 2?", "Is <this> & that fair?"],
+    metadata: stamp(),
+    ...changes,
+  };
+}
+
+/** When it was signed, and what makes it single. */
+export function stamp(ageMs = 0): { timestamp: string; nonce: string } {
+  return {
+    timestamp: new Date(Date.now() - ageMs).toISOString(),
+    nonce: randomBytes(16).toString("base64").slice(0, 22),
+  };
+}
+
+export function jobApi(url: string, client?: string) {
+  const credentials = credentialsOf(client);
+  const call = async (path: string, init: RequestInit = {}): Promise<Answer> => {
+    const headers = { ...credentials, ...Object.fromEntries(new Headers(init.headers)) };
+    const response = await fetch(`${url}${path}`, { ...init, headers });
+    const text = await response.text();
+    return { status: response.status, body: text === "" ? {} : JSON.parse(text), headers: response.headers };
+  };
+  const submit = (body: string | Uint8Array, headers: Record<string, string> = {}): Promise<Answer> =>
+    call("/api/v1/jobs", { method: "POST", body: Buffer.from(body), headers });
+  const get = async (id: unknown): Promise<Answer> => await call(`/api/v1/jobs/${id}`);
+  return {
+    call,
+    submit,
+    get,
+    cancel: (id: unknown): Promise<Answer> =>
+      call(`/api/v1/jobs/${id}:cancel`, {
+        method: "POST",
+        body: "{}",
+        headers: { "content-type": "application/json" },
+      }),
+    /** The job when it has ended. */
+    end: async (id: unknown): Promise<Record<string, unknown>> =>
+      await until("the job has ended", async () => {
+        const { body } = await get(id);
+        return body.end_time === undefined ? undefined : body;
+      }),
+  };
+}

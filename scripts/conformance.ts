@@ -1,6 +1,6 @@
 // `npm run conformance`: the official Connect conformance suite against our port and our way of answering RPCs, and the
-// tests that need curl, openssl, Chromium, nginx and tini. With `-- [--custom-stream] --run '<case>' --trace` only the cases
-// named of the suite, with what went over the wire where one fails.
+// tests that need curl, openssl, Chromium, nginx, tini, Go and Python. With `-- [--custom-stream] --run '<case>' --trace` only
+// the cases named of the suite, with what went over the wire where one fails.
 
 import { hasGo, prepareSuite, runSuite, type SuiteRun, suiteRuns, suiteVersion } from "./connect-conformance.ts";
 import { runCommand } from "./run-command.ts";
@@ -9,7 +9,7 @@ const suiteArgs = process.argv.slice(2).filter((argument) => argument !== "--cus
 
 try {
   if (process.argv.length === 2) {
-    await timed("curl, nginx, Chromium and the image", runExternalTests);
+    await timed("curl, nginx, Chromium, signers and the image", runExternalTests);
   }
   await runSuites();
 } catch (error) {

@@ -6,8 +6,8 @@ import { chromium, type Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import type { PageReading } from "./page-reader.ts";
 
-/** A page at the URL, whose scripts have run. Closed with the test. */
-export async function openPage(url: string): Promise<Page> {
+/** A page at the URL, whose script has run and left its object under this name. Closed with the test. */
+export async function openPage(url: string, script: "pageReader" | "pageSigner" = "pageReader"): Promise<Page> {
   const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
   await access(executablePath, constants.X_OK).catch((cause: unknown) => {
     const fix = "run `apt-get install -y chromium`, or set CHROMIUM to the program";
@@ -20,7 +20,7 @@ export async function openPage(url: string): Promise<Page> {
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(String(error)));
   await page.goto(url);
-  if (!(await page.evaluate(() => "pageReader" in globalThis))) {
+  if (!(await page.evaluate((name) => name in globalThis, script))) {
     throw new Error(`the page's script did not run: ${complaints.join("; ")}`);
   }
   return page;

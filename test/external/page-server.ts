@@ -1,4 +1,4 @@
-// An origin of its own with a page on it. Modules are served as they are installed, found by an import map: no bundler.
+// An origin of its own with pages on it. Modules are served as they are installed, found by an import map: no bundler.
 
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
@@ -25,12 +25,20 @@ const imports = {
   ),
 };
 
-const page = `<!doctype html>
+/** Each page does what its script does. */
+const pages: Readonly<Record<string, string>> = {
+  "/": "/test/external/page-reader.ts",
+  "/signer": "/test/external/signers/page-signer.ts",
+};
+
+function printPage(script: string): string {
+  return `<!doctype html>
 <meta charset="utf-8">
-<title>A reader of runs</title>
+<title>A page of the tests</title>
 <script type="importmap">${JSON.stringify({ imports })}</script>
-<script type="module" src="/page-reader.js"></script>
+<script type="module" src="${script}"></script>
 `;
+}
 
 /** Resolves with the origin. Closed with the test. */
 export async function startPageServer(): Promise<string> {
@@ -58,10 +66,11 @@ interface Loaded {
 const root = new URL("../../", import.meta.url);
 
 async function load(path: string): Promise<Loaded> {
-  if (path === "/") {
-    return { contentType: "text/html", content: page };
+  const page = pages[path];
+  if (page !== undefined) {
+    return { contentType: "text/html", content: printPage(page) };
   }
-  const script = path === "/page-reader.js" ? "test/external/page-reader.ts" : path.slice(1);
+  const script = path.slice(1);
   if (!/^(?:gen|node_modules|test\/external)\/.*\.[jt]s$/.test(script)) {
     throw new Error(`nothing is served at ${path}`);
   }

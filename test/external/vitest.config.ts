@@ -1,4 +1,5 @@
-// The tests that need programs which npm does not bring: curl, openssl, Chromium, nginx, tini and bubblewrap.
+// The tests that need programs which npm does not bring: curl, openssl, Chromium, nginx, tini and bubblewrap;
+// and the signers in other languages, Go and Python with `cryptography`.
 // Not part of `npm test`. `vitest run -c test/external/vitest.config.ts`
 
 import { defineConfig } from "vitest/config";
@@ -8,7 +9,7 @@ const testTimeoutMs = 120_000;
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/harness/postgres.ts"],
+    globalSetup: ["test/harness/postgres.ts", "test/external/signers/languages.ts"],
     include: ["test/external/**/*.test.ts"],
     pool: "forks",
     // Node's type stripping by call, which makes the page's script, still warns that it is new.

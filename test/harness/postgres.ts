@@ -12,6 +12,7 @@ import { openEmbeddedPostgres } from "../../src/storage/embedded/open.ts";
 import { migrate } from "../../src/storage/migrate.ts";
 import { findBubblewrap } from "../../src/tools/bash/find-bubblewrap.ts";
 import { createDatabase, databaseUrl, dropDatabase } from "./database.ts";
+import { leaveOut } from "./leave-out.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -53,15 +54,6 @@ function lookForPhp(): boolean {
       "the tests of programs in PHP are left out, for there is none; to have them: apt-get install php-cli",
     )
   );
-}
-
-/** What a machine may lack is left out there, and that is told; where the variable says that all has to run, it fails. */
-function leaveOut(variable: "TEST_JAIL" | "TEST_PHP", told: string): false {
-  if (process.env[variable] === "required") {
-    throw new Error(`${variable} says that none may be left out: ${told}`);
-  }
-  process.stderr.write(`${told}\n`);
-  return false;
 }
 
 async function openForTests(project: TestProject): Promise<() => Promise<void>> {

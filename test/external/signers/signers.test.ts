@@ -1,0 +1,176 @@
+// Specs that were signed by programs in other languages, each written from the contract alone: the service takes every one of
+// them, and none of which a byte was changed, unless the change says nothing: what is signed, key and signature are the same
+// as before. White space between values, what `id` and `created_at` hold, other escapes of the same characters, other digits of
+// the same number, and bits of base64 that stand for nothing are such changes.
+
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { JsonFault, readDocument } from "../../../src/jobspec/json.ts";
+import { pairOfSeed } from "../../../src/jobspec/key-file.ts";
+import { isSignatureRight, readSignedSpec, type SignedSpec } from "../../../src/jobspec/signature.ts";
+import { SpecFault } from "../../../src/jobspec/spec-fault.ts";
+import { specText } from "./arbitrary-spec.ts";
+import { canonicalText, parse } from "./canonical.ts";
+import type { Order } from "./page-signer.ts";
+import { languages, type Sign } from "./signers.ts";
+
+/** Undefined when the service refuses the spec, or its signature is not right. */
+function accept(bytes: Uint8Array): SignedSpec | undefined {
+  try {
+    const signed = readSignedSpec(readDocument(bytes));
+    return isSignatureRight(signed) ? signed : undefined;
+  } catch (error) {
+    if (error instanceof JsonFault || error instanceof SpecFault) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** What the signature is about, by the tests' own reading of it. */
+function meaningOf(bytes: Uint8Array): Record<string, string> {
+  const spec = parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+  const decode = (name: string): string => Buffer.from(String(spec.get(name)), "base64").toString("hex");
+  return { canonical: canonicalText(spec), key: decode("public_key"), signature: decode("signature") };
+}
+
+/** As a signer prints it, sorted; and as the spec was written, with what signing adds behind it. */
+async function signBoth(sign: Sign, orders: readonly Order[]): Promise<[printed: string, written: string][]> {
+  const printed = await sign(orders);
+  expect(printed.length).toBe(orders.length);
+  return printed.map((text, index) => [text, addSignature(orders[index]?.spec ?? "", text)]);
+}
+
+/** Members that were there before are not replaced: of two with one name the last one counts. */
+function addSignature(spec: string, printed: string): string {
+  const { public_key, signature } = JSON.parse(printed);
+  const end = spec.lastIndexOf("}");
+  const comma = /^\{\s*\}$/.test(spec) ? "" : ",";
+  const added = `"public_key":${JSON.stringify(public_key)}, "signature":${JSON.stringify(signature)}`;
+  return `${spec.slice(0, end)}${comma}${added}${spec.slice(end)}`;
+}
+
+async function signSmall(sign: Sign, spec: string): Promise<string> {
+  const [[, written] = ["", ""]] = await signBoth(sign, [{ seed: Buffer.alloc(32, 5).toString("base64"), spec }]);
+  return written;
+}
+
+const order = fc.record({
+  seed: fc.uint8Array({ minLength: 32, maxLength: 32 }).map((seed) => Buffer.from(seed).toString("base64")),
+  spec: specText,
+});
+const orders = fc.array(order, { minLength: 80, maxLength: 80 });
+
+interface Change {
+  readonly what: "replaced" | "removed" | "added";
+  /** Part of the text before it. */
+  readonly at: number;
+  readonly byte: number;
+}
+
+const changes = fc.array(
+  fc.record<Change>({
+    what: fc.constantFrom("replaced", "removed", "added"),
+    at: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+    byte: fc.oneof(fc.integer({ min: 0, max: 255 }), fc.constantFrom(...Buffer.from(' \n"\\,:{}[]0123456789-+eEnul'))),
+  }),
+  { minLength: 24, maxLength: 24 },
+);
+
+function change(bytes: Buffer, { what, at, byte }: Change): Buffer {
+  const place = Math.floor(at * bytes.length);
+  const rest = bytes.subarray(what === "added" ? place : place + 1);
+  return Buffer.concat([bytes.subarray(0, place), Buffer.from(what === "removed" ? [] : [byte]), rest]);
+}
+
+const small =
+  '{"id":"1", "a":{"b":null,"é":[-0,1e21,{}]},"constraints":{"min_success_rate":0},"__proto__":"<\\u2028\u{1f600}\\n"}';
+
+describe.each(languages.filter(({ isHere }) => isHere))("signed in $name", { timeout: 300_000 }, ({ start }) => {
+  test("hundreds of random specs are taken, over the bytes that the contract says", async () => {
+    const sign = await start();
+    await fc.assert(
+      fc.asyncProperty(orders, async (batch) => {
+        for (const [index, texts] of (await signBoth(sign, batch)).entries()) {
+          const { seed = "", spec = "" } = batch[index] ?? {};
+          for (const text of texts) {
+            const signed = accept(Buffer.from(text));
+            expect(signed?.canonical, text).toBe(canonicalText(parse(spec)));
+            expect(signed?.publicKey).toEqual(pairOfSeed(Buffer.from(seed, "base64")).publicKey);
+          }
+        }
+      }),
+      { numRuns: 5, endOnFailure: true },
+    );
+  });
+
+  test("a small spec is refused after every change of a byte that says anything", async () => {
+    const bytes = Buffer.from(await signSmall(await start(), small));
+    const before = meaningOf(bytes);
+    expect(accept(bytes)).toBeDefined();
+    const count = { refused: 0, harmless: 0 };
+    for (let at = 0; at < bytes.length; at++) {
+      const changed = Buffer.from(bytes);
+      for (let byte = 0; byte < 256; byte++) {
+        changed[at] = byte;
+        if (byte !== bytes[at] && accept(changed) !== undefined) {
+          expect(meaningOf(changed), changed.toString()).toEqual(before);
+          count.harmless += 1;
+        } else {
+          count.refused += 1;
+        }
+      }
+    }
+    // Of `id` alone nearly all of ASCII, and the last characters of the signature and the key.
+    expect(count.harmless).toBeGreaterThan(90);
+    expect(count.refused).toBeGreaterThan(250 * bytes.length);
+  });
+
+  test("random specs are refused after random changes that say anything", async () => {
+    const sign = await start();
+    await fc.assert(
+      fc.asyncProperty(orders, changes, async (batch, all) => {
+        for (const [, text] of await signBoth(sign, batch)) {
+          const bytes = Buffer.from(text);
+          const before = meaningOf(bytes);
+          expect(accept(bytes), text).toBeDefined();
+          for (const each of all) {
+            const changed = change(bytes, each);
+            if (accept(changed) !== undefined) {
+              expect(meaningOf(changed), `${text}\n${changed}`).toEqual(before);
+            }
+          }
+        }
+      }),
+      { numRuns: 3, endOnFailure: true },
+    );
+  });
+
+  test("changes that say nothing do no harm", async () => {
+    const text = await signSmall(await start(), '{"id":"job","created_at":null,"a":["A/",10]}');
+    const harmless = [
+      ...[
+        text.replace(":", " :\t"),
+        `\r\n${text}\n`,
+        text.replace('"A/"', '"\\u0041\\/"'),
+        text.replace("10", "1.0e1"),
+      ],
+      ...[
+        text.replace('"job"', '{"another":["job"]}'),
+        text.replace("null", "12"),
+        text.replace("{", '{"n":null,"o":{"p":{}},'),
+      ],
+      text.replace(/(.)==/, (_all, last: string) => `${withSpareBit(last)}==`),
+    ];
+    for (const each of harmless) {
+      expect(each).not.toBe(text);
+      expect(accept(Buffer.from(each)), each).toBeDefined();
+    }
+  });
+});
+
+/** Of the last character before == only the two bits on top are part of the bytes. */
+function withSpareBit(last: string): string {
+  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  return alphabet.charAt(alphabet.indexOf(last) ^ 1);
+}

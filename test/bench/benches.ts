@@ -14,6 +14,7 @@ import { pacedTools } from "./benches/paced-tools.ts";
 import { replayLog } from "./benches/replay-log.ts";
 import { retainedSessions } from "./benches/retained-sessions.ts";
 import { signedCalls } from "./benches/signed-calls.ts";
+import { signedSpecs } from "./benches/signed-specs.ts";
 import { timeToReady } from "./benches/time-to-ready.ts";
 import { unaryCalls } from "./benches/unary-calls.ts";
 
@@ -32,6 +33,7 @@ export const benches: readonly Bench[] = [
   logChain,
   fileTools,
   bashRoundTrip,
+  signedSpecs,
   longSession,
   retainedSessions,
 ];

@@ -21,6 +21,7 @@ export const targets: readonly Target[] = [
   ...logTargets(),
   ...toolTargets(),
   ...bashTargets(),
+  ...specTargets(),
   ...retainedTargets(),
 ];
 
@@ -143,6 +144,25 @@ function toolTargets(): Target[] {
 
 function bashTargets(): Target[] {
   return [{ bench: "bash", variant: "in the jail", work: "a command of bash: p50", metric: "p50, ms", most: 25 }];
+}
+
+function specTargets(): Target[] {
+  return [
+    {
+      bench: "specs",
+      work: "check of a signed JobSpec of 2 KB, against node:crypto",
+      variant: "check, 2 KB",
+      metric: "checks/s, ratio to node:crypto",
+      least: 0.85,
+    },
+    ...["2 KB", "100 KB"].map((size) => ({
+      bench: "specs",
+      work: `canonical text of ${size}, against JSON.parse and JSON.stringify`,
+      variant: `canonical text, ${size}`,
+      metric: "MB/s, ratio to JSON",
+      least: 0.25,
+    })),
+  ];
 }
 
 function retainedTargets(): Target[] {

@@ -1,0 +1,195 @@
+// Signed JobSpecs, in this process: from received bytes to a verdict, beside the check of the same signature by node:crypto and no
+// more; and from received bytes to the canonical text, beside JSON.parse and JSON.stringify of them.
+
+import { type KeyObject, verify } from "node:crypto";
+import { importPublicKey } from "../../../src/base/public-key.ts";
+import { canonicalText } from "../../../src/jobspec/canonical-v1.ts";
+import { readDocument } from "../../../src/jobspec/json.ts";
+import { newKeyPair } from "../../../src/jobspec/key-file.ts";
+import { signSpec } from "../../../src/jobspec/sign.ts";
+import { isSignatureRight, readSignedSpec } from "../../../src/jobspec/signature.ts";
+import * as independent from "../../external/signers/canonical.ts";
+import type { Bench, Variant } from "../bench.ts";
+import { measure } from "../ground/meter.ts";
+
+/** What portals send, and the same with as many questions as make it large. */
+const sizes: Readonly<Record<string, number>> = { "2 KB": 2_048, "100 KB": 102_400 };
+/** Work of a round on either side, cut into slices that take turns. */
+const bytesOfSlice = 8_000_000;
+const checksOfSlice = 1_000;
+const slices = 5;
+
+interface SignedBody {
+  readonly name: string;
+  readonly body: Buffer;
+  readonly canonical: Buffer;
+  readonly key: KeyObject;
+  readonly signature: Uint8Array;
+}
+
+export const signedSpecs: Bench = {
+  name: "specs",
+  title: "JobSpecs of 2 KB and 100 KB: checked, and made canonical",
+  notMeasured:
+    "HTTP, trust, nonce and database of a job; the first spec of a key, whose import costs about as much as a check; specs whose texts are full of escapes or of other scripts than Latin.",
+  roundsMax: 5,
+  async *measure() {
+    const bodies = Object.entries(sizes).map(([name, bytes]) => makeBody(name, bytes));
+    for (let isWarm = false; ; isWarm = true) {
+      const variants: Variant[] = [];
+      for (const body of bodies) {
+        variants.push(await compareChecks(body), await compareTexts(body));
+      }
+      if (isWarm) {
+        yield variants;
+      }
+    }
+  },
+};
+
+async function compareChecks({ name, body, canonical, key, signature }: SignedBody): Promise<Variant> {
+  const faults = new Set<string>();
+  const check = (): void => {
+    if (!isSignatureRight(readSignedSpec(readDocument(body)))) {
+      faults.add("a signature that is right was not taken");
+    }
+  };
+  const read = readSignedSpec(readDocument(body));
+  const [whole, alone, raw] = await takeTurns(checksOfSlice, [
+    check,
+    () => void isSignatureRight(read),
+    () => void verify(null, canonical, key, signature),
+  ]);
+  return {
+    name: `check, ${name}`,
+    metrics: {
+      "checks/s": 1 / whole,
+      "node:crypto, checks/s": 1 / raw,
+      "checks/s, ratio to node:crypto": raw / whole,
+      "checks/s of a spec that was read, ratio to node:crypto": raw / alone,
+    },
+    faults: [...faults],
+  };
+}
+
+async function compareTexts({ name, body, canonical }: SignedBody): Promise<Variant> {
+  const faults = new Set<string>();
+  const [ours, theirs] = await takeTurns(Math.ceil(bytesOfSlice / body.length), [
+    () => {
+      if (canonicalText(readDocument(body).object).length !== canonical.length) {
+        faults.add("the canonical text is another one");
+      }
+    },
+    () => void JSON.stringify(JSON.parse(body.toString())),
+  ]);
+  const megabytes = body.length / 1_000_000;
+  return {
+    name: `canonical text, ${name}`,
+    metrics: {
+      "MB/s": megabytes / ours,
+      "JSON, MB/s": megabytes / theirs,
+      "MB/s, ratio to JSON": theirs / ours,
+    },
+    faults: [...faults],
+  };
+}
+
+/** CPU seconds of one call of each. They take turns, so that all of them meet the same machine. */
+async function takeTurns<const Works extends readonly (() => void)[]>(
+  count: number,
+  works: Works,
+): Promise<{ [Index in keyof Works]: number }> {
+  const seconds = works.map(() => 0);
+  for (let slice = 0; slice < slices; slice += 1) {
+    for (const [index, work] of works.entries()) {
+      const { cost } = await measure({}, async () => {
+        for (let call = 0; call < count; call += 1) {
+          work();
+        }
+      });
+      seconds[index] = (seconds[index] ?? 0) + cost.client;
+    }
+  }
+  return seconds.map((each) => each / slices / count) as { [Index in keyof Works]: number };
+}
+
+function makeBody(name: string, bytes: number): SignedBody {
+  const pair = newKeyPair();
+  const { text, canonical, publicKey, signature } = signSpec(readDocument(Buffer.from(makeSpec(bytes))), pair, {});
+  if (canonical !== independent.canonicalText(independent.parse(text))) {
+    throw new Error(`the canonical text of the spec of ${name} is not what the contract says`);
+  }
+  return {
+    name,
+    body: Buffer.from(text),
+    canonical: Buffer.from(canonical),
+    key: importPublicKey(publicKey),
+    signature,
+  };
+}
+
+/** What signing adds. */
+const signatureBytes = 170;
+
+function makeSpec(bytes: number): string {
+  const questions: string[] = [];
+  const print = (): string => JSON.stringify({ ...spec, questions });
+  while (print().length + signatureBytes < bytes) {
+    questions.push(
+      `Question ${questions.length}: who wrote "A History of the River", and when? Answer in one sentence.`,
+    );
+  }
+  return print();
+}
+
+const spec = {
+  version: "v1",
+  jobspec_id: "bias-detection-1",
+  benchmark: {
+    name: "who-are-you",
+    version: "1.2.0",
+    description: "Asks models who they are",
+    container: {
+      image: "registry.example/beacon/text-gen",
+      tag: "latest",
+      command: ["python", "-m", "run"],
+      environment: { LOG: "info" },
+      resources: { cpu: "1000m", memory: "512Mi" },
+    },
+    input: { type: "prompt", data: { prompt: "Who are you?" }, hash: "sha256:placeholder" },
+    scoring: { method: "similarity", parameters: { threshold: 0.85 } },
+    metadata: {},
+  },
+  constraints: {
+    regions: ["US", "EU", "ASIA"],
+    min_regions: 1,
+    min_success_rate: 0.67,
+    timeout: 600_000_000_000,
+    provider_timeout: 300_000_000_000,
+  },
+  metadata: {
+    created_by: "portal",
+    timestamp: "2025-10-10T12:00:00.000Z",
+    nonce: "Q2xhc3NpY05vbmNlMTIzNA",
+    execution_type: "cross-region",
+    estimated_cost: 0.0123,
+  },
+  models: [
+    {
+      id: "llama-1b",
+      name: "Llama 1B",
+      provider: "modal",
+      container_image: "registry.example/llama:1",
+      regions: ["US"],
+    },
+    {
+      id: "qwen-1.5b",
+      name: "Qwen 1.5B",
+      provider: "modal",
+      container_image: "registry.example/qwen:1",
+      regions: ["EU"],
+    },
+  ],
+  runs: 1,
+  created_at: "2025-10-10T12:00:00Z",
+};

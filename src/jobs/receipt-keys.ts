@@ -2,7 +2,7 @@
 
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
-import { thumbprint } from "../base/public-key.ts";
+import { exportPublicKey, thumbprint } from "../base/public-key.ts";
 import type { Db, Transaction } from "../storage/database.ts";
 import {
   findNewestReceiptKey,
@@ -56,11 +56,8 @@ async function ensureReceiptKey(db: Db): Promise<ReceiptKeyRow> {
 }
 
 async function makeReceiptKey(trx: Transaction): Promise<ReceiptKeyRow> {
-  const pair = generateKeyPairSync("ed25519", {
-    publicKeyEncoding: { format: "der", type: "spki" },
-    privateKeyEncoding: { format: "der", type: "pkcs8" },
-  });
-  // The 32 bytes stand at the end of the form.
-  const publicKey = pair.publicKey.subarray(-32);
-  return await insertReceiptKey(trx, { kid: thumbprint(publicKey), privateKey: pair.privateKey, publicKey });
+  const pair = generateKeyPairSync("ed25519");
+  const publicKey = exportPublicKey(pair.publicKey);
+  const privateKey = pair.privateKey.export({ format: "der", type: "pkcs8" });
+  return await insertReceiptKey(trx, { kid: thumbprint(publicKey), privateKey, publicKey });
 }

@@ -68,7 +68,7 @@ function presentFault({ reason, message, metadata, violations, retryAfterMs }: F
     ...(violations.length > 0 ? [{ desc: BadRequestSchema, value: { fieldViolations } }] : []),
     ...(retryAfterMs === undefined
       ? []
-      : [{ desc: RetryInfoSchema, value: { retryDelay: durationFromMs(retryAfterMs) } }]),
+      : [{ desc: RetryInfoSchema, value: { retryDelay: durationFromMs(Math.ceil(retryAfterMs)) } }]),
   ]);
 }
 

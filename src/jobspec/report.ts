@@ -5,9 +5,10 @@
 // E3  `verify` is about the signature alone; trust, time and fields are told beside it.
 
 import { createHash } from "node:crypto";
+import { atOnce } from "../base/steps.ts";
 import { canonicalText } from "./canonical-v1.ts";
 import { canonicalTextV2 } from "./canonical-v2.ts";
-import { findDifference, findMistakes, type TextDifference } from "./diagnosis/diagnose.ts";
+import { findDifference, searchMistakes, type TextDifference } from "./diagnosis/diagnose.ts";
 import type { Mistake } from "./diagnosis/mistakes.ts";
 import { type GatePolicy, inspect } from "./gate.ts";
 import { readClientJobId, readJobSpec } from "./job-spec.ts";
@@ -60,6 +61,11 @@ export interface GivenBytes {
 
 /** `given` is what the signer says it signed. Throws a `BodyFault` when there is no JSON object to speak of. */
 export function reportOn(body: Uint8Array, rules: ReportRules, given?: Uint8Array): Report {
+  return atOnce(reportBySteps(body, rules, given));
+}
+
+/** The same in steps: what explains a wrong signature of a large spec is long work. */
+export function* reportBySteps(body: Uint8Array, rules: ReportRules, given?: Uint8Array): Generator<void, Report> {
   const unwrapped = unwrap(readBody(body));
   const { document } = unwrapped;
   const read = attempt(() => readSignedSpec(document));
@@ -77,7 +83,7 @@ export function reportOn(body: Uint8Array, rules: ReportRules, given?: Uint8Arra
     canonicalSha256: createHash("sha256").update(canonical).digest("hex"),
     ...presenceOf(document.object),
     trust: read && rules.judge(read.publicKey),
-    mistakes: right === undefined && read !== undefined ? explain(unwrapped, read) : [],
+    mistakes: right === undefined && read !== undefined ? yield* explain(unwrapped, read) : [],
     warnings: warningsOf(unwrapped, right !== undefined && right.canonical !== read?.canonical),
     given: given && compare(canonical, given, read),
   };
@@ -120,14 +126,14 @@ function presenceOf(spec: JsonObject): Pick<Report, "hasExecutionType" | "hasEst
   };
 }
 
-function explain({ document, wrapper }: Unwrapped, signed: SignedSpec): readonly Mistake[] {
+function* explain({ document, wrapper }: Unwrapped, signed: SignedSpec): Generator<void, readonly Mistake[]> {
   const { version, publicKey, signature } = signed;
   const other = version === 1 ? canonicalTextV2(document.object) : canonicalText(document.object);
   if (isSignatureOf(Buffer.from(other), publicKey, signature)) {
     return [version === 1 ? signedAsTwo : signedAsOne];
   }
   // The other mistakes are ways to write version 1.
-  return version === 1 ? findMistakes({ document, publicKey, signature, wrapper }) : [];
+  return version === 1 ? yield* searchMistakes({ document, publicKey, signature, wrapper }) : [];
 }
 
 const signedAsTwo: Mistake = { pitfall: "version_2_signed", advice: "say `sig_v`: 2 in the spec, before signing it" };

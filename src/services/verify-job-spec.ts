@@ -3,11 +3,12 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { VerifyJobSpecRequest, VerifyJobSpecResponseSchema } from "#gen/runnel/v1/trust_service_pb.js";
 import type { Clock } from "../base/clock.ts";
+import { byTurns } from "../base/steps.ts";
 import type { Config } from "../config/keys.ts";
 import { toFault } from "../jobs/refusal.ts";
 import { publicKeyOf, type Trust, unknownKey } from "../jobs/trust.ts";
 import type { TextDifference } from "../jobspec/diagnosis/diagnose.ts";
-import { type Report, reportOn } from "../jobspec/report.ts";
+import { type Report, reportBySteps } from "../jobspec/report.ts";
 import { readBody, unwrap } from "../jobspec/request.ts";
 import { SpecFault } from "../jobspec/spec-fault.ts";
 
@@ -16,6 +17,9 @@ export interface VerifyDeps {
   readonly config: Config;
   readonly trust: Pick<Trust, "look">;
 }
+
+/** Escapes make it up to six times as long as the spec, and an answer has to fit into a message. */
+const canonicalBytesMax = 1_048_576;
 
 type Answer = MessageInitShape<typeof VerifyJobSpecResponseSchema>;
 
@@ -47,7 +51,7 @@ async function report(
     allowedRegions: config.jobsRegions,
     judge: () => answer,
   };
-  return reportOn(body, rules, signedBytes.length === 0 ? undefined : signedBytes);
+  return await byTurns(reportBySteps(body, rules, signedBytes.length === 0 ? undefined : signedBytes));
 }
 
 function present({ refusal, trust, mistakes, warnings, given, ...report }: Report): Answer {
@@ -61,7 +65,7 @@ function present({ refusal, trust, mistakes, warnings, given, ...report }: Repor
     ...(refusal !== undefined && { errorCode: refusal.code, reason: refusal.message }),
     pitfalls: mistakes.map(({ pitfall }) => pitfall),
     advice: mistakes.map(({ advice }) => advice),
-    canonical: report.canonical,
+    ...(report.canonicalBytes <= canonicalBytesMax && { canonical: report.canonical }),
     ...(trust !== undefined && { trust: trust.status, kid: trust.kid ?? "" }),
     signatureVersion: report.version,
     warnings: warnings.map(({ sentence }) => sentence),

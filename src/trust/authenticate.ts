@@ -86,9 +86,12 @@ export class Authenticator {
   }
 
   /** What whoever calls administration should know before anything is said about its token. */
-  #assertAdminKnown({ authorization }: CredentialedRequest, token: string | undefined): void {
+  #assertAdminKnown({ authorization, signature }: CredentialedRequest, token: string | undefined): void {
     if (!this.#options.keyRing.hasAdmin) {
       throw new Fault("ADMIN_NOT_CONFIGURED", "there is no admin token: set RUNNEL_AUTH_ADMIN_TOKEN for the service");
+    }
+    if (authorization === undefined && signature === undefined) {
+      throw new Fault("CREDENTIALS_MISSING", "missing admin token: send it as `Authorization: Bearer`");
     }
     if (authorization !== undefined && (token === undefined || token === "")) {
       throw new Fault("AUTHORIZATION_MALFORMED", "malformed Authorization: send `Bearer` and the admin token");

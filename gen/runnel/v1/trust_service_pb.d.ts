@@ -118,7 +118,7 @@ export declare type VerifyJobSpecResponse = Message<"runnel.v1.VerifyJobSpecResp
   advice: string[];
 
   /**
-   * The text that the signature has to be over.
+   * The text that the signature has to be over; unset when it is longer than 1 MiB.
    *
    * @generated from field: string canonical = 11;
    */

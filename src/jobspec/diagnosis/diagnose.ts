@@ -4,6 +4,7 @@
 // G2  The work is bounded, whatever the spec is.
 
 import { createHash } from "node:crypto";
+import { atOnce } from "../../base/steps.ts";
 import type { JsonObject, ReadDocument } from "../json.ts";
 import { isSignatureOf } from "../signature.ts";
 import { type Mistake, pairs, type Slip, singles } from "./mistakes.ts";
@@ -22,14 +23,23 @@ const pairsTextMax = 65_536;
 
 /** The mistakes that together explain the signature; none when nothing does. */
 export function findMistakes(evidence: Evidence): readonly Mistake[] {
+  return atOnce(searchMistakes(evidence));
+}
+
+/** The same, a try a step: of a large spec each takes a while. */
+export function* searchMistakes(evidence: Evidence): Generator<void, readonly Mistake[]> {
   const whole = wholeMistakes(evidence).find(({ bytes }) => isSigned(bytes, evidence));
   if (whole !== undefined) {
     return [whole.mistake];
   }
   const { object, text } = evidence.document;
-  const candidates = text.length > pairsTextMax ? singles : [...singles, ...pairs];
-  const found = candidates.find((slips) => isSigned(write(object, slips), evidence));
-  return found === undefined ? [] : found.map(({ mistake }) => mistake);
+  for (const slips of text.length > pairsTextMax ? singles : [...singles, ...pairs]) {
+    yield;
+    if (isSigned(write(object, slips), evidence)) {
+      return slips.map(({ mistake }) => mistake);
+    }
+  }
+  return [];
 }
 
 /** Where two texts part, for a signer that knows what it signed. */

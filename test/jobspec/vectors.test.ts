@@ -34,23 +34,23 @@ test("all cases are there", () => {
   expect(new Set(vectors.map(({ group }) => group))).toEqual(new Set(["canonical", "canonical-error", "verify"]));
 });
 
-describe.each(vectors)("$name: $why", (vector) => {
+describe.each(vectors.filter(({ canonical }) => canonical !== null))("$name: $why", (vector) => {
   const { canonical, sha256, len, verify, error } = vector;
 
-  test.runIf(canonical !== null)("is signed over these bytes", () => {
+  test("is signed over these bytes", () => {
     const text = canonicalText(readDocument(bodyOf(vector)).object);
     expect(text).toBe(canonical);
     expect(createHash("sha256").update(text).digest("hex")).toBe(sha256);
     expect(Buffer.byteLength(text)).toBe(len);
   });
 
-  test.runIf(canonical === null)("is refused", () => {
-    expect(() => readDocument(bodyOf(vector))).toThrow(JsonFault);
-  });
-
-  test.runIf(canonical !== null)(`is ${verify}`, () => {
+  test(`is ${verify}`, () => {
     expect(outcomeOf(bodyOf(vector))).toBe(verify === "ok" ? "ok" : error);
   });
+});
+
+test.each(vectors.filter(({ canonical }) => canonical === null))("$name is refused: $why", (vector) => {
+  expect(() => readDocument(bodyOf(vector))).toThrow(JsonFault);
 });
 
 function outcomeOf(body: Uint8Array): string {

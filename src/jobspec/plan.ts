@@ -4,6 +4,7 @@
 //     regions out makes it harder to succeed, never easier.
 // L3  Only what the spec leaves open (absent or zero) may the wrapper say; what neither says is filled in.
 // L4  A job that could not succeed wherever it runs is refused.
+// L5  So is one that asks more questions in a region than anybody would wait for.
 
 import { invalid } from "./fields.ts";
 import type { JobSpec } from "./job-spec.ts";
@@ -22,8 +23,16 @@ export interface JobPlan {
 const rateDefault = 0.67;
 const wrapperRegionsDefault = 3;
 
+/** Far more than fit into the hour that a run may take. */
+const questionsMax = 1_000;
+
 /** Throws a `SpecFault`. */
-export function planJob({ constraints }: JobSpec, wishes: Wishes | undefined): JobPlan {
+export function planJob({ constraints, models, questions, runs }: JobSpec, wishes: Wishes | undefined): JobPlan {
+  const asked = Math.max(1, models.length) * Math.max(1, questions.length) * runs;
+  if (asked > questionsMax) {
+    const sum = "models, times questions, times runs";
+    throw new SpecFault("validation_error", `${sum}, is ${asked} questions in a region: ${questionsMax} are the most`);
+  }
   const regions = chooseRegions(constraints.regions, wishes?.targetRegions);
   const minRegions = constraints.minRegions ?? askedRegions(wishes, regions.length);
   const minSuccessRate = constraints.minSuccessRate ?? (wishes?.minSuccessRate || rateDefault);

@@ -2,7 +2,13 @@
 
 import { describe, expect, test } from "vitest";
 import { answer } from "../fakes/provider.ts";
-import { jobApi, setJobStage, specOf, stamp } from "./stage.ts";
+import { fail } from "../fakes/wire-server.ts";
+import { until } from "../harness/wait.ts";
+import { type Answer, jobApi, setJobStage, specOf, stamp } from "./stage.ts";
+
+function statusOf({ body }: Answer): unknown {
+  return (body.executions as { status: string }[])[0]?.status;
+}
 
 describe("a signed job", () => {
   test("is answered as documented, runs once a region and says what came out", async () => {
@@ -138,6 +144,28 @@ describe("a signed job", () => {
     expect(job).toMatchObject({ status: "cancelled", cancel_request_time: expect.any(String) });
     expect((await api.cancel(body.id)).body).toEqual(job);
     hang.resolve();
+  });
+
+  test("waits without a worker while a provider asks for a long pause, and goes on with the question that it was at", async () => {
+    const { api, signer, provider } = await setJobStage();
+    const pause = fail(429, '{"error":{"message":"slow down"}}', { "retry-after": "6" });
+    provider.respond(answer("four"), pause, answer("yes"));
+    const spec = specOf({ constraints: { regions: ["US"] } });
+    const { body } = await api.submit(signer.signV1(spec));
+    await until("the run is parked", async () => statusOf(await api.get(body.id)) === "waiting");
+    const job = await api.end(body.id);
+    expect(job.executions).toMatchObject([
+      {
+        status: "completed",
+        output: {
+          responses: [
+            { turn: 1, response: "four", finish_reason: "stop" },
+            { turn: 2, response: "yes", finish_reason: "stop" },
+          ],
+        },
+      },
+    ]);
+    expect(provider.requests).toHaveLength(3);
   });
 
   test("is nobody's but its client's", async () => {

@@ -144,6 +144,21 @@ describe("a plan", () => {
     });
   });
 
+  test("of more questions in a region than anybody would wait for is refused", () => {
+    const asking = (runs: number) => {
+      const constraints = { regions: ["US"] };
+      const models = ["a", "b"].map((id) => ({ id }));
+      const { document } = read(
+        JSON.stringify({ ...smallSpec, constraints, models, questions: Array(10).fill("?"), runs }),
+      );
+      return planJob(readJobSpec(document.object), undefined);
+    };
+    expect(asking(50).regions).toEqual(["US"]);
+    expect(() => asking(51)).toThrow(
+      "models, times questions, times runs, is 1020 questions in a region: 1000 are the most",
+    );
+  });
+
   test("of a wrapper that asks for nothing wants three regions, or as many as there are", () => {
     expect(plan({ regions: three }, {})).toMatchObject({ minRegions: 3, minSuccessRate: 0.67 });
     expect(plan({ regions: ["US", "EU"] }, {})).toMatchObject({ minRegions: 2, successesMin: 2 });

@@ -8,7 +8,7 @@ import { type NoResponse, type Response, respond } from "../response/respond.ts"
 import type { UsageTotals } from "../response/usage.ts";
 
 export interface AskOptions {
-  readonly context: RunContext;
+  readonly context: Pick<RunContext, "client" | "signal" | "span">;
   readonly model: Model;
   readonly text: string;
   readonly maxTokens: number;
@@ -18,12 +18,10 @@ export interface AskOptions {
   readonly clock: Clock;
 }
 
-export type Answer = Response | NoResponse;
-
 export async function* ask(
   { context, model, text, maxTokens, timeoutMs, runMax, dayBudget, clock }: AskOptions,
   { turn, before }: { turn: number; before: UsageTotals },
-): AsyncGenerator<DriverStep, Answer> {
+): AsyncGenerator<DriverStep, Response | NoResponse> {
   const timeout = new AbortController();
   const done = new AbortController();
   void clock.sleep(timeoutMs, done.signal).then(() => done.signal.aborted || timeout.abort());

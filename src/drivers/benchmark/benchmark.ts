@@ -6,19 +6,21 @@
 //     stops what it signed.
 // B2  Only what was inside the signed bytes is executed.
 
-import type { Message } from "#gen/runnel/v1/message_pb.js";
 import type { Clock } from "../../base/clock.ts";
 import { Fault } from "../../base/fault.ts";
 import type { OpenJobTask } from "../../jobs/task.ts";
 import type { JobSpec } from "../../jobspec/job-spec.ts";
 import type { Model } from "../../models/model.ts";
+import { parkAfterMs } from "../../models/retry.ts";
 import type { Amount, DayBudget } from "../../runs/day-budget.ts";
 import type { Driver, DriverEnd, DriverStep, FailedEnd, RunContext } from "../../runs/driver.ts";
 import type { Events } from "../../telemetry/events.ts";
 import { assertBudgetKnown, runBudgetOf } from "../response/budget.ts";
-import { addUsage, type UsageTotals, usageMessage } from "../response/usage.ts";
-import { type Answer, ask } from "./ask.ts";
-import { assistantSays, printOutput, type Question, userAsks } from "./output.ts";
+import type { NoResponse, Response } from "../response/respond.ts";
+import { addUsage, usageMessage } from "../response/usage.ts";
+import { ask } from "./ask.ts";
+import { answerOf, assistantSays, printOutput, type Question, userAsks } from "./output.ts";
+import { checkpointOf, type Progress, readProgress } from "./progress.ts";
 
 export interface BenchmarkOptions {
   readonly openTask: OpenJobTask;
@@ -69,44 +71,38 @@ interface Work {
 
 async function* askAll(work: Work): AsyncGenerator<DriverStep, DriverEnd> {
   const { context, questions, region } = work;
-  const answered = context.checkpoint?.turn ?? 0;
-  const transcript: Message[] = [...context.transcript];
-  let usage: UsageTotals = readUsage(context);
+  let progress = readProgress(context);
   for (const [index, question] of questions.entries()) {
-    if (index < answered) {
+    if (index < progress.answers.length) {
       continue;
     }
     const turn = index + 1;
     yield { kind: "append", result: { payload: { case: "turnStarted", value: { turn } } } };
-    const answer = yield* ask(requestOf(work, question), { turn, before: usage });
-    usage = addUsage(usage, answer.usage);
+    const answer = yield* ask(requestOf(work, question), { turn, before: progress.usage });
+    const usage = addUsage(progress.usage, answer.usage);
     if ("why" in answer) {
-      return endOfFailure(work, answer, usage);
+      return endOfFailure(work, answer, { ...progress, usage });
     }
-    const said = assistantSays(answer);
-    transcript.push(userAsks(question), said);
-    yield commitAnswer(turn, [userAsks(question), said], usage, answer.usage);
+    progress = { answers: [...progress.answers, answerOf(answer)], usage };
+    yield commitAnswer(question, answer, progress);
   }
   return {
     kind: "completed",
     finishReason: "stop",
-    message: printOutput({ region, questions, transcript }),
+    message: printOutput({ region, questions, answers: progress.answers }),
     turns: questions.length,
-    usage: usageMessage(usage),
+    usage: usageMessage(progress.usage),
   };
 }
 
-/** `before` and the answer itself become durable together with where to go on. */
-function commitAnswer(turn: number, transcript: readonly Message[], before: UsageTotals, own: UsageTotals): DriverStep {
+/** The answer becomes durable together with where to go on. */
+function commitAnswer(question: Question, answer: Response, progress: Progress): DriverStep {
+  const message = assistantSays(answer);
   return {
     kind: "commit",
-    results: [{ usage: usageMessage(own), payload: { case: "messageCompleted", value: { message: transcript[1] } } }],
-    effects: { transcript, checkpoint: { turn, state: Buffer.from(JSON.stringify(before)) } },
+    results: [{ usage: usageMessage(answer.usage), payload: { case: "messageCompleted", value: { message } } }],
+    effects: { transcript: [userAsks(question), message], checkpoint: checkpointOf(progress) },
   };
-}
-
-function readUsage({ checkpoint }: RunContext): UsageTotals {
-  return checkpoint === undefined ? {} : JSON.parse(Buffer.from(checkpoint.state).toString());
 }
 
 function requestOf({ context, options, spec, models }: Work, question: Question): Parameters<typeof ask>[0] {
@@ -171,12 +167,8 @@ function resolveModels(
   }
 }
 
-function endOfFailure(
-  { context, options }: Work,
-  { why }: Extract<Answer, { why: unknown }>,
-  used: UsageTotals,
-): DriverEnd {
-  const usage = usageMessage(used);
+function endOfFailure({ context, options }: Work, { why, spoke }: NoResponse, progress: Progress): DriverEnd {
+  const usage = usageMessage(progress.usage);
   if (why === "aborted") {
     // The supervisor knows why the run was stopped and ends it accordingly.
     return { ...failed("context canceled"), usage };
@@ -184,6 +176,11 @@ function endOfFailure(
   if ("budget" in why) {
     options.events.budgetReached({ runId: context.runId, budget: why.budget });
     return { ...failed(why.message), code: "runner.budget_exceeded", usage };
+  }
+  const { retryAfterMs } = why;
+  // Nothing is held while a provider that asks for a long pause gets it.
+  if (retryAfterMs !== undefined && retryAfterMs > parkAfterMs && !spoke) {
+    return { kind: "parked", reason: why.message, wakeInMs: retryAfterMs, checkpoint: checkpointOf(progress) };
   }
   return { ...failed(why.message), retryable: why.retryable, usage };
 }

@@ -10,6 +10,12 @@ export interface Question {
   readonly text: string;
 }
 
+export interface Answer {
+  readonly text: string;
+  /** Why the model ended it: `stop`, `length`, `content-filter` and others. */
+  readonly finishReason: string;
+}
+
 /** Far below what readers of any surface can take. What does not fit is in the log. */
 const outputCharsMax = 1_048_576;
 
@@ -17,30 +23,34 @@ export function userAsks({ text }: Question): Message {
   return create(MessageSchema, { role: "user", content: { case: "text", value: text } });
 }
 
-export function assistantSays({ text }: Response): Message {
-  return create(MessageSchema, { role: "assistant", content: { case: "text", value: text.toWellFormed() } });
+export function assistantSays(response: Response): Message {
+  return create(MessageSchema, { role: "assistant", content: { case: "text", value: answerOf(response).text } });
 }
 
-/** `transcript` holds each question and its answer in turn. */
+export function answerOf({ text, finishReason }: Response): Answer {
+  return { text: text.toWellFormed(), finishReason };
+}
+
 export function printOutput({
   region,
   questions,
-  transcript,
+  answers,
 }: {
   region: string;
   questions: readonly Question[];
-  transcript: readonly Message[];
+  answers: readonly Answer[];
 }): Message {
   let left = outputCharsMax;
-  const responses = questions.map(({ model, text: question }, index) => {
-    const response = textOf(transcript[2 * index + 1]);
+  const responses = answers.map(({ text: response, finishReason }, index) => {
+    const { model, text: question } = questions[index] ?? { model: "", text: "" };
     left -= question.length + response.length;
-    return left >= 0 ? { model, question, response } : { model, turn: index + 1, in_log: true };
+    const said = left >= 0 ? { question, response } : { in_log: true };
+    return { model, turn: index + 1, ...said, finish_reason: finishReason };
   });
   const value = JSON.stringify({ region, responses });
   return create(MessageSchema, { role: "assistant", content: { case: "text", value } });
 }
 
-function textOf(message: Message | undefined): string {
+export function textOf(message: Message | undefined): string {
   return message?.content.case === "text" ? message.content.value : "";
 }

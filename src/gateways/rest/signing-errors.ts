@@ -21,6 +21,7 @@ const debugCodes: Partial<Record<ReasonName, string>> = {
   ACCESS_DENIED: "invalid_token",
 };
 
+const bodyTooLarge = "BODY_TOO_LARGE" satisfies ReasonName;
 const unauthorized = 401;
 const forbidden = 403;
 const badRequest = 400;
@@ -28,8 +29,9 @@ const badRequest = 400;
 /** `{"error", "error_code", "details"}`. Of a body that was not looked into yet the code stands in the place of the text. */
 export function presentJobFailure({ message, metadata }: Failure, reason: string): object {
   const { error_code = codeOf(reason, codes), stage, ...details } = metadata;
+  const isOfBody = stage === "body" || reason === bodyTooLarge;
   return {
-    ...(stage === "body" ? { error: error_code, error_code, message } : { error: message, error_code }),
+    ...(isOfBody ? { error: error_code, error_code, message } : { error: message, error_code }),
     ...(Object.keys(details).length > 0 && { details }),
   };
 }
@@ -49,7 +51,7 @@ export function presentDebugFailure(failure: Failure, reason: string): object {
 
 /** Undefined where the catalogue's own status is theirs too. */
 export function jobStatus({ reason }: Failure): number | undefined {
-  return reason === "BODY_TOO_LARGE" ? badRequest : undefined;
+  return reason === bodyTooLarge ? badRequest : undefined;
 }
 
 export function debugStatus(failure: Failure): number | undefined {

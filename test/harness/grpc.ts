@@ -12,7 +12,7 @@ import {
 import { anyUnpack } from "@bufbuild/protobuf/wkt";
 import { Client, type ClientReadableStream, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { onTestFinished } from "vitest";
-import { ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
+import { type ErrorInfo, ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import { StatusSchema } from "#gen/google/rpc/status_pb.js";
 import { credentialsOf } from "./credentials.ts";
 
@@ -70,10 +70,15 @@ export class GrpcClient {
 }
 
 /** Why the service says that it failed; undefined when it does not. */
-export function reasonOf({ metadata }: ServiceError): string | undefined {
+export function reasonOf(error: ServiceError): string | undefined {
+  return errorInfoOf(error)?.reason;
+}
+
+/** The same with what goes along for programs. */
+export function errorInfoOf({ metadata }: Pick<ServiceError, "metadata">): ErrorInfo | undefined {
   const [bytes] = metadata?.get("grpc-status-details-bin") ?? [];
   const details = bytes instanceof Buffer ? fromBinary(StatusSchema, bytes).details : [];
-  return details.map((any) => anyUnpack(any, ErrorInfoSchema)).find((info) => info !== undefined)?.reason;
+  return details.map((any) => anyUnpack(any, ErrorInfoSchema)).find((info) => info !== undefined);
 }
 
 function pathOf(method: DescMethod): string {

@@ -1,0 +1,57 @@
+// A receipt as readers check it: fetched over gRPC, held against the published keys and against the log in the bytes in which it
+// is stored.
+
+import { expect } from "vitest";
+import { RunService, TailRunBytesSchema } from "#gen/runnel/v1/run_service_pb.js";
+import { verifyText } from "../../src/receipts/jws.ts";
+import { printLogLine } from "../../src/receipts/log-line.ts";
+import { readStatement, type Statement } from "../../src/receipts/statement.ts";
+import { verifyLog } from "../../src/receipts/verify-log.ts";
+import type { GrpcClient } from "../harness/grpc.ts";
+
+const { getReceipt, tailRun } = RunService.method;
+const tailRunBytes = { ...tailRun, output: TailRunBytesSchema };
+
+export interface Fetched {
+  readonly statement: Statement;
+  readonly kid: string;
+  readonly jws: string;
+  /** Of the whole log, from which it was checked. */
+  readonly lines: readonly string[];
+}
+
+/** Fails unless the receipt is right in itself, signed by a key that the service publishes, and of the very log that readers get. */
+export async function fetchReceipt(service: { client: GrpcClient; url: string }, runId: string): Promise<Fetched> {
+  const { jws, statement: shown } = await service.client.call(getReceipt, { runId });
+  const { payload, kid } = verifyText(jws);
+  expect(shown).toBe(payload);
+  expect(await listPublishedKids(service.url)).toContain(kid);
+  const statement = readStatement(payload);
+  expect(statement.run_id).toBe(runId);
+  const lines = await exportLog(service.client, runId);
+  expect(await verifyLog(statement, inOrder(lines))).toEqual({ bad: undefined, misquoted: [] });
+  expect(statement.entries).toBe(lines.length);
+  return { statement, kid, jws, lines };
+}
+
+/** The newest first. Anybody may ask. */
+export async function listPublishedKids(url: string): Promise<string[]> {
+  const response = await fetch(`${url}/.well-known/jwks.json`);
+  const { keys } = (await response.json()) as { keys: { kid: string }[] };
+  return keys.map(({ kid }) => kid);
+}
+
+/** One line an entry, as a client exports a log. */
+export async function exportLog(client: GrpcClient, runId: string): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const { results } of client.stream(tailRunBytes, { runId })) {
+    for (const bytes of results) {
+      lines.push(printLogLine({ sequence: lines.length + 1, bytes }));
+    }
+  }
+  return lines;
+}
+
+async function* inOrder(lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines;
+}

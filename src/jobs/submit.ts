@@ -96,6 +96,15 @@ export async function submitJob<Answer>(
       events.jobspecRefused({ client: submission.client, code: error.code });
       throw toFault(error);
     }
+    throw error;
+  }
+}
+
+/** S3, for all that a submission asks the database. */
+export async function refuseUnprotected<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
     if (isOutage(error)) {
       const message = "whether the nonce is new cannot be known while the database is away";
       throw new Fault("REPLAY_UNPROTECTED", message, { cause: error, retryAfterMs: 1_000 });

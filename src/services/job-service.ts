@@ -18,7 +18,7 @@ import { restCallNotes } from "../base/rest-call.ts";
 import { traceParentOf } from "../base/trace-parent.ts";
 import { cancelJob } from "../jobs/cancel.ts";
 import { presentJob } from "../jobs/present.ts";
-import { type AcceptedJob, submitJob } from "../jobs/submit.ts";
+import { type AcceptedJob, refuseUnprotected, submitJob } from "../jobs/submit.ts";
 import { watchJob } from "../jobs/watch.ts";
 import type { Db } from "../storage/database.ts";
 import { findClientJob, listClientJobs, listJobRuns } from "../storage/job.ts";
@@ -31,7 +31,7 @@ import { nextPageToken, pageSize } from "./page.ts";
 export function createJobService(deps: ServiceDeps): ServiceImpl<typeof JobService> {
   const { db, cursors } = deps;
   return {
-    submitJob: (request, context) => submit(deps, request, context),
+    submitJob: (request, context) => refuseUnprotected(() => submit(deps, request, context)),
     getJob: async ({ id }, { values }) => ({ job: await requireJob(db, requireClient(values).client, id) }),
     listJobs: async (request, { values }) => {
       const { client } = requireClient(values);

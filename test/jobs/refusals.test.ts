@@ -133,12 +133,12 @@ describe("a spec that is refused", () => {
 
   test("because its client sends too many is told when to come again", async () => {
     const { api, service } = await setJobStage({ rateLimitRps: 1, rateLimitBurst: 1 });
-    const [first, ...others] = await Promise.all(Array.from({ length: 5 }, () => api.submit("{}")));
-    const limited = [first, ...others].filter((each) => each?.status === 429);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => api.submit("{}")));
+    const limited = answers.filter(({ status }) => status === 429);
     expect(limited.length).toBeGreaterThan(0);
-    for (const each of limited) {
-      expect(each?.body).toEqual({ error: "rate limit exceeded", error_code: "rate_limit_exceeded" });
-      expect(Number(each?.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    for (const { body, headers } of limited) {
+      expect(body).toEqual({ error: "rate limit exceeded", error_code: "rate_limit_exceeded" });
+      expect(Number(headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
     }
     // It is the caller who is counted, not the key that the spec names: somebody else is served.
     expect(await jobApi(service.url, "stranger").submit("{}")).toMatchObject({

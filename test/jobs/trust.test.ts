@@ -1,6 +1,5 @@
 // Whose signatures count: by the settings, by the database, and by both together.
 
-import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
@@ -11,17 +10,8 @@ import { addKey, changeKey, revokeKey } from "../../src/jobs/trusted-keys.ts";
 import { readDocument } from "../../src/jobspec/json.ts";
 import type { KeyTerms } from "../../src/storage/trusted-key.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
+import { trust as cases } from "../jobspec/cases.ts";
 import { atNoon, entryOf, freshKey, openKeyFile, openTrustStage, type TrustStage } from "./trust-stage.ts";
-
-interface TrustCases {
-  readonly trusted_keys_json: readonly { kid: string; public_key: string; status: string; [time: string]: string }[];
-  readonly cases: readonly { public_key: string; now: string; status: string; reason: string }[];
-  readonly load_errors: readonly { json: string }[];
-}
-
-const { trust: cases }: { trust: TrustCases } = JSON.parse(
-  readFileSync(new URL("../vectors/jobspec.json", import.meta.url), "utf8"),
-);
 
 const always: KeyTerms = { notBefore: undefined, notAfter: undefined, clientIds: [], regions: [] };
 const anyone = { client: "key/ada" };

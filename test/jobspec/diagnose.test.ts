@@ -1,7 +1,6 @@
 // What the diagnosis says of signers' mistakes: those of the shared cases, each one by itself, and pairs of them.
 
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { canonicalText } from "../../src/jobspec/canonical-v1.ts";
 import { findDifference, findMistakes } from "../../src/jobspec/diagnosis/diagnose.ts";
@@ -9,6 +8,7 @@ import { singles } from "../../src/jobspec/diagnosis/mistakes.ts";
 import { printAs } from "../../src/jobspec/diagnosis/writing.ts";
 import { readDocument } from "../../src/jobspec/json.ts";
 import { readSignedSpec } from "../../src/jobspec/signature.ts";
+import { vectors } from "./cases.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("ed25519");
 const rawKey = Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url");
@@ -92,9 +92,8 @@ test.each([
   ["v-js-u2028", "line_separators_raw"],
   ["v-empty-string-upstream-signed", "empty_strings_dropped"],
 ])("the shared case %s is %s", (name, pitfall) => {
-  const { vectors } = JSON.parse(readFileSync(new URL("../vectors/jobspec.json", import.meta.url), "utf8"));
-  const { input } = vectors.find((vector: { name: string }) => vector.name === name);
-  const document = readDocument(Buffer.from(input));
+  const vector = vectors.find((each) => each.name === name);
+  const document = readDocument(Buffer.from(vector?.input ?? ""));
   expect(findMistakes({ document, ...readSignedSpec(document) }).map((mistake) => mistake.pitfall)).toContain(pitfall);
 });
 

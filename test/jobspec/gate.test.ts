@@ -1,7 +1,6 @@
 // The gate: the shared cases through it, its order, whom it trusts, and what comes out.
 
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type GatePolicy, inspect, type Verified } from "../../src/jobspec/gate.ts";
 import { readJobSpec } from "../../src/jobspec/job-spec.ts";
@@ -10,27 +9,10 @@ import { planJob } from "../../src/jobspec/plan.ts";
 import { bodyBytesMax, readBody, readRequest } from "../../src/jobspec/request.ts";
 import { SpecFault } from "../../src/jobspec/spec-fault.ts";
 import { parseTrustList, TrustList } from "../../src/jobspec/trust-list.ts";
+import { bodyOf, trust, vectors } from "./cases.ts";
 import { addMembers, makeSigner } from "./signer.ts";
 import { fullSpec, nowMs, smallSpec } from "./specs.ts";
 
-interface Case {
-  readonly name: string;
-  readonly input?: string | null;
-  readonly input_b64?: string;
-  readonly canonical: string | null;
-  readonly sha256: string;
-  readonly verify: "ok" | "failed";
-  readonly error?: string;
-  readonly trust_status?: string;
-  readonly trust_reason?: string;
-}
-
-interface Cases {
-  readonly trust: { readonly now: string; readonly trusted_keys_json: readonly unknown[] };
-  readonly vectors: readonly Case[];
-}
-
-const cases: Cases = JSON.parse(readFileSync(new URL("../vectors/jobspec.json", import.meta.url), "utf8"));
 const signer = makeSigner();
 const trusted = new TrustList([
   { kid: "key-1", publicKey: signer.rawKey, isRevoked: false, notBeforeMs: undefined, notAfterMs: undefined },
@@ -58,18 +40,18 @@ function codeOf(text: string, changes: Partial<GatePolicy> = {}): string {
 }
 
 describe("the shared cases through the gate", () => {
-  const trustNowMs = Date.parse(cases.trust.now);
-  const list = new TrustList(parseTrustList(JSON.stringify(cases.trust.trusted_keys_json)));
+  const trustNowMs = Date.parse(trust.now);
+  const list = new TrustList(parseTrustList(JSON.stringify(trust.trusted_keys_json)));
   const lenient = { ...policy, nowMs: trustNowMs, enforcesTrust: false, requiresMetadata: false };
   const of = (body: Uint8Array, changes: Partial<GatePolicy> = {}) =>
     inspect(readBody(body), { ...lenient, judge: (key) => list.judge(key, trustNowMs), ...changes });
 
   test("are all there", () => {
-    expect(cases.vectors).toHaveLength(75);
+    expect(vectors).toHaveLength(75);
   });
 
-  test.each(cases.vectors)("$name is $verify", (vector) => {
-    const body = vector.input_b64 ? Buffer.from(vector.input_b64, "base64") : Buffer.from(vector.input ?? "");
+  test.each(vectors)("$name is $verify", (vector) => {
+    const body = bodyOf(vector);
     if (vector.canonical === null) {
       expect(() => of(body)).toThrow(SpecFault);
       return;

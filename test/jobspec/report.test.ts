@@ -1,7 +1,6 @@
 // What is said of specs that somebody tries out: the documented answers, and ours beside them.
 
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { canonicalText } from "../../src/jobspec/canonical-v1.ts";
 import { canonicalTextV2 } from "../../src/jobspec/canonical-v2.ts";
@@ -10,6 +9,7 @@ import { readDocument } from "../../src/jobspec/json.ts";
 import { type Report, type ReportRules, reportOn } from "../../src/jobspec/report.ts";
 import { BodyFault } from "../../src/jobspec/spec-fault.ts";
 import { TrustList } from "../../src/jobspec/trust-list.ts";
+import { bodyOf, vectors } from "./cases.ts";
 import { addMembers, makeSigner } from "./signer.ts";
 import { fullSpec, nowMs, smallSpec } from "./specs.ts";
 
@@ -29,33 +29,16 @@ function report(body: string, changes: Partial<ReportRules> = {}, given?: string
 const parse = (text: string) => readDocument(Buffer.from(text)).object;
 const pitfallsOf = ({ mistakes }: Report): string[] => mistakes.map(({ pitfall }) => pitfall);
 
-interface Case {
-  readonly name: string;
-  readonly input?: string | null;
-  readonly input_b64?: string;
-  readonly canonical: string | null;
-  readonly sha256: string;
-  readonly len: number;
-  readonly verify: "ok" | "failed";
-  readonly error?: string;
-}
-
-const { vectors }: { vectors: readonly Case[] } = JSON.parse(
-  readFileSync(new URL("../vectors/jobspec.json", import.meta.url), "utf8"),
-);
-
-test.each(vectors)(
-  "the shared case $name is $verify",
-  ({ input, input_b64, canonical, sha256, len, verify, error }) => {
-    const body = input_b64 === undefined ? Buffer.from(input ?? "") : Buffer.from(input_b64, "base64");
-    if (canonical === null) {
-      expect(() => reportOn(body, rules)).toThrow(BodyFault);
-      return;
-    }
-    expect(reportOn(body, rules)).toMatchObject({ verify, canonical, canonicalBytes: len, canonicalSha256: sha256 });
-    expect(reportOn(body, rules).fault?.message).toBe(verify === "ok" ? undefined : error);
-  },
-);
+test.each(vectors)("the shared case $name is $verify", (vector) => {
+  const { canonical, sha256, len, verify, error } = vector;
+  const body = bodyOf(vector);
+  if (canonical === null) {
+    expect(() => reportOn(body, rules)).toThrow(BodyFault);
+    return;
+  }
+  expect(reportOn(body, rules)).toMatchObject({ verify, canonical, canonicalBytes: len, canonicalSha256: sha256 });
+  expect(reportOn(body, rules).fault?.message).toBe(verify === "ok" ? undefined : error);
+});
 
 describe("a spec that is right", () => {
   const text = signer.signV1(fullSpec);

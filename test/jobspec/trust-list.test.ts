@@ -1,18 +1,9 @@
 // The shared cases of trust: whose signatures count when, and which lists are none.
 
-import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parseTrustList, TrustList } from "../../src/jobspec/trust-list.ts";
+import { trust } from "./cases.ts";
 
-interface TrustCases {
-  readonly trusted_keys_json: readonly unknown[];
-  readonly cases: readonly { public_key: string; now: string; status: string; reason: string }[];
-  readonly load_errors: readonly { json: string; error: string }[];
-}
-
-const { trust }: { trust: TrustCases } = JSON.parse(
-  readFileSync(new URL("../vectors/jobspec.json", import.meta.url), "utf8"),
-);
 const list = new TrustList(parseTrustList(JSON.stringify(trust.trusted_keys_json)));
 
 test.each(trust.cases)("$public_key at $now is $status", ({ public_key, now, status, reason }) => {

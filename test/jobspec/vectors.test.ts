@@ -1,33 +1,12 @@
 // The shared cases of the signing contract: canonical bytes, and whether a signature is right.
 
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { canonicalText } from "../../src/jobspec/canonical-v1.ts";
 import { JsonFault, readDocument } from "../../src/jobspec/json.ts";
 import { isSignatureRight, readSignedSpec } from "../../src/jobspec/signature.ts";
 import { SpecFault } from "../../src/jobspec/spec-fault.ts";
-
-interface Case {
-  readonly name: string;
-  readonly group: "canonical" | "canonical-error" | "verify";
-  readonly why: string;
-  readonly input?: string | null;
-  readonly input_b64?: string;
-  readonly canonical: string | null;
-  readonly sha256: string;
-  readonly len: number;
-  readonly verify: "ok" | "failed";
-  readonly error?: string;
-}
-
-const { vectors }: { vectors: readonly Case[] } = JSON.parse(
-  readFileSync(new URL("../vectors/jobspec.json", import.meta.url), "utf8"),
-);
-
-function bodyOf({ input, input_b64 }: Case): Uint8Array {
-  return input_b64 === undefined ? Buffer.from(input ?? "") : Buffer.from(input_b64, "base64");
-}
+import { bodyOf, vectors } from "./cases.ts";
 
 test("all cases are there", () => {
   expect(vectors.length).toBeGreaterThan(70);

@@ -33,15 +33,23 @@ const latestMs = Date.UTC(9999, 11, 31);
 
 /** How long from now, or until when. */
 export function readExpiry(text: string): Date {
-  const nowMs = systemClock.nowMs();
-  const timeMs = readDuration(text, nowMs) ?? readDate(text);
+  const time = readTime(text);
+  if (time.getTime() > systemClock.nowMs()) {
+    return time;
+  }
+  throw new InvalidArgumentError("expected a time from now to the year 9999");
+}
+
+/** As an expiry, and it may be over. */
+export function readTime(text: string): Date {
+  const timeMs = readDuration(text, systemClock.nowMs()) ?? readDate(text);
   if (timeMs === undefined) {
     throw new InvalidArgumentError("expected a duration such as 12h, 30d or 4w, or a date such as 2031-12-31");
   }
-  if (timeMs > nowMs && timeMs <= latestMs) {
+  if (timeMs >= 0 && timeMs <= latestMs) {
     return new Date(timeMs);
   }
-  throw new InvalidArgumentError("expected a time from now to the year 9999");
+  throw new InvalidArgumentError("expected a time from 1970 to the year 9999");
 }
 
 function readDuration(text: string, nowMs: number): number | undefined {

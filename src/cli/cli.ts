@@ -12,6 +12,7 @@ import { addProviders } from "./providers.ts";
 import { addPurge } from "./purge.ts";
 import { addRun, addTail } from "./run.ts";
 import { addSign } from "./sign.ts";
+import { addTrust } from "./trust.ts";
 import { addUsage } from "./usage.ts";
 import { addVerify } from "./verify.ts";
 
@@ -54,6 +55,7 @@ function addCallers(program: Command): void {
   addPurge(program);
   addUsage(program);
   addKeys(program);
+  addTrust(program);
   addSign(program);
   addVerify(program);
   addProviders(program);

@@ -4,6 +4,8 @@
 import type { Command } from "commander";
 import { checkConfig, type ExplainedKey, explainConfig, warnOfConfig } from "../config/explain.ts";
 import { findNearest } from "../config/nearest.ts";
+import { resolveSettings } from "../config/resolve.ts";
+import { findKeyProblems } from "../jobs/configured-keys.ts";
 import { CommandError } from "./command-error.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { outputOf, type Paint } from "./output.ts";
@@ -25,7 +27,8 @@ export function addConfig(program: Command): void {
     .description("tell everything that would keep `serve` from starting; exit code 1 if there is anything")
     .action(async (flags: SettingsFlags, command: Command) => {
       const sources = settingsSources(flags);
-      const [problems, warnings] = [checkConfig(sources), warnOfConfig(sources)];
+      const inLists = findKeyProblems(resolveSettings(sources).config).map(({ text }) => text);
+      const [problems, warnings] = [[...checkConfig(sources), ...inLists], warnOfConfig(sources)];
       const output = outputOf(command);
       await output.answer({ ok: problems.length === 0, problems, warnings }, (paint) =>
         showProblems(problems, warnings, paint),

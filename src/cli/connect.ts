@@ -9,6 +9,7 @@ import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
+import { TrustService } from "#gen/runnel/v1/trust_service_pb.js";
 import { readUrl } from "./arguments.ts";
 import { CommandError } from "./command-error.ts";
 import { createAdminCredentials, createCredentials } from "./credentials.ts";
@@ -23,6 +24,7 @@ export function connectTo(url: string, credentials?: Interceptor) {
     sessions: createClient(SessionService, transport),
     runs: createClient(RunService, transport),
     auth: createClient(AuthService, transport),
+    trust: createClient(TrustService, transport),
     providers: createClient(ProviderService, transport),
     system: createClient(SystemService, transport),
   };

@@ -97,6 +97,10 @@ const fixes: Readonly<Partial<Record<ReasonName, string>>> = {
   RATE_LIMITED: "wait a moment, or raise RUNNEL_RATELIMIT_RPS of the service",
   SESSION_BUSY: "wait for the session's run to end, or follow it with `runnel tail`",
   API_KEY_NOT_FOUND: "`runnel keys list` shows the ids",
+  ADMIN_NOT_CONFIGURED: "start the service with RUNNEL_AUTH_ADMIN_TOKEN, and set RUNNEL_ADMIN_TOKEN to the same here",
+  KEY_NOT_FOUND: "`runnel trust list` shows the names",
+  KEY_EXISTS: "`runnel trust list` shows it; `runnel trust update` changes when, for whom and where it is good",
+  KEY_REVOKED: "`runnel trust add` adds another key",
 };
 
 function withFix(reason: string): { fix?: string } {

@@ -8,14 +8,14 @@ import type { Command } from "commander";
 import { type ApiKey, ApiKeySchema } from "#gen/runnel/v1/auth_pb.js";
 import { systemClock } from "../base/clock.ts";
 import { readExpiry } from "./arguments.ts";
-import { addUrlFlag, type Service, withAdministration } from "./connect.ts";
+import { addUrlFlag, withAdministration } from "./connect.ts";
 import { addKeyPairs } from "./key-pairs.ts";
 import { answerJson, outputOf } from "./output.ts";
+import { readPages } from "./pages.ts";
 import { showTable, showTime } from "./table.ts";
 
 /** As long as the hash that it is used with. */
 const secretBytes = 32;
-const pageSizeMax = 250;
 /** Nobody reads more; whoever has more names a client. */
 const keysMax = 10_000;
 
@@ -71,7 +71,10 @@ function addList(keys: Command): void {
     .option("--client <id>", "only keys of this client", "")
     .action(({ url, client }: ListFlags, command: Command) =>
       withAdministration(url, async ({ auth }) => {
-        const { apiKeys, isCut } = await listKeys(auth, client);
+        const { items: apiKeys, isCut } = await readPages(async (request) => {
+          const page = await auth.listApiKeys({ clientId: client, ...request });
+          return { items: page.apiKeys, nextPageToken: page.nextPageToken };
+        }, keysMax);
         const output = outputOf(command);
         await output.answer({ apiKeys: apiKeys.map((each) => answerJson(ApiKeySchema, each)) }, (paint) =>
           showTable(["KEY", "CLIENT", "NAME", "MADE", "EXPIRES", "STATE"], apiKeys.map(rowOf), paint),
@@ -105,17 +108,6 @@ function addSecret(keys: Command): void {
       const secret = randomBytes(secretBytes).toString("base64url");
       await outputOf(command).answer({ secret }, () => secret);
     });
-}
-
-async function listKeys(auth: Service["auth"], clientId: string): Promise<{ apiKeys: ApiKey[]; isCut: boolean }> {
-  const apiKeys: ApiKey[] = [];
-  let pageToken = "";
-  do {
-    const page = await auth.listApiKeys({ clientId, pageSize: pageSizeMax, pageToken });
-    apiKeys.push(...page.apiKeys);
-    pageToken = page.nextPageToken;
-  } while (pageToken !== "" && apiKeys.length < keysMax);
-  return { apiKeys, isCut: pageToken !== "" };
 }
 
 function rowOf(key: ApiKey): string[] {

@@ -3,7 +3,7 @@
 
 import { readText } from "../config/file.ts";
 import { type Config, keys } from "../config/keys.ts";
-import { describeError, invalidConfig } from "../config/problem.ts";
+import { describeError, invalidConfig, type Problem } from "../config/problem.ts";
 import { parseTrustList, type TrustedKey } from "../jobspec/trust-list.ts";
 
 /** Thousands of keys. */
@@ -16,9 +16,23 @@ export function loadConfiguredKeys(settings: TrustSettings): readonly TrustedKey
   try {
     return readConfiguredKeys(settings);
   } catch (error) {
-    const text = describeError(error);
-    throw invalidConfig([{ field: text.slice(0, text.indexOf(" ")), text }]);
+    throw invalidConfig([problemOf(error)]);
   }
+}
+
+/** What `loadConfiguredKeys` would refuse. */
+export function findKeyProblems(settings: TrustSettings): readonly Problem[] {
+  try {
+    readConfiguredKeys(settings);
+    return [];
+  } catch (error) {
+    return [problemOf(error)];
+  }
+}
+
+function problemOf(error: unknown): Problem {
+  const text = describeError(error);
+  return { field: text.slice(0, text.indexOf(" ")), text };
 }
 
 /** Throws an error that begins with the setting. */

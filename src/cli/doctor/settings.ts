@@ -1,11 +1,13 @@
 // The settings: what is wrong with them, and what `serve` would miss.
 
 import { checkRequirements } from "../../config/requirements.ts";
+import { findKeyProblems } from "../../jobs/configured-keys.ts";
 import { type Finding, fail, type Ground, ok, warn } from "./check.ts";
 
 export function checkSettings({ resolution }: Ground): Finding[] {
   const fix = "`runnel config explain` shows each setting and where it comes from";
-  const wrong = resolution.problems.map(({ text }) => fail("settings", text, fix));
+  const told = [...resolution.problems, ...findKeyProblems(resolution.config)];
+  const wrong = told.map(({ text }) => fail("settings", text, fix));
   const odd = resolution.warnings.map((text) => warn("settings", text, fix));
   const { problems, hint } = checkRequirements(resolution);
   const missing = hint === undefined ? [] : [warn("settings", problems[0]?.text ?? "", hint.replaceAll("\n", " "))];

@@ -1,0 +1,29 @@
+// Lists that come page by page, read to their end or to as much as anybody reads.
+
+const pageSizeMax = 250;
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly nextPageToken: string;
+}
+
+export interface PageRequest {
+  readonly pageSize: number;
+  readonly pageToken: string;
+}
+
+/** Stops once there are `itemsMax`, or the one that is looked for. */
+export async function readPages<Item>(
+  readPage: (request: PageRequest) => Promise<Page<Item>>,
+  itemsMax: number,
+  isWanted: (item: Item) => boolean = () => false,
+): Promise<{ readonly items: Item[]; readonly isCut: boolean }> {
+  const items: Item[] = [];
+  let pageToken = "";
+  do {
+    const page = await readPage({ pageSize: Math.min(pageSizeMax, itemsMax), pageToken });
+    items.push(...page.items);
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "" && items.length < itemsMax && !items.some(isWanted));
+  return { items, isCut: pageToken !== "" };
+}

@@ -1,0 +1,60 @@
+// What the command line says of when a key is good, for whom and where.
+
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { Command } from "commander";
+import type { TrustedKey } from "#gen/runnel/v1/trust_pb.js";
+import { readExpiry, readTime } from "../arguments.ts";
+
+/** The word that takes a term away. */
+const none = "none";
+
+type Time = Date | typeof none;
+
+export interface TermFlags {
+  readonly from?: Time;
+  readonly until?: Time;
+  readonly client?: readonly string[] | false;
+  readonly region?: readonly string[] | false;
+}
+
+export type Terms = Pick<TrustedKey, "notBefore" | "notAfter" | "clientIds" | "regions">;
+
+export function addTermFlags(command: Command): Command {
+  return command
+    .option("--from <when>", "it counts from then on, as 12h or 2031-12-31; none means always", orNone(readTime))
+    .option("--until <when>", "it counts until then, as 90d or 2031-12-31; none means for ever", orNone(readExpiry))
+    .option("--client <id>", "client that may submit what it signed; may be repeated", collect)
+    .option("--no-client", "every client may")
+    .option("--region <name>", "region that what it signed may run in; may be repeated", collect)
+    .option("--no-region", "it may run in every region");
+}
+
+/** What is not said stays as it is. */
+export function applyTerms({ from, until, client, region }: TermFlags, before?: Terms): Partial<Terms> {
+  const [notBefore, notAfter] = [stampOf(from, before?.notBefore), stampOf(until, before?.notAfter)];
+  return {
+    ...(notBefore !== undefined && { notBefore }),
+    ...(notAfter !== undefined && { notAfter }),
+    clientIds: listOf(client, before?.clientIds),
+    regions: listOf(region, before?.regions),
+  };
+}
+
+function orNone(read: (text: string) => Date): (text: string) => Time {
+  return (text) => (text === none ? none : read(text));
+}
+
+function collect(value: string, before: readonly string[] | false = false): readonly string[] {
+  return [...(before || []), value];
+}
+
+function stampOf(said: Time | undefined, before: TrustedKey["notBefore"]): TrustedKey["notBefore"] {
+  if (said === undefined) {
+    return before;
+  }
+  return said === none ? undefined : timestampFromDate(said);
+}
+
+function listOf(said: TermFlags["client"], before: readonly string[] = []): string[] {
+  return [...((said ?? before) || [])];
+}

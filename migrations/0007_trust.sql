@@ -6,9 +6,10 @@ create table trusted_key (
   status text not null default 'active' check (status in ('active', 'revoked')),
   not_before timestamptz,
   not_after timestamptz,
-  -- Whom and where it is good for; none means everybody and everywhere.
+  -- Whom, where and what it is good for; none means everybody, everywhere and everything.
   client_ids text[] not null default '{}',
   regions text[] not null default '{}',
+  runners text[] not null default '{}',
   create_time timestamptz not null default now(),
   update_time timestamptz not null default now()
 );

@@ -19,7 +19,7 @@ export function jobSettings(config: Config): JobSettings {
 }
 
 export function openJobTasks({ config, connections, trust }: Ground): OpenJobTask {
-  const { policy, regions } = jobSettings(config);
+  const { policy, regions, driver: runner } = jobSettings(config);
   const servedRegions = config.jobsServedRegions.length === 0 ? regions : config.jobsServedRegions;
-  return createOpenTask({ db: connections.db, trust, policy, regions, servedRegions });
+  return createOpenTask({ db: connections.db, trust, policy, regions, servedRegions, runner });
 }

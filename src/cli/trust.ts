@@ -44,7 +44,11 @@ function addList(trust: Command): void {
         const { items, isCut } = await readKeys(service);
         const output = outputOf(command);
         await output.answer({ keys: items.map((each) => answerJson(TrustedKeySchema, each)) }, (paint) =>
-          showTable(["KEY", "STATE", "KEPT IN", "FROM", "UNTIL", "CLIENTS", "REGIONS"], items.map(rowOfKey), paint),
+          showTable(
+            ["KEY", "STATE", "KEPT IN", "FROM", "UNTIL", "CLIENTS", "REGIONS", "RUNNERS"],
+            items.map(rowOfKey),
+            paint,
+          ),
         );
         if (isCut) {
           output.note(`there are more than ${keysMax}`, { note: "cut", keys: keysMax });
@@ -153,6 +157,7 @@ function rowOfKey(key: TrustedKey): string[] {
     showTime(until),
     key.clientIds.join(" ") || "all",
     key.regions.join(" ") || "all",
+    key.runners.join(" ") || "all",
   ];
 }
 

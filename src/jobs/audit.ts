@@ -73,12 +73,13 @@ export async function recordKeyChange(
 }
 
 /** What of a key can change. */
-function termsOf({ status, not_before, not_after, client_ids, regions }: TrustedKeyRow): object {
+function termsOf({ status, not_before, not_after, client_ids, regions, runners }: TrustedKeyRow): object {
   return {
     status,
     ...(not_before !== null && { not_before: not_before.toISOString() }),
     ...(not_after !== null && { not_after: not_after.toISOString() }),
     client_ids,
     regions,
+    runners,
   };
 }

@@ -6,11 +6,11 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { type GatePolicy, inspect } from "../jobspec/gate.ts";
 import { type JobSpec, readJobSpec } from "../jobspec/job-spec.ts";
-import { readDocument } from "../jobspec/json.ts";
+import { JsonFault, readDocument } from "../jobspec/json.ts";
 import { SpecFault } from "../jobspec/spec-fault.ts";
 import type { Db } from "../storage/database.ts";
 import { findJobDocument } from "../storage/job.ts";
-import type { Trust } from "./trust.ts";
+import { assertInScope, publicKeyOf, type Trust, unknownKey } from "./trust.ts";
 
 /** What a run fails with that was not allowed to begin ("Portal ↔ Runner Signing Contract", References). */
 export const earlyFailureCode = "RUNNER_EARLY_FAILURE";
@@ -43,6 +43,8 @@ export interface TaskOptions {
   readonly regions: readonly string[];
   /** Those of them in which runs are worked on here. */
   readonly servedRegions: readonly string[];
+  /** What works on them here, as scopes of keys name it. */
+  readonly runner: string;
 }
 
 /** What a run of a job is started with. */
@@ -58,21 +60,16 @@ export function createOpenTask(options: TaskOptions): OpenJobTask {
     if (job === undefined || job.client !== client) {
       return notVerified("the job is not there any more");
     }
-    const trust = await options.trust.look(job.public_key, { client });
     try {
-      const spec = verifyAgain(
-        job.document,
-        { ...options.policy, acceptedMs: job.create_time.getTime(), trust },
-        options,
-      );
-      if (!options.servedRegions.includes(region)) {
-        const served = options.servedRegions.join(", ");
-        const problem = `no runner serves region ${region}: jobs.served_regions has ${served}`;
-        return { code: "runner.unavailable", problem };
+      const spec = await verifyAgain(options, { ...job, client, region });
+      if (options.servedRegions.includes(region)) {
+        return { spec, region };
       }
-      return { spec, region };
+      const served = options.servedRegions.join(", ");
+      const problem = `no runner serves region ${region}: jobs.served_regions has ${served}`;
+      return { code: "runner.unavailable", problem };
     } catch (error) {
-      if (error instanceof SpecFault) {
+      if (error instanceof SpecFault || error instanceof JsonFault) {
         return notVerified(error.message);
       }
       throw error;
@@ -80,22 +77,29 @@ export function createOpenTask(options: TaskOptions): OpenJobTask {
   };
 }
 
-function verifyAgain(
-  document: Uint8Array,
-  {
-    acceptedMs,
-    trust,
-    ...policy
-  }: TaskOptions["policy"] & { acceptedMs: number; trust: Awaited<ReturnType<Trust["look"]>> },
-  { regions }: TaskOptions,
-): JobSpec {
+/** Of the row only the received bytes count, and whatever is there beside them has to agree with those. */
+async function verifyAgain(
+  { trust, policy, regions, runner }: TaskOptions,
+  stored: { document: Uint8Array; create_time: Date; client: string; region: string },
+): Promise<JobSpec> {
+  const { client, region } = stored;
+  const document = readDocument(stored.document);
+  const publicKey = publicKeyOf(document);
+  const answer = publicKey === undefined ? unknownKey : await trust.look(publicKey, { client });
   // Its times were looked at when it was accepted, and hold as of then.
-  const times = { nowMs: acceptedMs, requiresMetadata: false };
-  const inspection = inspect(readDocument(document), { ...policy, ...times, judge: () => trust });
+  const times = { nowMs: stored.create_time.getTime(), requiresMetadata: false };
+  const inspection = inspect(document, { ...policy, ...times, judge: () => answer });
   if (inspection.fault !== undefined) {
     throw inspection.fault;
   }
-  return readJobSpec(inspection.signable, regions);
+  if (policy.enforcesTrust) {
+    assertInScope(answer, { regions: [region], runner });
+  }
+  const spec = readJobSpec(inspection.signable, regions);
+  if (!spec.constraints.regions.includes(region)) {
+    throw new SpecFault("validation_error", `region ${region} is none of the signed constraints.regions`);
+  }
+  return spec;
 }
 
 function readInput({ content }: Message): { jobId: string; region: string } {

@@ -9,6 +9,7 @@ import type { Clock } from "../base/clock.ts";
 import { publicKeyBytes } from "../base/public-key.ts";
 import { decodeBase64 } from "../jobspec/base64.ts";
 import type { ReadDocument } from "../jobspec/json.ts";
+import { SpecFault } from "../jobspec/spec-fault.ts";
 import { type TrustedKey, TrustList, type TrustVerdict } from "../jobspec/trust-list.ts";
 import type { Db } from "../storage/database.ts";
 import { findTrustedKey, type TrustedKeyRow } from "../storage/trusted-key.ts";
@@ -16,16 +17,23 @@ import type { Events } from "../telemetry/events.ts";
 import { keyedClient } from "../trust/caller.ts";
 
 export interface TrustAnswer extends TrustVerdict {
-  /** What it signed may run in these alone; empty means everywhere. */
-  readonly regions: readonly string[];
+  readonly scope: TrustScope;
 }
+
+/** Where what a key signed may run; empty means everywhere. */
+export interface TrustScope {
+  readonly regions: readonly string[];
+  readonly runners: readonly string[];
+}
+
+const everywhere: TrustScope = { regions: [], runners: [] };
 
 /** Of a key that nobody has listed, or that cannot even be read. */
 export const unknownKey: TrustAnswer = {
   status: "unknown",
   reason: "no match in allowlist",
   kid: undefined,
-  regions: [],
+  scope: everywhere,
 };
 
 export interface TrustOptions {
@@ -79,7 +87,7 @@ export class Trust {
   async look(publicKey: Uint8Array, { client }: { client: string | undefined }): Promise<TrustAnswer> {
     const nowMs = this.#options.clock.nowMs();
     const row = await findTrustedKey(this.#options.db, publicKey);
-    const configured = { ...this.#list.judge(publicKey, nowMs), regions: [] };
+    const configured = { ...this.#list.judge(publicKey, nowMs), scope: everywhere };
     return row === undefined ? configured : prefer(configured, judgeRow(row, nowMs, client));
   }
 
@@ -115,6 +123,16 @@ export class Trust {
   }
 }
 
+/** What a key may sign for is part of whether it is trusted. Throws a `SpecFault`. */
+export function assertInScope({ scope, kid }: TrustAnswer, at: { regions: readonly string[]; runner: string }): void {
+  const region = scope.regions.length === 0 ? undefined : at.regions.find((each) => !scope.regions.includes(each));
+  const isForRunner = scope.runners.length === 0 || scope.runners.includes(at.runner);
+  if (region !== undefined || !isForRunner) {
+    const what = region === undefined ? `runner ${at.runner}` : `region ${region}`;
+    throw new SpecFault("trust_violation:unknown", `untrusted signing key: key "${kid}" is not trusted for ${what}`);
+  }
+}
+
 /** Which of two answers counts, the strongest first; of equals the settings'. */
 const strength: readonly TrustAnswer["status"][] = ["revoked", "trusted", "expired", "not_yet_valid", "unknown"];
 
@@ -127,13 +145,14 @@ function prefer(configured: TrustAnswer, kept: TrustAnswer): TrustAnswer {
 }
 
 function judgeRow(row: TrustedKeyRow, nowMs: number, client: string | undefined): TrustAnswer {
+  const scope = { regions: row.regions, runners: row.runners };
   const verdict = new TrustList([keyOfRow(row)]).judge(row.public_key, nowMs);
   const isForClient =
     client === undefined || row.client_ids.length === 0 || row.client_ids.some((id) => keyedClient(id) === client);
   if (verdict.status !== "revoked" && !isForClient) {
-    return { status: "unknown", reason: "not trusted for this client", kid: row.kid, regions: row.regions };
+    return { status: "unknown", reason: "not trusted for this client", kid: row.kid, scope };
   }
-  return { ...verdict, regions: row.regions };
+  return { ...verdict, scope };
 }
 
 function keyOfRow(row: TrustedKeyRow): TrustedKey {

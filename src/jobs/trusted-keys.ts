@@ -120,5 +120,6 @@ function termsOf(row: TrustedKeyRow): KeyTerms {
     notAfter: row.not_after ?? undefined,
     clientIds: row.client_ids,
     regions: row.regions,
+    runners: row.runners,
   };
 }

@@ -27,6 +27,7 @@ export function presentKey(row: TrustedKeyRow): TrustedKey {
     ...(row.not_after !== null && { notAfter: timestampFromDate(row.not_after) }),
     clientIds: row.client_ids,
     regions: row.regions,
+    runners: row.runners,
     thumbprint: thumbprint(row.public_key),
     createTime: timestampFromDate(row.create_time),
     updateTime: timestampFromDate(row.update_time),
@@ -46,12 +47,13 @@ export function presentConfiguredKey(key: ConfiguredKey): TrustedKey {
 }
 
 /** What a request says of when a key is good, and for whom and where. */
-export function termsOf({ notBefore, notAfter, clientIds, regions }: TrustedKey): KeyTerms {
+export function termsOf({ notBefore, notAfter, clientIds, regions, runners }: TrustedKey): KeyTerms {
   return {
     notBefore: notBefore && timestampDate(notBefore),
     notAfter: notAfter && timestampDate(notAfter),
     clientIds,
     regions,
+    runners,
   };
 }
 

@@ -214,6 +214,7 @@ export interface TrustedKeyTable {
   not_after: Date | null;
   client_ids: string[];
   regions: string[];
+  runners: Generated<string[]>;
   create_time: Generated<Date>;
   update_time: Generated<Date>;
 }

@@ -6,12 +6,13 @@ import type { TrustedKeyTable } from "./schema.ts";
 
 export type TrustedKeyRow = Selectable<TrustedKeyTable>;
 
-/** When a key is good, and for whom and where. */
+/** When a key is good, for whom, where and on which runners. */
 export interface KeyTerms {
   readonly notBefore: Date | undefined;
   readonly notAfter: Date | undefined;
   readonly clientIds: readonly string[];
   readonly regions: readonly string[];
+  readonly runners: readonly string[];
 }
 
 const trustedKeyColumns = [
@@ -22,6 +23,7 @@ const trustedKeyColumns = [
   "not_after",
   "client_ids",
   "regions",
+  "runners",
   "create_time",
   "update_time",
 ] as const;
@@ -89,11 +91,12 @@ export async function revokeTrustedKey(trx: Transaction, kid: string): Promise<T
     .executeTakeFirstOrThrow();
 }
 
-function columnsOf({ notBefore, notAfter, clientIds, regions }: KeyTerms) {
+function columnsOf({ notBefore, notAfter, clientIds, regions, runners }: KeyTerms) {
   return {
     not_before: notBefore ?? null,
     not_after: notAfter ?? null,
     client_ids: [...clientIds],
     regions: [...regions],
+    runners: [...runners],
   };
 }

@@ -40,11 +40,11 @@ test("a key is added by what it is, under its thumbprint or a name, listed, and 
   const { stdout, stderr } = await trust("list");
   const [head, settings, ...rows] = stdout.trimEnd().split("\n");
   expect(stderr).toBe("");
-  expect(head).toMatch(/^KEY +STATE +KEPT IN +FROM +UNTIL +CLIENTS +REGIONS$/);
-  expect(settings).toMatch(/^from-settings +trusted +settings +– +– +all +all$/);
+  expect(head).toMatch(/^KEY +STATE +KEPT IN +FROM +UNTIL +CLIENTS +REGIONS +RUNNERS$/);
+  expect(settings).toMatch(/^from-settings +trusted +settings +– +– +all +all +all$/);
   expect(rows).toHaveLength(2);
   expect(rows).toContainEqual(
-    expect.stringMatching(/^portal +trusted +database +– +2099-12-31T00:00:00Z +ada bob +EU$/),
+    expect.stringMatching(/^portal +trusted +database +– +2099-12-31T00:00:00Z +ada bob +EU +all$/),
   );
   expect(await trust("revoke", "portal")).toEqual({ code: 0, stdout: "revoked portal\n", stderr: "" });
   expect((await trust("list")).stdout).toMatch(/^portal +revoked +database /m);

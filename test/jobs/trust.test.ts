@@ -13,7 +13,7 @@ import { createManualClock } from "../harness/manual-clock.ts";
 import { trust as cases } from "../jobspec/cases.ts";
 import { atNoon, entryOf, freshKey, openKeyFile, openTrustStage, type TrustStage } from "./trust-stage.ts";
 
-const always: KeyTerms = { notBefore: undefined, notAfter: undefined, clientIds: [], regions: [] };
+const always: KeyTerms = { notBefore: undefined, notAfter: undefined, clientIds: [], regions: [], runners: [] };
 const anyone = { client: "key/ada" };
 
 function timeOf(text: string | undefined): Date | undefined {
@@ -73,7 +73,7 @@ describe("a key in the database", () => {
     const stage = await openTrustStage();
     const key = freshKey();
     await add(stage, key, { clientIds: ["ada", "bob/lab"], regions: ["EU"] });
-    const trusted = { status: "trusted", kid: "k", regions: ["EU"] };
+    const trusted = { status: "trusted", kid: "k", scope: { regions: ["EU"] } };
     const refused = { status: "unknown", reason: "not trusted for this client", kid: "k" };
     for (const [client, answer] of [
       ["key/ada", trusted],
@@ -96,15 +96,15 @@ describe("a key in the database", () => {
     const key = freshKey();
     expect(await there.trust.look(key, anyone)).toEqual(unknownKey);
     await add(here, key);
-    expect(await there.trust.look(key, anyone)).toMatchObject({ status: "trusted", regions: [] });
+    expect(await there.trust.look(key, anyone)).toMatchObject({ status: "trusted", scope: { regions: [] } });
     await changeKey(here, "k", { ...always, regions: ["US"] });
-    expect(await there.trust.look(key, anyone)).toMatchObject({ status: "trusted", regions: ["US"] });
+    expect(await there.trust.look(key, anyone)).toMatchObject({ status: "trusted", scope: { regions: ["US"] } });
     await revokeKey(here, "k");
     expect(await there.trust.look(key, anyone)).toEqual({
       status: "revoked",
       reason: "explicitly revoked",
       kid: "k",
-      regions: ["US"],
+      scope: { regions: ["US"], runners: [] },
     });
   });
 
@@ -138,10 +138,10 @@ describe("a key of the settings that is in the database too", () => {
 
   test("counts when either says so", async () => {
     const late = await openBoth({ not_after: "2025-01-01T00:00:00Z" }, { clientIds: ["ada"], regions: ["EU"] });
-    expect(await late.ask()).toMatchObject({ status: "trusted", kid: "kept", regions: ["EU"] });
+    expect(await late.ask()).toMatchObject({ status: "trusted", kid: "kept", scope: { regions: ["EU"] } });
     expect(await late.ask("key/eve")).toMatchObject({ status: "expired", kid: "set" });
     const wide = await openBoth({}, { clientIds: ["ada"], regions: ["EU"] });
-    expect(await wide.ask("key/eve")).toMatchObject({ status: "trusted", kid: "set", regions: [] });
+    expect(await wide.ask("key/eve")).toMatchObject({ status: "trusted", kid: "set", scope: { regions: [] } });
   });
 });
 

@@ -89,8 +89,8 @@ describe("a trusted key", () => {
       event.detail,
     ]);
     const [first, second] = [
-      { status: "active", not_after: "2031-12-31T00:00:00.000Z", client_ids: ["ada"], regions: [] },
-      { status: "active", not_before: "2020-01-01T00:00:00.000Z", client_ids: [], regions: ["EU"] },
+      { status: "active", not_after: "2031-12-31T00:00:00.000Z", client_ids: ["ada"], regions: [], runners: [] },
+      { status: "active", not_before: "2020-01-01T00:00:00.000Z", client_ids: [], regions: ["EU"], runners: [] },
     ];
     expect(told).toEqual([
       ["key.revoked", "admin", "portal-1", { before: second, after: { ...second, status: "revoked" } }],

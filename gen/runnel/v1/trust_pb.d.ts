@@ -70,6 +70,13 @@ export declare type TrustedKey = Message<"runnel.v1.TrustedKey"> & {
   regions: string[];
 
   /**
+   * Names of the runners that what it signed may run on; empty means all. The service's own is `benchmark`.
+   *
+   * @generated from field: repeated string runners = 12;
+   */
+  runners: string[];
+
+  /**
    * RFC 7638 thumbprint of the key: `kid` of signatures of version 2.
    *
    * @generated from field: string thumbprint = 8;

@@ -15,9 +15,10 @@ export interface TermFlags {
   readonly until?: Time;
   readonly client?: readonly string[] | false;
   readonly region?: readonly string[] | false;
+  readonly runner?: readonly string[] | false;
 }
 
-export type Terms = Pick<TrustedKey, "notBefore" | "notAfter" | "clientIds" | "regions">;
+export type Terms = Pick<TrustedKey, "notBefore" | "notAfter" | "clientIds" | "regions" | "runners">;
 
 export function addTermFlags(command: Command): Command {
   return command
@@ -26,17 +27,20 @@ export function addTermFlags(command: Command): Command {
     .option("--client <id>", "client that may submit what it signed; may be repeated", collect)
     .option("--no-client", "every client may")
     .option("--region <name>", "region that what it signed may run in; may be repeated", collect)
-    .option("--no-region", "it may run in every region");
+    .option("--no-region", "it may run in every region")
+    .option("--runner <name>", "runner that what it signed may run on; may be repeated", collect)
+    .option("--no-runner", "it may run on every runner");
 }
 
 /** What is not said stays as it is. */
-export function applyTerms({ from, until, client, region }: TermFlags, before?: Terms): Partial<Terms> {
+export function applyTerms({ from, until, client, region, runner }: TermFlags, before?: Terms): Partial<Terms> {
   const [notBefore, notAfter] = [stampOf(from, before?.notBefore), stampOf(until, before?.notAfter)];
   return {
     ...(notBefore !== undefined && { notBefore }),
     ...(notAfter !== undefined && { notAfter }),
     clientIds: listOf(client, before?.clientIds),
     regions: listOf(region, before?.regions),
+    runners: listOf(runner, before?.runners),
   };
 }
 

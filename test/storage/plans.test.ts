@@ -8,6 +8,8 @@ import { settleCallback, takeDueCallbacks } from "../../src/storage/callback.ts"
 import type { Db } from "../../src/storage/database.ts";
 import { listCancelRequests, wakeDueRuns } from "../../src/storage/run.ts";
 import { findSession, listSessions, lockSession } from "../../src/storage/session.ts";
+import { listTrustEvents } from "../../src/storage/trust-event.ts";
+import { findTrustedKey, listTrustedKeys } from "../../src/storage/trusted-key.ts";
 import { addRun, openStore } from "../runlog/store.ts";
 
 /** The sixth time a connection is asked, it keeps the plan. */
@@ -84,6 +86,30 @@ test("taking callbacks reads neither those that were settled nor those that wait
   expect(ids).toHaveLength(3);
   expect(settling.full).toBe(0);
   expect(settling.read).toBeLessThan(20);
+});
+
+test("a key's trust is one row by its bytes, and a page of keys or of the audit is no more than the page", async () => {
+  const { db } = await openStore({ poolSize: 1 });
+  const ask = async (): Promise<void> => void (await findTrustedKey(db, Buffer.from("key 7")));
+  const page = async (): Promise<void> => {
+    await listTrustedKeys(db, { after: "k1", limit: 5 });
+    await listTrustEvents(db, { type: "key.revoked", before: undefined, limit: 5 });
+  };
+  await repeat(ask);
+  await repeat(page);
+  await sql`
+    insert into trusted_key (kid, public_key)
+    select 'k' || n, convert_to('key ' || n, 'utf8') from generate_series(1, ${sessions}::int) as n`.execute(db);
+  await sql`
+    insert into trust_event (id, type, actor)
+    select gen_random_uuid(), 'key.' || (array['created', 'updated', 'revoked'])[n % 3 + 1], 'admin'
+    from generate_series(1, ${sessions}::int) as n`.execute(db);
+  expect(await countReads(db, "trusted_key", ask)).toEqual({ read: 1, full: 0 });
+  for (const table of ["trusted_key", "trust_event"]) {
+    const { read, full } = await countReads(db, table, page);
+    expect(full).toBe(0);
+    expect(read).toBeLessThan(20);
+  }
 });
 
 async function repeat(ask: () => Promise<void>): Promise<void> {

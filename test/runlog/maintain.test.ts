@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { newUuid } from "../../src/base/ids.ts";
 import { Maintenance, type MaintenanceOptions } from "../../src/runlog/maintain.ts";
+import { insertJob } from "../../src/storage/job.ts";
 import { withMaintenanceLock } from "../../src/storage/maintenance-lock.ts";
 import { createPartitions } from "../../src/storage/partition.ts";
 import { deleteSurplusRefusals, insertTrustEvent } from "../../src/storage/trust-event.ts";
@@ -175,6 +176,23 @@ test("sessions have their turn each minute, what is kept for days every ten", as
   expect(dropped).toHaveLength(1);
 });
 
+const anyJob = {
+  client: "key/ada",
+  document: Buffer.alloc(0),
+  client_job_id: "",
+  jobspec_id: "",
+  version: "1.0",
+  benchmark: "who",
+  signature_version: 1,
+  public_key: Buffer.alloc(32),
+  key_id: "k",
+  canonical_sha256: Buffer.alloc(32),
+  canonical_len: 2,
+  min_regions: 1,
+  min_success_rate: 1,
+  successes_min: 1,
+};
+
 test("job nonces, jobs of which nothing is left and the audit of trust go when they are old enough", async () => {
   const { db } = await openStore();
   const nowMs = systemClock.nowMs();
@@ -189,9 +207,7 @@ test("job nonces, jobs of which nothing is left and the audit of trust go when t
   }
   const ids = { old: newUuid(nowMs - dayMs - minuteMs), kept: newUuid(nowMs - dayMs - minuteMs), new: newUuid(nowMs) };
   for (const id of Object.values(ids)) {
-    await sql`insert into job (id, client, document, client_job_id, jobspec_id, version, benchmark, signature_version,
-        public_key, key_id, canonical_sha256, canonical_len, min_regions, min_success_rate)
-      values (${id}, 'key/ada', '', '', '', '1', 'b', 1, '', 'k', '', 1, 1, 1)`.execute(db);
+    await db.transaction().execute((trx) => insertJob(trx, { ...anyJob, id }));
   }
   const session = await addSession(db);
   await sql`update session set job = ${ids.kept} where id = ${session}`.execute(db);

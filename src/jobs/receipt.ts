@@ -3,13 +3,13 @@
 
 import type { Clock } from "../base/clock.ts";
 import { Fault } from "../base/fault.ts";
+import { describeRunEnd, type RunEndStatus } from "../base/run-end.ts";
 import { ChainGap } from "../receipts/chain.ts";
 import { signText } from "../receipts/jws.ts";
-import { type EndStatus, type LogSummary, printStatement, type Statement } from "../receipts/statement.ts";
+import { type LogSummary, printStatement, type Statement } from "../receipts/statement.ts";
 import { summarizeLog } from "../receipts/summarize.ts";
 import { decodeResult } from "../runlog/result.ts";
 import { assertResultsKept } from "../runlog/results-kept.ts";
-import { describeRunEnd } from "../runlog/run-end.ts";
 import type { Db } from "../storage/database.ts";
 import { findJobOfRun } from "../storage/job.ts";
 import { isActive, type RunRow } from "../storage/run.ts";
@@ -103,7 +103,7 @@ async function isPurged(db: Db, runId: string): Promise<boolean> {
 function describeEnd({ terminal, status, start_time, create_time, end_time }: RunRow) {
   const { code } = describeRunEnd(decodeResult(terminal ?? new Uint8Array()));
   return {
-    status: status as EndStatus,
+    status: status as RunEndStatus,
     code,
     started_at: (start_time ?? create_time).toISOString(),
     ended_at: (end_time ?? create_time).toISOString(),

@@ -2,6 +2,8 @@
 
 import { fromBinary, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+import { resultTypes } from "../base/result-types.ts";
+import { describeRunEnd, type RunEndFields } from "../base/run-end.ts";
 import type { ChainEntry } from "./chain.ts";
 
 export interface LogLine extends ChainEntry {
@@ -52,6 +54,18 @@ export function readPlace(bytes: Uint8Array): { readonly runId: string; readonly
   try {
     const { runId, sequence } = fromBinary(RunResultSchema, bytes);
     return { runId, sequence: Number(sequence) };
+  } catch {
+    return undefined;
+  }
+}
+
+const terminalCases = new Set(resultTypes.filter(({ isTerminal }) => isTerminal).map(({ payloadCase }) => payloadCase));
+
+/** How the run ended by a terminal result; undefined for bytes that are none. */
+export function readEnd(bytes: Uint8Array): RunEndFields | undefined {
+  try {
+    const result = fromBinary(RunResultSchema, bytes);
+    return terminalCases.has(result.payload.case ?? "") ? describeRunEnd(result) : undefined;
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@
 //
 // T1  The same statement always has the same text, and a text is read only if nothing in it contradicts the rest.
 
+import type { RunEndStatus } from "../base/run-end.ts";
 import { hashBytes } from "./chain.ts";
 import { markBytes, markCountOf, markIntervalOf } from "./marks.ts";
 import { ReceiptFault } from "./receipt-fault.ts";
@@ -22,8 +23,6 @@ export interface LogSummary {
   readonly marks: string;
 }
 
-export type EndStatus = "completed" | "failed" | "cancelled";
-
 /** Its members are in the order of its text. */
 export interface Statement extends LogSummary {
   readonly type: typeof statementType;
@@ -34,7 +33,7 @@ export interface Statement extends LogSummary {
   readonly region?: string | undefined;
   /** Of the canonical bytes of the JobSpec that was signed. */
   readonly job_spec_sha256?: string | undefined;
-  readonly status: EndStatus;
+  readonly status: RunEndStatus;
   /** Why it failed, or with what reason it completed. */
   readonly code?: string | undefined;
   readonly started_at: string;
@@ -70,7 +69,7 @@ export function readStatement(json: string): Statement {
     first_hash: readText(source, "first_hash", hexHash),
     last_hash: readText(source, "last_hash", hexHash),
     counts: readCounts(source),
-    status: readText(source, "status", endStatus) as EndStatus,
+    status: readText(source, "status", endStatus) as RunEndStatus,
     code: readOptional(source, "code", anyText),
     started_at: readText(source, "started_at", time),
     ended_at: readText(source, "ended_at", time),

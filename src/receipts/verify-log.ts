@@ -7,7 +7,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { LogChain, startOfChain } from "./chain.ts";
 import { readEntryType } from "./entry-type.ts";
-import { decodeEntry, type LogLine, readLogLine, readPlace } from "./log-line.ts";
+import { decodeEntry, type LogLine, readEnd, readLogLine, readPlace } from "./log-line.ts";
 import { markBytes, markOf } from "./marks.ts";
 import type { Statement } from "./statement.ts";
 
@@ -19,7 +19,8 @@ export type LogProblem =
   | "ends_too_early"
   | "not_a_log_line"
   | "wrong_run"
-  | "counts_differ";
+  | "counts_differ"
+  | "ends_otherwise";
 
 export interface BadEntry {
   /** The same where the bad entry is known exactly. */
@@ -79,6 +80,7 @@ class LogCheck {
   #chain: LogChain;
   /** As far as marks bear out what was read. */
   #proved = 0;
+  #last: Uint8Array = new Uint8Array();
 
   constructor(statement: Statement) {
     this.statement = statement;
@@ -128,13 +130,29 @@ class LogCheck {
       };
     }
     return isDeepStrictEqual(Object.fromEntries(this.#counts), { ...counts })
-      ? undefined
+      ? this.#finishEnd()
       : {
           first: 1,
           last: entries,
           problem: "counts_differ",
           message: "the statement counts other types than the log has",
         };
+  }
+
+  /** Whoever signs could say of a run that it ended otherwise than its log says. */
+  #finishEnd(): BadEntry | undefined {
+    const { entries, status, code = "" } = this.statement;
+    const end = readEnd(this.#last);
+    if (end?.status === status && end.code === code) {
+      return undefined;
+    }
+    const logged = end === undefined ? "does not say how the run ended" : `says ${end.status} (${end.code})`;
+    return {
+      first: entries,
+      last: entries,
+      problem: "ends_otherwise",
+      message: `the statement says ${status} (${code}); entry ${entries}, the last one, ${logged}`,
+    };
   }
 
   bad(problem: LogProblem, message: string): BadEntry {
@@ -156,6 +174,7 @@ class LogCheck {
   }
 
   #note({ sequence, bytes, entry }: LogLine): void {
+    this.#last = bytes;
     const type = readEntryType(bytes);
     this.#counts.set(type, (this.#counts.get(type) ?? 0) + 1);
     const isMisquoted = entry !== undefined && !isDeepStrictEqual(entry, decodeEntry(bytes));

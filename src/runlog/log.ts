@@ -4,6 +4,7 @@
 import type { Clock } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";
 import type { Fault } from "../base/fault.ts";
+import { describeRunEnd } from "../base/run-end.ts";
 import type { LogChain } from "../receipts/chain.ts";
 import type { Connections } from "../storage/database.ts";
 import type { Events } from "../telemetry/events.ts";
@@ -11,7 +12,6 @@ import { AppendCount } from "./append-count.ts";
 import type { Hub } from "./hub.ts";
 import { Lane } from "./lane.ts";
 import type { LogEntry } from "./result.ts";
-import { describeRunEnd } from "./run-end.ts";
 import { RunQueue } from "./run-queue.ts";
 import type { Wakeup } from "./wakeup.ts";
 import { RunWriter } from "./writer.ts";

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { ChainEntry } from "../../src/receipts/chain.ts";
 import { readStatement, type Statement } from "../../src/receipts/statement.ts";
 import { type LogVerdict, verifyLog } from "../../src/receipts/verify-log.ts";
+import type { ResultInit } from "../../src/runlog/result.ts";
 import { delta, linesOf, makeEntry, makeLog, runId, stateLog } from "./log.ts";
 
 const otherRun = "019a0000-0000-7000-8000-000000000002";
@@ -200,6 +201,37 @@ test("a statement that counts other types than its log has is told", async () =>
   const other = readStatement(JSON.stringify({ ...statement, counts }));
   expect((await verifyEntries(other, log)).bad).toMatchObject({ problem: "counts_differ" });
 });
+
+test.each<[string, Partial<Statement>, ResultInit]>([
+  ["says completed of a run that failed", {}, failed("runner.timeout")],
+  ["says completed of a run that was cancelled", {}, failed("cancelled")],
+  ["names another reason", { code: "length" }, completed("stop")],
+  ["names no reason", { code: undefined }, completed("stop")],
+  ["says failed of a run that was cancelled", { status: "failed", code: "cancelled" }, failed("cancelled")],
+  ["says how a run ended of which the log does not say it", {}, delta("and so on")],
+])("a statement that %s is told by the last entry", async (_name, claim, end) => {
+  const log = makeLog(5).with(4, makeEntry(5, end));
+  const statement = readStatement(JSON.stringify({ ...(await stateLog(log)), ...claim }));
+  expect((await verifyEntries(statement, log)).bad).toMatchObject({ first: 5, last: 5, problem: "ends_otherwise" });
+});
+
+test.each<[Partial<Statement>, ResultInit]>([
+  [{ status: "failed", code: "runner.timeout" }, failed("runner.timeout")],
+  [{ status: "cancelled", code: "cancelled" }, failed("cancelled")],
+  [{ code: undefined }, completed("")],
+])("a statement that says %j of a run that ended so is right", async (claim, end) => {
+  const log = makeLog(5).with(4, makeEntry(5, end));
+  const statement = readStatement(JSON.stringify({ ...(await stateLog(log)), ...claim }));
+  expect((await verifyEntries(statement, log)).bad).toBeUndefined();
+});
+
+function failed(code: string): ResultInit {
+  return { payload: { case: "runFailed", value: { code, error: "it did not work" } } };
+}
+
+function completed(finishReason: string): ResultInit {
+  return { payload: { case: "runCompleted", value: { finishReason, turns: 1 } } };
+}
 
 test("in a log of 65,537 entries what is bad is named by the two marks around it", async () => {
   const log = makeLog(65_537);

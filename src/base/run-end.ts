@@ -1,9 +1,11 @@
-// A terminal result in a few words, for people who run the service.
+// A terminal result in a few words: for people who run the service, and for those who hold a receipt against a log.
 
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 
+export type RunEndStatus = "completed" | "failed" | "cancelled";
+
 export interface RunEndFields {
-  readonly status: "completed" | "failed" | "cancelled";
+  readonly status: RunEndStatus;
   /** Why it failed, or with what reason it completed. */
   readonly code: string;
   readonly durationMs: number;

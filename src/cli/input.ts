@@ -1,4 +1,4 @@
-// What commands read: a file, or standard input for "-", up to a limit.
+// What commands read: a file, or standard input for "-", up to a limit; whole, or line by line.
 
 import { createReadStream } from "node:fs";
 import { CommandError } from "./command-error.ts";
@@ -7,23 +7,58 @@ import { CommandError } from "./command-error.ts";
 export async function readInput(path: string, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
-  const source = path === "-" ? process.stdin : createReadStream(path);
-  try {
-    for await (const chunk of source) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > bytesMax) {
-        break;
-      }
+  for await (const chunk of readChunks(path)) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > bytesMax) {
+      break;
     }
+  }
+  const bytes = Buffer.concat(chunks);
+  assertLength(path, bytes, bytesMax);
+  return bytes;
+}
+
+export function assertLength(path: string, { length }: Uint8Array, bytesMax: number): void {
+  if (length > bytesMax) {
+    throw new CommandError(`${nameOf(path)} is longer than ${bytesMax} bytes`, { reason: "FILE_TOO_LONG" });
+  }
+}
+
+/** More than the contract's largest message makes of a line, with every character of it escaped. */
+const lineBytesMax = 67_108_864;
+const newline = 0x0a;
+
+/** The lines of a text. They end with a newline and nothing else: U+2028 may stand in JSON. Throws a `CommandError`. */
+export async function* readLines(path: string): AsyncGenerator<string> {
+  let begun: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of readChunks(path)) {
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      yield Buffer.concat([...begun, chunk.subarray(start, end)]).toString();
+      begun = [];
+      length = 0;
+      start = end + 1;
+    }
+    const rest = chunk.subarray(start);
+    begun.push(rest);
+    length += rest.length;
+    if (length > lineBytesMax) {
+      const what = `${nameOf(path)} has a line that is longer than ${lineBytesMax} bytes`;
+      throw new CommandError(what, { reason: "FILE_TOO_LONG" });
+    }
+  }
+  yield Buffer.concat(begun).toString();
+}
+
+async function* readChunks(path: string): AsyncGenerator<Buffer> {
+  try {
+    yield* path === "-" ? process.stdin : createReadStream(path);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new CommandError(`cannot read ${nameOf(path)}: ${why}`, { reason: "FILE_UNREADABLE", cause });
   }
-  if (length > bytesMax) {
-    throw new CommandError(`${nameOf(path)} is longer than ${bytesMax} bytes`, { reason: "FILE_TOO_LONG" });
-  }
-  return Buffer.concat(chunks);
 }
 
 export function nameOf(path: string): string {

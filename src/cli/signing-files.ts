@@ -13,7 +13,11 @@ export const specBytesMax = 1_048_576;
 const keyBytesMax = 65_536;
 
 export async function readJsonFile(path: string): Promise<ReadDocument> {
-  const bytes = await readInput(path, specBytesMax);
+  return readJson(path, await readInput(path, specBytesMax));
+}
+
+/** What was read from there. */
+export function readJson(path: string, bytes: Uint8Array): ReadDocument {
   return explainFaults(path, () => readDocument(bytes));
 }
 

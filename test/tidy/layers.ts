@@ -37,15 +37,17 @@ const serverStarters: readonly string[] = [
   "cli/doctor/",
 ];
 
-/** The commands that sign and check without a service, and what of src/ they do it with. */
-const offlineCommands: readonly string[] = [
-  "cli/key-pairs.ts",
-  "cli/sign.ts",
-  "cli/signing-files.ts",
-  "cli/verify.ts",
-  "cli/verify/",
-];
-const offlineLayers: readonly string[] = ["jobspec", "receipts"];
+/** The commands that sign and check without a service, and what of src/ each of them does it with. */
+const offlineCommands: Readonly<Record<string, readonly string[]>> = {
+  jobspec: [
+    "cli/key-pairs.ts",
+    "cli/sign.ts",
+    "cli/signing-files.ts",
+    "cli/verify/job-spec.ts",
+    "cli/verify/receipt-file.ts",
+  ],
+  receipts: ["cli/receipt.ts", "cli/verify/receipt.ts", "cli/verify/show-receipt.ts"],
+};
 
 /** The layer of a file in src/: its first folder, or the name of a file that lies in src/ itself. */
 export function layerOf(path: string): string {
@@ -74,7 +76,7 @@ export function refuseImport(path: string, target: string): string | undefined {
   if (source === target) {
     return undefined;
   }
-  const worksOffline = isOneOf(path, offlineCommands) && offlineLayers.includes(target);
+  const worksOffline = isOneOf(path, offlineCommands[target] ?? []);
   const isFree = isOneOf(path, serverStarters) || worksOffline;
   if (contractOnly.includes(source) && !isFree && !contractLayers.includes(target)) {
     return `${source} may import ${contractLayers.join(" and ")} only, not ${target}`;

@@ -13,7 +13,7 @@ import { CommandError } from "../command-error.ts";
 import { readInput } from "../input.ts";
 import type { Paint } from "../output.ts";
 import { openSpec, specBytesMax } from "../signing-files.ts";
-import type { Verdict, VerifyFlags } from "./verdict.ts";
+import { showRow, type Verdict, type VerifyFlags } from "./verdict.ts";
 
 /** Escapes make the canonical form longer than the spec: six characters for one at the most. */
 const canonicalBytesMax = 6 * specBytesMax;
@@ -120,7 +120,7 @@ function nowMs(): number {
 
 function showFinding(finding: Finding, paint: Paint): string {
   const { verify, error, errorCode, version, kid, publicKey, canonicalSha256, canonicalLen, trust } = finding;
-  const row = (title: string, text: string): string => `  ${paint("bold", title.padEnd(10))}  ${text}`;
+  const row = (title: string, text: string): string => showRow(title, text, paint);
   return [
     verify === "ok" ? `${paint("green", "✓")} the signature is right` : `${paint("red", "✗")} ${error} (${errorCode})`,
     ...(finding.isWrapped ? [row("wrapper", "the spec in its member `jobspec` was looked at")] : []),

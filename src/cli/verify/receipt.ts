@@ -1,0 +1,94 @@
+// A receipt: whether its signature is right, whether its key is one of the service's, and whether a log is the one that it states.
+
+import { isDeepStrictEqual } from "node:util";
+import { type SignedText, verifyText } from "../../receipts/jws.ts";
+import { ReceiptFault } from "../../receipts/receipt-fault.ts";
+import { readStatement, type Statement } from "../../receipts/statement.ts";
+import { type LogVerdict, verifyLog } from "../../receipts/verify-log.ts";
+import { nameOf, readLines } from "../input.ts";
+import { readPublishedKeys } from "./published-keys.ts";
+import type { ReceiptFile } from "./receipt-file.ts";
+import { showReceipt } from "./show-receipt.ts";
+import type { Verdict, VerifyFlags } from "./verdict.ts";
+
+export interface ReceiptFinding {
+  readonly kind: "receipt";
+  /** Of everything that was looked at. */
+  readonly verify: "ok" | "failed";
+  /** Why it is no receipt; the signature is not right then, or what is signed is no statement. */
+  readonly error?: string;
+  readonly kid?: string;
+  readonly publicKey?: string;
+  /** `claimed`: nobody but the receipt itself says whose the key is. */
+  readonly key?: KeyFinding;
+  /** Without its marks, which tell people nothing. */
+  readonly statement?: Omit<Statement, "marks">;
+  /** Whether the statement beside the signed one says the same. */
+  readonly copy?: "same" | "different" | "none";
+  readonly log?: LogVerdict & { readonly file: string };
+}
+
+type KeyFinding = "claimed" | "published" | "not_published";
+
+export async function verifyReceipt({ jws, copy }: ReceiptFile, { jwks, log }: VerifyFlags): Promise<Verdict> {
+  const isPublished = jwks === undefined ? undefined : await readIsPublished(jwks);
+  const opened = open(jws);
+  const { signed, statement, error } = opened;
+  const finding: Omit<ReceiptFinding, "verify"> = {
+    kind: "receipt",
+    ...(error !== undefined && { error }),
+    ...(signed !== undefined && {
+      kid: signed.kid,
+      publicKey: Buffer.from(signed.publicKey).toString("base64"),
+      key: isPublished === undefined ? "claimed" : isPublished(signed),
+    }),
+    ...(signed !== undefined &&
+      statement !== undefined && { statement: withoutMarks(statement), copy: compare(signed.payload, copy) }),
+    ...(statement !== undefined &&
+      log !== undefined && { log: { file: nameOf(log), ...(await verifyLog(statement, readLines(log))) } }),
+  };
+  const isRight = error === undefined && finding.key !== "not_published" && isLogRight(finding.log);
+  const value: ReceiptFinding = { ...finding, verify: isRight ? "ok" : "failed" };
+  return { isRight, value: { ...value }, show: (paint) => showReceipt(value, paint) };
+}
+
+/** Text that the stored bytes do not bear out is what people would read and believe. */
+function isLogRight(log: LogVerdict | undefined): boolean {
+  return log === undefined || (log.bad === undefined && log.misquoted.length === 0);
+}
+
+async function readIsPublished(path: string): Promise<(signed: SignedText) => KeyFinding> {
+  const keys = await readPublishedKeys(path);
+  return ({ kid, publicKey }) =>
+    keys.some((key) => key.kid === kid && Buffer.from(publicKey).equals(key.publicKey)) ? "published" : "not_published";
+}
+
+interface Opened {
+  readonly signed?: SignedText;
+  readonly statement?: Statement;
+  readonly error?: string;
+}
+
+function open(jws: string): Opened {
+  let signed: SignedText | undefined;
+  try {
+    signed = verifyText(jws);
+    return { signed, statement: readStatement(signed.payload) };
+  } catch (error) {
+    if (error instanceof ReceiptFault) {
+      return { ...(signed !== undefined && { signed }), error: error.message };
+    }
+    throw error;
+  }
+}
+
+function compare(payload: string, copy: unknown): "same" | "different" | "none" {
+  if (copy === undefined) {
+    return "none";
+  }
+  return isDeepStrictEqual(JSON.parse(payload), copy) ? "same" : "different";
+}
+
+function withoutMarks({ marks: _marks, ...statement }: Statement): Omit<Statement, "marks"> {
+  return statement;
+}

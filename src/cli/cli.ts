@@ -10,6 +10,7 @@ import { addKeys } from "./keys.ts";
 import { addGlobalFlags, paintErrors, wantsJson } from "./output.ts";
 import { addProviders } from "./providers.ts";
 import { addPurge } from "./purge.ts";
+import { addReceipt } from "./receipt.ts";
 import { addRun, addTail } from "./run.ts";
 import { addSign } from "./sign.ts";
 import { addTrust } from "./trust.ts";
@@ -56,6 +57,7 @@ function addCallers(program: Command): void {
   addUsage(program);
   addKeys(program);
   addTrust(program);
+  addReceipt(program);
   addSign(program);
   addVerify(program);
   addProviders(program);

@@ -1,12 +1,14 @@
 // The way of the commands to a service: gRPC over the public contract, like anybody else's.
 
+import type { GenService } from "@bufbuild/protobuf/codegenv2";
 import { Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import type { Command } from "commander";
 import { ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
+import { JobService } from "#gen/runnel/v1/job_service_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { RunService, TailRunBytesSchema, type TailRunRequestSchema } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
 import { TrustService } from "#gen/runnel/v1/trust_service_pb.js";
@@ -17,18 +19,34 @@ import { createAdminCredentials, createCredentials } from "./credentials.ts";
 export type Service = ReturnType<typeof connectTo>;
 export type SessionClient = Service["sessions"];
 export type RunClient = Service["runs"];
+export type LogClient = Service["log"];
+export type JobClient = Service["jobs"];
 
 export function connectTo(url: string, credentials?: Interceptor) {
   const transport = createGrpcTransport({ baseUrl: url, interceptors: credentials === undefined ? [] : [credentials] });
   return {
     sessions: createClient(SessionService, transport),
     runs: createClient(RunService, transport),
+    log: createClient(StoredLog, transport),
+    jobs: createClient(JobService, transport),
     auth: createClient(AuthService, transport),
     trust: createClient(TrustService, transport),
     providers: createClient(ProviderService, transport),
     system: createClient(SystemService, transport),
   };
 }
+
+type StoredLogMethods = {
+  tailRun: { methodKind: "server_streaming"; input: typeof TailRunRequestSchema; output: typeof TailRunBytesSchema };
+};
+
+const tailRunBytes = { ...RunService.method.tailRun, output: TailRunBytesSchema };
+/** TailRun once more, with the entries as they are stored: on the wire it is the same message. */
+const StoredLog = {
+  ...RunService,
+  methods: [tailRunBytes],
+  method: { tailRun: tailRunBytes },
+} as GenService<StoredLogMethods>;
 
 /** Every command that calls a service takes its address. */
 export function addUrlFlag(command: Command): Command {

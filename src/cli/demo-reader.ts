@@ -20,7 +20,7 @@ export async function readOverGrpc(url: string, runId: string, news: ReaderNews)
   const results: RunResult[] = [];
   const { runs } = connectTo(url);
   const onReconnect = (after: bigint): void => news.onResume("gRPC", String(after));
-  for await (const result of followRun({ runs, runId, after: 0n, patienceMs, onReconnect })) {
+  for await (const result of followRun(runs, { runId, after: 0n, patienceMs, onReconnect })) {
     results.push(result);
     news.onItem("gRPC", String(result.payload.case));
   }

@@ -5,7 +5,7 @@ export const exitCodes = {
   failed: 1,
   wrongWords: 2,
   /** 1 is for commands that could not do their work. */
-  runFailed: 3,
+  followedFailed: 3,
   /** What a shell reports of a program that was interrupted. */
   interrupted: 130,
 } as const;
@@ -15,6 +15,6 @@ export const exitCodesHelp = [
   "  0    done",
   "  1    failed",
   "  2    the words could not be understood, or a confirmation is missing",
-  "  3    the run that was followed failed",
+  "  3    the run or job that was followed failed, or was cancelled",
   "  130  interrupted",
 ].join("\n");

@@ -1,48 +1,102 @@
-// Follows a run to its end and survives what happens to the service meanwhile: a broken stream is opened again after the
-// last result that was seen.
+// Follows a stream to its end and survives what happens to the service meanwhile: a broken stream is opened again after the
+// last thing that was seen.
 
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 import { systemClock } from "../base/clock.ts";
-import { isExplained, type RunClient } from "./connect.ts";
+import { isExplained, type LogClient, type RunClient } from "./connect.ts";
+import type { Output } from "./output.ts";
 
 const reconnectDelayMs = 200;
+/** How long a command waits for a service that is away. */
+export const patienceMs = 60_000;
 
-export interface FollowOptions {
-  readonly runs: RunClient;
-  readonly runId: string;
-  readonly after: bigint;
+export interface FollowOptions<T> {
+  /** Goes on after the last one that was seen. What comes without any says that the service is there. */
+  readonly open: (last: T | undefined) => AsyncIterable<readonly T[]>;
   /** A service that is away for longer is not waited for. */
   readonly patienceMs: number;
   /** Told once each time that the stream breaks. */
-  readonly onReconnect: (after: bigint, why: string) => void;
+  readonly onReconnect: (last: T | undefined, why: string) => void;
 }
 
-export async function* followRun(options: FollowOptions): AsyncGenerator<RunResult> {
-  let after = options.after;
+export async function* follow<T>({ open, patienceMs, onReconnect }: FollowOptions<T>): AsyncGenerator<T> {
+  let last: T | undefined;
   let awaySinceMs: number | undefined;
   for (;;) {
     try {
-      for await (const { results } of options.runs.tailRun({ runId: options.runId, after })) {
+      for await (const batch of open(last)) {
         awaySinceMs = undefined;
-        for (const result of results) {
-          after = result.sequence;
-          yield result;
+        for (const each of batch) {
+          last = each;
+          yield each;
         }
       }
       return;
     } catch (error) {
       const nowMs = systemClock.monotonicMs();
-      if (!isPassing(error) || nowMs - (awaySinceMs ?? nowMs) > options.patienceMs) {
+      if (!isPassing(error) || nowMs - (awaySinceMs ?? nowMs) > patienceMs) {
         throw error;
       }
       if (awaySinceMs === undefined) {
         awaySinceMs = nowMs;
-        options.onReconnect(after, ConnectError.from(error).rawMessage);
+        onReconnect(last, ConnectError.from(error).rawMessage);
       }
       await systemClock.sleep(reconnectDelayMs);
     }
   }
+}
+
+export interface FollowedLog {
+  readonly runId: string;
+  readonly after: bigint;
+  readonly patienceMs: number;
+  readonly onReconnect: (after: bigint, why: string) => void;
+}
+
+export async function* followRun(
+  runs: RunClient,
+  { runId, after, patienceMs, onReconnect }: FollowedLog,
+): AsyncGenerator<RunResult> {
+  yield* follow<RunResult>({
+    open: async function* (last) {
+      for await (const { results } of runs.tailRun({ runId, after: last?.sequence ?? after })) {
+        yield results;
+      }
+    },
+    patienceMs,
+    onReconnect: (last, why) => onReconnect(last?.sequence ?? after, why),
+  });
+}
+
+/** One entry of a log, as it is stored. */
+export interface StoredEntry {
+  readonly sequence: number;
+  readonly bytes: Uint8Array;
+}
+
+export async function* followEntries(
+  log: LogClient,
+  { runId, after, patienceMs, onReconnect }: FollowedLog,
+): AsyncGenerator<StoredEntry> {
+  yield* follow<StoredEntry>({
+    open: async function* (last) {
+      let sequence = last?.sequence ?? Number(after);
+      for await (const { results } of log.tailRun({ runId, after: BigInt(sequence) })) {
+        const first = sequence + 1;
+        sequence += results.length;
+        yield results.map((bytes, index) => ({ sequence: first + index, bytes }));
+      }
+    },
+    patienceMs,
+    onReconnect: (last, why) => onReconnect(BigInt(last?.sequence ?? after), why),
+  });
+}
+
+/** Says it once, and where the stream goes on. */
+export function noteReconnect(output: Output): (after: bigint, why: string) => void {
+  return (after, why) =>
+    output.note(`(${why}: going on after ${after})`, { note: "reconnecting", after: String(after), why });
 }
 
 /** What a reader should wait out: the service asks to be called again, or the connection broke. */

@@ -7,12 +7,10 @@ import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { readSequence } from "./arguments.ts";
 import { addUrlFlag, type RunClient, type SessionClient, withService } from "./connect.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { followRun } from "./follow.ts";
+import { followRun, noteReconnect, patienceMs } from "./follow.ts";
+import { leaveOnInterrupt } from "./interrupt.ts";
 import { type Output, outputOf } from "./output.ts";
 import { showResult } from "./show.ts";
-
-/** How long a follower waits for a service that is away. */
-const patienceMs = 60_000;
 
 interface RunFlags {
   readonly url: string;
@@ -40,7 +38,7 @@ export function addRun(program: Command): void {
         const sessionId = flags.session ?? (await createSession(sessions, flags));
         const { runId } = await sessions.sendMessage({ sessionId, message });
         output.note(`session ${sessionId}  run ${runId}`, { note: "started", sessionId, runId });
-        await follow(runs, { runId, after: 0n, output });
+        await show(runs, { runId, after: 0n, output });
       }),
     );
 }
@@ -53,7 +51,7 @@ export function addTail(program: Command): void {
       withService(url, async ({ runs }) => {
         // Patience is for a service that was there: one that is not is told at once.
         await runs.getRun({ runId });
-        await follow(runs, { runId, after, output: outputOf(command) });
+        await show(runs, { runId, after, output: outputOf(command) });
       }),
     );
 }
@@ -76,17 +74,15 @@ interface Following {
   readonly output: Output;
 }
 
-async function follow(runs: RunClient, { runId, after, output }: Following): Promise<void> {
+async function show(runs: RunClient, { runId, after, output }: Following): Promise<void> {
   let seen = after;
   let last: RunResult | undefined;
-  process.once("SIGINT", () => {
+  leaveOnInterrupt(() => {
     const text = `\ninterrupted; the run goes on: runnel tail ${runId} --after ${seen}`;
     output.note(text, { note: "interrupted", runId, after: String(seen) });
-    process.exit(exitCodes.interrupted);
   });
-  const onReconnect = (at: bigint, why: string): void =>
-    output.note(`(${why}: going on after ${at})`, { note: "reconnecting", after: String(at), why });
-  for await (const result of followRun({ runs, runId, after, patienceMs, onReconnect })) {
+  const onReconnect = noteReconnect(output);
+  for await (const result of followRun(runs, { runId, after, patienceMs, onReconnect })) {
     await output.stream(
       () => toJson(RunResultSchema, result),
       () => showResult(result),
@@ -95,6 +91,6 @@ async function follow(runs: RunClient, { runId, after, output }: Following): Pro
     last = result;
   }
   if (last?.payload.case === "runFailed") {
-    process.exitCode = exitCodes.runFailed;
+    process.exitCode = exitCodes.followedFailed;
   }
 }

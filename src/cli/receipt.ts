@@ -1,0 +1,87 @@
+// `runnel receipt`: the receipt of a run, and with it the run's log as it is stored, for whoever checks both with `runnel verify`.
+
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import type { GetReceiptResponse } from "#gen/runnel/v1/run_service_pb.js";
+import { printLogLine } from "../receipts/log-line.ts";
+import { CommandError } from "./command-error.ts";
+import { addUrlFlag, type LogClient, withService } from "./connect.ts";
+import { followEntries, noteReconnect, patienceMs } from "./follow.ts";
+import { leaveOnInterrupt } from "./interrupt.ts";
+import { NewFile } from "./new-file.ts";
+import { type Output, outputOf } from "./output.ts";
+
+interface ReceiptFlags {
+  readonly url: string;
+  readonly out?: string;
+  readonly log?: string;
+  readonly force?: true;
+}
+
+export function addReceipt(program: Command): void {
+  addUrlFlag(program.command("receipt <run>"))
+    .description("fetch the signed receipt of a run that has ended, and its log; `runnel verify` checks them")
+    .option("--out <file>", "where the receipt goes; unset means standard output")
+    .option("--log <file>", "where the log goes, an entry a line")
+    .option("--force", "write over files that are there")
+    .action(fetchReceipt);
+}
+
+async function fetchReceipt(runId: string, flags: ReceiptFlags, command: Command): Promise<void> {
+  const { out, log: logPath } = flags;
+  if (out !== undefined && logPath !== undefined && resolve(out) === resolve(logPath)) {
+    const what = "the receipt and the log cannot be one file";
+    throw new CommandError(what, { reason: "USAGE", fix: "name two files", exitCode: 2 });
+  }
+  const output = outputOf(command);
+  leaveOnInterrupt(() => output.note("interrupted; nothing was written", { note: "interrupted", runId }));
+  await using receiptFile = await openFile(out, flags);
+  await using logFile = await openFile(logPath, flags);
+  await withService(flags.url, async (service) => {
+    // Patience is for a service that was there: one that is not is told at once.
+    const receipt = presentReceipt(await service.runs.getReceipt({ runId }));
+    const log = logFile && (await writeLog(service.log, runId, logFile, output));
+    const text = `${JSON.stringify(receipt, null, 2)}\n`;
+    await receiptFile?.write(text);
+    await logFile?.keep();
+    await receiptFile?.keep();
+    if (receiptFile !== undefined) {
+      const said = [`wrote ${receiptFile.path}`, ...(log === undefined ? [] : [log.said])];
+      await output.answer({ runId, file: receiptFile.path, ...log?.value }, () => said.join("\n"));
+      return;
+    }
+    if (log !== undefined) {
+      output.note(log.said, { note: "wrote", ...log.value });
+    }
+    await output.answer(receipt, () => text);
+  });
+}
+
+async function openFile(path: string | undefined, { force }: ReceiptFlags): Promise<NewFile | undefined> {
+  return path === undefined ? undefined : await NewFile.open(path, { force: force === true });
+}
+
+/** As REST answers it: the statement is an object. */
+function presentReceipt({ jws, statement }: GetReceiptResponse): { jws: string; statement: unknown } {
+  return { jws, statement: JSON.parse(statement) };
+}
+
+interface WrittenLog {
+  readonly said: string;
+  readonly value: { readonly log: string; readonly entries: number };
+}
+
+async function writeLog(client: LogClient, runId: string, file: NewFile, output: Output): Promise<WrittenLog> {
+  let entries = 0;
+  for await (const entry of followEntries(client, {
+    runId,
+    after: 0n,
+    patienceMs,
+    onReconnect: noteReconnect(output),
+  })) {
+    await file.write(`${printLogLine(entry)}\n`);
+    entries += 1;
+  }
+  const said = `wrote ${file.path}: ${entries} ${entries === 1 ? "entry" : "entries"}`;
+  return { said, value: { log: file.path, entries } };
+}

@@ -26,6 +26,13 @@ export function readSequence(text: string): bigint {
   throw new InvalidArgumentError("expected a sequence: 0, 1, 2 …");
 }
 
+export function readCount(text: string): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) {
+    return Number(text);
+  }
+  throw new InvalidArgumentError("expected a number from 1 to 99999");
+}
+
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
 /** The last year that the contract's times can hold. */

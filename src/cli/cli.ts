@@ -6,6 +6,7 @@ import { addCompletion } from "./completion.ts";
 import { addDemo } from "./demo.ts";
 import { exitCodesHelp } from "./exit-codes.ts";
 import { exitCodeOf, explain, showFailure } from "./failure.ts";
+import { addJobs } from "./jobs.ts";
 import { addKeys } from "./keys.ts";
 import { addGlobalFlags, paintErrors, wantsJson } from "./output.ts";
 import { addProviders } from "./providers.ts";
@@ -57,6 +58,7 @@ function addCallers(program: Command): void {
   addUsage(program);
   addKeys(program);
   addTrust(program);
+  addJobs(program);
   addReceipt(program);
   addSign(program);
   addVerify(program);

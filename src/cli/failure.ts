@@ -7,15 +7,20 @@ import { Fault, type FieldViolation, type ReasonName } from "../base/fault.ts";
 import { CommandError } from "./command-error.ts";
 import { exitCodes } from "./exit-codes.ts";
 import type { Paint } from "./output.ts";
+import { fixOfRefusedSpec } from "./refused-spec.ts";
 
 /** What the words of a command line could not be understood is called. */
 const usageReason = "USAGE";
 const requestIdHeader = "x-request-id";
+/** In the error's metadata. */
+const errorCodeKey = "error_code";
 
 export interface Failure {
   readonly error: string;
   /** Stable, for programs: the contract's reason where the service gave one. */
   readonly reason: string;
+  /** Of a refused JobSpec: the signing contract's own code. */
+  readonly errorCode?: string;
   readonly fix?: string;
   /** Finds the call in the service's log. */
   readonly requestId?: string;
@@ -47,9 +52,10 @@ export function explain(error: unknown): Failure {
 }
 
 /** First what is wrong; what to do and how to find the call stand on lines of their own. */
-export function showFailure({ error, fix, requestId, stack }: Failure, paint: Paint): string {
+export function showFailure({ error, errorCode, fix, requestId, stack }: Failure, paint: Paint): string {
   return [
     `${paint("red", "runnel:")} ${stack ?? error}`,
+    ...(errorCode === undefined ? [] : [`  ${paint("bold", "code")}     ${errorCode}`]),
     ...(fix === undefined ? [] : [`  ${paint("bold", "fix")}      ${fix}`]),
     ...(requestId === undefined ? [] : [`  ${paint("bold", "request")}  ${requestId}`]),
   ].join("\n");
@@ -74,6 +80,7 @@ function explainWords({ code, message }: CommanderError): Failure {
 function explainCall(error: ConnectError): Failure {
   const [info] = error.findDetails(ErrorInfoSchema);
   const reason = info?.reason ?? Code[error.code].replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
+  const errorCode = info?.metadata[errorCodeKey];
   const requestId = error.metadata.get(requestIdHeader) ?? undefined;
   const violations = error
     .findDetails(BadRequestSchema)
@@ -81,7 +88,8 @@ function explainCall(error: ConnectError): Failure {
   return {
     error: error.rawMessage,
     reason,
-    ...withFix(reason),
+    ...(errorCode !== undefined && { errorCode }),
+    ...withFix(reason, errorCode),
     ...(requestId !== undefined && { requestId }),
     ...(violations.length > 0 && { violations }),
   };
@@ -96,6 +104,10 @@ const fixes: Readonly<Partial<Record<ReasonName, string>>> = {
   TIMESTAMP_EXPIRED: "set this machine's clock: signatures are good for 120 s",
   RATE_LIMITED: "wait a moment, or raise RUNNEL_RATELIMIT_RPS of the service",
   SESSION_BUSY: "wait for the session's run to end, or follow it with `runnel tail`",
+  JOB_NOT_FOUND: "`runnel jobs list` shows the ids",
+  RUN_ACTIVE: "wait for the run to end: `runnel tail <run>` follows it",
+  REQUEST_ID_REUSED: "take another --idempotency-key: this one was used for another document",
+  CONCURRENCY_EXHAUSTED: "wait until runs have ended, or raise sessions.max_concurrent of the service",
   API_KEY_NOT_FOUND: "`runnel keys list` shows the ids",
   ADMIN_NOT_CONFIGURED: "start the service with RUNNEL_AUTH_ADMIN_TOKEN, and set RUNNEL_ADMIN_TOKEN to the same here",
   KEY_NOT_FOUND: "`runnel trust list` shows the names",
@@ -103,7 +115,7 @@ const fixes: Readonly<Partial<Record<ReasonName, string>>> = {
   KEY_REVOKED: "`runnel trust add` adds another key",
 };
 
-function withFix(reason: string): { fix?: string } {
-  const fix = fixes[reason as ReasonName];
+function withFix(reason: string, errorCode = ""): { fix?: string } {
+  const fix = fixOfRefusedSpec(errorCode) ?? fixes[reason as ReasonName];
   return fix === undefined ? {} : { fix };
 }

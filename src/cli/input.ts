@@ -3,6 +3,9 @@
 import { createReadStream } from "node:fs";
 import { CommandError } from "./command-error.ts";
 
+/** Of a JobSpec, with what it is sent in: what a service takes. */
+export const specBytesMax = 1_048_576;
+
 /** Throws a `CommandError` that names the file. */
 export async function readInput(path: string, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = [];

@@ -25,5 +25,5 @@ export async function readPages<Item>(
     items.push(...page.items);
     pageToken = page.nextPageToken;
   } while (pageToken !== "" && items.length < itemsMax && !items.some(isWanted));
-  return { items, isCut: pageToken !== "" };
+  return { items: items.slice(0, itemsMax), isCut: pageToken !== "" || items.length > itemsMax };
 }

@@ -5,10 +5,8 @@ import { KeyFault } from "../jobspec/key-file.ts";
 import { SpecFault } from "../jobspec/spec-fault.ts";
 import { type OpenedSpec, openWrapper } from "../jobspec/wrapper.ts";
 import { CommandError } from "./command-error.ts";
-import { nameOf, readInput } from "./input.ts";
+import { nameOf, readInput, specBytesMax } from "./input.ts";
 
-/** What a service takes. */
-export const specBytesMax = 1_048_576;
 /** No key is near it. */
 const keyBytesMax = 65_536;
 

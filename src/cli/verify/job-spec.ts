@@ -10,9 +10,9 @@ import { formOf, isSignatureRight, readSignedSpec, readVersion, type SignedSpec 
 import { SpecFault } from "../../jobspec/spec-fault.ts";
 import { parseTrustList, TrustList, type TrustVerdict } from "../../jobspec/trust-list.ts";
 import { CommandError } from "../command-error.ts";
-import { readInput } from "../input.ts";
+import { readInput, specBytesMax } from "../input.ts";
 import type { Paint } from "../output.ts";
-import { openSpec, specBytesMax } from "../signing-files.ts";
+import { openSpec } from "../signing-files.ts";
 import { showRow, type Verdict, type VerifyFlags } from "./verdict.ts";
 
 /** Escapes make the canonical form longer than the spec: six characters for one at the most. */

@@ -1,8 +1,8 @@
 // Which kind of signed thing a file holds: a receipt, as its JWS alone or as the service answers it, or else a JobSpec.
 
 import type { ReadDocument } from "../../jobspec/json.ts";
-import { assertLength, readInput } from "../input.ts";
-import { readJson, specBytesMax } from "../signing-files.ts";
+import { assertLength, readInput, specBytesMax } from "../input.ts";
+import { readJson } from "../signing-files.ts";
 
 /** More than the receipt of the longest log has, with its statement beside it. */
 const fileBytesMax = 8_388_608;

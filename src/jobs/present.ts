@@ -20,7 +20,6 @@ import type { RunStatus } from "../storage/schema.ts";
 import { earlyFailureCode } from "./task.ts";
 
 export function presentJob(job: JobRow, runs: readonly JobRunRow[]): Job {
-  const executions = runs.map(presentExecution);
   const isEnded = runs.every(({ end_time: endTime }) => endTime !== null);
   const endTime = isEnded ? latest(runs) : undefined;
   return create(JobSchema, {
@@ -40,11 +39,20 @@ export function presentJob(job: JobRow, runs: readonly JobRunRow[]): Job {
     totalRegions: runs.length,
     successfulRegions: countOf(runs, "completed"),
     failedRegions: countOf(runs, "failed") + countOf(runs, "cancelled"),
-    executions,
+    executions: runs.map(presentExecution),
     createTime: timestampFromDate(job.create_time),
     ...(endTime !== undefined && { endTime: timestampFromDate(endTime) }),
     ...(job.cancel_request_time !== null && { cancelRequestTime: timestampFromDate(job.cancel_request_time) }),
   });
+}
+
+/** One of many in a list: without what came out of its runs, which may be more than a message holds. */
+export function presentListedJob(job: JobRow, runs: readonly JobRunRow[]): Job {
+  const whole = presentJob(job, runs);
+  for (const execution of whole.executions) {
+    execution.output = undefined;
+  }
+  return whole;
 }
 
 /** Completed, failed or cancelled: nothing of it will change any more. */

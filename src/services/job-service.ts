@@ -17,7 +17,7 @@ import { Fault } from "../base/fault.ts";
 import { restCallNotes } from "../base/rest-call.ts";
 import { traceParentOf } from "../base/trace-parent.ts";
 import { cancelJob } from "../jobs/cancel.ts";
-import { presentJob } from "../jobs/present.ts";
+import { presentJob, presentListedJob } from "../jobs/present.ts";
 import { type AcceptedJob, refuseUnprotected, submitJob } from "../jobs/submit.ts";
 import { watchJob } from "../jobs/watch.ts";
 import type { Db } from "../storage/database.ts";
@@ -46,7 +46,7 @@ export function createJobService(deps: ServiceDeps): ServiceImpl<typeof JobServi
         ({ job }) => job,
       );
       return {
-        jobs: rows.map((row) => presentJob(row, runs.get(row.id) ?? [])),
+        jobs: rows.map((row) => presentListedJob(row, runs.get(row.id) ?? [])),
         nextPageToken: nextPageToken(rows, limit, ({ id }) => cursors.encode(scope, id)),
       };
     },

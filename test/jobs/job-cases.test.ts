@@ -178,7 +178,10 @@ describe("a signed job", () => {
     expect(await stranger.cancel(body.id)).toMatchObject(unknown);
     expect((await stranger.call("/api/v1/jobs")).body).toEqual({ jobs: [] });
     await api.end(body.id);
-    expect(((await api.call("/api/v1/jobs")).body.jobs as { id: string }[]).map(({ id }) => id)).toEqual([body.id]);
+    const listed = (await api.call("/api/v1/jobs")).body.jobs as { id: string; executions: object[] }[];
+    expect(listed.map(({ id }) => id)).toEqual([body.id]);
+    // What came out of a job may be as much as a message holds.
+    expect(listed.flatMap(({ executions }) => executions.map((each) => "output" in each))).toEqual([false, false]);
     // Its regions are no conversations.
     expect((await api.call("/v1/sessions")).body).not.toMatchObject({ sessions: [expect.anything()] });
   });

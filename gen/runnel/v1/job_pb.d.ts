@@ -249,7 +249,8 @@ export declare type JobExecution = Message<"runnel.v1.JobExecution"> & {
   status: JobExecution_State;
 
   /**
-   * What came out, as a JSON object. Of a failure `{"error", "error_code", "failure": {…}}`; unset until the run has ended.
+   * What came out, as a JSON object. Of a failure `{"error", "error_code", "failure": {…}}`; unset until the run has ended,
+   * and in lists.
    *
    * @generated from field: optional string output = 4;
    */

@@ -16,8 +16,8 @@ export interface Answer {
   readonly finishReason: string;
 }
 
-/** Far below what readers of any surface can take. What does not fit is in the log. */
-const outputCharsMax = 1_048_576;
+/** A job is one message with the outputs of all its regions. What does not fit is in the log of the run. */
+const outputCharsMax = 131_072;
 
 export function userAsks({ text }: Question): Message {
   return create(MessageSchema, { role: "user", content: { case: "text", value: text } });

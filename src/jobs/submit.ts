@@ -28,7 +28,7 @@ import type { Events } from "../telemetry/events.ts";
 import { recordRefusal } from "./audit.ts";
 import { toFault } from "./refusal.ts";
 import { jobRunInput } from "./task.ts";
-import { assertInScope, publicKeyOf, type Trust, type TrustAnswer, unknownKey } from "./trust.ts";
+import { assertInScope, lookForSpec, type Trust, type TrustAnswer } from "./trust.ts";
 
 export interface SubmitDeps extends RunLimits {
   readonly db: Db;
@@ -129,8 +129,7 @@ async function verify(
   client: string,
 ): Promise<Checked> {
   const { document } = request;
-  const publicKey = publicKeyOf(document);
-  const answer = publicKey === undefined ? unknownKey : await trust.look(publicKey, { client });
+  const answer = await lookForSpec(trust, document, { client });
   const { policy } = jobs;
   const nowMs = clock.nowMs();
   const inspection = inspect(document, {

@@ -2,6 +2,7 @@
 // that a job was accepted and the moment that a run of it begins its key may have been revoked, and its row been written by
 // somebody else.
 
+import { createHash } from "node:crypto";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { type GatePolicy, inspect } from "../jobspec/gate.ts";
@@ -10,7 +11,7 @@ import { JsonFault, readDocument } from "../jobspec/json.ts";
 import { SpecFault } from "../jobspec/spec-fault.ts";
 import type { Db } from "../storage/database.ts";
 import { findJobDocument } from "../storage/job.ts";
-import { assertInScope, publicKeyOf, type Trust, unknownKey } from "./trust.ts";
+import { assertInScope, lookForSpec, type Trust } from "./trust.ts";
 
 /** What a run fails with that was not allowed to begin ("Portal ↔ Runner Signing Contract", References). */
 export const earlyFailureCode = "RUNNER_EARLY_FAILURE";
@@ -61,7 +62,7 @@ export function createOpenTask(options: TaskOptions): OpenJobTask {
       return notVerified("the job is not there any more");
     }
     try {
-      const spec = await verifyAgain(options, { ...job, client, region });
+      const spec = await verifyAgain(job, region, options);
       if (options.servedRegions.includes(region)) {
         return { spec, region };
       }
@@ -77,20 +78,24 @@ export function createOpenTask(options: TaskOptions): OpenJobTask {
   };
 }
 
-/** Of the row only the received bytes count, and whatever is there beside them has to agree with those. */
+/** Throws a `SpecFault`, or a `JsonFault` for what is no document at all. */
 async function verifyAgain(
+  job: NonNullable<Awaited<ReturnType<typeof findJobDocument>>>,
+  region: string,
   { trust, policy, regions, runner }: TaskOptions,
-  stored: { document: Uint8Array; create_time: Date; client: string; region: string },
 ): Promise<JobSpec> {
-  const { client, region } = stored;
-  const document = readDocument(stored.document);
-  const publicKey = publicKeyOf(document);
-  const answer = publicKey === undefined ? unknownKey : await trust.look(publicKey, { client });
+  const document = readDocument(job.document);
+  const answer = await lookForSpec(trust, document, { client: job.client });
   // Its times were looked at when it was accepted, and hold as of then.
-  const times = { nowMs: stored.create_time.getTime(), requiresMetadata: false };
+  const times = { nowMs: job.create_time.getTime(), requiresMetadata: false };
   const inspection = inspect(document, { ...policy, ...times, judge: () => answer });
   if (inspection.fault !== undefined) {
     throw inspection.fault;
+  }
+  const hash = createHash("sha256").update(inspection.canonical).digest();
+  // Another spec of a trusted key is not what this job's receipts will speak of.
+  if (!hash.equals(job.canonical_sha256)) {
+    throw new SpecFault("signature_mismatch", "the document is not the one that was accepted");
   }
   if (policy.enforcesTrust) {
     assertInScope(answer, { regions: [region], runner });

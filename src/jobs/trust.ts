@@ -171,6 +171,16 @@ function isSameList(one: readonly TrustedKey[], other: readonly TrustedKey[]): b
   return textOf(one) === textOf(other);
 }
 
+/** Whether the key counts that a spec says it was signed with. */
+export async function lookForSpec(
+  trust: Pick<Trust, "look">,
+  document: Pick<ReadDocument, "object">,
+  { client }: { client: string | undefined },
+): Promise<TrustAnswer> {
+  const publicKey = publicKeyOf(document);
+  return publicKey === undefined ? unknownKey : await trust.look(publicKey, { client });
+}
+
 /** The key that a spec says it was signed with; undefined where there is none that can be read, which the gate has words for. */
 export function publicKeyOf({ object }: Pick<ReadDocument, "object">): Uint8Array | undefined {
   const text = object.get("public_key");

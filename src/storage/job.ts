@@ -102,14 +102,14 @@ export async function listClientJobs(
   return await query.execute();
 }
 
-/** What a job's run begins with: the bytes that were received, and when they were accepted. */
+/** What a job's run goes on with: the bytes that were received, and the hash of what was verified in them. */
 export async function findJobDocument(
   db: Db,
   id: string,
-): Promise<Pick<Selectable<JobTable>, "document" | "client" | "create_time"> | undefined> {
+): Promise<Pick<Selectable<JobTable>, "document" | "client" | "canonical_sha256" | "create_time"> | undefined> {
   return await db
     .selectFrom("job")
-    .select(["document", "client", "create_time"])
+    .select(["document", "client", "canonical_sha256", "create_time"])
     .where("id", "=", id)
     .executeTakeFirst();
 }

@@ -6,7 +6,7 @@ import type { Clock } from "../base/clock.ts";
 import { byTurns } from "../base/steps.ts";
 import type { Config } from "../config/keys.ts";
 import { toFault } from "../jobs/refusal.ts";
-import { publicKeyOf, type Trust, unknownKey } from "../jobs/trust.ts";
+import { lookForSpec, type Trust } from "../jobs/trust.ts";
 import type { TextDifference } from "../jobspec/diagnosis/diagnose.ts";
 import { type Report, reportBySteps } from "../jobspec/report.ts";
 import { readBody, unwrap } from "../jobspec/request.ts";
@@ -40,8 +40,7 @@ async function report(
   body: Uint8Array,
   signedBytes: Uint8Array,
 ): Promise<Report> {
-  const publicKey = publicKeyOf(unwrap(readBody(body)).document);
-  const answer = publicKey === undefined ? unknownKey : await trust.look(publicKey, { client: undefined });
+  const answer = await lookForSpec(trust, unwrap(readBody(body)).document, { client: undefined });
   const rules = {
     nowMs: clock.nowMs(),
     requiresMetadata: config.trustEnforce,

@@ -1,19 +1,19 @@
-// Asks that a job ends: all its runs are cancelled together, so that no reader sees half of the wish.
+// Asks that a job ends: all its runs are cancelled together, so that no reader sees half of the wish. The wish is recorded only
+// while a run is held that has not ended, so a job that somebody has seen ended stays what it was.
 
 import { type CancelDeps, cancelRunWithin } from "../runs/cancel.ts";
-import { listJobRuns, requestJobCancel } from "../storage/job.ts";
-import { isActive } from "../storage/run.ts";
+import { lockActiveJobRuns, requestJobCancel } from "../storage/job.ts";
 
 export async function cancelJob(deps: CancelDeps, id: string): Promise<void> {
   const announcements = await deps.db.transaction().execute(async (trx) => {
-    const active = (await listJobRuns(trx, [id])).filter(({ status }) => isActive(status));
+    // In the order of their ids: whoever else cancels the job waits for the first.
+    const active = await lockActiveJobRuns(trx, id);
     if (active.length === 0) {
       return [];
     }
     await requestJobCancel(trx, id);
     const announced: (() => void)[] = [];
-    // In the order of their ids: whoever else cancels the job waits for the first.
-    for (const { run_id: runId } of active) {
+    for (const runId of active) {
       announced.push(await cancelRunWithin(trx, deps, runId));
     }
     return announced;

@@ -134,6 +134,15 @@ export async function listJobRuns(db: Db | Transaction, jobs: readonly string[])
   return rows;
 }
 
+/** Those runs of a job that have not ended, and cannot before the transaction does; in the order of their ids. */
+export async function lockActiveJobRuns(trx: Transaction, job: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select run.id from session join run on run.session = session.id
+    where session.job = ${job} and run.end_time is null
+    order by run.id for update of run`.execute(trx);
+  return rows.map(({ id }) => id);
+}
+
 /** Which job and region a run is of; undefined for one that is of none. */
 export async function findJobOfRun(
   db: Db,

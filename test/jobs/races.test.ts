@@ -1,10 +1,13 @@
 // Whoever comes first wins, and there is one story afterwards: cancels beside a job's end, jobs beside each other at the limit,
 // and one nonce in the hands of two clients.
 
-import { expect, test } from "vitest";
+import pg from "pg";
+import { expect, onTestFinished, test } from "vitest";
 import { answer } from "../fakes/provider.ts";
+import { fail } from "../fakes/wire-server.ts";
 import { expectInvariants } from "../fault/invariants.ts";
 import { query } from "../harness/database.ts";
+import { until } from "../harness/wait.ts";
 import { makeSigner } from "../jobspec/signer.ts";
 import { jobApi, setJobStage, specOf } from "./stage.ts";
 
@@ -59,6 +62,58 @@ function expectConsistent(job: Shown): void {
   }
 }
 
+// The run has failed and waits to write its end; the cancel comes behind it, having seen the run active. A job that has failed stays
+// failed: a watcher that was told so has gone.
+test("a cancel that comes just behind a job's failure does not make it a cancelled one", async () => {
+  const { api, service, signer, provider } = await setJobStage();
+  const gate = Promise.withResolvers<void>();
+  provider.respond(async (...wire) => {
+    await gate.promise;
+    await fail(400, '{"error":{"message":"no"}}')(...wire);
+  });
+  const { body } = await api.submit(signer.signV1(specOf({ constraints: { regions: ["US"] } })));
+  await provider.request(0);
+  const row = await holdRuns(service.databaseUrl);
+  gate.resolve();
+  await row.awaited(1);
+  const cancel = api.cancel(body.id);
+  await row.awaited(2);
+  await row.release();
+  expect(await cancel).toMatchObject({ status: 200, body: { status: "failed" } });
+  const job = await api.end(body.id);
+  expect(job).toMatchObject({ status: "failed", executions: [{ status: "failed" }] });
+  expect(job.cancel_request_time).toBeUndefined();
+});
+
+/** Locks the rows of all runs, as somebody does who is about to change them. */
+async function holdRuns(
+  databaseUrl: string,
+): Promise<{ awaited(count: number): Promise<void>; release(): Promise<void> }> {
+  const holder = new pg.Client({ connectionString: databaseUrl });
+  await holder.connect();
+  let releasing: Promise<void> | undefined;
+  const release = (): Promise<void> => {
+    releasing ??= holder.end();
+    return releasing;
+  };
+  onTestFinished(release);
+  await holder.query("begin");
+  await holder.query("select from run for update");
+  const countWaiting = async (): Promise<number> => {
+    const rows = await query(
+      databaseUrl,
+      "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    return rows.length;
+  };
+  return {
+    awaited: async (count) => {
+      await until(`${count} who wait for the row`, async () => (await countWaiting()) === count);
+    },
+    release,
+  };
+}
+
 test("a second cancel changes nothing, and neither does one of a job that has ended", async () => {
   const { api, signer, provider } = await setJobStage();
   provider.respond(...[0, 1].map(() => (wire: { hang(): Promise<void> }) => wire.hang()));
@@ -98,6 +153,7 @@ test("at the limit of active runs a job is taken as a whole or not at all", asyn
   );
   expect(counts).toEqual({ jobs: 1, runs: 2, sessions: 2, nonces: 1 });
 
+  await Promise.all([provider.request(0), provider.request(1)]);
   const index = answers.findIndex(({ status }) => status === 202);
   await api.cancel(answers[index]?.body.id);
   await api.end(answers[index]?.body.id);

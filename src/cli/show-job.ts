@@ -58,7 +58,7 @@ function errorOf({ errorCode, error }: JobExecution): string {
 }
 
 function needOf({ minRegions, minSuccessRate }: Job): string {
-  return `it takes ${minRegions} and ${Math.round(minSuccessRate * 100)} %`;
+  return `it needs ${minRegions}, and ${Math.round(minSuccessRate * 100)} % of them`;
 }
 
 function timeOf({ createTime, endTime, cancelRequestTime }: Job): string {

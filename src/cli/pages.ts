@@ -21,9 +21,10 @@ export async function readPages<Item>(
   const items: Item[] = [];
   let pageToken = "";
   do {
-    const page = await readPage({ pageSize: Math.min(pageSizeMax, itemsMax), pageToken });
+    // One more than is shown tells whether there are more.
+    const page = await readPage({ pageSize: Math.min(pageSizeMax, itemsMax + 1), pageToken });
     items.push(...page.items);
     pageToken = page.nextPageToken;
-  } while (pageToken !== "" && items.length < itemsMax && !items.some(isWanted));
-  return { items: items.slice(0, itemsMax), isCut: pageToken !== "" || items.length > itemsMax };
+  } while (pageToken !== "" && items.length <= itemsMax && !items.some(isWanted));
+  return { items: items.slice(0, itemsMax), isCut: items.length > itemsMax };
 }

@@ -1,7 +1,7 @@
 // A job, followed to its end. People see a line whenever a region comes to stand otherwise, machines the whole job.
 
 import { equals } from "@bufbuild/protobuf";
-import { type Job, Job_State, type JobExecution, JobExecutionSchema, JobSchema } from "#gen/runnel/v1/job_pb.js";
+import { type Job, Job_State, JobSchema } from "#gen/runnel/v1/job_pb.js";
 import type { JobClient } from "./connect.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { follow, patienceMs } from "./follow.ts";
@@ -45,12 +45,8 @@ async function* followJob(jobs: JobClient, jobId: string, output: Output): Async
 
 function showChange(before: Job | undefined, job: Job, paint: Paint): string {
   const known = new Map(before?.executions.map((each) => [each.runId, each]));
-  const changed = job.executions.filter((each) => isOther(known.get(each.runId), each));
+  const changed = job.executions.filter(({ runId, status }) => known.get(runId)?.status !== status);
   const lines = changed.map((each) => showExecution(each, paint));
   const isStateTold = job.endTime !== undefined;
   return [...lines, ...(isStateTold ? [showJobState(job, paint)] : [])].map((line) => `${line}\n`).join("");
-}
-
-function isOther(before: JobExecution | undefined, now: JobExecution): boolean {
-  return before === undefined || !equals(JobExecutionSchema, before, now);
 }

@@ -16,6 +16,9 @@ async function complete(...line: string[]): Promise<string[]> {
 test("bash completes commands, their commands, and options where they belong", async () => {
   expect(await complete("do")).toEqual(["doctor"]);
   expect(await complete("keys", "cr")).toEqual(["create"]);
+  expect(await complete("jobs", "sub")).toEqual(["submit"]);
+  expect(await complete("jobs", "submit", "--id")).toEqual(["--idempotency-key"]);
+  expect(await complete("verify", "--jw")).toEqual(["--jwks"]);
   expect(await complete("keys", "create", "--exp")).toEqual(["--expires"]);
   expect(await complete("--no-color", "tail", "--af")).toEqual(["--after"]);
   expect(await complete("run", "doctor", "--mo")).toEqual(["--model"]);

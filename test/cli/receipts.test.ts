@@ -10,6 +10,7 @@ import { printStatement, readStatement, type Statement } from "../../src/receipt
 import { credentialsOf } from "../harness/credentials.ts";
 import { until } from "../harness/wait.ts";
 import { openWire } from "../harness/wire.ts";
+import { runInTerminal } from "./command.ts";
 import { type SignedStage, setSignedStage } from "./signed.ts";
 
 const words = "list the files pace=0 words=60";
@@ -278,6 +279,8 @@ describe("verify", () => {
         /^! whose key it is only the receipt itself says.* --jwks:\n {2}curl .*jwks\.json > jwks\.json$/m,
       ),
     });
+    const seen = await runInTerminal(["verify", "receipt.json"], { directory: stage.folder });
+    expect(seen).toMatchObject({ code: 0, stdout: expect.stringContaining("\u001b[33m!\u001b[39m whose key it is") });
     expect(await verify(stage, "receipt.json", "--jwks", "jwks.json")).toMatchObject({
       code: 0,
       answer: { verify: "ok", key: "published" },

@@ -38,6 +38,9 @@ test.each([
   [["serve", "--port", "70000"], "expected a port from 0 to 65535"],
   [["tail", "some-run", "--after", "-1"], "expected a sequence: 0, 1, 2 …"],
   [["tail"], "missing required argument 'run'"],
+  [["jobs"], ""],
+  [["jobs", "list", "--limit", "0"], "expected a number from 1 to 99999"],
+  [["receipt"], "missing required argument 'run'"],
   [["run", "hi", "--url", "localhost:8090"], "expected a URL such as http://127.0.0.1:8090"],
   [[], ""],
 ])("%j is refused with help on standard error and exit code 2", async (words, told) => {
@@ -102,6 +105,10 @@ const calls = [
   ["keys", "list"],
   ["providers"],
   ["usage"],
+  ["jobs", "list"],
+  ["jobs", "submit", "-"],
+  ["jobs", "watch", "01890000-0000-7000-8000-000000000000"],
+  ["receipt", "01890000-0000-7000-8000-000000000000"],
 ];
 
 test.each(calls.map((words) => [words]))("%j tells where no service is and how to start one", async (words) => {

@@ -166,6 +166,29 @@ describe("receipt", () => {
     expect(await verify(stage, "again.json", "broken.jsonl")).toMatchObject({ code: 0, answer: { verify: "ok" } });
   });
 
+  test("leaves nothing behind when it is interrupted", async () => {
+    const stage = await setSignedStage();
+    const runId = await run(stage, words);
+    const { hostname, port } = new URL(stage.service.url);
+    // Nothing ever comes back.
+    const wire = await openWire({
+      connectFar: () => connect(Number(port), hostname),
+      inspect: (_link, _data, from) => from === "near",
+    });
+    const before = await readdir(stage.folder);
+    const both = ["--out", "receipt.json", "--log", "log.jsonl"];
+    const fetching = stage.start("receipt", runId, ...both, "--url", `http://${wire.host}:${wire.port}`, "--json");
+    await until("both files to be begun", async () => (await readdir(stage.folder)).length === before.length + 2);
+    fetching.child.kill("SIGINT");
+    const { code, stdout, stderr } = await fetching.ended;
+    expect({ code, stdout, note: JSON.parse(stderr) }).toEqual({
+      code: 130,
+      stdout: "",
+      note: { note: "interrupted", runId },
+    });
+    expect(await readdir(stage.folder)).toEqual(before);
+  });
+
   test("never writes over a file without --force, and leaves nothing of what did not work", async () => {
     const stage = await setSignedStage();
     const { runId, receipt } = await fetchReceipt(stage);

@@ -37,7 +37,7 @@ const serverStarters: readonly string[] = [
   "cli/doctor/",
 ];
 
-/** The commands that sign and check without a service, and what of src/ each of them does it with. */
+/** The commands that make, write and check what is signed, and what of src/ each of them does it with. */
 const offlineCommands: Readonly<Record<string, readonly string[]>> = {
   jobspec: [
     "cli/key-pairs.ts",

@@ -1,5 +1,6 @@
 // `jobs` against a service in a process of its own: from the file to the end of the job, what is refused, and what following survives.
 
+import { readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -289,31 +290,17 @@ test("watch survives kill -9 and restart of the service", async () => {
   expect(jsonLines(stdout).at(-1)).toMatchObject({ id, status: "STATE_CANCELLED" });
 });
 
-/** As they stand on the page, but for where the service is. */
-const makeKey = `
-runnel keys new --out portal.pem
-export TRUSTED_KEYS_JSON="[$(runnel keys show portal.pem | sed -n 's/^trusted *//p')]"
-`;
-const runJob = `
-runnel sign spec.json --key portal.pem --stamp > signed.json
-runnel verify signed.json
-runnel jobs submit signed.json --watch
-JOB=$(runnel jobs list | awk 'NR == 2 { print $1 }')
-RUN=$(runnel jobs get "$JOB" | awk '$1 == "EU" { print $3 }')
-runnel receipt "$RUN" --out receipt.json --log log.jsonl
-curl -s "$URL/.well-known/jwks.json" > jwks.json
-runnel verify receipt.json log.jsonl --jwks jwks.json
-`;
-const findLoss = `
-sed 2d log.jsonl > shorter.jsonl
-runnel verify receipt.json shorter.jsonl --jwks jwks.json
-`;
+/** A block of commands, by its name on the page. */
+function commandsOf(name: string): string {
+  const page = readFileSync(new URL("../../docs/signed-jobs.md", import.meta.url), "utf8");
+  return new RegExp(`\`\`\`sh ${name}\\n([^\`]*)\`\`\``).exec(page)?.[1] ?? "false";
+}
 
 test("the commands of the page about signed jobs work as pasted, from a new key to a receipt that is right", async () => {
   const directory = await ownFolder();
   const paste = (commands: string, environment: Record<string, string> = {}): Promise<Outcome> =>
     runShell(`set -eo pipefail; runnel() { $runnel "$@"; }; ${commands}`, { directory, environment });
-  const made = await paste(`${makeKey} printf %s "$TRUSTED_KEYS_JSON" > trusted.json`);
+  const made = await paste(`${commandsOf("make-key")} printf %s "$TRUSTED_KEYS_JSON" > trusted.json`);
   expect(made).toMatchObject({ code: 0, stderr: "" });
   const { url } = await startProcess({
     DATABASE_URL: await testDatabase(),
@@ -321,7 +308,7 @@ test("the commands of the page about signed jobs work as pasted, from a new key 
   });
   await writeFile(join(directory, "spec.json"), JSON.stringify(specOf()));
   const environment = { RUNNEL_SERVER_PORT: new URL(url).port, URL: url };
-  const { code, stdout, stderr } = await paste(runJob, environment);
+  const { code, stdout, stderr } = await paste(commandsOf("run-job"), environment);
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(new RegExp(`^job ${uuid}\n$`)) });
   expect(stdout).toMatch(/^✓ the signature is right\n/);
   expect(stdout).toMatch(
@@ -333,7 +320,7 @@ test("the commands of the page about signed jobs work as pasted, from a new key 
     "✓ the key is one that the service publishes",
     "✓ log.jsonl is the log that was signed",
   ]);
-  const loss = await paste(findLoss, environment);
+  const loss = await paste(commandsOf("find-loss"), environment);
   expect({ code: loss.code, last: linesOf(loss.stdout).at(-1) }).toEqual({
     code: 1,
     last: "✗ shorter.jsonl, entry 2: entry 2 is missing; entry 3 stands in its place (missing)",

@@ -22,6 +22,7 @@ import { earlyFailureCode } from "./task.ts";
 export function presentJob(job: JobRow, runs: readonly JobRunRow[]): Job {
   const isEnded = runs.every(({ end_time: endTime }) => endTime !== null);
   const endTime = isEnded ? latest(runs) : undefined;
+  const cancelRequestTime = runs[0]?.cancel_request_time ?? null;
   return create(JobSchema, {
     id: job.id,
     status: stateOf(job, runs),
@@ -42,7 +43,7 @@ export function presentJob(job: JobRow, runs: readonly JobRunRow[]): Job {
     executions: runs.map(presentExecution),
     createTime: timestampFromDate(job.create_time),
     ...(endTime !== undefined && { endTime: timestampFromDate(endTime) }),
-    ...(job.cancel_request_time !== null && { cancelRequestTime: timestampFromDate(job.cancel_request_time) }),
+    ...(cancelRequestTime !== null && { cancelRequestTime: timestampFromDate(cancelRequestTime) }),
   });
 }
 
@@ -67,7 +68,7 @@ function stateOf(job: JobRow, runs: readonly JobRunRow[]): Job_State {
   if (countOf(runs, "completed") >= job.successes_min) {
     return Job_State.COMPLETED;
   }
-  return job.cancel_request_time === null ? Job_State.FAILED : Job_State.CANCELLED;
+  return runs.every(({ cancel_request_time: wish }) => wish === null) ? Job_State.FAILED : Job_State.CANCELLED;
 }
 
 function countOf(runs: readonly JobRunRow[], status: RunStatus): number {

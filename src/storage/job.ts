@@ -6,8 +6,8 @@ import { byteaArray, textArray, uuidArray } from "./binary-array.ts";
 import type { Db, Transaction } from "./database.ts";
 import type { JobTable, RunStatus } from "./schema.ts";
 
-/** Without the document, which is as large as its signer likes. */
-export type JobRow = Omit<Selectable<JobTable>, "document">;
+/** What never changes of a job. Without the document, which is as large as its signer likes. */
+export type JobRow = Omit<Selectable<JobTable>, "document" | "cancel_request_time">;
 
 const jobColumns = [
   "id",
@@ -25,7 +25,6 @@ const jobColumns = [
   "min_success_rate",
   "successes_min",
   "create_time",
-  "cancel_request_time",
 ] as const;
 
 /** The run of a region. */
@@ -122,13 +121,16 @@ export interface JobRunRow {
   readonly terminal: Uint8Array | null;
   readonly start_time: Date | null;
   readonly end_time: Date | null;
+  /** Of the whole job. It is read with the runs, so that no cancelled ones are seen without the wish. */
+  readonly cancel_request_time: Date | null;
 }
 
 /** The runs of jobs, each job's in the order in which its regions were named. */
 export async function listJobRuns(db: Db | Transaction, jobs: readonly string[]): Promise<JobRunRow[]> {
   const { rows } = await sql<JobRunRow>`
-    select session.job, session.region, run.id as run_id, run.status, run.terminal, run.start_time, run.end_time
-    from session join run on run.session = session.id
+    select session.job, session.region, run.id as run_id, run.status, run.terminal, run.start_time, run.end_time,
+      job.cancel_request_time
+    from session join run on run.session = session.id join job on job.id = session.job
     where session.job = any(${uuidArray(jobs)}::uuid[])
     order by session.job, run.id`.execute(db);
   return rows;

@@ -73,22 +73,47 @@ test("a cancel that comes just behind a job's failure does not make it a cancell
   });
   const { body } = await api.submit(signer.signV1(specOf({ constraints: { regions: ["US"] } })));
   await provider.request(0);
-  const row = await holdRuns(service.databaseUrl);
+  const { holder, awaited, release } = await openHolder(service.databaseUrl);
+  await holder.query("select from run for update");
   gate.resolve();
-  await row.awaited(1);
+  await awaited(1);
   const cancel = api.cancel(body.id);
-  await row.awaited(2);
-  await row.release();
+  await awaited(2);
+  await release();
   expect(await cancel).toMatchObject({ status: 200, body: { status: "failed" } });
   const job = await api.end(body.id);
   expect(job).toMatchObject({ status: "failed", executions: [{ status: "failed" }] });
   expect(job.cancel_request_time).toBeUndefined();
 });
 
-/** Locks the rows of all runs, as somebody does who is about to change them. */
-async function holdRuns(
-  databaseUrl: string,
-): Promise<{ awaited(count: number): Promise<void>; release(): Promise<void> }> {
+// Somebody asks for the job and gets hold of its row; before its runs are read, a cancel of all of them goes through. Whoever is told
+// of runs that are cancelled is told of the wish too: a watcher that saw the job fail instead would leave with that.
+test("a job that is read beside its cancel is shown with all of it or with nothing", async () => {
+  const { api, service, signer, provider } = await setJobStage();
+  provider.respond((wire) => wire.hang());
+  const { body } = await api.submit(signer.signV1(specOf({ constraints: { regions: ["US"] } })));
+  await provider.request(0);
+  const { holder, awaited, release } = await openHolder(service.databaseUrl);
+  await holder.query("lock table session in access exclusive mode");
+  const reading = api.get(body.id);
+  await awaited(1);
+  await holder.query("update job set cancel_request_time = now()");
+  await holder.query("update run set status = 'cancelled', owner = null, end_time = now()");
+  await holder.query("commit");
+  expect(await reading).toMatchObject({ body: { status: "cancelled", cancel_request_time: expect.any(String) } });
+  await release();
+});
+
+interface Holder {
+  /** In a transaction. */
+  readonly holder: pg.Client;
+  /** Resolves when so many wait for what it has locked. */
+  awaited(count: number): Promise<void>;
+  release(): Promise<void>;
+}
+
+/** Somebody who holds rows or tables, as those do who are about to change them. */
+async function openHolder(databaseUrl: string): Promise<Holder> {
   const holder = new pg.Client({ connectionString: databaseUrl });
   await holder.connect();
   let releasing: Promise<void> | undefined;
@@ -98,7 +123,6 @@ async function holdRuns(
   };
   onTestFinished(release);
   await holder.query("begin");
-  await holder.query("select from run for update");
   const countWaiting = async (): Promise<number> => {
     const rows = await query(
       databaseUrl,
@@ -107,8 +131,9 @@ async function holdRuns(
     return rows.length;
   };
   return {
+    holder,
     awaited: async (count) => {
-      await until(`${count} who wait for the row`, async () => (await countWaiting()) === count);
+      await until(`${count} to wait for what is held`, async () => (await countWaiting()) >= count);
     },
     release,
   };

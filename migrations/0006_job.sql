@@ -14,6 +14,8 @@ create table job (
   key_id text not null,
   canonical_sha256 bytea not null,
   canonical_len int not null,
+  -- How many runs it has; with fewer it is being erased.
+  total_regions int not null,
   min_regions int not null,
   min_success_rate double precision not null,
   -- Both of these as a count: so many runs have to end well.

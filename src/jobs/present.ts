@@ -2,6 +2,7 @@
 //
 // P1  A job's state is made of its runs alone, so that it can never say anything else than they do.
 // P2  A region counts as ended well when its run completed.
+// P3  A job whose runs are being erased is not there any more.
 
 import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -19,7 +20,11 @@ import type { JobRow, JobRunRow } from "../storage/job.ts";
 import type { RunStatus } from "../storage/schema.ts";
 import { earlyFailureCode } from "./task.ts";
 
-export function presentJob(job: JobRow, runs: readonly JobRunRow[]): Job {
+/** Undefined for a job that is being erased: what is left of its runs says nothing about it any more. */
+export function presentJob(job: JobRow, runs: readonly JobRunRow[]): Job | undefined {
+  if (runs.length < job.total_regions) {
+    return undefined;
+  }
   const isEnded = runs.every(({ end_time: endTime }) => endTime !== null);
   const endTime = isEnded ? latest(runs) : undefined;
   const cancelRequestTime = runs[0]?.cancel_request_time ?? null;
@@ -48,9 +53,9 @@ export function presentJob(job: JobRow, runs: readonly JobRunRow[]): Job {
 }
 
 /** One of many in a list: without what came out of its runs, which may be more than a message holds. */
-export function presentListedJob(job: JobRow, runs: readonly JobRunRow[]): Job {
+export function presentListedJob(job: JobRow, runs: readonly JobRunRow[]): Job | undefined {
   const whole = presentJob(job, runs);
-  for (const execution of whole.executions) {
+  for (const execution of whole?.executions ?? []) {
     execution.output = undefined;
   }
   return whole;

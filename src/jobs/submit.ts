@@ -220,6 +220,7 @@ function jobRow({
     key_id: answer.kid ?? kid,
     canonical_sha256: createHash("sha256").update(canonical).digest(),
     canonical_len: Buffer.byteLength(canonical),
+    total_regions: plan.regions.length,
     min_regions: plan.minRegions,
     min_success_rate: plan.minSuccessRate,
     successes_min: plan.successesMin,

@@ -46,7 +46,7 @@ export function createJobService(deps: ServiceDeps): ServiceImpl<typeof JobServi
         ({ job }) => job,
       );
       return {
-        jobs: rows.map((row) => presentListedJob(row, runs.get(row.id) ?? [])),
+        jobs: rows.flatMap((row) => presentListedJob(row, runs.get(row.id) ?? []) ?? []),
         nextPageToken: nextPageToken(rows, limit, ({ id }) => cursors.encode(scope, id)),
       };
     },

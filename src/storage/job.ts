@@ -21,6 +21,7 @@ const jobColumns = [
   "key_id",
   "canonical_sha256",
   "canonical_len",
+  "total_regions",
   "min_regions",
   "min_success_rate",
   "successes_min",

@@ -193,6 +193,7 @@ export interface JobTable {
   key_id: string;
   canonical_sha256: Uint8Array;
   canonical_len: number;
+  total_regions: number;
   min_regions: number;
   min_success_rate: number;
   successes_min: number;

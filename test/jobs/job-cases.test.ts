@@ -1,5 +1,6 @@
 // Signed jobs from their submission to what became of them, over REST as portals call it and over gRPC.
 
+import pg from "pg";
 import { describe, expect, test } from "vitest";
 import { answer } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
@@ -233,4 +234,17 @@ describe("a spec that is refused", () => {
     });
     expect((await api.submit(signed)).status).toBe(202);
   });
+});
+
+test("a job whose runs are being erased is gone as a whole, and never looks failed", async () => {
+  const { api, signer, service } = await setJobStage();
+  const { body } = await api.submit(signer.signV1(specOf()));
+  expect(await api.end(body.id)).toMatchObject({ status: "completed" });
+  const database = new pg.Client(service.databaseUrl);
+  await database.connect();
+  await database.query("delete from checkpoint");
+  await database.query("delete from run where id = (select max(id::text)::uuid from run)");
+  await database.end();
+  expect((await api.get(body.id)).status).toBe(404);
+  expect((await api.call("/api/v1/jobs")).body).toEqual({ jobs: [] });
 });

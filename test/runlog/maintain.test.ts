@@ -190,6 +190,7 @@ const anyJob = {
   canonical_len: 2,
   min_regions: 1,
   min_success_rate: 1,
+  total_regions: 1,
   successes_min: 1,
 };
 

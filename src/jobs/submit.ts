@@ -66,7 +66,7 @@ export interface AcceptedJob {
   readonly acceptedMs: number;
 }
 
-/** Runs the work unless it was done before; `null` for a submission that nobody repeats. */
+/** Runs the work, unless it was done before: then its answer is given again. */
 export type Once<Answer> = (trx: Transaction, work: () => Promise<Answer>) => Promise<Answer>;
 
 /** Answers with what `answer` makes of the job, or with what was answered before. Throws a Fault. */
@@ -121,6 +121,8 @@ interface Suspect {
 
 interface Checked extends Verified {
   readonly answer: TrustAnswer;
+  /** The moment at which the spec's times were right, for whoever looks at them again. */
+  readonly checkedMs: number;
 }
 
 async function verify(
@@ -131,10 +133,11 @@ async function verify(
   const { document } = request;
   const answer = await lookForSpec(trust, document, { client });
   const { policy } = jobs;
-  const nowMs = clock.nowMs();
+  // Whole, as it is kept.
+  const checkedMs = Math.floor(clock.nowMs());
   const inspection = inspect(document, {
     ...policy,
-    nowMs,
+    nowMs: checkedMs,
     requiresMetadata: policy.enforcesTrust,
     judge: () => answer,
   });
@@ -144,7 +147,7 @@ async function verify(
   if (inspection.droppedEmptyStrings) {
     events.emptyTextsDropped({ client, kid: inspection.kid });
   }
-  return { ...inspection, answer };
+  return { ...inspection, answer, checkedMs };
 }
 
 async function takeNonce(trx: Transaction, { publicKey, nonce }: Verified): Promise<void> {
@@ -169,22 +172,22 @@ async function accept(
     assertInScope(verified.answer, { regions: plan.regions, runner: jobs.driver });
   }
   await admit(trx, deps, client, plan.regions.length);
-  const acceptedMs = clock.nowMs();
-  const id = newUuid(acceptedMs);
-  await insertJob(trx, jobRow({ id, client, clientJobId, document, spec, plan, verified, acceptedMs }));
+  const nowMs = clock.nowMs();
+  const id = newUuid(nowMs);
+  await insertJob(trx, jobRow({ id, client, clientJobId, document, spec, plan, verified }));
   await insertJobRuns(
     trx,
     { id, client },
     {
       driver: jobs.driver,
       agent: toBinary(AgentSchema, create(AgentSchema, { name: spec.benchmark.name })),
-      runs: newRuns(id, plan, acceptedMs),
+      runs: newRuns(id, plan, nowMs),
       timeoutMs: spec.constraints.timeoutMs,
       traceParent,
     },
   );
   failpoint("job.written");
-  return { id, spec, clientJobId, isWrapped: wishes !== undefined, plan, acceptedMs };
+  return { id, spec, clientJobId, isWrapped: wishes !== undefined, plan, acceptedMs: verified.checkedMs };
 }
 
 function jobRow({
@@ -195,7 +198,6 @@ function jobRow({
   spec,
   plan,
   verified,
-  acceptedMs,
 }: {
   id: string;
   client: string;
@@ -204,9 +206,8 @@ function jobRow({
   spec: JobSpec;
   plan: JobPlan;
   verified: Checked;
-  acceptedMs: number;
 }): Parameters<typeof insertJob>[1] {
-  const { canonical, version, publicKey, kid, answer } = verified;
+  const { canonical, version, publicKey, kid, answer, checkedMs } = verified;
   return {
     id,
     client,
@@ -224,7 +225,7 @@ function jobRow({
     min_regions: plan.minRegions,
     min_success_rate: plan.minSuccessRate,
     successes_min: plan.successesMin,
-    create_time: new Date(acceptedMs),
+    create_time: new Date(checkedMs),
   };
 }
 

@@ -46,7 +46,7 @@ const offlineCommands: Readonly<Record<string, readonly string[]>> = {
     "cli/verify/job-spec.ts",
     "cli/verify/receipt-file.ts",
   ],
-  receipts: ["cli/receipt.ts", "cli/verify/receipt.ts", "cli/verify/show-receipt.ts"],
+  receipts: ["cli/receipt.ts", "cli/verify/receipt.ts", "cli/verify/receipt-finding.ts"],
 };
 
 /** The layer of a file in src/: its first folder, or the name of a file that lies in src/ itself. */

@@ -8,27 +8,9 @@ import { type LogVerdict, verifyLog } from "../../receipts/verify-log.ts";
 import { nameOf, readLines } from "../input.ts";
 import { readPublishedKeys } from "./published-keys.ts";
 import type { ReceiptFile } from "./receipt-file.ts";
+import type { KeyFinding, ReceiptFinding } from "./receipt-finding.ts";
 import { showReceipt } from "./show-receipt.ts";
 import type { Verdict, VerifyFlags } from "./verdict.ts";
-
-export interface ReceiptFinding {
-  readonly kind: "receipt";
-  /** Of everything that was looked at. */
-  readonly verify: "ok" | "failed";
-  /** Why it is no receipt; the signature is not right then, or what is signed is no statement. */
-  readonly error?: string;
-  readonly kid?: string;
-  readonly publicKey?: string;
-  /** `claimed`: nobody but the receipt itself says whose the key is. */
-  readonly key?: KeyFinding;
-  /** Without its marks, which tell people nothing. */
-  readonly statement?: Omit<Statement, "marks">;
-  /** Whether the statement beside the signed one says the same. */
-  readonly copy?: "same" | "different" | "none";
-  readonly log?: LogVerdict & { readonly file: string };
-}
-
-type KeyFinding = "claimed" | "published" | "not_published";
 
 export async function verifyReceipt({ jws, copy }: ReceiptFile, { jwks, log }: VerifyFlags): Promise<Verdict> {
   const isPublished = jwks === undefined ? undefined : await readIsPublished(jwks);

@@ -1,10 +1,8 @@
 // A receipt as people read it: what is right, what is not, and what is only claimed.
 
-import type { Statement } from "../../receipts/statement.ts";
-import type { LogVerdict } from "../../receipts/verify-log.ts";
 import type { Paint } from "../output.ts";
 import { shorten } from "../show.ts";
-import type { ReceiptFinding } from "./receipt.ts";
+import type { FoundLog, FoundStatement, ReceiptFinding } from "./receipt-finding.ts";
 import { showRow } from "./verdict.ts";
 
 export function showReceipt(
@@ -29,7 +27,7 @@ export function showReceipt(
 }
 
 /** What is signed may still hold what acts on a terminal. */
-function showStatement(statement: Omit<Statement, "marks">, paint: Paint): string[] {
+function showStatement(statement: FoundStatement, paint: Paint): string[] {
   const { iss, run_id, job_id, region, job_spec_sha256, entries, first_hash, last_hash, counts, status, code } =
     statement;
   const { started_at, ended_at, issued_at } = statement;
@@ -70,7 +68,7 @@ function showKey(key: ReceiptFinding["key"], paint: Paint): string[] {
   }
 }
 
-function showLog({ file, bad: entry, misquoted }: LogVerdict & { file: string }, paint: Paint): string[] {
+function showLog({ file, bad: entry, misquoted }: FoundLog, paint: Paint): string[] {
   if (entry !== undefined) {
     const { first, last, problem, message } = entry;
     const place = first === last ? `entry ${first}` : `entries ${first} to ${last}`;

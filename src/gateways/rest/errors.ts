@@ -1,35 +1,11 @@
-// Failures as REST shows them. Whatever was thrown becomes one `Failure`: a Fault of the gateway, a ConnectError of the
-// called method, or an unexpected error, of which a caller learns nothing. The status follows the reason where there is
-// one we know, and the Connect code where there is none.
+// The bodies of failures, in each profile, and what of a failure goes into the head of its answer.
 
-import { Code, ConnectError } from "@connectrpc/connect";
-import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
+import { Code } from "@connectrpc/connect";
 import { ErrorBody, type RestProfile } from "#gen/runnel/options/v1/options_pb.js";
-import { Fault, type FieldViolation, type ReasonName, reasons } from "../../base/fault.ts";
+import type { ReasonName } from "../../base/fault.ts";
+import type { Failure } from "./failure.ts";
 import { styleJson } from "./json-print.ts";
 import { debugStatus, jobStatus, presentDebugFailure, presentJobFailure } from "./signing-errors.ts";
-
-export interface Failure {
-  readonly httpStatus: number;
-  readonly code: Code;
-  readonly message: string;
-  readonly reason?: string;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly violations: readonly FieldViolation[];
-  readonly retryAfterSeconds?: number;
-}
-
-export function describeFailure(error: unknown): Failure {
-  if (error instanceof ConnectError) {
-    return describeConnectError(error);
-  }
-  return describeFault(error instanceof Fault && error.reason !== "INTERNAL" ? error : internal);
-}
-
-/** Whether nobody planned the failure. What a method failed with is no longer our news: its own interceptors saw it. */
-export function isUnexpected(error: unknown): boolean {
-  return !(error instanceof ConnectError) && (!(error instanceof Fault) || error.reason === "INTERNAL");
-}
 
 /** The JSON of an error body, without the final newline. */
 export function printFailure(failure: Failure, profile: RestProfile): string {
@@ -85,8 +61,6 @@ function presentFailure(failure: Failure, errorBody: ErrorBody): object {
   }
 }
 
-const internal = new Fault("INTERNAL", "internal error");
-
 /** Names of google.rpc.Code, as gRPC documents write them. */
 const codeNames: Record<Code, string> = {
   [Code.Canceled]: "CANCELLED",
@@ -106,65 +80,6 @@ const codeNames: Record<Code, string> = {
   [Code.DataLoss]: "DATA_LOSS",
   [Code.Unauthenticated]: "UNAUTHENTICATED",
 };
-
-const codeStatuses: Record<Code, number> = {
-  [Code.Canceled]: 499,
-  [Code.Unknown]: 500,
-  [Code.InvalidArgument]: 400,
-  [Code.DeadlineExceeded]: 504,
-  [Code.NotFound]: 404,
-  [Code.AlreadyExists]: 409,
-  [Code.PermissionDenied]: 403,
-  [Code.ResourceExhausted]: 429,
-  [Code.FailedPrecondition]: 400,
-  [Code.Aborted]: 409,
-  [Code.OutOfRange]: 400,
-  [Code.Unimplemented]: 501,
-  [Code.Internal]: 500,
-  [Code.Unavailable]: 503,
-  [Code.DataLoss]: 500,
-  [Code.Unauthenticated]: 401,
-};
-
-function describeFault(fault: Fault): Failure {
-  const { code, httpStatus } = reasons[fault.reason];
-  return {
-    httpStatus,
-    code,
-    message: fault.message,
-    reason: fault.reason,
-    metadata: fault.metadata,
-    violations: fault.violations,
-    ...(fault.retryAfterMs === undefined ? {} : { retryAfterSeconds: toWholeSeconds(fault.retryAfterMs / 1_000) }),
-  };
-}
-
-function describeConnectError(error: ConnectError): Failure {
-  const [info] = error.findDetails(ErrorInfoSchema);
-  const [retry] = error.findDetails(RetryInfoSchema);
-  const violations = error.findDetails(BadRequestSchema).flatMap(({ fieldViolations }) => fieldViolations);
-  const delay = retry?.retryDelay;
-  return {
-    httpStatus: statusOfReason(info?.reason) ?? codeStatuses[error.code],
-    code: error.code,
-    message: error.rawMessage,
-    ...(info === undefined ? {} : { reason: info.reason }),
-    metadata: info?.metadata ?? {},
-    violations: violations.map(({ field, description }) => ({ field, description })),
-    ...(delay === undefined ? {} : { retryAfterSeconds: toWholeSeconds(Number(delay.seconds) + delay.nanos / 1e9) }),
-  };
-}
-
-/** Never less than is needed, and never 0, which some clients take for "at once, and again". */
-function toWholeSeconds(seconds: number): number {
-  return Math.max(1, Math.ceil(seconds));
-}
-
-function statusOfReason(reason: string | undefined): number | undefined {
-  return reason !== undefined && Object.hasOwn(reasons, reason)
-    ? reasons[reason as keyof typeof reasons].httpStatus
-    : undefined;
-}
 
 function printableDetails({ metadata, violations }: Failure): object | undefined {
   const details = {

@@ -10,7 +10,7 @@ import type { Feed } from "../../base/feed.ts";
 import { setRestCallNotes } from "../../base/rest-call.ts";
 import type { Sink } from "../../base/sink.ts";
 import { restBodyBytesMax } from "./body.ts";
-import { isUnexpected } from "./errors.ts";
+import { isUnexpected } from "./failure.ts";
 import { type InputSource, readInput } from "./input.ts";
 import {
   isGone,

@@ -4,14 +4,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import type { Writable } from "node:stream";
 import type { RestProfile } from "#gen/runnel/options/v1/options_pb.js";
-import {
-  abandonsRequest,
-  describeFailure,
-  endsInNewline,
-  failureHeaders,
-  printFailure,
-  statusOfFailure,
-} from "./errors.ts";
+import { abandonsRequest, endsInNewline, failureHeaders, printFailure, statusOfFailure } from "./errors.ts";
+import { describeFailure } from "./failure.ts";
 
 export type RestRequest = IncomingMessage | Http2ServerRequest;
 export type RestResponse = ServerResponse | Http2ServerResponse;

@@ -2,7 +2,7 @@
 // Contract"): those of its jobs, and those of its debug call.
 
 import type { ReasonName } from "../../base/fault.ts";
-import type { Failure } from "./errors.ts";
+import type { Failure } from "./failure.ts";
 
 /** What a reason is called there; others by their own names in lower case. */
 const codes: Partial<Record<ReasonName, string>> = {

@@ -3,7 +3,8 @@
 
 import type { RestProfile } from "#gen/runnel/options/v1/options_pb.js";
 import type { CallOptions } from "./call.ts";
-import { describeFailure, printFailure } from "./errors.ts";
+import { printFailure } from "./errors.ts";
+import { describeFailure } from "./failure.ts";
 import { endStream, type RestResponse, sendEmpty, setHead, writePiece } from "./respond.ts";
 import { encodeSseEvent, sseHeartbeat, sseOpening } from "./sse.ts";
 import { openSource, type SseSource, type SseTarget } from "./sse-source.ts";

@@ -63,8 +63,8 @@ test("a connection that asks for nothing more is closed after the time of the se
 });
 
 test("a request that is not answered within the time of the settings loses its connection, and a stream does not", async () => {
-  // Long enough for the other requests on a machine that has much else to do.
-  const service = await startService({ serverWriteTimeoutSec: 5 });
+  // Long enough for the other requests on a machine that has much else to do, and shorter than a lock is waited for: 5 s.
+  const service = await startService({ serverWriteTimeoutSec: 3 });
   const url = `${service.url}/v1/sessions`;
   const headers = credentialsOf();
   await fetch(url, { method: "POST", headers, body: '{"session_id":"s","agent":{"name":"a"}}' });

@@ -3,6 +3,7 @@
 
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+import { LogChain, startOfChain } from "../../../src/receipts/chain.ts";
 import { query } from "../../harness/database.ts";
 
 const rowsAtOnce = 5_000;
@@ -24,11 +25,13 @@ export async function lengthenLog(
     throw new Error(`run ${runId} has no results`);
   }
   await query(databaseUrl, "delete from run_result where run_id = $1", [runId]);
+  const chain = new LogChain(startOfChain(runId));
   for (let from = 1; from <= count; from += rowsAtOnce) {
     const sequences = Array.from({ length: Math.min(rowsAtOnce, count - from + 1) }, (_, index) => from + index);
     const payloads = sequences.map((sequence) =>
       encode(sequence === 1 ? first : sequence === count ? last : speech(first, text), sequence),
     );
+    chain.add(payloads.map((bytes, index) => ({ sequence: from + index, bytes })));
     await query(
       databaseUrl,
       `insert into run_result (run_id, sequence, epoch, payload)
@@ -36,10 +39,11 @@ export async function lengthenLog(
       [runId, stored[0]?.epoch, sequences, payloads],
     );
   }
-  await query(databaseUrl, "update run set last_sequence = $2, terminal = $3 where id = $1", [
+  await query(databaseUrl, "update run set last_sequence = $2, terminal = $3, log_hash = $4 where id = $1", [
     runId,
     count,
     encode(last, count),
+    Buffer.from(chain.value),
   ]);
 }
 

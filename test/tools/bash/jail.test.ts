@@ -475,7 +475,8 @@ describe.runIf(hasJail)("a command", () => {
       }
     })();
     try {
-      for (let index = 0; index < 40; index++) {
+      // Most tries find something else in the directory's place and are refused.
+      for (let index = 0; index < 40 || ran === 0; index++) {
         const text = await run(area, "echo ran; cat secret; ls; touch mine; true").catch((error) => String(error));
         expect(text).not.toContain(secret);
         ran += text.startsWith("ran\n") ? 1 : 0;
@@ -484,7 +485,6 @@ describe.runIf(hasJail)("a command", () => {
       isOver = true;
       await swaps;
     }
-    expect(ran).toBeGreaterThan(0);
     expect(readdirSync(area.outside)).toEqual(["secret"]);
   });
 

@@ -1,15 +1,24 @@
 // Ids. Run ids are uuidv7: they sort by creation and carry the day that the log is partitioned by. They come from the
-// service's clock, never from a caller.
+// service's clock, never from a caller. Those that one process makes in one millisecond sort by creation too.
 
 import { randomBytes, randomUUID } from "node:crypto";
 
-/** A new uuidv7 for this millisecond; the other 74 bits are random. */
+/** A new uuidv7 for this millisecond: 12 bits count from a random number on, and 62 are random (RFC 9562, 6.2). */
 export function newUuid(nowMs: number): string {
   const bytes = randomBytes(16);
-  bytes.writeUIntBE(nowMs, 0, 6);
-  bytes[6] = 0x70 | (bytes.readUInt8(6) & 0x0f);
+  const ms = Math.floor(nowMs);
+  bytes.writeUIntBE(ms, 0, 6);
+  bytes.writeUInt16BE(0x7000 | countWithin(ms, bytes.readUInt16BE(6)), 6);
   bytes[8] = 0x80 | (bytes.readUInt8(8) & 0x3f);
   return formatUuid(bytes);
+}
+
+let latest = { ms: Number.NaN, count: 0 };
+
+/** Begins in the lower half, so that it comes round only after two thousand ids. */
+function countWithin(ms: number, random: number): number {
+  latest = { ms, count: ms === latest.ms ? (latest.count + 1) & 0x0fff : random & 0x07ff };
+  return latest.count;
 }
 
 /** The smallest uuidv7 of a millisecond: a bound for ranges over time. */

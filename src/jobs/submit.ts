@@ -229,12 +229,11 @@ function jobRow({
   };
 }
 
-/** Ids of one millisecond are in no order of their own. */
+/** The ids of the runs are in the order of the regions. */
 function newRuns(jobId: string, { regions }: JobPlan, nowMs: number) {
-  const runIds = regions.map(() => newUuid(nowMs)).toSorted();
-  return regions.map((region, index) => ({
+  return regions.map((region) => ({
     region,
-    runId: runIds[index] ?? "",
+    runId: newUuid(nowMs),
     sessionId: newUuid(nowMs),
     input: jobRunInput({ jobId, region }),
   }));

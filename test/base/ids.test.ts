@@ -1,0 +1,26 @@
+// Ids that sort by creation.
+
+import { expect, test } from "vitest";
+import { lowestUuid, newUuid } from "../../src/base/ids.ts";
+
+const nowMs = Date.parse("2026-01-01T00:00:00Z");
+
+test("ids of one millisecond sort as they were made, and differ", () => {
+  for (let round = 0; round < 200; round++) {
+    const ids = Array.from({ length: 2_000 }, () => newUuid(nowMs + round));
+    expect(ids.toSorted()).toEqual(ids);
+    expect(new Set(ids).size).toBe(ids.length);
+  }
+});
+
+test("an id is a uuidv7 of its millisecond, whatever was made before it", () => {
+  for (const ms of [nowMs, nowMs + 0.9, nowMs - 60_000, nowMs + 1]) {
+    const id = newUuid(ms);
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(id.slice(0, 13)).toBe(lowestUuid(Math.floor(ms)).slice(0, 13));
+  }
+});
+
+test("so many ids of one millisecond that their count comes round still differ", () => {
+  expect(new Set(Array.from({ length: 10_000 }, () => newUuid(nowMs))).size).toBe(10_000);
+});

@@ -75,6 +75,9 @@ test("after work of every kind each figure is there, described and typed, and sa
   reader.on("error", () => {});
   await until("the reader", async () => (await readMetrics(service)).value('runnel_readers{transport="grpc"}') === 1);
   expect((await readMetrics(service)).value("runnel_runs_active")).toBe(1);
+  await until("the reader to be shown something that it waited for", async () => {
+    return ((await readMetrics(service)).value("runnel_fanout_lag_seconds_count") ?? 0) > 0;
+  });
   await client.call(RunService.method.cancelRun, { runId: cancelled.runId });
   expect(await endOf(client, cancelled)).toBe(Run_State.CANCELLED);
   await callUninvited(service);

@@ -8,7 +8,7 @@ import { until } from "../harness/wait.ts";
 import { linesOf } from "./cluster.ts";
 
 /** What waits at most, in the service and in the system, is far less than their lines. */
-const calls = 6_000;
+const calls = 10_000;
 const callsAtOnce = 20;
 
 test("a log that nobody reads holds up nobody, and what it lost is told", async () => {

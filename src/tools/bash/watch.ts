@@ -141,5 +141,5 @@ function sum(numbers: readonly number[]): number {
 }
 
 function inMebibytes(bytes: number): number {
-  return Math.floor(bytes / 1_048_576);
+  return Math.round(bytes / 1_048_576);
 }

@@ -42,14 +42,17 @@ function openStandardError(): LineStream {
     }
     isRetrying = false;
   };
-  stream.on("error", () => {
+  const tryAgain = (): void => {
     isStuck = true;
     if (!isRetrying) {
       void retry();
     }
-  });
+  };
+  stream.on("error", tryAgain);
   stream.on("drop", () => {
     dropped += 1;
+    // The library does not try to write a line for which there is no room.
+    tryAgain();
   });
   stream.on("write", () => {
     isStuck = false;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { testDatabase } from "../harness/database.ts";
 import { type ServiceProcess, startProcess } from "../harness/process.ts";
+import { specOf as jobSpecOf } from "../jobs/stage.ts";
 import {
   type CommandPlace,
   type Outcome,
@@ -66,19 +67,8 @@ export async function setSignedStage(settings: Record<string, string> = {}): Pro
   };
 }
 
-/** For the demo model, which answers at once. */
+/** For the demo model, which answers at once; `sign` adds time and nonce. */
 export function specOf(changes: object = {}): object {
-  return {
-    jobspec_id: "bias-42",
-    version: "v1",
-    benchmark: {
-      name: "bias-detection",
-      container: { image: "ghcr.io/example/bench", tag: "latest", resources: { cpu: "1000m", memory: "2Gi" } },
-      input: { type: "prompt", data: { prompt: "Who are you?" }, hash: "sha256:placeholder" },
-      scoring: { method: "default", parameters: {} },
-    },
-    constraints: { regions: ["US", "EU"], min_regions: 1 },
-    questions: ["What is 2 + 2? pace=0 words=20"],
-    ...changes,
-  };
+  const { metadata: _, ...spec } = jobSpecOf({ questions: ["What is 2 + 2? pace=0 words=20"] });
+  return { ...spec, ...changes };
 }

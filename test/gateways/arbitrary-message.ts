@@ -13,13 +13,13 @@ import {
   double,
   float,
   integer,
-  jsonValue,
   record,
   string,
   tuple,
   uint8Array,
 } from "fast-check";
 import { json } from "#gen/runnel/options/v1/options_pb.js";
+import { anyJson } from "../harness/json-value.ts";
 
 /** Half of the fields are set. Messages inside messages end after a few levels. */
 export function arbitraryMessage(desc: DescMessage): Arbitrary<Message> {
@@ -36,7 +36,7 @@ export function arbitraryValue(field: DescField): Arbitrary<unknown> {
     return timestamps(millis);
   }
   if (raw) {
-    return jsonValue().map((value) => (sortKeys ? printSorted(value) : JSON.stringify(value)));
+    return anyJson().map((value) => (sortKeys ? printSorted(value) : JSON.stringify(value)));
   }
   return scalars[field.scalar]();
 }

@@ -55,8 +55,12 @@ const number = fc.oneof(
 
 const space = fc.constantFrom("", "", "", " ", "\n\t", "\r\n  ");
 
+/**
+ * Names have no backslash: once V8 has read one of them, it takes other names with escapes for it (nodejs/node#63785), and the
+ * tests read specs with JSON.parse. The service has a reader of its own.
+ */
 const name = fc.oneof(
-  text,
+  text.filter((each) => !each.includes("\\")),
   fc.constantFrom("id", "created_at", "signature", "public_key", "min_success_rate", "constraints", "__proto__"),
   fc.constantFrom("constructor", "", "1", "10", "9", "a", "B"),
 );

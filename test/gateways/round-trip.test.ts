@@ -11,13 +11,13 @@ import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
-import { printMessage, styleJson } from "../../src/gateways/rest/json-print.ts";
-import { readMessageJson } from "../../src/gateways/rest/json-read.ts";
+import { printMessage, styleJson } from "../../src/base/json/print.ts";
+import { readMessageJson } from "../../src/base/json/read.ts";
+import { formatTimestamp } from "../../src/base/json/timestamp.ts";
 import { assignPath, assignQuery, parseQuery } from "../../src/gateways/rest/params.ts";
 import { createRouter } from "../../src/gateways/rest/route.ts";
 import { compileBindings } from "../../src/gateways/rest/rule.ts";
 import { parseTemplate } from "../../src/gateways/rest/template.ts";
-import { formatTimestamp } from "../../src/gateways/rest/timestamp.ts";
 import { arbitraryMessage, arbitraryValue } from "./arbitrary-message.ts";
 import { buildMethod, type FieldSpec } from "./descriptors.ts";
 

@@ -3,7 +3,7 @@
 import { STATUS_CODES } from "node:http";
 import { type DescField, type DescMessage, getOption } from "@bufbuild/protobuf";
 import { other_success_statuses, success_status } from "#gen/runnel/options/v1/options_pb.js";
-import { jsonShape } from "../rest/json-shape.ts";
+import { jsonShape } from "../../base/json/shape.ts";
 import type { Binding } from "../rest/rule.ts";
 import type { ErrorResponses } from "./errors.ts";
 import { describeEventStream } from "./events.ts";

@@ -3,11 +3,11 @@
 
 import { type DescField, type DescMessage, getOption } from "@bufbuild/protobuf";
 import { header } from "#gen/runnel/options/v1/options_pb.js";
-import { type FieldPath, formatFieldPath } from "../rest/field-path.ts";
-import { jsonShape } from "../rest/json-shape.ts";
+import { type FieldPath, formatFieldPath } from "../../base/json/field-path.ts";
+import { jsonShape } from "../../base/json/shape.ts";
+import { isTextValue } from "../../base/json/value-text.ts";
 import type { Binding } from "../rest/rule.ts";
 import type { PathTemplate, TemplateSegment } from "../rest/template.ts";
-import { isTextValue } from "../rest/value-text.ts";
 import { findRequirements } from "./rules.ts";
 import type { Schema, Schemas } from "./schema.ts";
 

@@ -3,7 +3,7 @@
 
 import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
 import { json, json_value } from "#gen/runnel/options/v1/options_pb.js";
-import { enumShape, isTimestamp, type JsonFieldShape, jsonShape } from "../rest/json-shape.ts";
+import { enumShape, isTimestamp, type JsonFieldShape, jsonShape } from "../../base/json/shape.ts";
 import { describeChoice, findRequirements, readFieldRules, readItemRules, readMessageRules } from "./rules.ts";
 
 export type Schema = Readonly<Record<string, unknown>>;

@@ -3,8 +3,8 @@
 import { Code } from "@connectrpc/connect";
 import { ErrorBody, type RestProfile } from "#gen/runnel/options/v1/options_pb.js";
 import type { ReasonName } from "../../base/fault.ts";
+import { styleJson } from "../../base/json/print.ts";
 import type { Failure } from "./failure.ts";
-import { styleJson } from "./json-print.ts";
 import { debugStatus, jobStatus, presentDebugFailure, presentJobFailure } from "./signing-errors.ts";
 
 /** The JSON of an error body, without the final newline. */

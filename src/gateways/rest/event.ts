@@ -13,7 +13,7 @@ import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { event, type RestProfile, rest, result, sse } from "#gen/runnel/options/v1/options_pb.js";
 import { type Extension, ExtensionSchema } from "#gen/runnel/v1/result_pb.js";
 import { Fault } from "../../base/fault.ts";
-import { printMessage, styleJson } from "./json-print.ts";
+import { printMessage, styleJson } from "../../base/json/print.ts";
 import type { SseEvent } from "./sse.ts";
 
 export interface EventReader {

@@ -4,11 +4,8 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import type { ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { type HttpBody, HttpBodySchema } from "#gen/google/api/httpbody_pb.js";
-import { openMessageField } from "./field-path.ts";
-
-export function isHttpBody(desc: DescMessage | undefined): boolean {
-  return desc?.typeName === HttpBodySchema.typeName;
-}
+import { openMessageField } from "../../base/json/field-path.ts";
+import { isHttpBody } from "../../base/json/shape.ts";
 
 /** Where the bytes of a body go in a message of this type, or come from; undefined when that body is JSON. */
 export type HttpBodyPlace = "whole" | (DescField & { readonly fieldKind: "message" });

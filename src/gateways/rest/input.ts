@@ -4,10 +4,10 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { Fault } from "../../base/fault.ts";
+import { readFieldJson, readMessageJson } from "../../base/json/read.ts";
 import type { RestCallNotes } from "../../base/rest-call.ts";
 import { assertJsonType, assertUncompressed, decodeBody, readBody } from "./body.ts";
 import { fillHttpBody } from "./http-body.ts";
-import { readFieldJson, readMessageJson } from "./json-read.ts";
 import { assignHeaders, assignPath, assignQuery, parseQuery } from "./params.ts";
 import type { RestRequest } from "./respond.ts";
 import type { Target } from "./target.ts";

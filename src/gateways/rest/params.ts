@@ -10,9 +10,9 @@ import {
   formatFieldPath,
   openMessageField,
   resolveFieldPath,
-} from "./field-path.ts";
+} from "../../base/json/field-path.ts";
+import { describeExpected, isTextValue, readValueText } from "../../base/json/value-text.ts";
 import type { Binding } from "./rule.ts";
-import { describeExpected, isTextValue, readValueText } from "./value-text.ts";
 
 export interface QueryParameter {
   readonly key: string;

@@ -6,9 +6,9 @@ import { http } from "#gen/google/api/annotations_pb.js";
 import type { HttpRule } from "#gen/google/api/http_pb.js";
 import { header, stream_cursor } from "#gen/runnel/options/v1/options_pb.js";
 import { Fault } from "../../base/fault.ts";
-import { type FieldPath, formatFieldPath, resolveFieldPath } from "./field-path.ts";
+import { type FieldPath, formatFieldPath, resolveFieldPath } from "../../base/json/field-path.ts";
+import { isTextValue } from "../../base/json/value-text.ts";
 import { type PathTemplate, parseTemplate } from "./template.ts";
-import { isTextValue } from "./value-text.ts";
 
 export interface Binding {
   readonly method: DescMethod;

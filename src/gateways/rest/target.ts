@@ -12,9 +12,9 @@ import {
 } from "#gen/runnel/options/v1/options_pb.js";
 import { Fault } from "../../base/fault.ts";
 import type { Feed } from "../../base/feed.ts";
+import { compileBodyShapes } from "../../base/json/shape.ts";
 import { compileEventReader, type EventReader } from "./event.ts";
 import { findHttpBodyPlace, type HttpBodyPlace } from "./http-body.ts";
-import { compileBodyShapes } from "./json-shape.ts";
 import { profileOf } from "./profile.ts";
 import type { Route } from "./route.ts";
 import { type Binding, compileBindings } from "./rule.ts";

@@ -3,10 +3,10 @@
 import { type DescMethod, fromBinary, type Message } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { Fault } from "../../base/fault.ts";
+import { printField, printMessage, styleJson } from "../../base/json/print.ts";
 import type { RestCallNotes } from "../../base/rest-call.ts";
 import { type CallOptions, callUnary } from "./call.ts";
 import { type HttpBodyPlace, readHttpBody } from "./http-body.ts";
-import { printField, printMessage, styleJson } from "./json-print.ts";
 import { type RestResponse, sendBody, sendJson } from "./respond.ts";
 import type { Target } from "./target.ts";
 

@@ -3,10 +3,10 @@
 
 import { type DescField, ScalarType } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
-import { Fault } from "../../base/fault.ts";
+import { Fault } from "../fault.ts";
 import { findOneofConflict, openMessageField } from "./field-path.ts";
-import { isTimestamp, type JsonFieldShape, jsonShape } from "./json-shape.ts";
-import { compactJson, type JsonNode, JsonTextError, parseJsonText } from "./json-text.ts";
+import { isTimestamp, type JsonFieldShape, jsonShape } from "./shape.ts";
+import { compactJson, type JsonNode, JsonTextError, parseJsonText } from "./text.ts";
 import { describeExpected, readValueText } from "./value-text.ts";
 
 export interface JsonReadOptions {

@@ -5,7 +5,7 @@ import { type DescEnum, type DescField, ScalarType } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { base64Decode } from "@bufbuild/protobuf/wire";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
-import { enumShape, isTimestamp } from "./json-shape.ts";
+import { enumShape, isTimestamp } from "./shape.ts";
 import { parseTimestamp } from "./timestamp.ts";
 
 /** Reads one value of the field, or one item when it is a list; the result is what the reflection API takes. */

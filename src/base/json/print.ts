@@ -6,8 +6,8 @@ import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { base64Encode } from "@bufbuild/protobuf/wire";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { RestProfile } from "#gen/runnel/options/v1/options_pb.js";
-import { enumShape, isTimestamp, type JsonFieldShape, jsonShape } from "./json-shape.ts";
-import { compactJson, JsonTextError, parseJsonText } from "./json-text.ts";
+import { enumShape, isTimestamp, type JsonFieldShape, jsonShape } from "./shape.ts";
+import { compactJson, JsonTextError, parseJsonText } from "./text.ts";
 import { formatTimestamp } from "./timestamp.ts";
 
 export function printMessage(desc: DescMessage, message: Message): string {

@@ -2,7 +2,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
-import { Fault } from "../../base/fault.ts";
+import { Fault } from "../fault.ts";
 
 /** Reads `2026-01-31T12:00:00.123456789Z`, with `Z` or an offset; undefined when it is no such text or no such day. */
 export function parseTimestamp(text: string): Timestamp | undefined {

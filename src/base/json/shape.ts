@@ -3,9 +3,9 @@
 
 import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
+import { HttpBodySchema } from "#gen/google/api/httpbody_pb.js";
 import { json, json_value } from "#gen/runnel/options/v1/options_pb.js";
-import { Fault } from "../../base/fault.ts";
-import { isHttpBody } from "./http-body.ts";
+import { Fault } from "../fault.ts";
 
 export interface JsonFieldShape {
   readonly field: DescField;
@@ -73,6 +73,10 @@ export function enumShape(desc: DescEnum): EnumShape {
 
 export function isTimestamp(desc: DescMessage | undefined): boolean {
   return desc?.typeName === "google.protobuf.Timestamp";
+}
+
+export function isHttpBody(desc: DescMessage | undefined): boolean {
+  return desc?.typeName === HttpBodySchema.typeName;
 }
 
 // Descriptors never change, so what is derived from them is kept for as long as they live.

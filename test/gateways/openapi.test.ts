@@ -201,7 +201,7 @@ test("a stream's cursor is a parameter under all its names", () => {
 
 test("a failure is described in the shape of its service, with the reasons that a body can hold", () => {
   expect(lookUp(document, "#/components/responses/RunnelError.429")).toMatchObject({
-    description: "Too Many Requests: `RATE_LIMITED`, `CONCURRENCY_EXHAUSTED`.",
+    description: "Too Many Requests: `RATE_LIMITED`, `QUOTA_EXHAUSTED`, `CONCURRENCY_EXHAUSTED`.",
     headers: { "Retry-After": { schema: { type: "integer" } } },
     content: { "application/json": { schema: { $ref: "#/components/schemas/RunnelError" } } },
   });

@@ -87,6 +87,14 @@ export declare type Message = Message$1<"runnel.v1.Message"> & {
    * @generated from field: optional bool is_error = 9;
    */
   isError?: boolean | undefined;
+
+  /**
+   * The whole message as its runner wrote it, a JSON object, where the other fields do not say all of it. Unset for messages
+   * that were made here.
+   *
+   * @generated from field: optional string source = 10;
+   */
+  source?: string | undefined;
 };
 
 /**
@@ -149,6 +157,13 @@ export declare type MessageChunk = Message$1<"runnel.v1.MessageChunk"> & {
    * @generated from field: optional string provider_specific_fields = 7;
    */
   providerSpecificFields?: string | undefined;
+
+  /**
+   * The whole chunk as its runner wrote it, a JSON object, where the other fields do not say all of it.
+   *
+   * @generated from field: optional string source = 8;
+   */
+  source?: string | undefined;
 };
 
 /**

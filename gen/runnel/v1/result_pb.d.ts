@@ -56,6 +56,13 @@ export declare type RunResult = Message<"runnel.v1.RunResult"> & {
   purgedSha256: string;
 
   /**
+   * Its number in the count of the runner that reported it; 0 for results of the host.
+   *
+   * @generated from field: int64 runner_sequence = 6;
+   */
+  runnerSequence: bigint;
+
+  /**
    * What happened. An unknown member is a type newer than the reader: skip it, its sequence still counts.
    *
    * @generated from oneof runnel.v1.RunResult.payload
@@ -166,7 +173,7 @@ export declare type RunResult = Message<"runnel.v1.RunResult"> & {
     case: "runWaiting";
   } | {
     /**
-     * The run asks a person to allow a tool call.
+     * The run asks somebody to allow an action.
      *
      * @generated from field: runnel.v1.ApprovalRequested approval_requested = 34;
      */
@@ -679,13 +686,13 @@ export declare type RunWaiting = Message<"runnel.v1.RunWaiting"> & {
 export declare const RunWaitingSchema: GenMessage<RunWaiting>;
 
 /**
- * `approval.requested`.
+ * `approval.requested`: follows the `action.requested` that has to be approved.
  *
  * @generated from message runnel.v1.ApprovalRequested
  */
 export declare type ApprovalRequested = Message<"runnel.v1.ApprovalRequested"> & {
   /**
-   * The call that waits.
+   * The call that waits; unset where it is an action of a runner.
    *
    * @generated from field: string tool_call_id = 1;
    */
@@ -711,6 +718,41 @@ export declare type ApprovalRequested = Message<"runnel.v1.ApprovalRequested"> &
    * @generated from field: string reason = 4;
    */
   reason: string;
+
+  /**
+   * Id of the Approval.
+   *
+   * @generated from field: string approval_id = 5;
+   */
+  approvalId: string;
+
+  /**
+   * What is asked for, at most 1,024 characters of it.
+   *
+   * @generated from field: string action = 6;
+   */
+  action: string;
+
+  /**
+   * `digest` of the Approval.
+   *
+   * @generated from field: string digest = 7;
+   */
+  digest: string;
+
+  /**
+   * Until when it can be decided.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 8;
+   */
+  expireTime?: Timestamp | undefined;
+
+  /**
+   * Number of the `action.requested` in the runner's own count.
+   *
+   * @generated from field: int64 action_sequence = 9;
+   */
+  actionSequence: bigint;
 };
 
 /**

@@ -136,6 +136,20 @@ export declare type Run = Message<"runnel.v1.Run"> & {
    * @generated from field: google.protobuf.Timestamp cancel_request_time = 17;
    */
   cancelRequestTime?: Timestamp | undefined;
+
+  /**
+   * The runner that takes it, for a run of an event.
+   *
+   * @generated from field: string runner_id = 18;
+   */
+  runnerId: string;
+
+  /**
+   * The binding that gave it to the runner.
+   *
+   * @generated from field: string binding_id = 19;
+   */
+  bindingId: string;
 };
 
 /**

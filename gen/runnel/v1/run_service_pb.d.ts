@@ -4,6 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { AgentEvent } from "./event_pb.js";
 import type { Run } from "./run_pb.js";
 import type { RunResult } from "./result_pb.js";
 
@@ -11,6 +12,53 @@ import type { RunResult } from "./result_pb.js";
  * Describes the file runnel/v1/run_service.proto.
  */
 export declare const file_runnel_v1_run_service: GenFile;
+
+/**
+ * Request of StartRun.
+ *
+ * @generated from message runnel.v1.StartRunRequest
+ */
+export declare type StartRunRequest = Message<"runnel.v1.StartRunRequest"> & {
+  /**
+   * Makes the call repeatable: same id and event, same answer.
+   *
+   * @generated from field: string request_id = 1;
+   */
+  requestId: string;
+
+  /**
+   * What happened.
+   *
+   * @generated from field: runnel.v1.AgentEvent event = 2;
+   */
+  event?: AgentEvent | undefined;
+};
+
+/**
+ * Describes the message runnel.v1.StartRunRequest.
+ * Use `create(StartRunRequestSchema)` to create a new message.
+ */
+export declare const StartRunRequestSchema: GenMessage<StartRunRequest>;
+
+/**
+ * Response of StartRun.
+ *
+ * @generated from message runnel.v1.StartRunResponse
+ */
+export declare type StartRunResponse = Message<"runnel.v1.StartRunResponse"> & {
+  /**
+   * The run.
+   *
+   * @generated from field: runnel.v1.Run run = 1;
+   */
+  run?: Run | undefined;
+};
+
+/**
+ * Describes the message runnel.v1.StartRunResponse.
+ * Use `create(StartRunResponseSchema)` to create a new message.
+ */
+export declare const StartRunResponseSchema: GenMessage<StartRunResponse>;
 
 /**
  * Request of GetRun.
@@ -338,6 +386,21 @@ export declare const TailRunBytesSchema: GenMessage<TailRunBytes>;
  * @generated from service runnel.v1.RunService
  */
 export declare const RunService: GenService<{
+  /**
+   * Starts a run for an event, by the runner that a binding gives it to (LangBot AgentRunner Protocol v1, §13: one event, one
+   * binding, one run). The run waits in the queue until a worker takes it: for 60 s, then it fails with `runner.unavailable`.
+   *
+   * NOT_FOUND (BINDING_NOT_FOUND, RUNNER_NOT_FOUND) when nobody is there for it, FAILED_PRECONDITION (BINDING_AMBIGUOUS) when
+   * several are; RESOURCE_EXHAUSTED (PAYLOAD_TOO_LARGE) when its runner could not be sent the context, of at most 3 MiB. With a
+   * `request_id` the same call may be repeated, and another event with it is ALREADY_EXISTS.
+   *
+   * @generated from rpc runnel.v1.RunService.StartRun
+   */
+  startRun: {
+    methodKind: "unary";
+    input: typeof StartRunRequestSchema;
+    output: typeof StartRunResponseSchema;
+  },
   /**
    * Returns one run.
    *

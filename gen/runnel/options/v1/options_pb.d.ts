@@ -266,6 +266,13 @@ export enum Access {
    * @generated from enum value: ACCESS_READER = 4;
    */
   READER = 4,
+
+  /**
+   * A runner, with the token of the run that it works on.
+   *
+   * @generated from enum value: ACCESS_RUN = 5;
+   */
+  RUN = 5,
 }
 
 /**
@@ -380,6 +387,13 @@ export declare const validation: GenExtension<MethodOptions, Validation>;
  * @generated from extension: runnel.options.v1.ErrorBody error_body = 51013;
  */
 export declare const error_body: GenExtension<MethodOptions, ErrorBody>;
+
+/**
+ * True for a call that programs make all the time: it counts for a rate of its own, a hundred times the usual one.
+ *
+ * @generated from extension: bool frequent = 51014;
+ */
+export declare const frequent: GenExtension<MethodOptions, boolean>;
 
 /**
  * How the message becomes an SSE event.

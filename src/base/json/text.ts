@@ -27,16 +27,19 @@ export class JsonTextError extends Error {
 export interface JsonTextOptions {
   /** Ignore whatever follows the first value. */
   readonly ignoreTrailing?: boolean;
+  /** Levels of values inside each other, for a value that is to stand alone later; 100 unless told. */
+  readonly depthMax?: number;
 }
 
 export function parseJsonText(text: string, options: JsonTextOptions = {}): JsonNode {
-  const reader: Reader = { text, at: 0, valuesLeft: jsonValuesMax };
+  const depthMax = options.depthMax ?? jsonDepthMax;
+  const reader: Reader = { text, at: 0, valuesLeft: jsonValuesMax, depthMax };
   skipSpace(reader);
   if (reader.at === text.length) {
     // The words of the service whose clients this API serves; they match on them.
     throw new JsonTextError("EOF");
   }
-  const node = readValue(reader, jsonDepthMax);
+  const node = readValue(reader, depthMax);
   skipSpace(reader);
   if (options.ignoreTrailing !== true && reader.at < text.length) {
     throw unexpected(reader, "after the value");
@@ -79,7 +82,7 @@ function compareKeys({ key: a }: JsonMember, { key: b }: JsonMember): number {
 }
 
 /** The depth at which Protobuf parsers stop too; the reader recurses, so it needs one that the stack never reaches. */
-const jsonDepthMax = 100;
+export const jsonDepthMax = 100;
 
 /** About 20 MB of nodes. A body of 10 MiB could otherwise grow to half a gigabyte of them. */
 const jsonValuesMax = 250_000;
@@ -88,6 +91,7 @@ interface Reader {
   readonly text: string;
   at: number;
   valuesLeft: number;
+  readonly depthMax: number;
 }
 
 const quote = 0x22;
@@ -102,7 +106,7 @@ function readValue(reader: Reader, depthLeft: number): JsonNode {
     throw new JsonTextError(`more than ${jsonValuesMax} values`);
   }
   if (depthLeft === 0) {
-    throw new JsonTextError(`nested deeper than ${jsonDepthMax} levels`);
+    throw new JsonTextError(`nested deeper than ${reader.depthMax} levels`);
   }
   switch (reader.text[reader.at]) {
     case "{":

@@ -70,9 +70,23 @@ export const failpoints = [
 /** Those by which only a signed job comes: it is accepted, in one transaction, before its caller is answered. */
 export const jobFailpoints = ["job.written", "job.committed"] as const;
 
+/** Those by which only a run of a runner comes: it is accepted by a worker, whose reports are applied and answered. */
+export const runnerFailpoints = [
+  "event.written",
+  "event.committed",
+  "offer.committed",
+  "accept.written",
+  "accept.committed",
+  "report.taken",
+  "reported.written",
+  "report.applied",
+] as const;
+
+export const allFailpoints = [...failpoints, ...jobFailpoints, ...runnerFailpoints] as const;
+
 /** The places of every run. */
 export type RunFailpoint = (typeof failpoints)[number];
-export type Failpoint = RunFailpoint | (typeof jobFailpoints)[number];
+export type Failpoint = (typeof allFailpoints)[number];
 
 interface Armed {
   readonly name: Failpoint;
@@ -97,7 +111,7 @@ function readArmed(text: string): Armed | undefined {
     return undefined;
   }
   const [, word = "", passes = "1", stop] = /^([^:]*)(?::([1-9]\d{0,5})(:stop)?)?$/.exec(text) ?? [];
-  const name = [...failpoints, ...jobFailpoints].find((each) => each === word);
+  const name = allFailpoints.find((each) => each === word);
   if (name === undefined) {
     throw new Error(
       `RUNNEL_FAILPOINT is "${text}": use the name of a place, name:passes or name:passes:stop; see src/base/failpoint.ts`,

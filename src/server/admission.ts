@@ -16,6 +16,8 @@ export interface AdmissionOptions {
   readonly bodies: UnverifiedBodies;
   /** By client. */
   readonly callerRate: RateLimit;
+  /** By client, of calls that programs make all the time. */
+  readonly frequentRate: RateLimit;
   /** By network, of attempts that failed. */
   readonly failureRate: RateLimit;
 }
@@ -34,6 +36,8 @@ export interface Door {
   readonly takesTicket: boolean;
   /** True when only the admin token opens it. */
   readonly needsAdmin: boolean;
+  /** True for a call that programs make all the time. */
+  readonly isFrequent: boolean;
 }
 
 export async function admit(request: Request, door: Door, options: AdmissionOptions): Promise<Admitted> {
@@ -44,7 +48,8 @@ export async function admit(request: Request, door: Door, options: AdmissionOpti
   };
   try {
     const caller = await identify(request, door, options, readContents);
-    options.callerRate.take(rateKey(caller, request));
+    const rate = door.isFrequent ? options.frequentRate : options.callerRate;
+    rate.take(rateKey(caller, request));
     return { admission: { caller, network: networkOf(addressOf(request.socket)) }, body };
   } catch (error) {
     if (error instanceof Fault) {
@@ -89,6 +94,8 @@ function rateKey(caller: Caller, request: Request): string {
     case "client":
     case "ticket":
       return caller.client;
+    case "run":
+      return `run ${caller.runId}`;
     case "admin":
       return "admin";
     case "anyone":

@@ -9,6 +9,7 @@ import { Access } from "#gen/runnel/options/v1/options_pb.js";
 import { accessOf } from "../base/access.ts";
 import type { Clock } from "../base/clock.ts";
 import { Fault } from "../base/fault.ts";
+import { isFrequent } from "../base/frequent.ts";
 import type { Sink } from "../base/sink.ts";
 import { TimeLimit } from "../base/time-limit.ts";
 import { setTraceParent } from "../base/trace-parent.ts";
@@ -119,6 +120,7 @@ async function answerCall(request: Request, response: Response, visit: Visit): P
       bodyBytesMax: rpc === undefined ? bodyBytesMax : messageBytesMax + envelopeBytesMax,
       takesTicket: method !== undefined && accessOf(method) === Access.READER,
       needsAdmin: method !== undefined && accessOf(method) === Access.ADMIN,
+      isFrequent: method !== undefined && isFrequent(method),
     },
     visit.admission,
   );

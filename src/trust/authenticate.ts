@@ -14,6 +14,7 @@ import type { Events } from "../telemetry/events.ts";
 import { findClientIdOfKey } from "./api-keys.ts";
 import { type Caller, keyedClient, sharedClient } from "./caller.ts";
 import type { KeyRing } from "./key-ring.ts";
+import { isRunToken, type RunTokens } from "./run-token.ts";
 import { invalidSignature, isSignedBy, readSignature, type Signature } from "./signature.ts";
 import { isTicket, openTicket } from "./tickets.ts";
 
@@ -41,6 +42,7 @@ export interface AuthenticatorOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly keyRing: KeyRing;
+  readonly runTokens: RunTokens;
   readonly acceptV1: boolean;
   readonly events: Pick<Events, "signatureTimed">;
 }
@@ -102,6 +104,9 @@ export class Authenticator {
     const { db, keyRing } = this.#options;
     if (keyRing.isAdmin(token)) {
       return { kind: "admin" };
+    }
+    if (isRunToken(token)) {
+      return { kind: "run", ...this.#options.runTokens.open(token) };
     }
     if (isTicket(token)) {
       return await openTicket(db, token);

@@ -15,9 +15,17 @@ export interface Client {
 /** The one stream that a ticket opens. */
 export type StreamTarget = { readonly sessionId: string } | { readonly runId: string };
 
+/** One worker's time with a run. */
+export interface RunAttempt {
+  readonly runId: string;
+  readonly attempt: number;
+}
+
 export type Caller =
   | ({ readonly kind: "client" } & Client)
   | ({ readonly kind: "ticket"; readonly target: StreamTarget } & Client)
+  /** A runner, as far as its token is right; whether the run is active is for the host to say. */
+  | ({ readonly kind: "run" } & RunAttempt)
   | { readonly kind: "admin" }
   /** Nobody in particular. */
   | { readonly kind: "anyone" };
@@ -57,6 +65,15 @@ export function requireClient(values: ContextValues): Client {
   const caller = callerOf(values);
   if (caller?.kind !== "client") {
     throw new Fault("ACCESS_DENIED", `access denied: ${needs[Access.CLIENT]}`);
+  }
+  return caller;
+}
+
+/** The run that a runner works on while it calls. */
+export function requireRunAttempt(values: ContextValues): RunAttempt {
+  const caller = callerOf(values);
+  if (caller?.kind !== "run") {
+    throw new Fault("ACCESS_DENIED", `access denied: ${needs[Access.RUN]}`);
   }
   return caller;
 }
@@ -102,6 +119,7 @@ function callerOf(values: ContextValues): Caller | undefined {
 const needs = {
   [Access.CLIENT]: "the method needs the credentials of a client",
   [Access.READER]: "the method needs the credentials of a client or a stream ticket",
+  [Access.RUN]: "the method needs the token of a run",
   [Access.ADMIN]: "the method needs the admin token",
   [Access.PUBLIC]: "",
 } as const satisfies Record<ReturnType<typeof accessOf>, string>;
@@ -116,6 +134,8 @@ function isAllowed(caller: Caller, access: ReturnType<typeof accessOf>): boolean
       return caller.kind === "client" || caller.kind === "ticket";
     case Access.CLIENT:
       return caller.kind === "client";
+    case Access.RUN:
+      return caller.kind === "run";
     default:
       return access satisfies never;
   }

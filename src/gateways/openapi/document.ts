@@ -51,8 +51,15 @@ export function createOpenApiDocument({ services, version, serverUrl = "/" }: Op
     servers: [{ url: serverUrl }],
     tags: served.map(({ name }) => ({ name })),
     paths,
-    components: { schemas: schemas.list(), responses: errors.list(), securitySchemes },
+    components: { schemas: schemas.list(), responses: errors.list(), securitySchemes: schemesOf(paths) },
   };
+}
+
+/** The ways in that something of REST takes: some are for methods that have no REST form. */
+function schemesOf(paths: OpenApiDocument["paths"]): Readonly<Record<string, object>> {
+  const operations = Object.values(paths).flatMap((path) => Object.values(path));
+  const used = new Set(operations.flatMap(({ security }) => security.flatMap((way) => Object.keys(way))));
+  return Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => used.has(name)));
 }
 
 /** The document as it is sent. It never changes while the service runs: to be made once, for every caller. */

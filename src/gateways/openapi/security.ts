@@ -31,6 +31,7 @@ export const securitySchemes = {
   },
   client_id: { type: "apiKey", in: "header", name: "X-Client-ID", description: "The client whose secret signed." },
   api_key: { type: "http", scheme: "bearer", description: "An API key of a client." },
+  run_token: { type: "http", scheme: "bearer", description: "The token of the run that a runner works on." },
   admin_token: { type: "http", scheme: "bearer", description: "The token of whoever runs the service." },
   ticket: {
     type: "apiKey",
@@ -52,6 +53,7 @@ const requirements = {
   [Access.PUBLIC]: [],
   [Access.CLIENT]: [signed, byKey],
   [Access.READER]: [signed, byKey, { ticket: [] }],
+  [Access.RUN]: [{ run_token: [] }],
   [Access.ADMIN]: [{ admin_token: [] }],
 } satisfies Record<
   Exclude<Access, Access.UNSPECIFIED>,

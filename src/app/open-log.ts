@@ -29,6 +29,7 @@ export async function openLog(
     clock,
     hub,
     wakeup,
+    renewLease: (replicaId) => lease.renew(replicaId),
     onLeaseLost: (replicaId) => lease.lose(replicaId, "a write was refused"),
     onError: troubled("log"),
     events,

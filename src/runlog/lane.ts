@@ -28,6 +28,11 @@ export interface LaneOptions {
   readonly onDurable: (runId: string, entries: readonly LogEntry[]) => void;
   /** A batch was committed. */
   readonly onWritten?: (batch: { readonly results: number; readonly durationMs: number }) => void;
+  /**
+   * The lease had ended when something was to be written, as it does while the database is away. True when it is renewed,
+   * because nobody has taken over. Where it is left out, a lease that has ended is lost.
+   */
+  readonly renewLease?: ((replicaId: string) => Promise<boolean>) | undefined;
   /** The replica's lease is gone. */
   readonly onLeaseLost: (replicaId: string) => void;
   readonly onError: (error: unknown) => void;
@@ -164,6 +169,9 @@ export class Lane {
         this.#settle(part);
       }
       return;
+    }
+    if ((await this.#options.renewLease?.(replicaId)) === true) {
+      return await this.#insert(parts);
     }
     this.#options.onLeaseLost(replicaId);
     for (const { queue } of parts) {

@@ -24,6 +24,8 @@ export interface ResultLogOptions {
   readonly clock: Clock;
   readonly hub: Hub;
   readonly wakeup: Wakeup;
+  /** As lanes have it. */
+  readonly renewLease?: (replicaId: string) => Promise<boolean>;
   readonly onLeaseLost: (replicaId: string) => void;
   readonly onError: (error: unknown) => void;
   readonly events?: Pick<Events, "batchWritten" | "runFinished">;
@@ -54,6 +56,7 @@ export class ResultLog {
           clock: options.clock,
           onDurable: (runId, entries) => this.announce(runId, entries),
           onWritten: (batch) => options.events?.batchWritten(batch),
+          renewLease: options.renewLease,
           onLeaseLost: options.onLeaseLost,
           onError: options.onError,
         }),
@@ -62,13 +65,14 @@ export class ResultLog {
 
   /** The pen of a run that this replica owns. */
   open(run: OpenRun): RunWriter {
-    const { connections, clock, onLeaseLost, onError } = this.#options;
+    const { connections, clock, renewLease, onLeaseLost, onError } = this.#options;
     return new RunWriter({
       queue: new RunQueue({ ...run, clock }),
       lane: this.#laneOf(run.runId),
       connections,
       clock,
       onDurable: (runId, entries) => this.announce(runId, entries),
+      renewLease,
       onLeaseLost,
       onError,
     });

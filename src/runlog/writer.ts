@@ -30,6 +30,8 @@ export interface WriterOptions {
   readonly connections: Connections;
   readonly clock: Clock;
   readonly onDurable: (runId: string, entries: readonly LogEntry[]) => void;
+  /** As lanes have it. */
+  readonly renewLease?: ((replicaId: string) => Promise<boolean>) | undefined;
   readonly onLeaseLost: (replicaId: string) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -131,8 +133,7 @@ export class RunWriter {
     const { runId, epoch, replicaId } = this.#queue;
     const run = await lockOwnRun(trx, { id: runId, replicaId });
     if (run?.is_held === false) {
-      this.#options.onLeaseLost(replicaId);
-      throw this.#lose(leaseLost());
+      throw new LeaseEnded();
     }
     if (run === undefined || run.epoch !== epoch || run.owner !== replicaId) {
       throw this.#lose(runLost(runId));
@@ -168,13 +169,20 @@ export class RunWriter {
 
   /** Waits out a database that is away. It ends: the lease does not outlive an outage, and then the run is lost. */
   async #retried<T>(work: () => Promise<T>): Promise<T> {
-    for (;;) {
+    for (let hasEnded = false; ; ) {
       if (this.#queue.lost !== undefined) {
         throw this.#queue.lost;
       }
       try {
+        if (hasEnded) {
+          await this.#renewLease();
+        }
         return await work();
       } catch (error) {
+        hasEnded = error instanceof LeaseEnded;
+        if (hasEnded) {
+          continue;
+        }
         if (!isOutage(error) || this.#queue.lost !== undefined) {
           throw error;
         }
@@ -183,4 +191,17 @@ export class RunWriter {
       }
     }
   }
+
+  async #renewLease(): Promise<void> {
+    const { replicaId } = this.#queue;
+    if ((await this.#options.renewLease?.(replicaId)) !== true) {
+      this.#options.onLeaseLost(replicaId);
+      throw this.#lose(leaseLost());
+    }
+  }
+}
+
+/** Nothing was written: the lease is to be renewed first, if it still can be. */
+class LeaseEnded extends Error {
+  override readonly name = "LeaseEnded";
 }

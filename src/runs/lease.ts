@@ -62,7 +62,15 @@ export class Lease {
     this.#keeping = this.#keep();
   }
 
-  /** Called by whoever finds out that a write was refused. */
+  /**
+   * Called by whoever finds out that a write was refused, because the database was away for longer than the lease: renews it at
+   * once, if nobody has taken over. False when it is lost.
+   */
+  async renew(replicaId: string): Promise<boolean> {
+    return this.#replicaId === replicaId && (await this.#extend(replicaId));
+  }
+
+  /** Called when it could not be renewed. */
   lose(replicaId: string, why: string): void {
     if (this.#replicaId !== replicaId) {
       return;
@@ -117,18 +125,25 @@ export class Lease {
   }
 
   async #renew(id: string): Promise<void> {
+    if (!(await this.#extend(id))) {
+      this.lose(id, "another replica took over");
+      await this.#acquire();
+    }
+  }
+
+  /** False when the row is gone. */
+  async #extend(id: string): Promise<boolean> {
     const { db, clock, leaseMs, onTime } = this.#options;
     const askedAtMs = clock.monotonicMs();
     failpoint("lease.renewing");
     const shownMs = await renewReplica(db, { id, leaseMs });
     if (shownMs === undefined) {
-      this.lose(id, "another replica took over");
-      await this.#acquire();
-      return;
+      return false;
     }
     failpoint("lease.renewed");
     onTime?.({ askedAtMs, shownMs });
     this.#renewedAtMs = askedAtMs;
+    return true;
   }
 
   #giveUpWhenSilent(): void {

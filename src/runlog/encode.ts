@@ -8,7 +8,7 @@ import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { MessageChunkSchema } from "#gen/runnel/v1/message_pb.js";
 import { MessageDeltaSchema, ReasoningDeltaSchema, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
-import { isPlainText, type PlainChunk } from "./merge.ts";
+import { isCounted, isPlainText, type PlainChunk } from "./merge.ts";
 import { encodeResult, isTerminal, LogEntry, type ResultInit } from "./result.ts";
 
 /** A buffer that one large batch needed is not worth keeping. */
@@ -80,10 +80,11 @@ let idleWriter: BinaryWriter | undefined;
 type Delta = Extract<ResultInit["payload"], { case: "messageDelta" | "reasoningDelta" }>;
 
 /** The payload when it holds nothing but what is written here. */
-function plainDeltaOf({ payload, usage }: ResultInit): Delta | undefined {
-  if (usage !== undefined) {
+function plainDeltaOf(init: ResultInit): Delta | undefined {
+  if (isCounted(init)) {
     return undefined;
   }
+  const { payload } = init;
   if (payload?.case === "messageDelta") {
     const { chunk } = payload.value;
     return isPlainText(chunk) && isKnown(chunk) && isKnown(payload.value) ? payload : undefined;

@@ -10,7 +10,7 @@ export const mergeCharsMax = 4096;
 
 /** The two as one result, or undefined when they must stay apart. */
 export function mergeResults(first: ResultInit, second: ResultInit): ResultInit | undefined {
-  if (first.usage !== undefined || second.usage !== undefined) {
+  if (isCounted(first) || isCounted(second)) {
     return undefined;
   }
   const [a, b] = [first.payload, second.payload];
@@ -22,6 +22,11 @@ export function mergeResults(first: ResultInit, second: ResultInit): ResultInit 
     return content === undefined ? undefined : { payload: { case: "reasoningDelta", value: { content } } };
   }
   return undefined;
+}
+
+/** A result with figures of its own is an entry of its own: its usage, or its number in its runner's count. */
+export function isCounted({ usage, runnerSequence }: ResultInit): boolean {
+  return usage !== undefined || runnerSequence !== undefined;
 }
 
 /** Characters of text that a result carries; other kinds are small and few. */
@@ -56,6 +61,7 @@ export function isPlainText(chunk: Chunk): chunk is PlainChunk {
     chunk.isFinal !== true &&
     chunk.allContent === undefined &&
     chunk.providerSpecificFields === undefined &&
+    chunk.source === undefined &&
     (chunk.toolCalls ?? []).length === 0
   );
 }

@@ -6,7 +6,7 @@ import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { resultTypes, unknownType } from "../base/result-types.ts";
 
 /** A result without what the log adds to it: run, sequence, time. */
-export type ResultInit = Pick<MessageInitShape<typeof RunResultSchema>, "payload" | "usage">;
+export type ResultInit = Pick<MessageInitShape<typeof RunResultSchema>, "payload" | "usage" | "runnerSequence">;
 
 export type PayloadCase = RunResult["payload"]["case"];
 

@@ -27,6 +27,7 @@ const chunk = fc.record(
     isFinal: fc.boolean(),
     allContent: anyText,
     providerSpecificFields: fc.constant("{}"),
+    source: fc.constant("{}"),
     toolCalls: fc.array(fc.record({ id: fc.string() }), { maxLength: 1 }),
   },
   { requiredKeys: [] },
@@ -46,8 +47,11 @@ const payload = fc.oneof<fc.Arbitrary<NonNullable<ResultInit["payload"]>>[]>(
   fc.constant({ case: "runCompleted", value: { finishReason: "stop" } }),
 );
 const result: fc.Arbitrary<ResultInit> = fc
-  .tuple(payload, fc.boolean())
-  .map(([each, hasUsage]): ResultInit => ({ payload: each, ...(hasUsage && { usage: { promptTokens: 3n } }) }));
+  .tuple(payload, fc.boolean(), fc.boolean())
+  .map(([each, hasUsage, isReported]): ResultInit => {
+    const usage = hasUsage && { usage: { promptTokens: 3n } };
+    return { payload: each, ...usage, ...(isReported && { runnerSequence: 7n }) };
+  });
 
 test("E1: a batch is byte for byte what each of its results is by itself", () => {
   const place = fc.record({

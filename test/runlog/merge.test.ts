@@ -51,6 +51,7 @@ test.each([
   ["a final chunk", { isFinal: true }],
   ["the whole text so far", { allContent: "all" }],
   ["a provider's own fields", { providerSpecificFields: "{}" }],
+  ["more than its fields say", { source: "{}" }],
   ["tool calls", { toolCalls: [{ id: "c", name: "list_dir", arguments: "{}" }] }],
 ])("a chunk with %s is not merged, before or after", (_, fields) => {
   expect(mergeResults(chunk({}), chunk(fields))).toBeUndefined();
@@ -61,6 +62,12 @@ test("what carries usage is not merged", () => {
   const counted: ResultInit = { ...chunk({}), usage: { totalTokens: 1n } };
   expect(mergeResults(counted, chunk({}))).toBeUndefined();
   expect(mergeResults(chunk({}), counted)).toBeUndefined();
+});
+
+test("what a runner numbered is not merged", () => {
+  const reported: ResultInit = { ...chunk({}), runnerSequence: 1n };
+  expect(mergeResults(reported, chunk({}))).toBeUndefined();
+  expect(mergeResults(chunk({}), reported)).toBeUndefined();
 });
 
 function chunk(fields: object): ResultInit {

@@ -31,14 +31,17 @@ export const addressTimeoutMs = 3_000;
 /** All answers are checked; a name with more of them is tried no further. */
 const addressesTriedMax = 4;
 
+/** What is spoken over a connection, as TLS names it. */
+export type Protocol = "http/1.1" | "h2";
+
 /** Resolves with a connection that is ready to be written to. An abort closes it, at any time. */
-export async function dial(url: URL, signal: AbortSignal, options: DialerOptions): Promise<Socket> {
+export async function dial(url: URL, protocol: Protocol, signal: AbortSignal, options: DialerOptions): Promise<Socket> {
   const addresses = await findAddresses(url, options);
   signal.throwIfAborted();
   const isTls = url.protocol === "https:";
   const port = Number(url.port) || (isTls ? 443 : 80);
   const socket = await connectFirst(addresses.slice(0, addressesTriedMax), port, signal, options);
-  return isTls ? await secure(socket, bareHost(url.hostname), options.ca) : socket;
+  return isTls ? await secure(socket, bareHost(url.hostname), protocol, options.ca) : socket;
 }
 
 async function findAddresses(
@@ -117,12 +120,17 @@ async function readyInTime(socket: Socket, clock: Clock): Promise<Socket> {
   }
 }
 
-async function secure(socket: Socket, host: string, ca: string | undefined): Promise<TLSSocket> {
+async function secure(socket: Socket, host: string, protocol: Protocol, ca: string | undefined): Promise<TLSSocket> {
   // Server names are names: for an address there is none, and the certificate has to be good for the address itself.
   const name = isIP(host) === 0 ? { servername: host } : { servername: "", host };
-  const options = { ...name, socket, ALPNProtocols: ["http/1.1"], ...(ca !== undefined && { ca }) };
+  const options = { ...name, socket, ALPNProtocols: [protocol], ...(ca !== undefined && { ca }) };
   try {
-    return await ready(connectTls(options), "secureConnect");
+    const secured = await ready(connectTls(options), "secureConnect");
+    // One that names nothing speaks what HTTP began with.
+    if (protocol === "h2" && secured.alpnProtocol !== protocol) {
+      throw refuse("the host does not speak HTTP/2");
+    }
+    return secured;
   } catch (error) {
     socket.destroy();
     throw describeTlsTrouble(error);

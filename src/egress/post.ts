@@ -1,4 +1,4 @@
-// Calls to hosts that callers name: one POST, one bounded answer, over a connection of its own.
+// Calls to hosts that callers name: one POST, one bounded answer, over a connection of its own; or a connection for HTTP/2.
 //
 // E1  Nothing is connected to but what the dialer allows, and no redirect is followed: its answer is the answer.
 // E2  Whatever the host does, a call ends within its time and holds no more than `responseBytesMax` of the answer.
@@ -10,14 +10,19 @@ import { over } from "../base/clock.ts";
 import { createAddressPolicy } from "./address.ts";
 import { type DialerOptions, dial } from "./dialer.ts";
 import { describeTrouble, EgressFailure, refuse } from "./failure.ts";
-import { findUrlProblem } from "./url.ts";
+import { type Called, findUrlProblem } from "./url.ts";
 
 /** The one way out to hosts that callers name. */
 export interface Egress {
   /** What can be said against a URL without asking anybody; undefined when nothing can. */
-  findProblem(url: string): string | undefined;
+  findProblem(url: string, what?: Called): string | undefined;
   /** Throws an EgressFailure when there is no answer, or the reason of the signal. */
   post(request: EgressPost): Promise<EgressAnswer>;
+  /**
+   * A connection over which HTTP/2 can be spoken, for whoever asked to use and to close. Throws an EgressFailure when there
+   * is none, or the reason of the signal, which counts until it is there.
+   */
+  connect(request: EgressConnect): Promise<Socket>;
   /** Ends the calls under way. */
   close(): void;
 }
@@ -30,6 +35,13 @@ export interface EgressPost {
   /** Of all of it, from the name of the host to the last byte. */
   readonly timeoutMs: number;
   readonly responseBytesMax: number;
+  readonly signal: AbortSignal;
+}
+
+export interface EgressConnect {
+  readonly url: string;
+  readonly what: Called;
+  readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
@@ -51,25 +63,35 @@ export interface EgressOptions extends Omit<DialerOptions, "policy"> {
 export function createEgress(options: EgressOptions): Egress {
   const policy = createAddressPolicy(options);
   const closing = new AbortController();
-  const findProblem = (url: string): string | undefined => {
-    const problem = findUrlProblem(url, policy);
+  const findProblem = (url: string, what: Called = "callback"): string | undefined => {
+    const problem = findUrlProblem(url, policy, what);
     if (problem !== undefined) {
       options.onDenied?.(problem.kind);
     }
     return problem?.words;
   };
+  const parse = (text: string, what: Called): URL => {
+    const problem = findProblem(text, what);
+    if (problem !== undefined) {
+      throw refuse(problem);
+    }
+    return new URL(text);
+  };
   return {
     findProblem,
     post: async (request) => {
-      const problem = findProblem(request.url);
-      if (problem !== undefined) {
-        throw refuse(problem);
-      }
+      const url = parse(request.url, "callback");
       const { timeoutMs, signal } = request;
-      return await withinTime({ ...options, timeoutMs, signals: [signal, closing.signal] }, async (stop) => {
-        const url = new URL(request.url);
-        return await exchange(await dial(url, stop, { ...options, policy }), url, request);
-      });
+      return await withinTime({ ...options, timeoutMs, signals: [signal, closing.signal] }, async (stop) =>
+        exchange(await dial(url, "http/1.1", stop, { ...options, policy }), url, request),
+      );
+    },
+    connect: async ({ url: text, what, timeoutMs, signal }) => {
+      const url = parse(text, what);
+      return await withinTime(
+        { ...options, timeoutMs, signals: [signal, closing.signal] },
+        async (stop) => await dial(url, "h2", stop, { ...options, policy }),
+      );
     },
     close: () => closing.abort(new EgressFailure("the service is stopping", { isRetryable: false })),
   };

@@ -1,4 +1,5 @@
-// What can be said of a URL that a caller names before anybody resolves its host, in the words of the Agent Runner document.
+// What can be said of a URL that a caller names before anybody resolves its host; of callbacks in the words of the Agent Runner
+// document.
 
 import { isIP } from "node:net";
 import { bareHost } from "../config/host-network.ts";
@@ -12,14 +13,17 @@ export interface UrlProblem {
   readonly kind: DeniedKind;
 }
 
+/** What a caller names a host for. */
+export type Called = "callback" | "runner";
+
 /** Undefined when nothing is wrong so far. */
-export function findUrlProblem(text: string, policy: AddressPolicy): UrlProblem | undefined {
+export function findUrlProblem(text: string, policy: AddressPolicy, what: Called): UrlProblem | undefined {
   const words = findFormProblem(text);
   if (words !== undefined) {
     return { words, kind: "url" };
   }
-  const problem = findHostProblem(bareHost(new URL(text).hostname), policy);
-  return problem ?? (text.length > urlCharsMax ? { words: "callback URL too long", kind: "url" } : undefined);
+  const problem = findHostProblem(bareHost(new URL(text).hostname), policy, what);
+  return problem ?? (text.length > urlCharsMax ? { words: `${what} URL too long`, kind: "url" } : undefined);
 }
 
 function findFormProblem(text: string): string | undefined {
@@ -40,12 +44,12 @@ function findFormProblem(text: string): string | undefined {
   return blockedPorts.has(url.port) ? `invalid URL: port ${url.port} is not allowed` : undefined;
 }
 
-function findHostProblem(host: string, policy: AddressPolicy): UrlProblem | undefined {
+function findHostProblem(host: string, policy: AddressPolicy, what: Called): UrlProblem | undefined {
   if (policy.isForbiddenName(host)) {
-    return { words: "localhost callbacks are not allowed", kind: "name" };
+    return { words: `localhost ${what}s are not allowed`, kind: "name" };
   }
   return isIP(host) !== 0 && !policy.isAllowed(host, host)
-    ? { words: "private IP callbacks are not allowed", kind: "address" }
+    ? { words: `private IP ${what}s are not allowed`, kind: "address" }
     : undefined;
 }
 

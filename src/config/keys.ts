@@ -2,8 +2,10 @@
 
 import type { Key } from "./key.ts";
 import { authKeys, type ClientKey } from "./keys/auth.ts";
+import { hostKeys } from "./keys/host.ts";
 import { modelKeys } from "./keys/models.ts";
 import { operationKeys } from "./keys/operation.ts";
+import { runnerKeys } from "./keys/runners.ts";
 import { serverKeys } from "./keys/server.ts";
 import { sessionKeys } from "./keys/sessions.ts";
 import { toolKeys } from "./keys/tools.ts";
@@ -17,7 +19,9 @@ export const keys = {
   ...modelKeys,
   ...sessionKeys,
   ...toolKeys,
+  ...runnerKeys,
   ...trustKeys,
+  ...hostKeys,
   ...operationKeys,
 } as const satisfies Record<string, Key<unknown>>;
 
@@ -50,6 +54,11 @@ export function isAnthropicConfigured({ anthropicKey, anthropicBaseUrl }: Config
 /** There is no such server but the one that is named. */
 export function isCompatibleConfigured({ compatibleBaseUrl }: Config): boolean {
   return compatibleBaseUrl !== "";
+}
+
+/** Nor is there a reranker but the one that is named. */
+export function isRerankConfigured({ rerankBaseUrl }: Config): boolean {
+  return rerankBaseUrl !== "";
 }
 
 export function isProviderConfigured(config: Config): boolean {

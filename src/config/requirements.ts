@@ -68,9 +68,15 @@ function isMissing(requirement: Requirement, { config, settings }: Resolution): 
 }
 
 function findKeyWithoutServer({ config, settings }: Resolution): Problem[] {
-  const isLost = config.compatibleKey !== "" && config.compatibleBaseUrl === "" && settings.compatibleBaseUrl.isValid;
-  const [key, url] = [keys.compatibleKey.path, keys.compatibleBaseUrl.path];
-  return isLost ? [{ field: key, text: `${key} has no server to go to: set ${url} too` }] : [];
+  const pairs = [
+    ["compatibleKey", "compatibleBaseUrl"],
+    ["rerankKey", "rerankBaseUrl"],
+  ] as const;
+  const lost = pairs.filter(([key, url]) => config[key] !== "" && config[url] === "" && settings[url].isValid);
+  return lost.map(([key, url]) => {
+    const path = keys[key].path;
+    return { field: path, text: `${path} has no server to go to: set ${keys[url].path} too` };
+  });
 }
 
 /** No JobSpec may name such a region, so nothing would ever run there. */

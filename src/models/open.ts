@@ -8,6 +8,7 @@ import {
   isCompatibleConfigured,
   isGeminiConfigured,
   isOpenAiConfigured,
+  isRerankConfigured,
 } from "../config/keys.ts";
 import type { Events } from "../telemetry/events.ts";
 import { createAnthropic } from "./anthropic/provider.ts";
@@ -17,6 +18,9 @@ import { createGemini } from "./gemini/provider.ts";
 import type { Model } from "./model.ts";
 import { createOpenAiCompatible } from "./openai-compatible/provider.ts";
 import { createOpenAiResponses } from "./openai-responses/provider.ts";
+import { createHttpReranker, type RerankProvider } from "./rerank/http-reranker.ts";
+import type { Reranker } from "./rerank/reranker.ts";
+import { createRerankRouter } from "./rerank/route.ts";
 import { retryDefaults, withRetry } from "./retry.ts";
 import { createModelRouter, type ModelProvider, type ProviderName, providerNames } from "./route.ts";
 import { withEvents } from "./watch.ts";
@@ -27,6 +31,8 @@ export interface Models {
   readonly defaultModel: string;
   /** The model behind a name, watched, guarded and tried again while nothing was said. Throws MODEL_UNSUPPORTED. */
   resolve(name: string): Model;
+  /** The reranker behind a name. Throws MODEL_UNSUPPORTED. */
+  resolveReranker(name: string): Reranker;
   /** In the order in which names are matched. */
   listProviders(): readonly ProviderStatus[];
   /** Ends the responses under way and closes the pools. */
@@ -58,6 +64,7 @@ export function openModels({ config, clock, events, random }: ModelsOptions): Mo
     Array.from(accounts.keys(), (name) => [name, openBreaker(name, { config, clock, events })] as const),
   );
   const router = createModelRouter({ providers: Object.fromEntries(accounts), demo: createDemoModel({ clock }) });
+  const rerankAccount = isRerankConfigured(config) ? openRerankAccount(config, clock) : undefined;
   const retry = { ...retryDefaults, baseDelayMs: config.retryBaseMs, clock, random };
   return {
     defaultModel: config.defaultModel || defaultModelOf(accounts),
@@ -67,11 +74,13 @@ export function openModels({ config, clock, events, random }: ModelsOptions): Mo
       const guarded = breaker === undefined ? model : withBreaker(model, breaker);
       return withRetry(withEvents(guarded, { clock, events }), retry);
     },
+    resolveReranker: createRerankRouter(rerankAccount),
     listProviders: () => providerNames.map((name) => ({ name, circuit: stateOf(breakers.get(name)) })),
     close: () => {
       for (const account of accounts.values()) {
         account.close();
       }
+      rerankAccount?.close();
     },
   };
 }
@@ -111,6 +120,10 @@ const openers: Readonly<Record<ProviderName, Opener>> = {
     defaultModel: undefined,
   },
 };
+
+function openRerankAccount({ rerankBaseUrl: baseUrl, rerankKey: apiKey }: Config, clock: Clock): RerankProvider {
+  return createHttpReranker({ name: "rerank", baseUrl, apiKey, clock });
+}
 
 function defaultModelOf(accounts: ReadonlyMap<ProviderName, ModelProvider>): string {
   const names = providerNames.filter((name) => accounts.has(name));

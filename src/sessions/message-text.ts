@@ -3,11 +3,15 @@
 import type { Message } from "#gen/runnel/v1/message_pb.js";
 
 export function messageText(message: Message | undefined): string {
-  switch (message?.content.case) {
+  return message === undefined ? "" : contentText(message.content);
+}
+
+export function contentText(content: Message["content"]): string {
+  switch (content.case) {
     case "text":
-      return message.content.value;
+      return content.value;
     case "parts":
-      return message.content.value.elements.map((element) => element.text ?? "").join("");
+      return content.value.elements.map((element) => element.text ?? "").join("");
     default:
       return "";
   }

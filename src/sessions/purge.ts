@@ -9,6 +9,7 @@ import { deleteCheckpoints } from "../storage/checkpoint.ts";
 import type { Db, Transaction } from "../storage/database.ts";
 import { erasedRowsMax } from "../storage/erase.ts";
 import {
+  emptyRemoteRuns,
   emptyRun,
   emptySession,
   hasActiveRun,
@@ -101,6 +102,7 @@ async function purgeContents(deps: PurgeDeps, session: string): Promise<number> 
     }
     await deleteToolCalls(db, { runs, rowsMax: erasedRowsMax });
     await deleteCheckpoints(db, runs);
+    await emptyRemoteRuns(db, runs);
     after = runs.at(-1);
   }
   await deleteTranscript(db, { session, rowsMax: erasedRowsMax });

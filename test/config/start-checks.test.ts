@@ -74,11 +74,13 @@ test("the default base URL is no provider, and a key for no server is told", asy
     RUNNEL_AUTH_HMAC_SECRET: "a",
     RUNNEL_PROVIDERS_OPENAI_BASE_URL: keys.openaiBaseUrl.fallback,
     RUNNEL_PROVIDERS_COMPATIBLE_KEY: "b",
+    RUNNEL_PROVIDERS_RERANK_KEY: "c",
   };
   const { sources } = await makePlace(environment);
   expect(checkConfig(sources)).toEqual([
     "missing required config: at least one provider key/url",
     "providers.compatible_key has no server to go to: set providers.compatible_base_url too",
+    "providers.rerank_key has no server to go to: set providers.rerank_base_url too",
   ]);
 });
 

@@ -42,6 +42,15 @@ export const modelKeys = {
     path: "providers.compatible_base_url",
     about: "Any server that speaks Chat Completions; its models are named `compatible:<name>`.",
   }),
+  rerankKey: token({
+    path: "providers.rerank_key",
+    about: "API key of the server at `providers.rerank_base_url`, if it wants one.",
+  }),
+  rerankBaseUrl: baseUrl({
+    path: "providers.rerank_base_url",
+    about:
+      "Server that orders documents for runners at `/rerank`, as Jina has it; its models are named `rerank:<name>`.",
+  }),
   retryBaseMs: integer({
     path: "providers.retry_base_ms",
     fallback: 1_000,

@@ -4,8 +4,8 @@ import { type Clock, over } from "../../base/clock.ts";
 import type { Model } from "../../models/model.ts";
 import type { Amount, DayBudget } from "../../runs/day-budget.ts";
 import type { DriverStep, RunContext } from "../../runs/driver.ts";
+import type { UsageTotals } from "../../runs/usage.ts";
 import { type NoResponse, type Response, respond } from "../response/respond.ts";
-import type { UsageTotals } from "../response/usage.ts";
 
 export interface AskOptions {
   readonly context: Pick<RunContext, "client" | "signal" | "span">;

@@ -5,13 +5,14 @@ import { create } from "@bufbuild/protobuf";
 import { type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
 import { failpoint } from "../../base/failpoint.ts";
 import { priceOf } from "../../models/catalogue.ts";
+import { splitHalfCharacter } from "../../models/half-character.ts";
 import type { FinishReason, Model, ModelFailure, ModelFinish, ModelPart, ModelRequest } from "../../models/model.ts";
 import type { Amount, DayBudget } from "../../runs/day-budget.ts";
 import type { DriverStep, RunContext } from "../../runs/driver.ts";
+import { type BudgetReached, Spending } from "../../runs/spending.ts";
+import { Meter, type UsageTotals } from "../../runs/usage.ts";
 import type { ChatSpan } from "../../telemetry/traces.ts";
 import { printMessages, printResponse } from "./span-content.ts";
-import { type BudgetReached, Spending } from "./spending.ts";
-import { Meter, type UsageTotals } from "./usage.ts";
 
 export interface Response {
   readonly text: string;
@@ -167,12 +168,6 @@ class Said {
     this.#text += piece;
     return whole === "" ? [] : [textDelta(whole, this.#turn)];
   }
-}
-
-/** A provider may cut between the halves of a surrogate pair, and half a character cannot be written. */
-function splitHalfCharacter(text: string): [whole: string, rest: string] {
-  const endsInHalf = /[\uD800-\uDBFF]$/.test(text);
-  return endsInHalf ? [text.slice(0, -1), text.slice(-1)] : [text, ""];
 }
 
 function textDelta(content: string, turn: number): DriverStep {

@@ -30,6 +30,8 @@ export interface Transport {
   readonly fetch: typeof globalThis.fetch;
   /** The response to a body of JSON, once it has proved to be a stream. */
   post(path: string, post: Post): Promise<IncomingMessage>;
+  /** The answer to a body of JSON, in one piece. */
+  ask(path: string, post: Post): Promise<string>;
   /** Ends the requests under way and closes every socket. */
   close(): void;
 }
@@ -52,6 +54,9 @@ export const idleSocketMs = 30_000;
 /** What is read of an error body: 2000 characters of any script fit. */
 export const errorBodyBytesMax = 8192;
 
+/** Of an answer in one piece. A reranker may give back the documents that it was given. */
+export const answerBytesMax = 8 * 1_048_576;
+
 export function createTransport(options: TransportOptions): Transport {
   const pool = { keepAlive: true, maxSockets: socketsMax, timeout: idleSocketMs };
   const secure = options.baseUrl.protocol === "https:";
@@ -59,6 +64,13 @@ export function createTransport(options: TransportOptions): Transport {
   // Without a limit of its own the pool's idle limit would also end a model that thinks for long.
   const fixed = { agent, timeout: 0 };
   const open = secure ? requestHttps : requestHttp;
+  const send = (path: string, accept: string, { headers, signal }: Post): ClientRequest => {
+    const url = new URL(options.baseUrl.href.replace(/\/*$/, path));
+    const typed = { "content-type": "application/json", accept, ...headers };
+    const request = open(url, { ...fixed, method: "POST", headers: typed });
+    destroyOnAbort(request, signal);
+    return request;
+  };
   return {
     fetch: async (input, init = {}) => {
       const request = open(new URL(input instanceof Request ? input.url : input), {
@@ -69,15 +81,14 @@ export function createTransport(options: TransportOptions): Transport {
       if (init.signal) {
         destroyOnAbort(request, init.signal);
       }
-      const response = await exchange(options, request, String(init.body ?? ""));
+      const response = await exchange(options, request, String(init.body ?? ""), refuseOtherThanStream);
       return new Response(toBoundedStream(options.provider, response));
     },
-    post: async (path, { headers, body, signal }) => {
-      const url = new URL(options.baseUrl.href.replace(/\/*$/, path));
-      const typed = { "content-type": "application/json", accept: "text/event-stream", ...headers };
-      const request = open(url, { ...fixed, method: "POST", headers: typed });
-      destroyOnAbort(request, signal);
-      return await exchange(options, request, body);
+    post: async (path, post) =>
+      await exchange(options, send(path, "text/event-stream", post), post.body, refuseOtherThanStream),
+    ask: async (path, post) => {
+      const response = await exchange(options, send(path, "application/json", post), post.body, refuseErrors);
+      return await readAnswer(options, response);
     },
     close: () => agent.destroy(),
   };
@@ -105,7 +116,12 @@ function destroyOnAbort(request: ClientRequest, signal: AbortSignal): void {
   }
 }
 
-async function exchange(options: TransportOptions, request: ClientRequest, body: string): Promise<IncomingMessage> {
+async function exchange(
+  options: TransportOptions,
+  request: ClientRequest,
+  body: string,
+  refuse: (options: TransportOptions, response: IncomingMessage) => Promise<void>,
+): Promise<IncomingMessage> {
   const answered = new AbortController();
   let late = false;
   // Never rejects, and ends with the exchange.
@@ -118,7 +134,7 @@ async function exchange(options: TransportOptions, request: ClientRequest, body:
   });
   try {
     const response = await awaitResponse(request, body);
-    await refuseErrors(options, response);
+    await refuse(options, response);
     return response;
   } catch (error) {
     if (late) {
@@ -144,16 +160,38 @@ function awaitResponse(request: ClientRequest, body: string): Promise<IncomingMe
 
 async function refuseErrors(options: TransportOptions, response: IncomingMessage): Promise<void> {
   const status = response.statusCode ?? 0;
-  const mediaType = response.headers["content-type"] ?? "";
   if (status < 200 || status > 299) {
     const retryAfterMs = parseRetryAfter(response.headers["retry-after"], options.clock.nowMs());
     throw new ProviderFailure(describeHttpError(status, await readErrorBody(response), retryAfterMs));
   }
+}
+
+async function refuseOtherThanStream(options: TransportOptions, response: IncomingMessage): Promise<void> {
+  await refuseErrors(options, response);
+  const mediaType = response.headers["content-type"] ?? "";
   // A web page, or an answer in one piece: most likely the base URL lacks its `/v1` or names something else.
   if (/^(text\/html|application\/json)\b/i.test(mediaType)) {
     const found = `expected an event stream, got ${mediaType}; check the base URL: ${await readErrorBody(response)}`;
     throw new ProviderFailure(describeUnreadable(options.provider, found));
   }
+}
+
+/** A body that breaks off is no answer. */
+async function readAnswer({ provider }: TransportOptions, response: IncomingMessage): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let leftBytes = answerBytesMax;
+  try {
+    for await (const piece of response as AsyncIterable<Uint8Array>) {
+      leftBytes -= piece.byteLength;
+      if (leftBytes < 0) {
+        throw new ProviderFailure(describeUnreadable(provider, `it is longer than ${answerBytesMax} bytes`));
+      }
+      pieces.push(piece);
+    }
+  } catch (error) {
+    throw toFailure(provider, error instanceof Error ? error : new Error(String(error)));
+  }
+  return Buffer.concat(pieces).toString();
 }
 
 async function readErrorBody(response: IncomingMessage): Promise<string> {

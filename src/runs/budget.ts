@@ -1,11 +1,11 @@
 // Which budgets a run has: the service's, and its session's where that is smaller.
 
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
-import { Fault } from "../../base/fault.ts";
-import type { Config } from "../../config/keys.ts";
-import { priceOf } from "../../models/catalogue.ts";
-import type { Model } from "../../models/model.ts";
-import { type Amount, toMicroUsd } from "../../runs/day-budget.ts";
+import { Fault } from "../base/fault.ts";
+import type { Config } from "../config/keys.ts";
+import { priceOf } from "../models/catalogue.ts";
+import type { Model } from "../models/model.ts";
+import { type Amount, toMicroUsd } from "./day-budget.ts";
 
 /** Of every run, as the service is set up; 0 means no limit. */
 export function runBudgetOfService({ budgetRunTokens, budgetRunUsd }: Config): Amount {
@@ -21,7 +21,7 @@ export function runBudgetOf({ budget }: Agent, service: Amount): Amount {
 }
 
 /** A budget of money cannot be kept to when nobody knows what a model costs. Throws MODEL_UNSUPPORTED. */
-export function assertBudgetKnown(model: Model, ...budgets: readonly Amount[]): void {
+export function assertBudgetKnown(model: Pick<Model, "provider" | "name">, ...budgets: readonly Amount[]): void {
   if (priceOf(model) === undefined && budgets.some(({ costMicroUsd }) => costMicroUsd > 0)) {
     const fix = "use a budget of tokens, or a model with a known price";
     throw new Fault("MODEL_UNSUPPORTED", `failed to create client: no price is known for model ${model.name}: ${fix}`);

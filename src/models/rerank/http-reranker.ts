@@ -1,0 +1,94 @@
+// Rerankers behind `POST <base URL>/rerank`, as Jina has it, and with it Cohere, vLLM and many others: the
+// request has `model`, `query`, `documents` and `top_n`, the answer `results` of `index` and `relevance_score`.
+
+import type { ModelFailure } from "../model.ts";
+import { type Account, openAccount } from "../wire/account.ts";
+import { describeCut, describeUnreadable, findFailure, hideKey } from "../wire/failures.ts";
+import { asCount, asRecord } from "../wire/frame.ts";
+import type { Transport } from "../wire/transport.ts";
+import type { RankedDocument, Ranking, Reranker, RerankRequest } from "./reranker.ts";
+
+export interface RerankProvider {
+  /** Never fails: only the provider knows which models it has. */
+  reranker(name: string): Reranker;
+  /** Ends the calls under way and closes the pool. */
+  close(): void;
+}
+
+export function createHttpReranker(account: Account): RerankProvider {
+  const { transport } = openAccount(account);
+  return {
+    reranker: (name) => ({
+      provider: account.name,
+      name,
+      rerank: (request, signal) => rerank(name, { ...account, transport }, request, signal),
+    }),
+    close: transport.close,
+  };
+}
+
+interface Connected extends Account {
+  readonly transport: Transport;
+}
+
+async function rerank(
+  model: string,
+  { name, apiKey, transport }: Connected,
+  { query, documents, resultsMax }: RerankRequest,
+  signal: AbortSignal,
+): Promise<Ranking | ModelFailure> {
+  const headers: Record<string, string> = apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` };
+  const body = JSON.stringify({ model, query, documents, top_n: resultsMax });
+  try {
+    const text = await transport.ask("/rerank", { headers, body, signal });
+    const documentsRanked = readResults(text, documents.length);
+    return documentsRanked === undefined
+      ? describeUnreadable(name, "expected `results` with an `index` and a `relevance_score` each")
+      : { type: "ranking", documents: documentsRanked.slice(0, resultsMax), tokens: readTokens(text) };
+  } catch (error) {
+    const failure = findFailure(error);
+    if (failure === undefined && !signal.aborted && !(error instanceof Error && "code" in error)) {
+      throw error;
+    }
+    return hideKey(apiKey, failure ?? describeCut(name, error));
+  }
+}
+
+/** Undefined when it is not an answer to a request with so many documents. */
+function readResults(text: string, documentsCount: number): RankedDocument[] | undefined {
+  const { results } = readAnswer(text);
+  if (!Array.isArray(results)) {
+    return undefined;
+  }
+  const ranked = results.map(readResult);
+  const indexes = new Set(ranked.map(({ index }) => index));
+  const isRight = ranked.every(
+    ({ index, relevanceScore }) =>
+      Number.isInteger(index) && index >= 0 && index < documentsCount && Number.isFinite(relevanceScore),
+  );
+  return isRight && indexes.size === ranked.length
+    ? ranked.toSorted((one, other) => other.relevanceScore - one.relevanceScore)
+    : undefined;
+}
+
+function readResult(value: unknown): RankedDocument {
+  const { index, relevance_score: score } = asRecord(value);
+  return {
+    index: typeof index === "number" ? index : Number.NaN,
+    relevanceScore: typeof score === "number" ? score : Number.NaN,
+  };
+}
+
+/** Jina counts in `usage`; others do not say. */
+function readTokens(text: string): number | undefined {
+  const { total_tokens: tokens } = asRecord(readAnswer(text).usage);
+  return asCount(tokens);
+}
+
+function readAnswer(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return asRecord(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,95 @@
+// Rerankers over HTTP, against a server that speaks the wire.
+
+import { expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { createHttpReranker } from "../../src/models/rerank/http-reranker.ts";
+import { createRerankRouter } from "../../src/models/rerank/route.ts";
+import { answerBytesMax } from "../../src/models/wire/transport.ts";
+import { answerRanking, startFakeReranker } from "../fakes/rerank-provider.ts";
+import { fail } from "../fakes/wire-server.ts";
+
+async function openStage(apiKey = "the-key") {
+  const fake = await startFakeReranker();
+  onTestFinished(() => fake.close());
+  const provider = createHttpReranker({ name: "rerank", baseUrl: fake.baseUrl, apiKey, clock: systemClock });
+  onTestFinished(() => provider.close());
+  return { fake, reranker: provider.reranker("small"), provider };
+}
+
+const request = { query: "red fox", documents: ["a blue cat", "a red fox", "a red cat"], resultsMax: 3 };
+const never = new AbortController().signal;
+
+test("the request goes out as the wire has it, and the best document comes first", async () => {
+  const { fake, reranker } = await openStage();
+  const ranking = await reranker.rerank({ ...request, resultsMax: 2 }, never);
+  expect(ranking).toMatchObject({ type: "ranking", documents: [{ index: 1 }, { index: 2 }], tokens: 9 });
+  const [sent] = fake.requests;
+  expect(sent).toMatchObject({ path: "/v1/rerank", headers: { authorization: "Bearer the-key" } });
+  expect(sent?.body).toEqual({ model: "small", query: "red fox", documents: request.documents, top_n: 2 });
+});
+
+test("more results than asked for, in any order, are put in order and cut", async () => {
+  const { fake, reranker } = await openStage();
+  fake.respond(answerRanking([0.1, 0.9, 0.5].map((relevance_score, index) => ({ index, relevance_score }))));
+  expect(await reranker.rerank({ ...request, resultsMax: 2 }, never)).toEqual({
+    type: "ranking",
+    documents: [
+      { index: 1, relevanceScore: 0.9 },
+      { index: 2, relevanceScore: 0.5 },
+    ],
+    tokens: undefined,
+  });
+});
+
+test.each([
+  ["an index that no document has", [{ index: 3, relevance_score: 1 }]],
+  ["a document that comes twice", [1, 1].map((index) => ({ index, relevance_score: 1 }))],
+  ["a score that is no number", [{ index: 0, relevance_score: "1" }]],
+  ["an index that is no integer", [{ index: 0.5, relevance_score: 1 }]],
+])("%s is no answer", async (_, results) => {
+  const { fake, reranker } = await openStage();
+  fake.respond(answerRanking(results));
+  expect(await reranker.rerank(request, never)).toMatchObject({
+    type: "failure",
+    code: "unreadable",
+    retryable: false,
+  });
+});
+
+test("what is no JSON, and what is too long, is no answer", async () => {
+  const { fake, reranker } = await openStage();
+  fake.respond(
+    (wire) => wire.reply(200, "<html>", { "content-type": "text/html" }),
+    (wire) => wire.reply(200, " ".repeat(answerBytesMax + 1)),
+  );
+  for (let attempt = 0; attempt < 2; attempt++) {
+    expect(await reranker.rerank(request, never)).toMatchObject({ type: "failure", code: "unreadable" });
+  }
+});
+
+test("a refusal tells its status and hides the key, a cut may pass, and an abort closes the socket", async () => {
+  const { fake, reranker } = await openStage();
+  fake.respond(fail(401, '{"error":"the-key is wrong"}'), (wire) => wire.cut());
+  expect(await reranker.rerank(request, never)).toMatchObject({
+    code: "401",
+    retryable: false,
+    message: 'API error (status 401): {"error":"[redacted] is wrong"}',
+  });
+  expect(await reranker.rerank(request, never)).toMatchObject({ code: "network", retryable: true });
+  fake.respond((wire) => wire.hang());
+  const stop = new AbortController();
+  const ranking = reranker.rerank(request, stop.signal);
+  const hanging = await fake.request(2);
+  stop.abort();
+  expect(await ranking).toMatchObject({ type: "failure" });
+  expect(await hanging.closed).toBe(false);
+});
+
+test("names are `rerank:<name>`, and mean nothing without a server", async () => {
+  const { provider } = await openStage();
+  expect(createRerankRouter(provider)("rerank:small")).toMatchObject({ provider: "rerank", name: "small" });
+  for (const name of ["gpt-4o", "rerank:", "small"]) {
+    expect(() => createRerankRouter(provider)(name)).toThrow(/is no reranker/);
+  }
+  expect(() => createRerankRouter(undefined)("rerank:small")).toThrow(/set providers.rerank_base_url/);
+});

@@ -6,6 +6,7 @@ import { uuidArray } from "./binary-array.ts";
 import { deleteCallbacks } from "./callback.ts";
 import { deleteCheckpoints } from "./checkpoint.ts";
 import type { Db } from "./database.ts";
+import { deleteRemoteRuns } from "./remote-run.ts";
 import { deleteToolCalls } from "./tool-call.ts";
 import { deleteTranscript } from "./transcript.ts";
 
@@ -45,6 +46,7 @@ export async function eraseContents(db: Db, sessions: readonly string[]): Promis
     }
     await deleteToolCalls(db, { runs, rowsMax: erasedRowsMax });
     await deleteCheckpoints(db, runs);
+    await deleteRemoteRuns(db, { runs, rowsMax: erasedRowsMax });
     await sql`delete from run where id = any(${uuidArray(runs)}::uuid[])`.execute(db);
     erased += runs.length;
   }

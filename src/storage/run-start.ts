@@ -1,6 +1,7 @@
 // How a run gets its worker: admitted with its session's message and owned at once, or queued and taken by whoever is free.
 
 import { type RawBuilder, sql } from "kysely";
+import { textArray } from "./binary-array.ts";
 import { callbackOf } from "./callback.ts";
 import { type Db, isUniqueViolation, type Transaction } from "./database.ts";
 import { type RunRow, runValues } from "./run.ts";
@@ -105,12 +106,24 @@ export async function lockAdmission(trx: Transaction, client?: string): Promise<
   await sql`select pg_advisory_xact_lock(hashtext(${name}))`.execute(trx);
 }
 
+export interface Claim {
+  readonly owner: string;
+  readonly limit: number;
+  /** Only runs of these drivers; of any when unset. */
+  readonly drivers?: readonly string[];
+  /** No runs of these. */
+  readonly exceptDrivers?: readonly string[];
+}
+
 /** Takes due runs from the queue for a replica, no more than one of a client before every client had its turn. */
-export async function claimRuns(db: Db, args: { owner: string; limit: number }): Promise<StartedRun[]> {
+export async function claimRuns(db: Db, args: Claim): Promise<StartedRun[]> {
+  const { drivers, exceptDrivers = [] } = args;
+  const among = drivers === undefined ? sql`` : sql` and driver = any(${textArray(drivers)}::text[])`;
+  const notAmong = exceptDrivers.length === 0 ? sql`` : sql` and driver <> all(${textArray(exceptDrivers)}::text[])`;
   const { rows } = await sql<StartedRun>`
     with due as (
       select id, row_number() over (partition by client order by wake_at) as turn_of_client, wake_at
-      from run where status = 'queued' and wake_at <= now()
+      from run where status = 'queued' and wake_at <= now()${among}${notAmong}
     ), chosen as (
       select run.id from run join due on due.id = run.id
       where run.status = 'queued'

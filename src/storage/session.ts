@@ -18,6 +18,7 @@ const sessionColumns = [
   "session.create_time",
   "session.delete_time",
   "session.job",
+  "session.runner_id",
 ] as const;
 
 /** A session with what its latest run adds to it. */
@@ -108,6 +109,7 @@ export async function listSessions(
   let query = sessionsWithRun(db)
     .where(sql`session.client collate "C"`, "=", args.client)
     .where("session.job", "is", null)
+    .where("session.runner_id", "is", null)
     .orderBy("session.id", "desc")
     .limit(args.limit);
   if (args.before !== undefined) {
@@ -121,6 +123,19 @@ export async function findSessionAlone(db: Db, name: SessionName): Promise<Sessi
   return isStorableText(name.name) ? ownOnly(await sessionOfName(db, name).executeTakeFirst()) : undefined;
 }
 
+/** Whose directory its tools work in. */
+export async function findSessionOfRun(
+  db: Db,
+  runId: string,
+): Promise<Pick<SessionRow, "id" | "client" | "name"> | undefined> {
+  return await db
+    .selectFrom("run")
+    .innerJoin("session", "session.id", "run.session")
+    .select(["session.id", "session.client", "session.name"])
+    .where("run.id", "=", runId)
+    .executeTakeFirst();
+}
+
 /** Waits for whoever starts a run of the session or deletes it. */
 export async function lockSession(trx: Transaction, name: SessionName): Promise<SessionRow | undefined> {
   if (!isStorableText(name.name)) {
@@ -131,7 +146,7 @@ export async function lockSession(trx: Transaction, name: SessionName): Promise<
 
 /** Looked at here: one more condition in the statement, and the planner may take another index. */
 function ownOnly<T extends SessionRow>(session: T | undefined): T | undefined {
-  return session?.job === null ? session : undefined;
+  return session?.job === null && session.runner_id === null ? session : undefined;
 }
 
 function sessionOfName(db: Db | Transaction, { client, name }: SessionName) {
@@ -150,7 +165,7 @@ export async function markSessionDeleted(trx: Transaction, id: string): Promise<
 /** How many sessions there are, and how many of them have an active run. */
 export async function countSessions(db: Db): Promise<{ total: number; active: number }> {
   const { rows } = await sql<{ total: number; active: number }>`
-    select (select count(*) from session where delete_time is null and job is null) as total,
+    select (select count(*) from session where delete_time is null and job is null and runner_id is null) as total,
       (select count(*) from run where status in ('queued', 'running', 'waiting')) as active`.execute(db);
   return rows[0] ?? { total: 0, active: 0 };
 }

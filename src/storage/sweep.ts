@@ -1,0 +1,22 @@
+// What workers leave behind: sessions that they do not come back to, and reports that nobody waits for any more.
+
+import { sql } from "kysely";
+import type { Db } from "./database.ts";
+
+/** Gives the number that went. */
+export async function deleteUnseenWorkerSessions(db: Db, args: { ageMs: number; limit: number }): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from worker_session where id in (
+      select id from worker_session where seen_time < now() - ${args.ageMs} * interval '1 millisecond'
+      order by seen_time limit ${args.limit})`.execute(db);
+  return Number(numAffectedRows);
+}
+
+/** Gives the number that went. */
+export async function deleteOldForwardedReports(db: Db, args: { ageMs: number; limit: number }): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from forwarded_report where id in (
+      select id from forwarded_report where create_time < now() - ${args.ageMs} * interval '1 millisecond'
+      order by create_time limit ${args.limit})`.execute(db);
+  return Number(numAffectedRows);
+}

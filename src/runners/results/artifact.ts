@@ -1,0 +1,96 @@
+// What a runner says that it has made. Small content comes with it; it is checked here and kept apart from the log.
+
+import { createHash } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import { type ArtifactCreated, ArtifactCreatedSchema } from "#gen/runnel/v1/result_pb.js";
+import { type Members, PayloadFault } from "./members.ts";
+
+/** Of inline content, decoded. Larger content goes another way than by results. */
+export const inlineBytesMax = 1_048_576;
+
+export interface NewArtifact {
+  readonly artifactId: string;
+  readonly type: string;
+  readonly mimeType: string | undefined;
+  readonly name: string | undefined;
+  readonly sizeBytes: number | undefined;
+  /** Of the content where there is some, else as the runner says. */
+  readonly sha256: string | undefined;
+  /** A JSON object. */
+  readonly metadata: string;
+  readonly content: Uint8Array | undefined;
+}
+
+export function readArtifact(members: Members, newArtifactId: () => string): NewArtifact {
+  const type = members.label("artifact_type");
+  const artifactId = members.findLabel("artifact_id");
+  const mimeType = members.findLabel("mime_type");
+  const name = members.findLabel("name");
+  const told = {
+    sizeBytes: members.findInteger("size_bytes", { min: 0, max: Number.MAX_SAFE_INTEGER }),
+    sha256: readSha256(members),
+  };
+  const metadata = members.findJson("metadata") ?? "{}";
+  const content = readContent(members);
+  members.refuseOthers();
+  const found = content === undefined ? told : checkContent(members, content, told);
+  return { artifactId: artifactId ?? newArtifactId(), type, mimeType, name, ...found, metadata, content };
+}
+
+/** What the log says of it: all but the content. */
+export function loggedArtifact(artifact: NewArtifact): ArtifactCreated {
+  const { artifactId, type, mimeType, name, sizeBytes, sha256, metadata } = artifact;
+  return create(ArtifactCreatedSchema, {
+    artifactType: type,
+    artifactId,
+    mimeType,
+    name,
+    sizeBytes: sizeBytes === undefined ? undefined : BigInt(sizeBytes),
+    sha256,
+    metadata: metadata === "{}" ? undefined : metadata,
+  });
+}
+
+function readSha256(members: Members): string | undefined {
+  const sha256 = members.findText("sha256");
+  if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256)) {
+    throw new PayloadFault(`${members.path}.sha256 is not a SHA-256: expected 64 hexadecimal digits`);
+  }
+  return sha256?.toLowerCase();
+}
+
+function readContent(members: Members): Uint8Array | undefined {
+  const text = members.findText("content_base64");
+  if (text === undefined) {
+    return undefined;
+  }
+  const path = `${members.path}.content_base64`;
+  // Groups of four with the padding at the end. One class of characters, so that a long text is gone through once.
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) {
+    throw new PayloadFault(`${path} is not base64: expected the standard alphabet with padding and no blanks`);
+  }
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
+  const bytes = (text.length / 4) * 3 - padding;
+  if (bytes > inlineBytesMax) {
+    throw new PayloadFault(
+      `payload_too_large: ${path} holds ${bytes} bytes, and ${inlineBytesMax} are the most: store large content elsewhere`,
+    );
+  }
+  return Buffer.from(text, "base64");
+}
+
+interface Told {
+  readonly sizeBytes: number | undefined;
+  readonly sha256: string | undefined;
+}
+
+function checkContent(members: Members, content: Uint8Array, told: Told): Told {
+  const found = { sizeBytes: content.length, sha256: createHash("sha256").update(content).digest("hex") };
+  if (told.sizeBytes !== undefined && told.sizeBytes !== found.sizeBytes) {
+    throw new PayloadFault(`${members.path}.size_bytes is ${told.sizeBytes}, but the content has ${found.sizeBytes}`);
+  }
+  if (told.sha256 !== undefined && told.sha256 !== found.sha256) {
+    throw new PayloadFault(`${members.path}.sha256 is not that of the content, which is ${found.sha256}`);
+  }
+  return found;
+}

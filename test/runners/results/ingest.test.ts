@@ -1,0 +1,355 @@
+// Numbers, ends, policy and limits: the acceptance cases of the LangBot protocol as far as no database is needed. Numbers in
+// brackets are those of the cases.
+
+import { create } from "@bufbuild/protobuf";
+import { expect, test } from "vitest";
+import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+import type { ReportedResult } from "#gen/runnel/v1/runner_worker_service_pb.js";
+import { reportedBytesMax } from "../../../src/runners/results/report.ts";
+import { isPlain } from "../../../src/runners/results/verdict.ts";
+import { item, logged, message, openIngest, piece, runId, told, toldOf } from "./reported.ts";
+
+test("a number that comes again is dropped and delivered once [44]", () => {
+  const ingest = openIngest();
+  const outcome = ingest.take([piece(1, "a"), piece(2, "b"), piece(2, "b")]);
+  expect(told(outcome)).toEqual(["applied", "applied", "dropped_duplicate"]);
+  expect(logged(outcome)).toEqual([
+    [1, "messageDelta"],
+    [2, "messageDelta"],
+  ]);
+  expect(ingest.ackedThrough).toBe(2);
+});
+
+test("another body under a number that was seen is a conflict, and the first stays [45]", () => {
+  const outcome = openIngest().take([piece(1, "a"), piece(2, "b"), piece(2, "other")]);
+  expect(told(outcome)).toEqual(["applied", "applied", "dropped_duplicate | conflict"]);
+  expect(outcome.results).toHaveLength(2);
+});
+
+test("the same body written with other blanks is no conflict", () => {
+  const spaced = ' {"chunk" : {"role":"assistant", "content":"a"}} ';
+  const outcome = openIngest().take([piece(1, "a"), item(1, "message.delta", spaced)]);
+  expect(told(outcome)).toEqual(["applied", "dropped_duplicate"]);
+});
+
+test.each([
+  ["type", item(1, "other", { chunk: { role: "assistant", content: "a" } })],
+  ["usage", item(1, "message.delta", { chunk: { role: "assistant", content: "a" } }, { usage: "{}" })],
+])("a repetition with another %s is a conflict", (_, other) => {
+  expect(told(openIngest().take([piece(1, "a"), other]))).toEqual(["applied", "dropped_duplicate | conflict"]);
+});
+
+test("a gap is applied at once and told once; what comes late is applied too [46]", () => {
+  const ingest = openIngest();
+  expect(told(ingest.take([piece(1, "a"), piece(3, "c")]))).toEqual(["applied", "applied | gap 2"]);
+  expect(ingest.ackedThrough).toBe(1);
+  expect(told(ingest.take([piece(4, "d")]))).toEqual(["applied"]);
+  const late = ingest.take([piece(2, "b")]);
+  expect(told(late)).toEqual(["applied | out_of_order"]);
+  expect(logged(late)).toEqual([[2, "messageDelta"]]);
+  expect(ingest.ackedThrough).toBe(4);
+});
+
+test("a wide gap names its first and last number, also before the first result", () => {
+  expect(told(openIngest().take([piece(4, "a"), piece(8, "b")]))).toEqual(["applied | gap 1-3", "applied | gap 5-7"]);
+});
+
+test.each([0, -1, 2 ** 31])(
+  "the number %i, which no service lets through, is dropped and counts nothing [47]",
+  (number) => {
+    const ingest = openIngest();
+    expect(told(ingest.take([piece(number, "a")]))[0]).toMatch(/^dropped_invalid \| sequence is not from 1 /);
+    expect(told(ingest.take([piece(1, "a")]))).toEqual(["applied"]);
+  },
+);
+
+test("the largest number counts", () => {
+  const outcome = openIngest().take([piece(2 ** 31 - 1, "a"), piece(2 ** 31 - 1, "a")]);
+  expect(told(outcome)).toEqual([`applied | gap 1-${2 ** 31 - 2}`, "dropped_duplicate"]);
+});
+
+test("a number is used up by a result that was dropped [50]", () => {
+  const ingest = openIngest();
+  expect(told(ingest.take([item(1, "message.delta", {})]))[0]).toMatch(/^dropped_invalid/);
+  expect(told(ingest.take([piece(1, "a")]))).toEqual(["dropped_duplicate | conflict"]);
+});
+
+test("runs count by themselves [52]", () => {
+  const [one, other] = [openIngest(), openIngest({ runId: "another" })];
+  expect(told(one.take([piece(1, "a")]))).toEqual(["applied"]);
+  expect(told(other.take([piece(1, "b")]))).toEqual(["applied"]);
+});
+
+test("a result without a type is dropped, and the run goes on [54]", () => {
+  const ingest = openIngest();
+  const outcome = ingest.take([item(1, ""), piece(2, "a")]);
+  expect(told(outcome)).toEqual([
+    "dropped_invalid | type is missing: write the dotted type, such as message.delta",
+    "applied",
+  ]);
+  expect(ingest.hasEnded).toBe(false);
+});
+
+test("run.failed without its error is dropped and ends nothing [60]", () => {
+  const ingest = openIngest();
+  const outcome = ingest.take([item(1, "run.failed", { code: "x" })]);
+  expect(told(outcome)).toEqual(["dropped_invalid | data.error is missing: expected text"]);
+  expect(outcome.end).toBeUndefined();
+  expect(ingest.hasEnded).toBe(false);
+});
+
+test.each(["message.delta", "run.completed"])("%s of another run is dropped here [62]", (type) => {
+  const ingest = openIngest();
+  const foreign = item(1, type, { chunk: { role: "assistant" } }, { runId: "another" });
+  const outcome = ingest.take([foreign, piece(1, "a")]);
+  expect(told(outcome)).toEqual([
+    'dropped_invalid | run_id is "another", which is not this run: report a result with its own run',
+    "dropped_duplicate | conflict",
+  ]);
+  expect(outcome.results).toEqual([]);
+  expect(ingest.hasEnded).toBe(false);
+});
+
+test("a result that names its own run is applied", () => {
+  const outcome = openIngest().take([item(1, "tool.x", {}, { runId })]);
+  expect(outcome.verdicts[0]?.disposition).toBe("ignored_unknown");
+});
+
+test("of two ends the first one counts, in one batch or in two [64]", () => {
+  const [first, second] = [
+    item(1, "run.completed", { finish_reason: "length" }),
+    item(2, "run.failed", { error: "late" }),
+  ];
+  const together = openIngest().take([first, second, piece(3, "a")]);
+  expect(together.end).toMatchObject({ kind: "completed", finishReason: "length", runnerSequence: 1n });
+  expect(told(together).slice(1)).toEqual(["ignored_after_terminal", "ignored_after_terminal"]);
+  expect(together.results).toEqual([]);
+  const ingest = openIngest();
+  ingest.take([first]);
+  const after = ingest.take([second, first]);
+  expect(told(after)).toEqual(["ignored_after_terminal", "dropped_duplicate"]);
+  expect(after.end).toBeUndefined();
+});
+
+test("a piece without the capability is delivered, with one warning a run [68]", () => {
+  const ingest = openIngest({ grant: { announcesStreaming: false } });
+  const outcome = ingest.take([piece(1, "a"), piece(2, "b")]);
+  expect(told(outcome)).toEqual(["applied | the manifest does not announce streaming: set its capability", "applied"]);
+  expect(outcome.results).toHaveLength(2);
+});
+
+test("a result that is too large is dropped, and its neighbours are not [70]", () => {
+  const data = (bytes: number) => {
+    const frame = JSON.stringify({ chunk: { role: "assistant", content: "" } }).length + "message.delta".length;
+    return piece(2, "x".repeat(bytes - frame));
+  };
+  const ingest = openIngest();
+  const outcome = ingest.take([piece(1, "a"), data(reportedBytesMax + 1), piece(3, "c")]);
+  expect(told(outcome)).toEqual([
+    "applied",
+    "dropped_invalid | payload_too_large: the result has 2097153 bytes, and 2097152 are the most",
+    "applied",
+  ]);
+  expect(told(openIngest().take([piece(1, "a"), data(reportedBytesMax)]))).toEqual(["applied", "applied"]);
+});
+
+test("type and usage count into the size of a result, in bytes", () => {
+  const usage = JSON.stringify({ note: "é".repeat(reportedBytesMax / 2) });
+  expect(told(openIngest().take([item(1, "x", {}, { usage })]))[0]).toMatch(/payload_too_large/);
+});
+
+test("usage that nobody counted stays unset, figure by figure [72]", () => {
+  const [none, some, empty] = openIngest().take([
+    piece(1, "a"),
+    item(2, "x", {}, { usage: '{"prompt_tokens":3,"total_tokens":null,"cost":{"usd":1}}' }),
+    item(3, "x", {}, { usage: "{}" }),
+  ]).results;
+  expect(none?.usage).toBeUndefined();
+  expect(some?.usage).toMatchObject({ promptTokens: 3n });
+  expect(some?.usage?.completionTokens).toBeUndefined();
+  expect(some?.usage?.totalTokens).toBeUndefined();
+  expect(empty?.usage).toBeUndefined();
+});
+
+test.each([
+  ['{"prompt_tokens":-1}', "usage.prompt_tokens is a number: expected an integer from 0 to 9007199254740991"],
+  ['{"prompt_tokens":1.5}', "usage.prompt_tokens is a number: expected an integer from 0 to 9007199254740991"],
+  ['{"total_tokens":"3"}', "usage.total_tokens is text: expected an integer from 0 to 9007199254740991"],
+  ["[]", "usage is a list: expected an object"],
+  ["{", "unexpected EOF"],
+])("usage %s is left out, and its result counts", (usage, problem) => {
+  const outcome = openIngest().take([item(1, "action.requested", { action: "a" }, { usage })]);
+  expect(told(outcome)).toEqual([`telemetry | usage left out: ${problem}`]);
+  expect(outcome.results[0]).not.toHaveProperty("usage");
+});
+
+test("state of a scope that is not granted is refused, and its number counts [74]", () => {
+  const ingest = openIngest({ grant: { stateScopes: ["conversation"] } });
+  const outcome = ingest.take([item(1, "state.updated", { scope: "actor", key: "k", value: 1 }), piece(2, "a")]);
+  expect(told(outcome)).toEqual(["refused_policy | state of the scope actor is not granted to this run", "applied"]);
+  expect(outcome.effects).toEqual([]);
+});
+
+test.each(["actor", "subject", "conversation"])("state of the %s is dropped when the event has none [75]", (of) => {
+  const changes = { scope: { actor: undefined, subject: undefined, conversationId: undefined } };
+  const data = { scope: of, key: "k", value: 1 };
+  expect(toldOf("state.updated", data, changes)).toBe(`dropped_invalid | event has no ${of}`);
+});
+
+test("pieces are refused where the binding does not let them be delivered", () => {
+  const changes = { grant: { delivery: { streaming: false, reply: true } } };
+  const outcome = openIngest(changes).take([piece(1, "a"), message(2, "b")]);
+  expect(told(outcome)).toEqual([
+    "refused_policy | the binding does not let pieces of messages be delivered",
+    "applied",
+  ]);
+});
+
+test("messages are refused where the binding does not let them be delivered, also as the end's", () => {
+  const changes = { grant: { delivery: { streaming: true, reply: false } } };
+  const end = item(3, "run.completed", { message: { role: "assistant", content: "b" } });
+  const outcome = openIngest(changes).take([piece(1, "a"), message(2, "b"), end]);
+  const refusal = "the binding does not let messages be delivered";
+  expect(told(outcome)).toEqual(["applied", `refused_policy | ${refusal}`, `applied | message left out: ${refusal}`]);
+  expect(outcome.end).toMatchObject({ kind: "completed", message: undefined });
+  expect(outcome.effects).toEqual([]);
+});
+
+test("the longest message is counted in characters, and pieces up to the next message are one", () => {
+  const changes = { grant: { delivery: { streaming: true, reply: true, messageCharsMax: 3 } } };
+  const outcome = openIngest(changes).take([
+    message(1, "😀😀😀"),
+    message(2, "1234"),
+    piece(3, "😀😀"),
+    piece(4, "12"),
+    piece(5, "1"),
+    message(6, "abc"),
+    piece(7, "123"),
+  ]);
+  const refused = "refused_policy | the message has 4 characters, and the binding allows 3";
+  expect(told(outcome)).toEqual(["applied", refused, "applied", refused, "applied", "applied", "applied"]);
+});
+
+test("beyond the limits of a run results are refused, and its end passes", () => {
+  const ingest = openIngest({ limits: { resultsMax: 2 } });
+  const outcome = ingest.take([piece(1, "a"), item(2, ""), piece(3, "c"), piece(9, "d"), item(5, "run.completed")]);
+  const refused = "refused_policy | quota: 2 results are the most of a run";
+  expect(told(outcome).slice(2)).toEqual([refused, refused, "applied"]);
+  expect(outcome.end).toMatchObject({ kind: "completed" });
+  expect(ingest.ackedThrough).toBe(3);
+  expect(told(ingest.take([piece(3, "c"), piece(9, "d")]))).toEqual(["dropped_duplicate", "ignored_after_terminal"]);
+});
+
+test("bytes of what enters the log are limited too", () => {
+  const ingest = openIngest({ limits: { bytesMax: 150 } });
+  const outcome = ingest.take([piece(1, "x".repeat(50)), piece(2, "x".repeat(50)), item(3, "run.completed")]);
+  expect(told(outcome)).toEqual([
+    "applied",
+    "refused_policy | quota: 150 bytes of results are the most of a run",
+    "applied",
+  ]);
+});
+
+test("a run that completes without having said anything is warned of", () => {
+  expect(toldOf("run.completed", {})).toBe("applied | empty_output");
+  expect(told(openIngest().take([piece(1, ""), item(2, "run.completed")]))[1]).toBe("applied | empty_output");
+  expect(told(openIngest().take([piece(1, "a"), item(2, "run.completed")]))[1]).toBe("applied");
+  expect(told(openIngest().take([message(1, ""), item(2, "run.completed")]))[1]).toBe("applied");
+});
+
+test("a run ends with the message of its end, else with its last one, else with its pieces", () => {
+  const end = (sequence: number, content?: string) =>
+    item(sequence, "run.completed", content === undefined ? {} : { message: { role: "assistant", content } });
+  const textOf = (...items: ReportedResult[]) => {
+    const ended = openIngest().take(items).end;
+    return ended?.kind === "completed" ? ended.message?.content.value : undefined;
+  };
+  expect(textOf(piece(1, "a"), message(2, "b"), end(3, "c"))).toBe("c");
+  expect(textOf(message(1, "a"), message(2, "b"), piece(3, "x"), end(4))).toBe("b");
+  expect(textOf(piece(1, "a"), piece(2, "b"), end(3))).toBe("ab");
+  expect(textOf(end(1))).toBeUndefined();
+});
+
+test("a failed end says its code, its error and whether to try again; the document's defaults hold", () => {
+  const { end } = openIngest().take([item(1, "run.failed", { error: "no" }, { usage: '{"total_tokens":4}' })]);
+  expect(end).toMatchObject({ kind: "failed", code: "runner.error", error: "no", retryable: false });
+  expect(end?.usage?.totalTokens).toBe(4n);
+});
+
+test("a message enters the history once, also when the end repeats it", () => {
+  const said = { role: "assistant", content: "hello", name: null };
+  const again = { name: null, content: "hello", role: "assistant" };
+  const outcome = openIngest().take([
+    item(1, "message.completed", { message: said }),
+    item(2, "run.completed", { message: again }),
+  ]);
+  expect(outcome.effects).toEqual([
+    { kind: "history", role: "assistant", message: JSON.stringify(said), text: "hello" },
+  ]);
+});
+
+test("an end with a message of its own adds it to the history", () => {
+  const outcome = openIngest().take([
+    message(1, "a"),
+    item(2, "run.completed", { message: { role: "x", content: "b" } }),
+  ]);
+  expect(outcome.effects.map((effect) => effect.kind === "history" && effect.text)).toEqual(["a", "b"]);
+});
+
+test("text of the history can be stored whatever is in it", () => {
+  const [effect] = openIngest().take([message(1, "a\0\ud800")]).effects;
+  expect(effect).toMatchObject({ text: "a\ufffd\ufffd" });
+});
+
+test("only verdicts that the log does not tell are kept", () => {
+  const outcome = openIngest().take([piece(1, "a"), piece(3, "b"), item(4, "tool.call.started", {}), item(5, "x")]);
+  expect(outcome.verdicts.map(isPlain)).toEqual([true, false, true, false]);
+  expect(outcome.kept.map(({ sequence }) => sequence)).toEqual([3n, 5n]);
+});
+
+test("repetitions without end do not fill the table of verdicts", () => {
+  const ingest = openIngest({ limits: { repeatedVerdictsMax: 3 } });
+  ingest.take([piece(1, "a")]);
+  const again = Array.from({ length: 10 }, () => piece(1, "a"));
+  expect(ingest.take(again).kept).toHaveLength(3);
+  expect(ingest.take([...again, item(2, "")]).kept.map(({ disposition }) => disposition)).toEqual(["dropped_invalid"]);
+});
+
+test("a type that cannot be stored is dropped, and its verdict can be", () => {
+  const [verdict] = openIngest().take([item(1, `a\0${"b".repeat(300)}`)]).verdicts;
+  expect(verdict?.disposition).toBe("dropped_invalid");
+  expect(verdict?.type).toBe(`a\ufffd${"b".repeat(253)}`);
+  expect(verdict?.diagnostics.join()).not.toContain("\0");
+});
+
+test("whoever goes on with a run knows its numbers, what it said and that it ended", () => {
+  const before = openIngest().take([piece(1, "a"), item(2, ""), piece(4, "b")]);
+  const ingest = openIngest();
+  for (const result of before.results) {
+    ingest.recallResult(create(RunResultSchema, result), 10);
+  }
+  for (const verdict of before.kept) {
+    ingest.recallVerdict(verdict);
+  }
+  expect(ingest.ackedThrough).toBe(2);
+  const after = ingest.take([piece(1, "other"), piece(4, "b"), piece(6, "c"), item(7, "run.completed")]);
+  expect(told(after)).toEqual(["dropped_duplicate", "dropped_duplicate", "applied | gap 5", "applied"]);
+  expect(after.end).toMatchObject({ message: { content: { value: "abc" } } });
+  const ended = openIngest();
+  ended.recallResult(create(RunResultSchema, { payload: { case: "runFailed", value: {} } }), 10);
+  expect(told(ended.take([piece(9, "x")]))[0]).toMatch(/^ignored_after_terminal/);
+});
+
+test("entries of the host take no number of the runner and no part of its limits", () => {
+  const ingest = openIngest({ limits: { resultsMax: 1, bytesMax: 150 } });
+  ingest.recallResult(create(RunResultSchema, { payload: { case: "turnStarted", value: { turn: 1 } } }), 140);
+  expect(told(ingest.take([piece(1, "a")]))).toEqual(["applied"]);
+});
+
+test("what is recalled counts into the limits of the run", () => {
+  const ingest = openIngest({ limits: { bytesMax: 150 } });
+  ingest.recallResult(create(RunResultSchema, { ...openIngest().take([piece(1, "a")]).results[0] }), 140);
+  expect(told(ingest.take([piece(2, "a")]))).toEqual([
+    "refused_policy | quota: 150 bytes of results are the most of a run",
+  ]);
+});

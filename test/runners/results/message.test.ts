@@ -1,0 +1,240 @@
+// Messages and pieces of messages as runners write them: nothing of them is lost.
+//
+// G1  The fields say all of it, or `source` has the whole of it as it was written.
+
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { MessageChunkSchema, MessageSchema } from "#gen/runnel/v1/message_pb.js";
+import { compactJson, parseJsonText } from "../../../src/base/json/text.ts";
+import { Members } from "../../../src/runners/results/members.ts";
+import { readChunk, readMessage } from "../../../src/runners/results/message.ts";
+import { chunkJson, messageJson } from "../../../src/runners/results/message-json.ts";
+import { anyJson } from "../../harness/json-value.ts";
+
+/** Halves of characters too: JSON can write them. */
+const anyText = fc.oneof(fc.string({ maxLength: 20 }), fc.string({ unit: "binary", maxLength: 20 }), halves());
+const object = fc.dictionary(fc.string({ maxLength: 5 }).filter(isSafeName), anyJson({ maxDepth: 2 }), { maxKeys: 3 });
+const more = fc.option(anyJson({ maxDepth: 2 }), { nil: undefined });
+
+function optional<T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | null | undefined> {
+  return fc.oneof(values, fc.constantFrom(null, undefined));
+}
+
+const element = fc.record({
+  type: fc.oneof(fc.constantFrom("text", "image_url", "sticker"), anyText),
+  text: optional(anyText),
+  image_url: optional(fc.oneof(anyText, fc.record({ url: anyText, detail: more }))),
+  image_base64: optional(anyText),
+  file_url: optional(anyText),
+  file_base64: optional(anyText),
+  file_name: optional(anyText),
+  width: more,
+});
+const call = fc.record({
+  id: anyText,
+  type: optional(fc.oneof(fc.constant("function"), anyText)),
+  function: fc.record({ name: anyText, arguments: anyText, strict: more }),
+  provider_specific_fields: optional(object),
+  index: more,
+});
+const shared = {
+  role: fc.oneof(fc.constantFrom("user", "assistant"), fc.string({ minLength: 1, maxLength: 9 }).filter(isLabelLike)),
+  content: optional(fc.oneof(anyText, fc.array(element, { maxLength: 3 }))),
+  tool_calls: optional(fc.array(call, { maxLength: 2 })),
+  provider_specific_fields: optional(object),
+  name: optional(anyText),
+  tool_call_id: optional(anyText),
+  resp_message_id: optional(anyText),
+  mood: more,
+};
+const anyMessage = fc.record(shared);
+const anyChunk = fc.record({
+  ...shared,
+  all_content: optional(anyText),
+  is_final: optional(fc.boolean()),
+  msg_sequence: optional(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })),
+});
+
+test("G1: whatever a message holds comes back, by its fields or by its source", () => {
+  fc.assert(
+    fc.property(anyMessage, (value) => {
+      const text = print(value);
+      const stored = fromBinary(MessageSchema, toBinary(MessageSchema, readMessage(open(text))));
+      expect(sorted(messageJson(stored))).toBe(sorted(text));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("G1: whatever a piece holds comes back, by its fields or by its source", () => {
+  fc.assert(
+    fc.property(anyChunk, (value) => {
+      const text = print(value);
+      const stored = fromBinary(MessageChunkSchema, toBinary(MessageChunkSchema, readChunk(open(text))));
+      expect(sorted(chunkJson(stored))).toBe(sorted(text));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("numbers, order and escapes stay as they were written in the source", () => {
+  const text = '{"z":1.0,"role":"assistant","n":9007199254740993,"content":"\\u00e9"}';
+  const message = readMessage(open(` ${text.replaceAll(",", " , ")} `));
+  expect(message.source).toBe(text);
+  expect(message.content.value).toBe("é");
+});
+
+describe("a message needs no source", () => {
+  test.each<[string, object]>([
+    ["of text", { role: "assistant", content: "hello" }],
+    ["of no text", { role: "assistant", content: "" }],
+    ["without content", { role: "assistant", tool_calls: [calling()] }],
+    [
+      "of parts",
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "a" },
+          { type: "file_url", file_url: "u" },
+        ],
+      },
+    ],
+    ["of a tool", { role: "tool", name: "n", tool_call_id: "c", resp_message_id: "r", content: "x" }],
+    ["with what a provider needs", { role: "a", content: "x", provider_specific_fields: { b: null, a: [1] } }],
+  ])("%s", (_, value) => {
+    const message = readMessage(open(JSON.stringify(value)));
+    expect(message.source).toBeUndefined();
+    expect(JSON.parse(messageJson(message))).toEqual(value);
+  });
+});
+
+describe("a message has a source", () => {
+  test.each<[string, object]>([
+    ["with a null", { role: "assistant", content: "a", name: null }],
+    ["with a member that is not known", { role: "assistant", content: "a", mood: "good" }],
+    [
+      "with the url of an image in an object",
+      { role: "user", content: [{ type: "image_url", image_url: { url: "u" } }] },
+    ],
+    ["with the url of an image alone", { role: "user", content: [{ type: "image_url", image_url: "u" }] }],
+    ["with a part that has more", { role: "user", content: [{ type: "text", text: "a", lang: "en" }] }],
+    ["with a null in a part", { role: "user", content: [{ type: "text", text: "a", file_name: null }] }],
+    ["with an empty list of calls", { role: "assistant", content: "a", tool_calls: [] }],
+    ["with a call of another type", { role: "a", tool_calls: [{ ...calling(), type: "custom" }] }],
+    ["with a call that has more", { role: "a", tool_calls: [{ ...calling(), index: 0 }] }],
+  ])("%s", (_, value) => {
+    const message = readMessage(open(JSON.stringify(value)));
+    expect(message.source).toBe(JSON.stringify(value));
+  });
+});
+
+test("a message's fields are filled also where it has a source", () => {
+  const value = {
+    role: "assistant",
+    name: null,
+    content: [
+      { type: "image_url", image_url: { url: "u" } },
+      { type: "text", text: "b" },
+      { type: "odd", x: 1 },
+    ],
+    tool_calls: [{ ...calling(), provider_specific_fields: { s: "t" } }],
+  };
+  const { content, toolCalls } = readMessage(open(JSON.stringify(value)));
+  expect(content.case === "parts" && content.value.elements.map(({ type }) => type)).toEqual([
+    "image_url",
+    "text",
+    "odd",
+  ]);
+  expect(content.case === "parts" && content.value.elements[0]?.imageUrl).toBe("u");
+  expect(toolCalls).toMatchObject([{ id: "c1", name: "look", arguments: "{", providerSpecificFields: '{"s":"t"}' }]);
+});
+
+test("a piece of parts has their texts joined, and its source", () => {
+  const value = {
+    role: "assistant",
+    content: [
+      { type: "text", text: "a" },
+      { type: "text", text: "b" },
+    ],
+  };
+  const { content, source } = readChunk(open(JSON.stringify(value)));
+  expect(content).toBe("ab");
+  expect(source).toBe(JSON.stringify(value));
+});
+
+test("a piece as a Python SDK writes it is read with its source; one of role and content needs none", () => {
+  const python =
+    '{"role": "assistant", "resp_message_id": null, "name": null, "all_content": null, "content": "hel", "tool_calls": null, "tool_call_id": null, "is_final": false, "msg_sequence": 3, "provider_specific_fields": null}';
+  const chunk = readChunk(open(python));
+  expect(chunk).toMatchObject({ role: "assistant", content: "hel", isFinal: false, msgSequence: 3 });
+  expect(JSON.parse(chunk.source ?? "")).toEqual(JSON.parse(python));
+  expect(readChunk(open('{"role":"assistant","content":"hel"}')).source).toBeUndefined();
+});
+
+describe("refused, with the place and what to do", () => {
+  test.each([
+    ["{}", "m.role is missing: expected text"],
+    ['{"role":null}', "m.role is null: expected text"],
+    ['{"role":7}', "m.role is a number: expected text"],
+    ['{"role":""}', "m.role has to have 1 to 255 characters, none of them a control character"],
+    ['{"role":"a\\u0000"}', "m.role has to have 1 to 255 characters, none of them a control character"],
+    ['{"role":"a","role":"b"}', 'm has "role" twice: leave one out'],
+    ["[]", "m is a list: expected an object"],
+    ['{"role":"a","content":7}', "m.content is neither text nor a list of parts: write one of them"],
+    ['{"role":"a","content":["x"]}', "m.content[0] is text: expected an object"],
+    ['{"role":"a","content":[{}]}', "m.content[0].type is missing: expected text"],
+    ['{"role":"a","content":[{"type":"text","text":1}]}', "m.content[0].text is a number: expected text"],
+    ['{"role":"a","content":[{"type":"i","image_url":{}}]}', "m.content[0].image_url.url is missing: expected text"],
+    ['{"role":"a","tool_calls":{}}', "m.tool_calls is an object: expected a list"],
+    ['{"role":"a","tool_calls":[{"id":"c"}]}', "m.tool_calls[0].function is missing: expected an object"],
+    [
+      '{"role":"a","tool_calls":[{"id":"c","function":{"name":"n","arguments":{}}}]}',
+      "m.tool_calls[0].function.arguments is an object: expected text",
+    ],
+    ['{"role":"a","provider_specific_fields":[]}', "m.provider_specific_fields is a list: expected an object"],
+    ['{"role":"a","name":1}', "m.name is a number: expected text"],
+  ])("%s", (text, problem) => {
+    expect(() => readMessage(open(text))).toThrow(problem);
+    expect(() => readChunk(open(text))).toThrow(problem);
+  });
+
+  test.each([
+    ['{"role":"a","is_final":"yes"}', "m.is_final is text: expected true or false"],
+    ['{"role":"a","msg_sequence":1.5}', "m.msg_sequence is a number: expected an integer"],
+    ['{"role":"a","msg_sequence":2147483648}', "m.msg_sequence is a number: expected an integer"],
+    ['{"role":"a","all_content":[]}', "m.all_content is a list: expected text"],
+  ])("%s of a piece", (text, problem) => {
+    expect(() => readChunk(open(text))).toThrow(problem);
+  });
+});
+
+function calling() {
+  return { id: "c1", type: "function", function: { name: "look", arguments: "{" } };
+}
+
+function open(text: string): Members {
+  return new Members(text, parseJsonText(text), "m");
+}
+
+/** JSON.stringify leaves out what is undefined, and escapes halves of characters. */
+function print(value: unknown): string {
+  return JSON.stringify(value);
+}
+
+/** The same for equal values: both come from JSON.stringify, so equal values have equal texts. */
+function sorted(text: string): string {
+  return compactJson(text, parseJsonText(text), { sortKeys: true });
+}
+
+function halves(): fc.Arbitrary<string> {
+  return fc.nat({ max: 0x7ff }).map((code) => `x${String.fromCharCode(0xd800 + code)}y`);
+}
+
+function isSafeName(name: string): boolean {
+  return !name.includes("\\");
+}
+
+function isLabelLike(text: string): boolean {
+  return !/\p{Cc}/u.test(text);
+}

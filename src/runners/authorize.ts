@@ -1,0 +1,227 @@
+// What a run may use: what its manifest asks for, as far as the binding allows it and the event has it. Decided once, when the
+// run starts: the grant is what every call is held to, the resources are what the runner is told of it.
+//
+// A1  Nothing is granted that the manifest does not ask for, and nothing that the binding does not allow.
+// A2  What cannot be found here is not granted.
+// A3  Operations are always written out. What would have none is left out.
+
+import { create } from "@bufbuild/protobuf";
+import {
+  type AgentResources,
+  AgentResourcesSchema,
+  type FileResource,
+  FileResourceSchema,
+  type KnowledgeBaseResource,
+  KnowledgeBaseResourceSchema,
+  type ModelResource,
+  ModelResourceSchema,
+  type ToolResource,
+  ToolResourceSchema,
+} from "#gen/runnel/v1/agent_run_context_pb.js";
+import type { Binding } from "#gen/runnel/v1/binding_pb.js";
+import type { RunnerManifest, RunnerPermissions, RunnerPermissionsSchema } from "#gen/runnel/v1/runner_pb.js";
+import { configOf } from "./binding.ts";
+import { textsOfFields } from "./config-fields.ts";
+import { type Api, apis, type Grant, type Operations } from "./grant.ts";
+import { isStateScope, type RunScope, type StateScope, stateKey } from "./scope.ts";
+
+/** What there is to be granted. */
+export interface ResourceFinder {
+  readonly findModel: (id: string) => FoundModel | undefined;
+  readonly findTool: (name: string) => FoundTool | undefined;
+  readonly findKnowledgeBase: (client: string, id: string) => Promise<FoundKnowledgeBase | undefined>;
+}
+
+export interface FoundModel {
+  readonly provider: string;
+  readonly type: "llm" | "rerank";
+  /** How much it reads at once; undefined when nobody knows. */
+  readonly contextTokens?: number | undefined;
+}
+
+export interface FoundTool {
+  readonly description: string;
+  /** JSON Schema. */
+  readonly parameters: object;
+}
+
+export interface FoundKnowledgeBase {
+  readonly name?: string | undefined;
+}
+
+export interface Authorized {
+  readonly grant: Grant;
+  readonly resources: AgentResources;
+  /** What the first model for talk reads at once; undefined when there is none, or nobody knows. */
+  readonly contextTokens: number | undefined;
+}
+
+interface Asked {
+  readonly manifest: RunnerManifest;
+  readonly binding: Binding;
+  readonly scope: RunScope;
+}
+
+/** Run before the run's transaction, since looking for things may take a while. */
+export async function authorize(asked: Asked, finder: ResourceFinder): Promise<Authorized> {
+  const { manifest, binding, scope } = asked;
+  const models = findModels(asked, finder);
+  const tools = findTools(asked, finder);
+  const knowledgeBases = await findKnowledgeBases(asked, finder);
+  const files = findFiles(asked);
+  const storage = storageOf(asked);
+  const resources = create(AgentResourcesSchema, {
+    models: models.map(({ resource }) => resource),
+    tools,
+    knowledgeBases,
+    skills: manifest.capabilities?.skillAuthoring ? (binding.resourcePolicy?.skills ?? []) : [],
+    files,
+    storage,
+  });
+  const grant: Grant = {
+    models: operationsBy(resources.models, ({ modelId }) => modelId),
+    tools: operationsBy(tools, ({ toolName }) => toolName),
+    knowledgeBases: operationsBy(knowledgeBases, ({ kbId }) => kbId),
+    files: files.map(({ fileId }) => fileId),
+    ...storage,
+    apis: apisOf(asked, storage.pluginStorage || storage.workspaceStorage),
+    stateScopes: stateScopesOf(binding, scope),
+    delivery: deliveryOf(binding),
+    approval: approvalOf(binding),
+    announcesStreaming: manifest.capabilities?.streaming ?? false,
+  };
+  const talker = models.find(({ found }) => found.type === "llm");
+  return { grant, resources, contextTokens: talker?.found.contextTokens };
+}
+
+type PermissionKind = keyof typeof RunnerPermissionsSchema.field;
+
+function permissionsOf({ permissions }: RunnerManifest, kind: PermissionKind): ReadonlySet<string> {
+  return new Set(permissions?.[kind as keyof Omit<RunnerPermissions, `$${string}`>] ?? []);
+}
+
+const modelSelectors = ["llm-model-selector", "model-fallback-selector", "rerank-model-selector"] as const;
+/** Fields that hold files: one of them, or several. */
+const fileFields = ["file", "file-selector", "array[file]"] as const;
+
+const llmOperations = ["invoke", "stream", "count_tokens"] as const;
+const rerankOperations = ["rerank"] as const;
+
+function findModels({ manifest, binding }: Asked, { findModel }: ResourceFinder) {
+  const permitted = permissionsOf(manifest, "models");
+  const named = textsOfFields(manifest.configSchema, configOf(binding), modelSelectors);
+  const ids = new Set([...named, ...(binding.resourcePolicy?.allowedModels ?? [])]);
+  return [...ids].flatMap((modelId): { found: FoundModel; resource: ModelResource }[] => {
+    const found = findModel(modelId);
+    if (found === undefined) {
+      return [];
+    }
+    const known = found.type === "rerank" ? rerankOperations : llmOperations;
+    const operations = known.filter((operation) => permitted.has(operation));
+    const { provider, type: modelType } = found;
+    return operations.length === 0
+      ? []
+      : [{ found, resource: create(ModelResourceSchema, { modelId, modelType, provider, operations }) }];
+  });
+}
+
+function findTools({ manifest, binding }: Asked, { findTool }: ResourceFinder): ToolResource[] {
+  const operations = manifest.capabilities?.toolCalling ? [...permissionsOf(manifest, "tools")] : [];
+  const names = operations.length === 0 ? [] : new Set(binding.resourcePolicy?.allowedTools);
+  return [...names].flatMap((toolName) => {
+    const found = findTool(toolName);
+    if (found === undefined) {
+      return [];
+    }
+    const { description, parameters } = found;
+    return create(ToolResourceSchema, { toolName, description, operations, parameters: JSON.stringify(parameters) });
+  });
+}
+
+async function findKnowledgeBases(
+  { manifest, binding, scope }: Asked,
+  { findKnowledgeBase }: ResourceFinder,
+): Promise<KnowledgeBaseResource[]> {
+  const operations = manifest.capabilities?.knowledgeRetrieval ? [...permissionsOf(manifest, "knowledgeBases")] : [];
+  const ids = operations.length === 0 ? [] : new Set(binding.resourcePolicy?.allowedKnowledgeBases);
+  const resources: KnowledgeBaseResource[] = [];
+  for (const kbId of ids) {
+    const found = await findKnowledgeBase(scope.client, kbId);
+    if (found !== undefined) {
+      const name = found.name === undefined ? {} : { kbName: found.name };
+      resources.push(create(KnowledgeBaseResourceSchema, { kbId, ...name, operations }));
+    }
+  }
+  return resources;
+}
+
+/** Of a configuration alone: nothing of the permission for those of knowledge bases is offered. */
+function findFiles({ manifest, binding }: Asked): FileResource[] {
+  if (!permissionsOf(manifest, "files").has("config")) {
+    return [];
+  }
+  const keys = new Set(textsOfFields(manifest.configSchema, configOf(binding), fileFields));
+  return Array.from(keys, (fileId) => create(FileResourceSchema, { fileId, source: "config", operations: ["config"] }));
+}
+
+function storageOf({ manifest, binding: { resourcePolicy }, scope }: Asked) {
+  const permitted = permissionsOf(manifest, "storage");
+  return {
+    pluginStorage: permitted.has("plugin") && resourcePolicy?.allowPluginStorage !== false,
+    workspaceStorage:
+      permitted.has("workspace") && resourcePolicy?.allowWorkspaceStorage === true && scope.workspaceId !== undefined,
+  };
+}
+
+function operationsBy<T extends { readonly operations: string[] }>(
+  resources: readonly T[],
+  nameOf: (resource: T) => string,
+): Operations {
+  return Object.fromEntries(resources.map((resource) => [nameOf(resource), resource.operations]));
+}
+
+/** There is no permission for the state: the binding's policy alone decides. */
+function apisOf({ manifest, binding, scope }: Asked, hasStorage: boolean): Api[] {
+  const inConversation = scope.conversationId !== undefined;
+  const may = (kind: PermissionKind, operation: string): boolean => permissionsOf(manifest, kind).has(operation);
+  const granted = {
+    history_page: inConversation && may("history", "page"),
+    history_search: inConversation && may("history", "search"),
+    event_get: may("events", "get"),
+    event_page: inConversation && may("events", "page"),
+    artifact_metadata: may("artifacts", "metadata"),
+    artifact_read: may("artifacts", "read"),
+    state: binding.statePolicy?.enableState !== false,
+    storage: hasStorage,
+  } as const satisfies Record<Api, boolean>;
+  return apis.filter((api) => granted[api]);
+}
+
+const stateScopesDefault: readonly StateScope[] = ["conversation", "actor"];
+
+function stateScopesOf({ statePolicy }: Binding, scope: RunScope): StateScope[] {
+  if (statePolicy?.enableState === false) {
+    return [];
+  }
+  const listed = statePolicy?.stateScopes ?? [];
+  const allowed = listed.length === 0 ? stateScopesDefault : new Set(listed.filter(isStateScope));
+  return [...allowed].filter((of) => stateKey(scope, of) !== undefined);
+}
+
+function deliveryOf({ deliveryPolicy }: Binding): Grant["delivery"] {
+  const max = Number(deliveryPolicy?.maxMessageSize ?? 0n);
+  return {
+    streaming: deliveryPolicy?.enableStreaming !== false,
+    reply: deliveryPolicy?.enableReply !== false,
+    messageCharsMax: max > 0 ? max : undefined,
+  };
+}
+
+/** Long enough for somebody who is asked on a chat, short enough that nobody approves what is forgotten. */
+const approvalExpireSecondsDefault = 900;
+
+function approvalOf({ approvalPolicy }: Binding): Grant["approval"] {
+  return approvalPolicy?.required === true
+    ? { expireSeconds: approvalPolicy.expireSeconds || approvalExpireSecondsDefault }
+    : undefined;
+}

@@ -1,0 +1,223 @@
+// What runs are granted: a case for each rule, and that nothing ever goes beyond any of the three.
+
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { apis } from "../../src/runners/grant.ts";
+import { stateScopes } from "../../src/runners/scope.ts";
+import { decide, fullEvent, openBinding } from "./granted.ts";
+import { greedyManifest, manifestOf } from "./manifests.ts";
+
+/** The manifest that asks for everything, with one part of it replaced. */
+function manifestBut(part: "permissions" | "capabilities", changes: Record<string, unknown>): string {
+  const manifest = JSON.parse(greedyManifest);
+  return JSON.stringify({ ...manifest, [part]: { ...manifest[part], ...changes } });
+}
+
+const llm = ["invoke", "stream", "count_tokens"];
+
+test("everything that is asked for, allowed and there is granted, with its operations", async () => {
+  const { grant, resources } = await decide();
+  expect(grant).toEqual({
+    models: {
+      "llm-config": llm,
+      "llm-first": llm,
+      "llm-second": llm,
+      "rank-config": ["rerank"],
+      "llm-policy": llm,
+    },
+    tools: { "tool-a": ["detail", "call"] },
+    knowledgeBases: { "kb-a": ["list", "retrieve"] },
+    files: ["faq.txt", "one.txt", "two.txt"],
+    pluginStorage: true,
+    workspaceStorage: true,
+    apis: [...apis],
+    stateScopes: [...stateScopes],
+    delivery: { streaming: true, reply: true, messageCharsMax: undefined },
+    announcesStreaming: true,
+  });
+  expect(resources.skills.map(({ skillName }) => skillName)).toEqual(["skill-a"]);
+});
+
+test("a manifest that asks for nothing is granted the state alone", async () => {
+  const { grant, resources } = await decide({ manifest: manifestOf() });
+  expect(grant).toMatchObject({ models: {}, tools: {}, knowledgeBases: {}, files: [], apis: ["state"] });
+  expect(grant).toMatchObject({ pluginStorage: false, workspaceStorage: false, announcesStreaming: false });
+  expect(resources).toMatchObject({ models: [], tools: [], knowledgeBases: [], skills: [], files: [] });
+});
+
+test("what is told of the resources and what is granted are the same", async () => {
+  const { grant, resources } = await decide();
+  expect(Object.fromEntries(resources.models.map((each) => [each.modelId, each.operations]))).toEqual(grant.models);
+  expect(Object.fromEntries(resources.tools.map((each) => [each.toolName, each.operations]))).toEqual(grant.tools);
+  expect(Object.fromEntries(resources.knowledgeBases.map((each) => [each.kbId, each.operations]))).toEqual(
+    grant.knowledgeBases,
+  );
+  expect(resources.files.map(({ fileId }) => fileId)).toEqual(grant.files);
+  expect(resources.storage).toMatchObject({ pluginStorage: true, workspaceStorage: true });
+});
+
+describe("models", () => {
+  test("are granted the operations that the manifest asks for and no other ones", async () => {
+    const { grant } = await decide({ manifest: manifestBut("permissions", { models: ["stream"] }) });
+    expect(grant.models["llm-config"]).toEqual(["stream"]);
+    expect(grant.models["rank-config"]).toBeUndefined();
+  });
+
+  test("that rerank are granted with that permission alone", async () => {
+    const { grant } = await decide({ manifest: manifestBut("permissions", { models: ["rerank"] }) });
+    expect(grant.models).toEqual({ "rank-config": ["rerank"] });
+  });
+
+  test("that are not there are not granted", async () => {
+    const { grant } = await decide({
+      binding: { resourcePolicy: { allowedModels: ["gone"] }, runnerConfig: '{"model":"gone"}' },
+    });
+    expect(grant.models).toEqual({});
+  });
+
+  test("that a field of another type names are not granted", async () => {
+    const { grant } = await decide({ binding: { runnerConfig: '{"greeting":"llm-x","unlisted":"llm-y","model":7}' } });
+    expect(Object.keys(grant.models)).toEqual(["llm-policy"]);
+  });
+});
+
+describe("tools", () => {
+  test.each([
+    ["the permission", manifestBut("permissions", { tools: [] })],
+    ["the capability", manifestBut("capabilities", { tool_calling: false })],
+  ])("that the policy names are not granted without %s (case 18)", async (_, manifest) => {
+    const { grant, resources } = await decide({ manifest });
+    expect(grant.tools).toEqual({});
+    expect(resources.tools).toEqual([]);
+  });
+
+  test("that the policy does not name, or that are not there, are not granted", async () => {
+    expect((await decide({ binding: { resourcePolicy: {} } })).grant.tools).toEqual({});
+    expect((await decide({ binding: { resourcePolicy: { allowedTools: ["gone"] } } })).grant.tools).toEqual({});
+  });
+});
+
+describe("knowledge bases", () => {
+  test.each([
+    ["the permission", manifestBut("permissions", { knowledge_bases: [] })],
+    ["the capability", manifestBut("capabilities", { knowledge_retrieval: false })],
+  ])("that the policy names are not granted without %s", async (_, manifest) => {
+    expect((await decide({ manifest })).grant.knowledgeBases).toEqual({});
+  });
+
+  test("that are not there are not granted", async () => {
+    const { grant } = await decide({ binding: { resourcePolicy: { allowedKnowledgeBases: ["gone"] } } });
+    expect(grant.knowledgeBases).toEqual({});
+  });
+});
+
+test("skills are told only to a runner that is capable of them", async () => {
+  const { resources } = await decide({ manifest: manifestBut("capabilities", { skill_authoring: false }) });
+  expect(resources.skills).toEqual([]);
+});
+
+test("files are granted with the permission for those of the configuration alone", async () => {
+  expect((await decide({ manifest: manifestBut("permissions", { files: ["knowledge"] }) })).grant.files).toEqual([]);
+  expect((await decide({ manifest: manifestBut("permissions", { files: ["config"] }) })).grant.files).toContain(
+    "faq.txt",
+  );
+});
+
+describe("storage", () => {
+  test("of the plugin may be granted and that of the workspace not (case 26)", async () => {
+    const { grant } = await decide({ manifest: manifestBut("permissions", { storage: ["plugin"] }) });
+    expect(grant).toMatchObject({ pluginStorage: true, workspaceStorage: false });
+    expect(grant.apis).toContain("storage");
+  });
+
+  test("of the workspace has to be opted in, and the plugin's can be opted out", async () => {
+    const byDefault = await decide({ binding: { resourcePolicy: {} } });
+    expect(byDefault.grant).toMatchObject({ pluginStorage: true, workspaceStorage: false });
+    const closed = await decide({ binding: { resourcePolicy: { allowPluginStorage: false } } });
+    expect(closed.grant).toMatchObject({ pluginStorage: false, workspaceStorage: false });
+    expect(closed.grant.apis).not.toContain("storage");
+  });
+
+  test("of a workspace is not granted for an event of none", async () => {
+    const { grant } = await decide({ event: { ...fullEvent, workspaceId: "" } });
+    expect(grant).toMatchObject({ pluginStorage: true, workspaceStorage: false });
+  });
+});
+
+describe("what may be called", () => {
+  const talkOnly = ["history_page", "history_search", "event_page"];
+
+  test("leaves out what needs a conversation for an event of none (case 24)", async () => {
+    const { conversationId: _, ...event } = fullEvent;
+    const { grant } = await decide({ event });
+    expect(grant.apis).toEqual(apis.filter((api) => !talkOnly.includes(api)));
+  });
+
+  test.each([
+    ["history_page", { history: ["search"] }],
+    ["history_search", { history: ["page"] }],
+    ["event_get", { events: ["page"] }],
+    ["event_page", { events: ["get"] }],
+    ["artifact_metadata", { artifacts: ["read"] }],
+    ["artifact_read", { artifacts: ["metadata"] }],
+    ["storage", { storage: [] }],
+  ])("leaves out %s alone without its permission", async (api, permissions) => {
+    const { grant } = await decide({ manifest: manifestBut("permissions", permissions) });
+    expect(grant.apis).toEqual(apis.filter((each) => each !== api));
+  });
+});
+
+describe("the state", () => {
+  test("is that of the conversation and the actor where the policy says nothing", async () => {
+    const { grant } = await decide({ binding: { statePolicy: {} } });
+    expect(grant.stateScopes).toEqual(["conversation", "actor"]);
+  });
+
+  test("is granted in no scope that the event does not have", async () => {
+    const { grant } = await decide({ event: { eventId: "e", eventType: "message.received" } });
+    expect(grant.stateScopes).toEqual(["runner"]);
+  });
+
+  test("is none when the policy says so", async () => {
+    const { grant } = await decide({ binding: { statePolicy: { enableState: false, stateScopes: ["runner"] } } });
+    expect(grant.stateScopes).toEqual([]);
+    expect(grant.apis).not.toContain("state");
+  });
+});
+
+test("delivery is what the binding says", async () => {
+  const { grant } = await decide({
+    binding: { deliveryPolicy: { enableStreaming: false, enableReply: false, maxMessageSize: 10n } },
+  });
+  expect(grant.delivery).toEqual({ streaming: false, reply: false, messageCharsMax: 10 });
+});
+
+test("a run is never granted more than with a manifest that asks for more", async () => {
+  const { permissions, capabilities } = JSON.parse(greedyManifest) as {
+    permissions: Record<string, string[]>;
+    capabilities: Record<string, boolean>;
+  };
+  const most = (await decide()).grant;
+  const arbitrary = fc.record({
+    permissions: fc.record(Object.fromEntries(Object.entries(permissions).map(([k, v]) => [k, fc.subarray(v)]))),
+    capabilities: fc.record(Object.fromEntries(Object.keys(capabilities).map((k) => [k, fc.boolean()]))),
+    resourcePolicy: fc.constantFrom(openBinding.resourcePolicy, {}, { allowWorkspaceStorage: true }),
+  });
+  await fc.assert(
+    fc.asyncProperty(arbitrary, async ({ resourcePolicy, ...asked }) => {
+      const manifest = JSON.stringify({ ...JSON.parse(greedyManifest), ...asked });
+      const { grant } = await decide({ manifest, binding: resourcePolicy === undefined ? {} : { resourcePolicy } });
+      for (const kind of ["models", "tools", "knowledgeBases"] as const) {
+        const asks = asked.permissions[kind === "knowledgeBases" ? "knowledge_bases" : kind] ?? [];
+        for (const [name, operations] of Object.entries(grant[kind])) {
+          expect(most[kind][name]).toEqual(expect.arrayContaining([...operations]));
+          expect(asks).toEqual(expect.arrayContaining([...operations]));
+          expect(operations).not.toEqual([]);
+        }
+      }
+      expect(grant.workspaceStorage && !asked.permissions.storage?.includes("workspace")).toBe(false);
+      expect(most.apis).toEqual(expect.arrayContaining([...grant.apis]));
+      expect(Object.keys(grant.tools).length > 0 && !asked.capabilities.tool_calling).toBe(false);
+    }),
+  );
+});

@@ -1,0 +1,165 @@
+// Which binding takes an event, and what bindings are taken.
+
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import { type Binding, BindingSchema, BindingScope_Kind } from "#gen/runnel/v1/binding_pb.js";
+import { AgentEventSchema } from "#gen/runnel/v1/event_pb.js";
+import { Fault } from "../../src/base/fault.ts";
+import { assertBinding, resolveBinding, scopeKeyOf, scopesOfEvent, timeoutOf } from "../../src/runners/binding.ts";
+import { runnerId } from "./manifests.ts";
+
+function bindingOf(changes: MessageInitShape<typeof BindingSchema> = {}): Binding {
+  return create(BindingSchema, { bindingId: "b", runnerId, ...changes });
+}
+
+function eventOf(changes: MessageInitShape<typeof AgentEventSchema> = {}) {
+  return create(AgentEventSchema, { eventId: "e", eventType: "message.received", ...changes });
+}
+
+/** The id of the binding that takes it, or the reason why none does. */
+function resolve(bindings: readonly Binding[], event = eventOf()): string {
+  try {
+    return resolveBinding(bindings, event).bindingId;
+  } catch (error) {
+    if (error instanceof Fault) {
+      return error.reason;
+    }
+    throw error;
+  }
+}
+
+function faultOf(work: () => unknown): Fault | undefined {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof Fault) {
+      return error;
+    }
+    throw error;
+  }
+  return undefined;
+}
+
+const { GLOBAL, WORKSPACE, BOT, AGENT } = BindingScope_Kind;
+
+describe("an event", () => {
+  test("that nobody takes is refused", () => {
+    expect(resolve([])).toBe("BINDING_NOT_FOUND");
+    expect(resolve([bindingOf({ enabled: false })])).toBe("BINDING_NOT_FOUND");
+    expect(resolve([bindingOf({ eventTypes: ["schedule.triggered"] })])).toBe("BINDING_NOT_FOUND");
+  });
+
+  test("goes to a binding that lists no types only as a message", () => {
+    expect(resolve([bindingOf()])).toBe("b");
+    expect(resolve([bindingOf()], eventOf({ eventType: "schedule.triggered" }))).toBe("BINDING_NOT_FOUND");
+    expect(resolve([bindingOf({ eventTypes: ["a", "b"] })], eventOf({ eventType: "b" }))).toBe("b");
+  });
+
+  test.each([
+    ["workspace", WORKSPACE, { workspaceId: "x" }],
+    ["bot", BOT, { botId: "x" }],
+    ["agent", AGENT, { agentId: "x" }],
+  ] as const)("goes to the binding of its own %s and to no other one's", (_, kind, own) => {
+    const binding = bindingOf({ scope: { kind, id: "x" } });
+    expect(resolve([binding], eventOf(own))).toBe("b");
+    expect(resolve([bindingOf({ scope: { kind, id: "y" } })], eventOf(own))).toBe("BINDING_NOT_FOUND");
+    expect(resolve([binding])).toBe("BINDING_NOT_FOUND");
+    // The same id of another kind.
+    const others = [WORKSPACE, BOT, AGENT].filter((each) => each !== kind);
+    const elsewhere = others.map((other) => bindingOf({ scope: { kind: other, id: "x" } }));
+    expect(resolve(elsewhere, eventOf(own))).toBe("BINDING_NOT_FOUND");
+  });
+
+  test("that several take goes to none of them, and all are named", () => {
+    const bindings = [
+      bindingOf({ bindingId: "two", scope: { kind: BOT, id: "x" } }),
+      bindingOf({ bindingId: "one" }),
+      bindingOf({ bindingId: "off", enabled: false }),
+    ];
+    const fault = faultOf(() => resolveBinding(bindings, eventOf({ botId: "x" })));
+    expect(fault?.reason).toBe("BINDING_AMBIGUOUS");
+    expect(fault?.message).toContain("one, two");
+    expect(fault?.message).not.toContain("off");
+    expect(fault?.metadata).toEqual({ binding_ids: "one, two" });
+  });
+
+  test("that very many take is refused with a message of a size that fits into an error", () => {
+    const bindings = Array.from({ length: 200 }, (_, index) => bindingOf({ bindingId: `${index}`.padStart(128, "b") }));
+    const fault = faultOf(() => resolveBinding(bindings, eventOf()));
+    expect(fault?.message).toContain("and 190 more");
+    expect(Buffer.byteLength(JSON.stringify([fault?.message, fault?.metadata]))).toBeLessThan(4_096);
+  });
+
+  test("is looked up by every scope that a binding that takes it can have", () => {
+    const event = eventOf({ botId: "x", workspaceId: "y", agentId: "z" });
+    for (const scope of [
+      { kind: GLOBAL },
+      { kind: WORKSPACE, id: "y" },
+      { kind: BOT, id: "x" },
+      { kind: AGENT, id: "z" },
+    ]) {
+      const binding = bindingOf({ scope });
+      expect(resolve([binding], event)).toBe("b");
+      expect(scopesOfEvent(event)).toContainEqual(scopeKeyOf(binding));
+    }
+    expect(scopesOfEvent(eventOf({ botId: "" }))).toEqual([{ kind: "global", id: "" }]);
+  });
+});
+
+describe("the time of a run", () => {
+  test.each([
+    [undefined, 300_000],
+    ["{}", 300_000],
+    ['{"timeout":null}', 3_600_000],
+    ['{"timeout":30}', 30_000],
+    ['{"timeout":0.5}', 500],
+    ['{"timeout":3600}', 3_600_000],
+    ['{"timeout":3601}', 3_600_000],
+    ['{"timeout":1e400}', 3_600_000],
+    ['{"timeout":1e-9}', 1],
+  ])("with the configuration %s is %d ms", (runnerConfig, timeoutMs) => {
+    expect(timeoutOf(bindingOf(runnerConfig === undefined ? {} : { runnerConfig }))).toBe(timeoutMs);
+  });
+
+  test.each(["0", "-1", "-0", '"abc"', '"30"', "true", "[]", "{}"])("cannot be %s", (timeout) => {
+    const fault = faultOf(() => assertBinding(bindingOf({ runnerConfig: `{"timeout":${timeout}}` })));
+    expect(fault?.reason).toBe("INVALID_ARGUMENT");
+    expect(fault?.violations[0]?.field).toBe("binding.runner_config.timeout");
+  });
+});
+
+describe("a binding", () => {
+  test("with a free configuration is taken", () => {
+    expect(
+      faultOf(() => assertBinding(bindingOf({ runnerConfig: '{"a":[1.0,{"b":9007199254740993}]}' }))),
+    ).toBeUndefined();
+  });
+
+  test.each<[string, MessageInitShape<typeof BindingSchema>, string]>([
+    ["a configuration that is a list", { runnerConfig: "[]" }, "binding.runner_config"],
+    ["a configuration that is no JSON", { runnerConfig: '{"a":NaN}' }, "binding.runner_config"],
+    ["an empty configuration", { runnerConfig: "" }, "binding.runner_config"],
+    ["U+0000 in its configuration", { runnerConfig: '{"a":"\\u0000"}' }, "binding.runner_config"],
+    ["half a surrogate pair in a key", { runnerConfig: '{"\\ud800":1}' }, "binding.runner_config"],
+    [
+      "a configuration without end",
+      { runnerConfig: `${'{"a":'.repeat(101)}1${"}".repeat(101)}` },
+      "binding.runner_config",
+    ],
+    ["a runner that is no id", { runnerId: "default" }, "binding.runner_id"],
+    ["a scope without its id", { scope: { kind: BOT } }, "binding.scope.id"],
+    ["an id of no scope", { scope: { kind: GLOBAL, id: "x" } }, "binding.scope.id"],
+    ["a scope of no known kind", { scope: { kind: 9 as BindingScope_Kind, id: "x" } }, "binding.scope.kind"],
+    ["U+0000 in an event type", { eventTypes: ["a\0"] }, "binding.event_types[0]"],
+    [
+      "U+0000 in a skill",
+      { resourcePolicy: { skills: [{ skillName: "\0" }] } },
+      "binding.resource_policy.skills[0].skill_name",
+    ],
+    ["very much of it", { runnerConfig: JSON.stringify({ a: "x".repeat(600_000) }) }, "binding"],
+  ])("with %s is refused", (_, changes, field) => {
+    const fault = faultOf(() => assertBinding(bindingOf(changes)));
+    expect(fault?.reason).toBe("INVALID_ARGUMENT");
+    expect(fault?.violations[0]?.field).toBe(field);
+  });
+});

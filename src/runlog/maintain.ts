@@ -3,6 +3,8 @@
 
 import type { Clock } from "../base/clock.ts";
 import { lowestUuid } from "../base/ids.ts";
+import { deleteExpiredArtifacts } from "../storage/artifact.ts";
+import { deleteAuditEntries } from "../storage/audit-entry.ts";
 import { deleteSettledCallbacks } from "../storage/callback.ts";
 import { deleteIdleCheckpoints } from "../storage/checkpoint.ts";
 import type { Db } from "../storage/database.ts";
@@ -25,7 +27,9 @@ import {
   deleteUnpartitionedBefore,
   dropPartitionsBefore,
 } from "../storage/partition.ts";
+import { deleteStalePieces } from "../storage/storage-value.ts";
 import { deleteTicketsOlderThan } from "../storage/stream-ticket.ts";
+import { deleteOldForwardedReports, deleteUnseenWorkerSessions } from "../storage/sweep.ts";
 import { deleteIdleToolCalls } from "../storage/tool-call.ts";
 import { deleteSurplusRefusals, deleteTrustEvents } from "../storage/trust-event.ts";
 import type { Events } from "../telemetry/events.ts";
@@ -50,6 +54,14 @@ const leftoverAgeMaxMs = 3_600_000;
 const usageDaysMax = 90;
 /** A quarter, as long as people ask who changed what. */
 const trustEventDaysMax = 90;
+/** The same for what runs asked of their host. */
+const auditDaysMax = 90;
+/** Whoever writes a value goes on with it at once. */
+const pieceAgeMaxMs = 3_600_000;
+/** Nobody waits for an answer as long as that. */
+const reportAgeMaxMs = 3_600_000;
+/** A worker that comes back later opens another session. */
+const workerAgeMaxMs = 24 * 3_600_000;
 /** About 50 MB. */
 const refusalsMax = 100_000;
 const dayMs = 86_400_000;
@@ -93,6 +105,8 @@ export class Maintenance {
     { name: "rows", intervalMs: slowIntervalMs, work: (db) => this.#erase(db) },
     { name: "jobs", intervalMs: slowIntervalMs, work: (db) => this.#dropJobs(db) },
     { name: "audit", intervalMs: slowIntervalMs, work: (db) => this.#dropTrustEvents(db) },
+    { name: "host data", intervalMs: slowIntervalMs, work: (db) => this.#dropHostData(db) },
+    { name: "workers", intervalMs: slowIntervalMs, work: (db) => this.#dropWorkers(db) },
   ];
   readonly #dueAtMs = new Map<Part, number>();
   #working: Promise<void> | undefined;
@@ -205,6 +219,21 @@ export class Maintenance {
     const args = { createdBefore: this.#lowestUuidOf(trustEventDaysMax), limit: erasedRowsMax };
     await this.#inBatches(erasedRowsMax, () => deleteTrustEvents(db, args));
     await this.#inBatches(erasedRowsMax, () => deleteSurplusRefusals(db, { kept: refusalsMax, limit: erasedRowsMax }));
+  }
+
+  /** What runs have left with their host, and what is told of it. */
+  async #dropHostData(db: Db): Promise<void> {
+    const limit = erasedRowsMax;
+    const createdBefore = this.#lowestUuidOf(auditDaysMax);
+    await this.#inBatches(limit, () => deleteAuditEntries(db, { createdBefore, limit }));
+    await this.#inBatches(limit, () => deleteExpiredArtifacts(db, { limit }));
+    await this.#inBatches(limit, () => deleteStalePieces(db, { ageMs: pieceAgeMaxMs, limit }));
+  }
+
+  async #dropWorkers(db: Db): Promise<void> {
+    const limit = erasedRowsMax;
+    await this.#inBatches(limit, () => deleteUnseenWorkerSessions(db, { ageMs: workerAgeMaxMs, limit }));
+    await this.#inBatches(limit, () => deleteOldForwardedReports(db, { ageMs: reportAgeMaxMs, limit }));
   }
 
   /** Of so many days ago. */

@@ -3,13 +3,25 @@
 // take over where Postgres is outgrown.
 
 /** `result`: a run has results up to a sequence · `queue`: a run waits for a slot · `cancel`: a run shall end ·
- *  `session`: a session has a new run · `callback`: somebody is to be told of a transition. */
-export const topics = ["result", "queue", "cancel", "session", "callback"] as const;
+ *  `session`: a session has a new run · `callback`: somebody is to be told of a transition · `offer`: a run waits for a worker, or
+ *  a worker has room · `report`: another replica has results for a run · `reported`: such a report is answered ·
+ *  `approval`: something that a run asks for is decided. */
+export const topics = [
+  "result",
+  "queue",
+  "cancel",
+  "session",
+  "callback",
+  "offer",
+  "report",
+  "reported",
+  "approval",
+] as const;
 export type Topic = (typeof topics)[number];
 
 export interface WakeupMessage {
   readonly topic: Topic;
-  /** Id of the run or session; empty for `queue` and `callback`. */
+  /** Id of the run, session or report; empty for `queue`, `callback` and `offer`. */
   readonly key: string;
   /** For `result` the newest sequence, else 0. */
   readonly value: number;

@@ -26,6 +26,8 @@ export interface DispatchOptions {
   readonly lease: Lease;
   /** Most runs that this replica works on at a time. */
   readonly slots: number;
+  /** Names of the drivers whose runs take no slot; none when unset. */
+  readonly outsideDrivers?: readonly string[];
   readonly supervise: (run: StartedRun, stop: Stop) => Promise<void>;
 }
 
@@ -42,6 +44,7 @@ export class Dispatcher {
   readonly #active = new Set<ActiveRun>();
   readonly #closing = new AbortController();
   readonly #unsubscribe: (() => void)[] = [];
+  #slotsTaken = 0;
   #reserved = 0;
   #disownedAtMs = 0;
   #wake = new AbortController();
@@ -76,11 +79,17 @@ export class Dispatcher {
     this.#reserved++;
     return new Reservation(replicaId, (run) => {
       this.#reserved--;
-      // After the close nobody would wait for it; the lease ends with this process, and so another one takes the run.
-      if (run !== undefined && !this.#closing.signal.aborted) {
-        this.#start(run);
-      }
+      this.#startReserved(run, true);
     });
+  }
+
+  /** The same for a run that somebody else works on: it costs this replica next to nothing, and takes no slot. */
+  reserveOutside(): Reservation | undefined {
+    const { replicaId } = this.#options.lease;
+    if (replicaId === undefined || this.#closing.signal.aborted) {
+      return undefined;
+    }
+    return new Reservation(replicaId, (run) => this.#startReserved(run, false));
   }
 
   /** Stops a run if this replica works on it. */
@@ -116,11 +125,18 @@ export class Dispatcher {
     await Promise.all(Array.from(this.#active, (active) => active.over));
   }
 
-  #freeSlots(): number {
-    return this.#options.slots - this.#active.size - this.#reserved;
+  /** After the close nobody would wait for it; the lease ends with this process, and so another one takes the run. */
+  #startReserved(run: StartedRun | undefined, takesSlot: boolean): void {
+    if (run !== undefined && !this.#closing.signal.aborted) {
+      this.#start(run, takesSlot);
+    }
   }
 
-  #start(run: StartedRun): void {
+  #freeSlots(): number {
+    return this.#options.slots - this.#slotsTaken - this.#reserved;
+  }
+
+  #start(run: StartedRun, takesSlot: boolean): void {
     const stop = new Stop();
     if (run.cancel_request_time !== null) {
       stop.request("cancelled");
@@ -128,6 +144,7 @@ export class Dispatcher {
     const over = this.#options.supervise(run, stop).finally(() => {
       const wasFull = this.#freeSlots() < 1;
       this.#active.delete(active);
+      this.#slotsTaken -= takesSlot ? 1 : 0;
       // A full replica left due runs in the queue.
       if (wasFull) {
         this.#wake.abort();
@@ -135,6 +152,7 @@ export class Dispatcher {
     });
     const active = { runId: run.id, replicaId: run.owner, stop, over };
     this.#active.add(active);
+    this.#slotsTaken += takesSlot ? 1 : 0;
     const isFirstStart = run.epoch === 1;
     this.#options.events.runStarted({
       runId: run.id,
@@ -175,21 +193,35 @@ export class Dispatcher {
 
   async #claimAll(): Promise<void> {
     while ((await this.#claim()) === claimMax && !this.#closing.signal.aborted) {}
+    while ((await this.#claimOutside()) === claimMax && !this.#closing.signal.aborted) {}
+  }
+
+  /** Returns how many runs were due and taken. Those that others work on do not wait for a slot, nor take one from the rest. */
+  async #claimOutside(): Promise<number> {
+    const { db, lease, outsideDrivers: drivers = [] } = this.#options;
+    if (lease.replicaId === undefined || drivers.length === 0) {
+      return 0;
+    }
+    const runs = await claimRuns(db, { owner: lease.replicaId, limit: claimMax, drivers });
+    for (const run of runs) {
+      this.#start(run, false);
+    }
+    return runs.length;
   }
 
   /** Returns how many runs were due and taken. */
   async #claim(): Promise<number> {
-    const { db, lease } = this.#options;
+    const { db, lease, outsideDrivers: exceptDrivers = [] } = this.#options;
     const limit = Math.min(this.#freeSlots(), claimMax);
     if (lease.replicaId === undefined || limit < 1) {
       return 0;
     }
     this.#reserved += limit;
     try {
-      const runs = await claimRuns(db, { owner: lease.replicaId, limit });
+      const runs = await claimRuns(db, { owner: lease.replicaId, limit, exceptDrivers });
       for (const run of runs) {
         failpoint("claim.committed");
-        this.#start(run);
+        this.#start(run, true);
       }
       return runs.length;
     } finally {

@@ -7,7 +7,7 @@ import type { DriverEnd, DriverStep } from "./driver.ts";
 import { applyEffects, type EffectTarget } from "./effects.ts";
 
 /** A driver that was told to stop has this long to do so; what it still yields is written. */
-const stopGraceMs = 5_000;
+const stopGraceDefaultMs = 5_000;
 
 /** Undefined when the driver was told to stop and did not in time. */
 export async function drive(args: {
@@ -15,12 +15,13 @@ export async function drive(args: {
   writer: RunWriter;
   target: EffectTarget;
   signal: AbortSignal;
+  stopGraceMs?: number | undefined;
   clock: Clock;
 }): Promise<DriverEnd | undefined> {
-  const { steps, writer, target, signal, clock } = args;
+  const { steps, writer, target, signal, clock, stopGraceMs = stopGraceDefaultMs } = args;
   const graceOver = new Interrupt();
   const done = new AbortController();
-  const startGrace = (): void => void waitGrace(clock, graceOver, done.signal);
+  const startGrace = (): void => void waitGrace(clock, stopGraceMs, graceOver, done.signal);
   if (signal.aborted) {
     startGrace();
   } else {
@@ -46,8 +47,8 @@ export async function drive(args: {
 
 const leftBehind: DriverEnd = { kind: "failed", code: "runner.error", error: "left behind", retryable: false };
 
-async function waitGrace(clock: Clock, graceOver: Interrupt, done: AbortSignal): Promise<void> {
-  await clock.sleep(stopGraceMs, done);
+async function waitGrace(clock: Clock, graceMs: number, graceOver: Interrupt, done: AbortSignal): Promise<void> {
+  await clock.sleep(graceMs, done);
   if (!done.aborted) {
     graceOver.fire();
   }
@@ -56,6 +57,9 @@ async function waitGrace(clock: Clock, graceOver: Interrupt, done: AbortSignal):
 async function write(writer: RunWriter, target: EffectTarget, step: DriverStep): Promise<void> {
   if (step.kind === "append") {
     return await writer.append(step.result);
+  }
+  if (step.kind === "flush") {
+    return await writer.flush();
   }
   await writer.commit(step.results, (trx, written) => applyEffects(trx, target, step.effects, written));
   target.transcriptLength += step.effects.transcript?.length ?? 0;

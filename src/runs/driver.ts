@@ -7,12 +7,18 @@ import type { Agent, Callback } from "#gen/runnel/v1/session_pb.js";
 import type { ResultInit } from "../runlog/result.ts";
 import type { RunSpan } from "../telemetry/traces.ts";
 import type { WorkPlace } from "../tools/work-place.ts";
+import type { ReportedEffects } from "./reported.ts";
+import type { StopReason } from "./stop.ts";
 
 export interface Driver {
   /** Stored with each run. */
   readonly name: string;
   /** What becomes of a run whose replica is lost: it goes on from its checkpoint, or fails clearly. */
   readonly recovery: "resume" | "fail";
+  /** Somebody else works on its runs: they cost a replica next to nothing, and take none of its slots. */
+  readonly isOutside?: boolean;
+  /** How long it may go on after it was told to stop; 5 s where it does not say. */
+  readonly stopGraceMs?: number;
   run(context: RunContext): AsyncGenerator<DriverStep, DriverEnd>;
 }
 
@@ -43,6 +49,8 @@ export interface RunContext {
   readonly openToolCalls: readonly OpenToolCall[];
   /** Aborts when the run shall stop: end soon; what is yielded until then still counts. */
   readonly signal: AbortSignal;
+  /** Why it shall stop; undefined while it may go on. */
+  readonly stopReason: () => StopReason | undefined;
   /** Where its trace goes on. */
   readonly span: RunSpan;
 }
@@ -53,7 +61,7 @@ export interface OpenToolCall {
   readonly outcome: ToolCallCompleted | undefined;
 }
 
-export type DriverStep = AppendStep | CommitStep;
+export type DriverStep = AppendStep | CommitStep | FlushStep;
 
 /** A result without side effects. The driver goes on before it is durable. */
 export interface AppendStep {
@@ -68,6 +76,11 @@ export interface CommitStep {
   readonly effects: StepEffects;
 }
 
+/** The driver goes on when everything that it yielded before is durable. */
+export interface FlushStep {
+  readonly kind: "flush";
+}
+
 export interface StepEffects {
   /** Messages that the session's model has now been told or has said. */
   readonly transcript?: readonly Message[];
@@ -79,29 +92,40 @@ export interface StepEffects {
   readonly toolOutcome?: { readonly turn: number; readonly position: number; readonly outcome: ToolCallCompleted };
   /** The results of this step are the outcomes of all calls of the turn, in order. */
   readonly toolResultsOfTurn?: number;
+  /** What a runner changed of what its host keeps for it. */
+  readonly reported?: ReportedEffects;
 }
 
 export type DriverEnd = CompletedEnd | FailedEnd | ParkedEnd;
 
-export interface CompletedEnd {
+interface EndOfRun {
+  readonly usage?: ResultInit["usage"];
+  /** Its number in the count of the runner that reported it. */
+  readonly runnerSequence?: ResultInit["runnerSequence"];
+  /** What is written together with the end. */
+  readonly results?: readonly ResultInit[];
+  readonly reported?: ReportedEffects;
+  /** Called when the end is durable, be it this one or what became of it. */
+  readonly settled?: () => void;
+}
+
+export interface CompletedEnd extends EndOfRun {
   readonly kind: "completed";
   readonly finishReason: string;
   readonly message: Message;
   readonly turns: number;
-  readonly usage?: ResultInit["usage"];
-  /** What is written together with the end. */
-  readonly results?: readonly ResultInit[];
   readonly transcript?: readonly Message[];
 }
 
-export interface FailedEnd {
+export interface FailedEnd extends EndOfRun {
   readonly kind: "failed";
   /** Dotted code, such as `runner.error`. */
   readonly code: string;
   readonly error: string;
   readonly retryable: boolean;
   readonly turns?: number;
-  readonly usage?: ResultInit["usage"];
+  /** Somebody wanted it: the run is cancelled, and has not failed. A runner may use the word without being asked. */
+  readonly isAskedFor?: boolean;
 }
 
 /** Nobody holds the run until it is woken or its time comes; then the driver is called again with this checkpoint. */

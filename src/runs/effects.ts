@@ -11,6 +11,7 @@ import { setTurn } from "../storage/run.ts";
 import { insertToolCalls, markToolCallsLogged, recordToolOutcome } from "../storage/tool-call.ts";
 import { appendTranscript } from "../storage/transcript.ts";
 import type { StepEffects } from "./driver.ts";
+import { applyReported } from "./reported.ts";
 
 export interface EffectTarget {
   readonly runId: string;
@@ -43,6 +44,10 @@ export async function applyEffects(
   if (effects.toolResultsOfTurn !== undefined) {
     await markToolCallsLogged(trx, { runId, turn: effects.toolResultsOfTurn, sequences });
     failpoint("answers.written");
+  }
+  if (effects.reported !== undefined) {
+    await applyReported(trx, runId, effects.reported);
+    failpoint("reported.written");
   }
   if (effects.checkpoint !== undefined) {
     const checkpoint = { ...effects.checkpoint, sequence: chain.count };

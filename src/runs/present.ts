@@ -32,6 +32,8 @@ export function presentRun(row: ClientRun): Run {
     ...timeField("endTime", row.end_time),
     ...timeField("deadlineTime", row.deadline),
     ...timeField("cancelRequestTime", row.cancel_request_time),
+    runnerId: row.runner_id ?? "",
+    bindingId: row.binding_id ?? "",
     ...(row.terminal !== null && presentTerminal(row.terminal)),
   });
 }

@@ -19,7 +19,7 @@ import type { Events } from "../telemetry/events.ts";
 import type { RunSpan, RunSpanEnd, Traces } from "../telemetry/traces.ts";
 import { announceCallback } from "./callback.ts";
 import { drive } from "./drive.ts";
-import type { CompletedEnd, Driver, DriverEnd, FailedEnd, ParkedEnd } from "./driver.ts";
+import type { CompletedEnd, Driver, DriverEnd, FailedEnd, ParkedEnd, StepEffects } from "./driver.ts";
 import { applyEffects, type EffectTarget } from "./effects.ts";
 import { type LoadedRun, loadRun } from "./load.ts";
 import type { Stop, StopReason } from "./stop.ts";
@@ -135,10 +135,12 @@ async function work({ run, loaded, writer, target, span, stop, deps }: Task): Pr
     return failed("runner.unavailable", `no driver named ${run.driver} runs here`);
   }
   try {
-    await announceRestart(loaded, writer);
+    if (driver.recovery === "resume") {
+      await announceRestart(loaded, writer);
+    }
     const openWorkPlace = async () => await deps.workDirs.open(loaded.session, loaded.workDir);
-    const steps = driver.run({ ...loaded.context, openWorkPlace, signal, span });
-    return await drive({ steps, writer, target, signal, clock: deps.clock });
+    const steps = driver.run({ ...loaded.context, openWorkPlace, signal, stopReason: () => stop.reason, span });
+    return await drive({ steps, writer, target, signal, stopGraceMs: driver.stopGraceMs, clock: deps.clock });
   } catch (error) {
     if (stop.reason !== undefined) {
       return undefined;
@@ -189,17 +191,28 @@ async function settle(driverEnd: DriverEnd | undefined, task: Task): Promise<voi
 
 /** The stop says why; what was used until then is for the driver to say. */
 function endOfStop(reason: Exclude<StopReason, "lost">, driverEnd: DriverEnd | undefined): FailedEnd | undefined {
-  const usage = driverEnd?.kind === "failed" ? { usage: driverEnd.usage } : {};
+  const rest = driverEnd?.kind === "failed" ? leftOf(driverEnd) : {};
   switch (reason) {
     case "cancelled":
-      return { ...cancelled, ...usage };
+      return { ...rest, ...cancelled };
     case "timed-out":
-      return { ...timedOut, ...usage };
+      return { ...rest, ...timedOut };
     case "handed-on":
       return undefined;
     default:
       return reason satisfies never;
   }
+}
+
+/** What a driver's failure holds beside what went wrong. */
+function leftOf({ usage, runnerSequence, results, reported, settled }: FailedEnd): Partial<FailedEnd> {
+  return {
+    ...(usage && { usage }),
+    ...(runnerSequence && { runnerSequence }),
+    ...(results && { results }),
+    ...(reported && { reported }),
+    ...(settled && { settled }),
+  };
 }
 
 async function finish(end: CompletedEnd | FailedEnd, task: Task): Promise<void> {
@@ -209,11 +222,15 @@ async function finish(end: CompletedEnd | FailedEnd, task: Task): Promise<void> 
   deps.log.announce(run.id, entries);
   announceCallback(deps.wakeup, run.callback_url);
   failpoint("terminal.announced");
+  end.settled?.();
   span.end(endOfSpan(end));
 }
 
 async function completeAtOnce(end: CompletedEnd, task: Task): Promise<readonly LogEntry[] | undefined> {
   const { run, target, writer, startedMs, deps } = task;
+  if (end.reported !== undefined) {
+    return undefined;
+  }
   const durationMs = run.age_ms + deps.clock.monotonicMs() - startedMs;
   const { transcriptLength } = target;
   return await completeRun(deps.db, writer, { run, end, transcriptLength, durationMs });
@@ -222,11 +239,15 @@ async function completeAtOnce(end: CompletedEnd, task: Task): Promise<readonly L
 async function endByStep(end: CompletedEnd | FailedEnd, task: Task): Promise<readonly LogEntry[]> {
   const { target, writer, deps } = task;
   return await writer.transact(async (trx, locked, chain) => {
-    if (end.kind === "completed" && end.transcript !== undefined) {
-      await applyEffects(trx, target, { transcript: end.transcript }, { sequences: [], chain });
-    }
+    await applyEffects(trx, target, effectsOf(end), { sequences: [], chain });
     return await endRun(trx, { run: locked, end, clock: deps.clock, chain });
   });
+}
+
+function effectsOf(end: CompletedEnd | FailedEnd): StepEffects {
+  const { reported } = end;
+  const transcript = end.kind === "completed" ? end.transcript : undefined;
+  return { ...(transcript && { transcript }), ...(reported && { reported }) };
 }
 
 function endOfSpan(end: CompletedEnd | FailedEnd): RunSpanEnd {

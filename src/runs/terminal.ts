@@ -20,7 +20,13 @@ import { readOpenToolCalls, type ToolCallRow } from "../storage/tool-call.ts";
 import type { CompletedEnd, FailedEnd } from "./driver.ts";
 import { readPartialOutput } from "./partial-output.ts";
 
-export const cancelled: FailedEnd = { kind: "failed", code: "cancelled", error: "context canceled", retryable: false };
+export const cancelled: FailedEnd = {
+  kind: "failed",
+  code: "cancelled",
+  error: "context canceled",
+  retryable: false,
+  isAskedFor: true,
+};
 
 export const timedOut: FailedEnd = {
   kind: "failed",
@@ -69,19 +75,20 @@ export async function endRun(
     return [];
   }
   const turns = Math.max(end.turns ?? 0, run.turn);
-  const results = [
-    ...(await readOpenToolCalls(trx, run.id)).map(closeToolCall),
-    ...(end.kind === "completed" ? (end.results ?? []) : []),
-    await terminalResult(trx, run, end, turns),
-  ];
   const chain = args.chain ?? (await findStoredChain(trx, run.id));
   const first = 1 + (chain?.count ?? (await lastSequence(trx, run.id)));
   const timeMs = args.clock.nowMs();
-  const entries = results.map((init, index) => encodeResult(init, { runId: run.id, sequence: first + index, timeMs }));
-  await insertResults(
-    trx,
-    entries.map(({ sequence, bytes }) => ({ runId: run.id, sequence, epoch: run.epoch, payload: bytes })),
-  );
+  const insert = async (results: readonly ResultInit[], from: number): Promise<LogEntry[]> => {
+    const made = results.map((init, index) => encodeResult(init, { runId: run.id, sequence: from + index, timeMs }));
+    const rows = made.map(({ sequence, bytes }) => ({ runId: run.id, sequence, epoch: run.epoch, payload: bytes }));
+    await insertResults(trx, rows);
+    return made;
+  };
+  const closed = (await readOpenToolCalls(trx, run.id)).map(closeToolCall);
+  // First, for the terminal result tells what was said until then.
+  const before = await insert([...closed, ...(end.results ?? [])], first);
+  const terminal = await insert([await terminalResult(trx, run, end, turns)], first + before.length);
+  const entries = [...before, ...terminal];
   await finish(trx, run, { end, turn: turns, entries, logHash: chain?.with(entries).value });
   failpoint("terminal.written");
   return entries;
@@ -125,7 +132,7 @@ function endStatus(end: CompletedEnd | FailedEnd): "completed" | "failed" | "can
   if (end.kind === "completed") {
     return "completed";
   }
-  return end.code === cancelled.code ? "cancelled" : "failed";
+  return end.isAskedFor === true ? "cancelled" : "failed";
 }
 
 async function terminalResult(
@@ -140,17 +147,17 @@ async function terminalResult(
   const { code, error, retryable } = end;
   const output = await readPartialOutput(trx, run.id);
   const value = { code, error, retryable, output, turns, durationMs: wholeMs(run.age_ms) };
-  return { ...usageOf(end), payload: { case: "runFailed", value } };
+  return { ...extrasOf(end), payload: { case: "runFailed", value } };
 }
 
 function completedResult(end: CompletedEnd, turns: number, durationMs: number): ResultInit {
   const { finishReason, message } = end;
   const value = { finishReason, message, turns, durationMs: wholeMs(durationMs) };
-  return { ...usageOf(end), payload: { case: "runCompleted", value } };
+  return { ...extrasOf(end), payload: { case: "runCompleted", value } };
 }
 
-function usageOf({ usage }: CompletedEnd | FailedEnd): Pick<ResultInit, "usage"> {
-  return usage === undefined ? {} : { usage };
+function extrasOf({ usage, runnerSequence }: CompletedEnd | FailedEnd): Pick<ResultInit, "usage" | "runnerSequence"> {
+  return { ...(usage && { usage }), ...(runnerSequence !== undefined && { runnerSequence }) };
 }
 
 function wholeMs(durationMs: number): bigint {

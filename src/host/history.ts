@@ -1,0 +1,178 @@
+// History: what was said in the run's conversation. Pages hang on the numbers of items, so what is said meanwhile neither moves
+// nor repeats anything.
+
+import { create } from "@bufbuild/protobuf";
+import {
+  type PageHistoryRequest,
+  type PageHistoryResponse,
+  PageHistoryResponseSchema,
+  type SearchHistoryRequest,
+  type SearchHistoryResponse,
+  SearchHistoryResponseSchema,
+  type TranscriptItem,
+  TranscriptItemSchema,
+} from "#gen/runnel/host/v1/host_service_pb.js";
+import { invalidField } from "../base/fault.ts";
+import { memberOf, parseFreeObject } from "../base/json/free.ts";
+import { JsonTextError } from "../base/json/text.ts";
+import { historyCursorScope } from "../runners/history-cursor.ts";
+import { type ArtifactRow, listArtifactsOfRuns } from "../storage/artifact.ts";
+import {
+  countHistory,
+  type HistoryItemRow,
+  type HistoryPageRequest,
+  readHistoryPage,
+  searchHistory,
+} from "../storage/history-page.ts";
+import type { Cursors } from "../trust/cursor.ts";
+import { type HostContext, type HostDeps, type HostRun, withHostRun } from "./access.ts";
+import { requireConversation, secondsOf } from "./conversation.ts";
+import { countOf, openCursor, pageBytesMax } from "./page.ts";
+
+export interface HistoryDeps extends HostDeps {
+  readonly cursors: Cursors;
+}
+
+const searchItemsDefault = 10;
+/** Nobody looks for more in one piece. */
+const queryCharsMax = 256;
+/** All that a page names. */
+const artifactsMax = 500;
+
+export async function pageHistory(
+  deps: HistoryDeps,
+  context: HostContext,
+  request: PageHistoryRequest,
+): Promise<PageHistoryResponse> {
+  const { runId, conversationId } = request;
+  const call = { runId, action: "history_page", needs: { api: "history_page" }, resource: conversationId } as const;
+  return await withHostRun(deps, context, { ...call, scope: "conversation" }, async (run) => {
+    const scope = requireConversation(run, conversationId);
+    const place = openPlace(deps.cursors, run, scope, request);
+    const limit = countOf("limit", request.limit);
+    const { items, hasMore } = await readHistoryPage(deps.db, { ...place, scope, limit, bytesMax: pageBytesMax });
+    const [oldest, newest] = [items[0], items.at(-1)];
+    const [first, last] = place.direction === "backward" ? [newest, oldest] : [oldest, newest];
+    const cursorAt = cursorsOf(deps.cursors, run, scope);
+    const artifacts = request.includeArtifacts ? await findArtifacts(deps, scope, items) : undefined;
+    return create(PageHistoryResponseSchema, {
+      items: items.map((item) => presentItem(run, item, cursorAt(item), artifacts?.get(item.run_id))),
+      ...(hasMore && last !== undefined && { nextCursor: cursorAt(last) }),
+      ...(first !== undefined && { prevCursor: cursorAt(first) }),
+      hasMore,
+      totalCount: BigInt(await countHistory(deps.db, scope)),
+    });
+  });
+}
+
+export async function searchInHistory(
+  deps: HistoryDeps,
+  context: HostContext,
+  { runId, query, filters, topK }: SearchHistoryRequest,
+): Promise<SearchHistoryResponse> {
+  const call = { runId, action: "history_search", needs: { api: "history_search" }, scope: "conversation" } as const;
+  return await withHostRun(deps, context, call, async (run) => {
+    const scope = requireConversation(run, undefined);
+    if (query === "" || query.length > queryCharsMax) {
+      throw invalidField("query", `use 1 to ${queryCharsMax} characters`);
+    }
+    const role = readRole(filters);
+    const limit = countOf("top_k", topK, { usual: searchItemsDefault });
+    const found = await searchHistory(deps.db, { scope, text: query, role, limit, bytesMax: pageBytesMax });
+    const cursorAt = cursorsOf(deps.cursors, run, scope);
+    return create(SearchHistoryResponseSchema, {
+      items: found.items.map((item) => presentItem(run, item, cursorAt(item))),
+      totalCount: BigInt(found.total),
+      query,
+    });
+  });
+}
+
+type Place = Pick<HistoryPageRequest, "before" | "after" | "direction">;
+
+/** A cursor decides which way it goes: the protocol's clients say `backward` beside each. */
+function openPlace(cursors: Cursors, run: HostRun, scope: Buffer, request: PageHistoryRequest): Place {
+  const { beforeCursor = "", afterCursor = "", direction } = request;
+  if (beforeCursor !== "" && afterCursor !== "") {
+    throw invalidField("after_cursor", "there is a before_cursor too: send one of them");
+  }
+  if (direction !== "" && direction !== "backward" && direction !== "forward") {
+    throw invalidField("direction", "use backward or forward");
+  }
+  const bound = historyCursorScope(run.runId, scope);
+  const before = openCursor(cursors, bound, { field: "before_cursor", token: beforeCursor });
+  const after = openCursor(cursors, bound, { field: "after_cursor", token: afterCursor });
+  if (after !== undefined) {
+    return { after, direction: "forward" };
+  }
+  return { before, direction: before === undefined && direction === "forward" ? "forward" : "backward" };
+}
+
+function cursorsOf(cursors: Cursors, run: HostRun, scope: Buffer): (item: HistoryItemRow) => string {
+  const bound = historyCursorScope(run.runId, scope);
+  return ({ seq }) => cursors.encode(bound, String(seq));
+}
+
+/** What an item has to have, a JSON object. One that asks for more than can be looked at would find too much. */
+function readRole(filters: string | undefined): string | undefined {
+  if (filters === undefined || filters === "" || filters === "null") {
+    return undefined;
+  }
+  const object = readFilters(filters);
+  const unknown = object.members.find(({ key }) => key.value !== "role");
+  const role = memberOf(object, "role");
+  if (unknown !== undefined || (role !== undefined && role.kind !== "string")) {
+    throw invalidField("filters", "role is the one that is known, and it is a text");
+  }
+  return role?.value;
+}
+
+function readFilters(text: string) {
+  try {
+    return parseFreeObject(text);
+  } catch (error) {
+    if (error instanceof JsonTextError) {
+      throw invalidField("filters", error.message);
+    }
+    throw error;
+  }
+}
+
+function presentItem(
+  { scope: { conversationId, threadId } }: HostRun,
+  item: HistoryItemRow,
+  cursor: string,
+  artifacts: readonly ArtifactRow[] = [],
+): TranscriptItem {
+  return create(TranscriptItemSchema, {
+    transcriptId: item.id,
+    eventId: item.event_id,
+    ...(conversationId !== undefined && { conversationId }),
+    ...(threadId !== undefined && { threadId }),
+    role: item.role,
+    itemType: "message",
+    ...(item.content !== null && { content: item.content }),
+    contentJson: item.content_json,
+    // What a run has made belongs to what its runner has said, not to what that was an answer to.
+    artifactRefs: item.role === "user" ? [] : artifacts.map(printReference),
+    seq: BigInt(item.seq),
+    cursor,
+    createdAt: secondsOf(item.create_time),
+    metadata: "{}",
+  });
+}
+
+/** Without what its runner said of it for itself. */
+function printReference({ artifact_id, artifact_type, mime_type, name, size_bytes }: ArtifactRow): string {
+  return JSON.stringify({ artifact_id, artifact_type, mime_type, name, size: size_bytes, source: "runner" });
+}
+
+async function findArtifacts(
+  { db }: HostDeps,
+  scope: Buffer,
+  items: readonly HistoryItemRow[],
+): Promise<Map<string, ArtifactRow[]>> {
+  const runs = [...new Set(items.map((item) => item.run_id))];
+  const rows = await listArtifactsOfRuns(db, { scope, runs, limit: artifactsMax });
+  return Map.groupBy(rows, (row) => row.run_id);
+}

@@ -1,0 +1,315 @@
+// History and events: only the run's own conversation, in pages that neither miss nor repeat anything.
+
+import { expect, test } from "vitest";
+import type { PageHistoryResponse, TranscriptItem } from "#gen/runnel/host/v1/host_service_pb.js";
+import { conversationKey } from "../../src/runners/scope.ts";
+import {
+  addEvent,
+  addHistory,
+  client,
+  invalid,
+  method,
+  notFound,
+  openStage,
+  type Runner,
+  refusalOf,
+  unauthorized,
+} from "./stage.ts";
+
+const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
+const seqs = ({ items }: { items: readonly TranscriptItem[] }) => items.map(({ seq }) => Number(seq));
+
+async function addNumbered(stage: Awaited<ReturnType<typeof openStage>>, count: number): Promise<Runner> {
+  const runner = await stage.addRunner();
+  await addHistory(
+    stage.db,
+    runner,
+    numbers(1, count).map((number) => ({ content: `message ${number}` })),
+  );
+  return runner;
+}
+
+test("a run without a conversation has no history and no events, whatever it was granted", async () => {
+  const stage = await openStage();
+  await addNumbered(stage, 1);
+  const runner = await stage.addRunner({
+    scope: { conversationId: undefined },
+    grant: { apis: ["event_get", "state"] },
+  });
+  expect(await refusalOf(runner.call(method.pageHistory))).toMatchObject(unauthorized);
+  expect(await refusalOf(runner.call(method.searchHistory, { query: "a" }))).toMatchObject(unauthorized);
+  expect(await refusalOf(runner.call(method.pageEvents))).toMatchObject(unauthorized);
+  const careless = await stage.addRunner({ scope: { conversationId: undefined } });
+  expect(await refusalOf(careless.call(method.pageHistory))).toMatchObject(unauthorized);
+});
+
+test("pages go back from the end, each oldest first, until there is no more", async () => {
+  const runner = await addNumbered(await openStage(), 7);
+  const last = await runner.call(method.pageHistory, { limit: 3 });
+  expect(last).toMatchObject({ hasMore: true, totalCount: 7n });
+  expect(seqs(last)).toEqual([5, 6, 7]);
+  const middle = await runner.call(method.pageHistory, { limit: 3, beforeCursor: cursor(last) });
+  expect(seqs(middle)).toEqual([2, 3, 4]);
+  const first = await runner.call(method.pageHistory, { limit: 3, beforeCursor: cursor(middle) });
+  expect(seqs(first)).toEqual([1]);
+  expect(first.hasMore).toBe(false);
+  expect(first.nextCursor).toBeUndefined();
+  // Where a page began is where the way back to it goes on.
+  const back = await runner.call(method.pageHistory, { limit: 10, afterCursor: middle.prevCursor ?? "" });
+  expect(seqs(back)).toEqual([5, 6, 7]);
+});
+
+test("pages go forward from the beginning, or from behind a cursor even where backward is said beside it", async () => {
+  const runner = await addNumbered(await openStage(), 5);
+  const first = await runner.call(method.pageHistory, { limit: 2, direction: "forward" });
+  expect(seqs(first)).toEqual([1, 2]);
+  const second = await runner.call(method.pageHistory, {
+    limit: 2,
+    direction: "backward",
+    afterCursor: cursor(first),
+  });
+  expect(seqs(second)).toEqual([3, 4]);
+  const third = await runner.call(method.pageHistory, { limit: 2, afterCursor: cursor(second) });
+  expect(seqs(third)).toEqual([5]);
+  expect(third.hasMore).toBe(false);
+  expect(await refusalOf(runner.call(method.pageHistory, { direction: "sideways" }))).toMatchObject(invalid);
+});
+
+test("a page has 50 items when nothing is said, at most 100, and never fewer than none", async () => {
+  const runner = await addNumbered(await openStage(), 120);
+  expect(seqs(await runner.call(method.pageHistory))).toEqual(numbers(71, 120));
+  expect(seqs(await runner.call(method.pageHistory, { limit: 10_000 }))).toEqual(numbers(21, 120));
+  expect(await refusalOf(runner.call(method.pageHistory, { limit: -1 }))).toMatchObject(invalid);
+  expect(await refusalOf(runner.call(method.pageEvents, { limit: -1 }))).toMatchObject(invalid);
+});
+
+test("what is said between two pages moves and repeats nothing", async () => {
+  const stage = await openStage();
+  const runner = await addNumbered(stage, 6);
+  const last = await runner.call(method.pageHistory, { limit: 3 });
+  await addHistory(stage.db, runner, [{ content: "new" }, { content: "newer" }]);
+  const before = await runner.call(method.pageHistory, { limit: 3, beforeCursor: cursor(last) });
+  expect([...seqs(before), ...seqs(last)]).toEqual([1, 2, 3, 4, 5, 6]);
+  const after = await runner.call(method.pageHistory, { afterCursor: last.prevCursor ?? "" });
+  expect(seqs(after)).toEqual([7, 8]);
+});
+
+test("a page ends before its messages are too much for a client", async () => {
+  const stage = await openStage();
+  const runner = await stage.addRunner();
+  const content = "a".repeat(600_000);
+  await addHistory(stage.db, runner, [{ content }, { content }, { content }, { content }]);
+  const last = await runner.call(method.pageHistory);
+  expect(seqs(last)).toEqual([3, 4]);
+  expect(last.hasMore).toBe(true);
+  expect(seqs(await runner.call(method.pageHistory, { beforeCursor: cursor(last) }))).toEqual([1, 2]);
+});
+
+test("a cursor is good for its call, its run and its conversation, unchanged, and for nothing else", async () => {
+  const stage = await openStage();
+  const runner = await addNumbered(stage, 3);
+  for (const seq of numbers(1, 3)) {
+    await addEvent(stage.db, await stage.addRunner(), { seq });
+  }
+  const good = cursor(await runner.call(method.pageHistory, { limit: 1 }));
+  const ofEvents = (await runner.call(method.pageEvents, { limit: 1 })).nextCursor ?? expect.fail("no cursor");
+  const sameConversation = await stage.addRunner();
+  const elsewhere = await stage.addRunner({ scope: { conversationId: "elsewhere" } });
+  const bent = `${good.slice(0, -1)}${good.endsWith("A") ? "B" : "A"}`;
+  for (const [who, beforeCursor] of [
+    [runner, ofEvents],
+    [runner, bent],
+    [runner, "2"],
+    [runner, `${good}=`],
+    [sameConversation, good],
+    [elsewhere, good],
+  ] as const) {
+    expect(await refusalOf(who.call(method.pageHistory, { beforeCursor }))).toMatchObject(invalid);
+  }
+  expect(await refusalOf(runner.call(method.pageEvents, { beforeCursor: good }))).toMatchObject(invalid);
+  expect(seqs(await runner.call(method.pageHistory, { beforeCursor: good }))).toEqual([1, 2]);
+});
+
+test("two cursors in one call are a wrong argument", async () => {
+  const runner = await addNumbered(await openStage(), 3);
+  const beforeCursor = cursor(await runner.call(method.pageHistory, { limit: 1 }));
+  const both = { beforeCursor, afterCursor: beforeCursor };
+  expect(await refusalOf(runner.call(method.pageHistory, both))).toMatchObject(invalid);
+});
+
+test("another conversation is refused by its name, and not seen from a thread, a bot or a workspace beside it", async () => {
+  const stage = await openStage();
+  const runner = await addNumbered(stage, 2);
+  expect(seqs(await runner.call(method.pageHistory, { conversationId: "conversation" }))).toEqual([1, 2]);
+  for (const conversationId of ["another", ""]) {
+    expect(await refusalOf(runner.call(method.pageHistory, { conversationId }))).toMatchObject(unauthorized);
+    expect(await refusalOf(runner.call(method.pageEvents, { conversationId }))).toMatchObject(unauthorized);
+  }
+  for (const scope of [
+    { threadId: "thread" },
+    { botId: "another" },
+    { botId: undefined },
+    { workspaceId: undefined },
+  ]) {
+    const beside = await stage.addRunner({ scope });
+    expect((await beside.call(method.pageHistory)).items).toEqual([]);
+    expect((await beside.call(method.searchHistory, { query: "message" })).items).toEqual([]);
+  }
+});
+
+test("an item says who said what, where it stands and, when asked, what was made with it", async () => {
+  const stage = await openStage();
+  const runner = await stage.addRunner({ scope: { threadId: "thread" } });
+  await addHistory(stage.db, runner, [{ content: "draw" }, { role: "assistant", content: "here" }]);
+  await stage.db
+    .insertInto("artifact")
+    .values({
+      client,
+      artifact_id: "picture",
+      run_id: runner.runId,
+      runner_id: runner.scope.runnerId,
+      scope: conversationKey(runner.scope) ?? null,
+      artifact_type: "image",
+      mime_type: "image/png",
+      name: null,
+      size_bytes: 3,
+      sha256: null,
+      metadata: "{}",
+      content: Buffer.from("png"),
+      is_complete: true,
+      expire_time: null,
+    })
+    .execute();
+  const { items } = await runner.call(method.pageHistory, { includeArtifacts: true });
+  expect(items[1]).toMatchObject({
+    eventId: runner.scope.eventId,
+    conversationId: "conversation",
+    threadId: "thread",
+    role: "assistant",
+    itemType: "message",
+    content: "here",
+    contentJson: '{"role":"assistant","content":"here"}',
+    seq: 2n,
+    metadata: "{}",
+  });
+  expect(items.map(({ artifactRefs }) => artifactRefs.map((text) => JSON.parse(text).artifact_id))).toEqual([
+    [],
+    ["picture"],
+  ]);
+  const plain = await runner.call(method.pageHistory);
+  expect(plain.items.flatMap(({ artifactRefs }) => artifactRefs)).toEqual([]);
+});
+
+test("a search takes its text literally, whatever the case, the newest first", async () => {
+  const stage = await openStage();
+  const runner = await stage.addRunner();
+  const said = [
+    "100%",
+    "a_b",
+    "axb",
+    "Ärger über [a-z]*",
+    "ДОБРЫЙ день",
+    "back\\slash",
+    "STRASSE",
+    "two  blanks",
+    "a.b|c",
+  ];
+  await addHistory(
+    stage.db,
+    runner,
+    said.map((content) => ({ content })),
+  );
+  const find = async (query: string) =>
+    (await runner.call(method.searchHistory, { query })).items.map(({ content }) => content);
+  expect(await find("%")).toEqual(["100%"]);
+  expect(await find("_")).toEqual(["a_b"]);
+  expect(await find("A_B")).toEqual(["a_b"]);
+  expect(await find("ÄRGER ÜBER")).toEqual(["Ärger über [a-z]*"]);
+  expect(await find("[A-Z]*")).toEqual(["Ärger über [a-z]*"]);
+  expect(await find("добрый ДЕНЬ")).toEqual(["ДОБРЫЙ день"]);
+  expect(await find("k\\s")).toEqual(["back\\slash"]);
+  expect(await find("o  b")).toEqual(["two  blanks"]);
+  expect(await find(".")).toEqual(["a.b|c"]);
+  expect(await find("***=a")).toEqual([]);
+  expect(await find("(?i)a")).toEqual([]);
+  expect(await find("a\0b")).toEqual([]);
+  expect(await find("b")).toEqual(["a.b|c", "two  blanks", "back\\slash", "Ärger über [a-z]*", "axb", "a_b"]);
+});
+
+test("a search gives ten items when nothing is said, at most a hundred, and counts all of them", async () => {
+  const stage = await openStage();
+  const runner = await addNumbered(stage, 120);
+  await addHistory(stage.db, runner, [{ role: "assistant", content: "message of the runner" }]);
+  const find = (request: { query: string; topK?: number; filters?: string }) =>
+    runner.call(method.searchHistory, request);
+  expect(seqs(await find({ query: "MESSAGE" }))).toEqual(numbers(112, 121).toReversed());
+  const clamped = await find({ query: "message", topK: 1_000 });
+  expect(clamped.items).toHaveLength(100);
+  expect(clamped).toMatchObject({ totalCount: 121n, query: "message" });
+  expect(seqs(await find({ query: "message", filters: '{"role":"assistant"}' }))).toEqual([121]);
+  const found = (await find({ query: "message 60" })).items[0]?.cursor ?? expect.fail("nothing was found");
+  expect(seqs(await runner.call(method.pageHistory, { beforeCursor: found, limit: 2 }))).toEqual([58, 59]);
+  for (const wrong of [
+    { query: "" },
+    { query: "a".repeat(257) },
+    { query: "a", topK: -1 },
+    { query: "a", filters: "[]" },
+    { query: "a", filters: "{" },
+    { query: "a", filters: '{"role":1}' },
+    { query: "a", filters: '{"thread_id":"a"}' },
+  ]) {
+    expect(await refusalOf(find(wrong))).toMatchObject(invalid);
+  }
+});
+
+test("a run finds the events of its conversation and its own, and no other is there", async () => {
+  const stage = await openStage();
+  const runner = await stage.addRunner();
+  const neighbour = await stage.addRunner();
+  const elsewhere = await stage.addRunner({ scope: { conversationId: "elsewhere" } });
+  const alone = await stage.addRunner({ scope: { conversationId: undefined } });
+  await addEvent(stage.db, runner, { seq: 1 });
+  await addEvent(stage.db, neighbour, { seq: 2, type: "message.recalled" });
+  await addEvent(stage.db, elsewhere, { seq: 1 });
+  await addEvent(stage.db, alone, { seq: 1 });
+  const get = (who: Runner, whose: Runner) => who.call(method.getEvent, { eventId: whose.scope.eventId });
+  expect((await get(runner, neighbour)).record).toMatchObject({
+    eventId: neighbour.scope.eventId,
+    eventType: "message.recalled",
+    source: "test",
+    seq: 2n,
+    metadata: "{}",
+  });
+  const own = (await get(alone, alone)).record;
+  expect(own?.eventId).toBe(alone.scope.eventId);
+  expect(own?.cursor).toBeUndefined();
+  const answers = await Promise.all([
+    refusalOf(get(runner, elsewhere)),
+    refusalOf(get(runner, alone)),
+    refusalOf(get(alone, runner)),
+    refusalOf(runner.call(method.getEvent, { eventId: "never happened" })),
+  ]);
+  expect(answers[0]).toMatchObject(notFound);
+  expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+});
+
+test("events come the newest first, page by page, and by type when asked", async () => {
+  const stage = await openStage();
+  const runner = await stage.addRunner();
+  await addEvent(stage.db, runner, { seq: 1 });
+  for (const seq of numbers(2, 5)) {
+    const type = seq % 2 === 0 ? "message.recalled" : "message.received";
+    await addEvent(stage.db, await stage.addRunner(), { seq, type });
+  }
+  const first = await runner.call(method.pageEvents, { limit: 3 });
+  expect(first.items.map(({ seq }) => Number(seq))).toEqual([5, 4, 3]);
+  const second = await runner.call(method.pageEvents, { limit: 3, beforeCursor: first.nextCursor ?? "" });
+  expect(second.items.map(({ seq }) => Number(seq))).toEqual([2, 1]);
+  expect(second).toMatchObject({ hasMore: false });
+  const recalled = await runner.call(method.pageEvents, { eventTypes: ["message.recalled", "a\0"] });
+  expect(recalled.items.map(({ seq }) => Number(seq))).toEqual([4, 2]);
+});
+
+function cursor({ nextCursor }: PageHistoryResponse): string {
+  return nextCursor ?? expect.fail("there is no next page");
+}

@@ -1,0 +1,180 @@
+// What runners find in knowledge bases through their host.
+
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import { RetrieveKnowledgeRequestSchema } from "#gen/runnel/host/v1/host_service_pb.js";
+import {
+  deleteKnowledgeBase,
+  findKnowledgeBase,
+  type NewEntry,
+  upsertKnowledgeBase,
+  upsertKnowledgeEntry,
+} from "../../src/storage/knowledge.ts";
+import { ask, client, openThinking } from "./thinking-stage.ts";
+
+const kbId = "manual";
+
+type Asked = MessageInitShape<typeof RetrieveKnowledgeRequestSchema>;
+
+async function openStage() {
+  const stage = await openThinking({ grant: { knowledgeBases: { [kbId]: ["retrieve"], other: ["list"] } } });
+  const { db, thinking, runId, context } = stage;
+  await upsertKnowledgeBase(db, { client, kbId, name: "Manual" });
+  const put = async (entries: readonly Partial<NewEntry>[], owner = { client, kbId }): Promise<void> => {
+    await db.transaction().execute(async (trx) => {
+      for (const [index, given] of entries.entries()) {
+        const entry = { entryId: `e${index}`, content: "word", metadata: "{}", ...given };
+        await upsertKnowledgeEntry(trx, { ...owner, entry });
+      }
+    });
+  };
+  const retrieve = async (request: Asked): Promise<string[]> => {
+    const whole = { runId, kbId, ...request };
+    const { results = [] } = await ask(thinking.retrieveKnowledge, RetrieveKnowledgeRequestSchema, whole, context);
+    return results as string[];
+  };
+  const find = async (queryText: string, more: Asked = {}): Promise<string[]> =>
+    (await retrieve({ queryText, ...more })).map((result) => JSON.parse(result).id);
+  return { ...stage, put, retrieve, find };
+}
+
+describe("a search", () => {
+  test("finds what has any of the words, in any case, and first what has more of them", async () => {
+    const { put, find } = await openStage();
+    await put([
+      { content: "The blue pump moves water." },
+      { content: "Change the filter of the red pump every month. The red pump is the small one." },
+      { content: "Invoices are sent on Fridays." },
+      { content: "The RED one." },
+    ]);
+    expect((await find("red pump"))[0]).toBe("e1");
+    expect((await find("red pump")).toSorted()).toEqual(["e0", "e1", "e3"]);
+    expect(await find("fridays")).toEqual(["e2"]);
+    expect(await find("unheard")).toEqual([]);
+    expect(await find("?!  …")).toEqual([]);
+  });
+
+  test("finds Chinese and Japanese, in which no space tells words apart", async () => {
+    const { put, find } = await openStage();
+    await put([
+      { content: "每月更换红色水泵的滤芯。" },
+      { content: "发票在星期五寄出。" },
+      { content: "ポンプは赤いです" },
+    ]);
+    expect((await find("水泵怎么更换"))[0]).toBe("e0");
+    expect((await find("星期五"))[0]).toBe("e1");
+    expect((await find("赤いポンプ"))[0]).toBe("e2");
+  });
+
+  test("takes every sign of the query for itself", async () => {
+    const { put, find } = await openStage();
+    await put([{ content: "It's at https://example.com/a?b=1&c=2 or C:\\temp\\x" }, { content: "another" }]);
+    expect(await find("https://example.com/a?b=1&c=2")).toEqual(["e0"]);
+    expect(await find("C:\\temp\\x")).toEqual(["e0"]);
+    for (const query of ["& | ! ( ) <-> :*", "'", "\\", "'' | '", "\\' | another:*A", "%_", "!another"]) {
+      expect(await find(query)).not.toContain("e0");
+    }
+  });
+
+  test("gives entries with their metadata as it was written, and a score between 0 and 1", async () => {
+    const { put, retrieve } = await openStage();
+    const metadata = '{"id": 9007199254740993, "v": 1.0, "deep": {"b": [1.50]}}';
+    await put([{ content: 'a "quoted" word', metadata }]);
+    const [result = ""] = await retrieve({ queryText: "word" });
+    expect(result).toContain(`"metadata":${metadata},"score":`);
+    const { id, content, score } = JSON.parse(result);
+    expect([id, content]).toEqual(["e0", 'a "quoted" word']);
+    expect(score).toBeGreaterThan(0);
+    expect(score).toBeLessThan(1);
+  });
+
+  test("is narrowed by members of the metadata, which have to be equal", async () => {
+    const { put, find } = await openStage();
+    await put([
+      { metadata: '{"lang":"en","n":1,"tags":["a","b"],"none":null}' },
+      { metadata: '{"lang":"de","n":9007199254740993}' },
+      { metadata: '{"lang":"en","n":2,"tags":["a"]}' },
+    ]);
+    const narrowed = async (filters: string) => (await find("word", { filters })).toSorted();
+    expect(await narrowed('{"lang":"en"}')).toEqual(["e0", "e2"]);
+    expect(await narrowed('{"lang":"en","n":1.0}')).toEqual(["e0"]);
+    expect(await narrowed('{"n":9007199254740993}')).toEqual(["e1"]);
+    expect(await narrowed('{"n":9007199254740992}')).toEqual([]);
+    expect(await narrowed('{"tags":["a"]}')).toEqual(["e2"]);
+    // A member that is null is not one that is missing.
+    expect(await narrowed('{"none":null}')).toEqual(["e0"]);
+    expect(await narrowed('{"missing":null}')).toEqual([]);
+    expect(await narrowed("{}")).toEqual(["e0", "e1", "e2"]);
+    expect(await narrowed("")).toEqual(["e0", "e1", "e2"]);
+  });
+
+  test("gives five entries unless it is asked for others, up to a hundred", async () => {
+    const { put, find } = await openStage();
+    await put(Array.from({ length: 120 }, () => ({})));
+    expect(await find("word")).toHaveLength(5);
+    expect(await find("word", { topK: 1 })).toHaveLength(1);
+    expect(await find("word", { topK: 100 })).toHaveLength(100);
+  });
+
+  test("gives as many of the best as fit into an answer", async () => {
+    const { put, retrieve } = await openStage();
+    await put(Array.from({ length: 6 }, () => ({ content: `word ${"x".repeat(1_000_000)}` })));
+    expect(await retrieve({ queryText: "word", topK: 6 })).toHaveLength(3);
+    // As JSON it is six times as long.
+    await put([{ content: `control ${"\u0001".repeat(1_000_000)}` }]);
+    await expect(retrieve({ queryText: "control" })).rejects.toMatchObject({ reason: "PAYLOAD_TOO_LARGE" });
+  });
+
+  test("sees one knowledge base of one client", async () => {
+    const { put, find, db } = await openStage();
+    const others = [
+      { client: "shared/other", kbId },
+      { client, kbId: "other" },
+    ];
+    for (const owner of others) {
+      await upsertKnowledgeBase(db, { ...owner, name: "" });
+      await put([{ entryId: "foreign" }], owner);
+    }
+    await put([{}]);
+    expect(await find("word")).toEqual(["e0"]);
+  });
+
+  test("needs the operation on just this knowledge base", async () => {
+    const { find } = await openStage();
+    for (const other of ["other", "nowhere", "constructor"]) {
+      await expect(find("word", { kbId: other })).rejects.toMatchObject({ reason: "GRANT_REFUSED" });
+    }
+  });
+
+  test("in a knowledge base that was deleted behind the grant finds that it is gone", async () => {
+    const { find, db, put } = await openStage();
+    expect(await find("word")).toEqual([]);
+    await put([{}]);
+    await deleteKnowledgeBase(db, client, kbId);
+    await expect(find("word")).rejects.toMatchObject({ reason: "RESOURCE_NOT_FOUND" });
+  });
+
+  test.each<[string, Asked, string]>([
+    ["an empty query", { queryText: " " }, "query_text"],
+    ["a query that is too long", { queryText: "字".repeat(2_731) }, "query_text"],
+    ["a query with NUL", { queryText: "a\0b" }, "query_text"],
+    ["a negative number of entries", { queryText: "a", topK: -1 }, "top_k"],
+    ["more entries than there may be", { queryText: "a", topK: 101 }, "top_k"],
+    ["filters that are no JSON", { queryText: "a", filters: "{" }, "filters"],
+    ["filters that are no object", { queryText: "a", filters: "[]" }, "filters"],
+    ["a filter with a character that no text can have", { queryText: "a", filters: '{"a":"\\u0000"}' }, "filters"],
+    ["a filter with half a character", { queryText: "a", filters: '{"a":"\\ud83d"}' }, "filters"],
+    ["a filter beyond all numbers", { queryText: "a", filters: '{"a":1e9999999}' }, "filters"],
+  ])("with %s is refused", async (_, request, field) => {
+    const { retrieve, put } = await openStage();
+    await put([{ content: "a" }]);
+    await expect(retrieve(request)).rejects.toMatchObject({ reason: "INVALID_ARGUMENT", violations: [{ field }] });
+  });
+});
+
+test("grants find a knowledge base by its client and its id", async () => {
+  const { db } = await openStage();
+  expect(await findKnowledgeBase(db, client, kbId)).toMatchObject({ kb_id: kbId, name: "Manual" });
+  expect(await findKnowledgeBase(db, "shared/other", kbId)).toBeUndefined();
+  expect(await findKnowledgeBase(db, client, "nowhere")).toBeUndefined();
+});

@@ -1,0 +1,483 @@
+// What runners do with models through their host, over a provider and a reranker that speak their wires.
+
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import { describe, expect, test } from "vitest";
+import {
+  CountTokensRequestSchema,
+  InvokeModelRequestSchema,
+  InvokeModelStreamRequestSchema,
+  type InvokeModelStreamResponse,
+  RerankRequestSchema,
+} from "#gen/runnel/host/v1/host_service_pb.js";
+import { readUsageOfToday } from "../../src/storage/client-usage.ts";
+import { answer, callTools } from "../fakes/provider.ts";
+import { fail } from "../fakes/wire-server.ts";
+import { until } from "../harness/wait.ts";
+import { ask, client, contextOf, openThinking, type ThinkingOptions } from "./thinking-stage.ts";
+
+const modelId = "gpt-4o";
+const hello = [JSON.stringify({ role: "user", content: "hello" })];
+const all = { [modelId]: ["invoke", "stream", "count_tokens"], "rerank:small": ["rerank"] };
+
+async function openStage({ flags, grant = { models: all }, ...rest }: ThinkingOptions = {}) {
+  const stage = await openThinking({ ...(flags && { flags }), grant, ...rest });
+  const { thinking, runId } = stage;
+  const invoke = (request: MessageInitShape<typeof InvokeModelRequestSchema> = {}, context = stage.context) =>
+    ask(thinking.invokeModel, InvokeModelRequestSchema, { runId, modelId, messages: hello, ...request }, context);
+  const stream = (request: MessageInitShape<typeof InvokeModelStreamRequestSchema> = {}, context = stage.context) =>
+    thinking.invokeModelStream(
+      create(InvokeModelStreamRequestSchema, { runId, modelId, messages: hello, ...request }),
+      context as HandlerContext,
+    ) as AsyncGenerator<Partial<InvokeModelStreamResponse>>;
+  const rerank = (request: MessageInitShape<typeof RerankRequestSchema> = {}) =>
+    ask(
+      thinking.rerank,
+      RerankRequestSchema,
+      { runId, modelId: "rerank:small", query: "red fox", ...request },
+      stage.context,
+    );
+  const count = (request: MessageInitShape<typeof CountTokensRequestSchema> = {}) =>
+    ask(thinking.countTokens, CountTokensRequestSchema, { runId, modelId, messages: hello, ...request }, stage.context);
+  return { ...stage, invoke, stream, rerank, count };
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  return await Array.fromAsync(items);
+}
+
+describe("a whole answer", () => {
+  test("is a message of the protocol, and the provider is told what the runner said", async () => {
+    const { invoke, provider } = await openStage();
+    provider.respond((wire) => {
+      wire.text("Good ");
+      wire.text("day");
+      wire.finish("stop");
+      wire.usage({ prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 });
+      wire.done();
+    });
+    const messages = [
+      { role: "system", content: "Be brief.", name: null, tool_calls: null },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "What " },
+          { type: "text", text: "time?" },
+        ],
+      },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c1", type: "function", function: { name: "now", arguments: '{"zone": "UTC"}' } }],
+      },
+      { role: "tool", tool_call_id: "c1", content: "noon" },
+    ].map((message) => JSON.stringify(message));
+    const functions = [
+      '{"name":"now","description":"Tells the time.","parameters":{"type":"object","properties":{"zone":{"type":"string"}}}}',
+    ];
+    const response = await invoke({ messages, functions, extraArgs: '{"temperature":0.5,"max_tokens":77,"top_p":1}' });
+    expect(JSON.parse(response.message ?? "")).toEqual({ role: "assistant", content: "Good day" });
+    expect(response.usage).toEqual({ promptTokens: 7n, completionTokens: 2n, totalTokens: 9n });
+    expect(provider.requests[0]?.body).toMatchObject({
+      model: "gpt-4o",
+      temperature: 0.5,
+      max_tokens: 77,
+      messages: [
+        { role: "system", content: "Be brief." },
+        { role: "user", content: "What time?" },
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [{ id: "c1", type: "function", function: { name: "now", arguments: '{"zone": "UTC"}' } }],
+        },
+        { role: "tool", tool_call_id: "c1", content: "noon" },
+      ],
+      tools: [{ type: "function", function: { name: "now", description: "Tells the time." } }],
+    });
+    expect(provider.requests[0]?.body).not.toHaveProperty("top_p");
+  });
+
+  test("asks for calls with their arguments as the model wrote them, and its text beside them is null", async () => {
+    const { invoke, provider } = await openStage();
+    provider.respond(callTools({ id: "c9", name: "now", arguments: '{"n": 9007199254740993, }' }));
+    const { message = "", usage } = await invoke();
+    expect(JSON.parse(message)).toEqual({
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: "c9", type: "function", function: { name: "now", arguments: '{"n": 9007199254740993, }' } }],
+    });
+    expect(usage).toEqual({});
+  });
+
+  test("carries what the provider wants back, which comes back to it as it was", async () => {
+    const { invoke, provider } = await openStage();
+    provider.respond((wire) => {
+      wire.reasoning("hm, the time");
+      wire.toolCalls({ index: 0, id: "c1", name: "now", arguments: "{}" });
+      wire.finish("tool_calls");
+      wire.done();
+    }, answer("noon"));
+    const { message = "" } = await invoke();
+    expect(JSON.parse(message)).toHaveProperty("provider_specific_fields");
+    expect(message).not.toContain('"content":"hm');
+    await invoke({ messages: [...hello, message, '{"role":"tool","tool_call_id":"c1","content":"12"}'] });
+    expect(provider.requests[1]?.body.messages[1]).toMatchObject({ reasoning_content: "hm, the time" });
+  });
+});
+
+describe("a streamed answer", () => {
+  test("comes in pieces as the model speaks, with whole characters, whole calls, and its figures in the last message", async () => {
+    const { stream, provider } = await openStage();
+    provider.respond((wire) => {
+      wire.text("One \ud83e");
+      wire.text("\udd8a");
+      wire.toolCalls({ index: 0, id: "c1", name: "now", arguments: '{"a"' });
+      wire.toolCalls({ index: 0, arguments: ":1}" });
+      wire.finish("tool_calls");
+      wire.usage({ prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 });
+      wire.done();
+    });
+    const responses = await collect(stream());
+    const last = responses.pop();
+    expect(last).toEqual({ usage: { promptTokens: 3n, completionTokens: 4n, totalTokens: 7n } });
+    const chunks = responses.map(({ chunk = "" }) => JSON.parse(chunk));
+    expect(chunks.map(({ content }) => content).join("")).toBe("One 🦊");
+    expect(chunks.every(({ content }) => content.isWellFormed())).toBe(true);
+    expect(chunks.flatMap(({ tool_calls: calls = [] }) => calls)).toEqual([
+      { id: "c1", type: "function", function: { name: "now", arguments: '{"a":1}' } },
+    ]);
+    expect(chunks.map(({ is_final: isFinal }) => isFinal)).toEqual([...chunks.slice(1).map(() => false), true]);
+  });
+
+  test("is sent on before the model has ended", async () => {
+    const { stream, provider } = await openStage();
+    const goOn = Promise.withResolvers<void>();
+    provider.respond(async (wire) => {
+      wire.text("first");
+      await goOn.promise;
+      wire.finish("stop");
+      wire.done();
+    });
+    const responses = stream();
+    const first = await responses.next();
+    expect(first.value?.chunk).toContain("first");
+    goOn.resolve();
+    expect((await collect(responses)).at(-1)).toHaveProperty("usage");
+  });
+
+  test("ends at the provider when its caller leaves", async () => {
+    const { stream, provider, runId } = await openStage();
+    provider.respond(async (wire) => {
+      wire.text("first");
+      await wire.hang();
+    });
+    const leave = new AbortController();
+    const responses = stream({}, contextOf(runId, leave.signal));
+    await responses.next();
+    leave.abort(new Error("the caller left"));
+    await expect(responses.next()).rejects.toThrow("the caller left");
+    expect(await provider.requests[0]?.closed).toBe(false);
+  });
+
+  test("is granted by itself: a run that may stream may not have whole answers, nor the other way round", async () => {
+    const streams = await openStage({ grant: { models: { [modelId]: ["stream"] } } });
+    await expect(streams.invoke()).rejects.toMatchObject({ reason: "GRANT_REFUSED" });
+    streams.provider.respond(answer("yes"));
+    expect(await collect(streams.stream())).toHaveLength(3);
+    const invokes = await openStage({ grant: { models: { [modelId]: ["invoke"] } } });
+    await expect(collect(invokes.stream())).rejects.toMatchObject({ reason: "GRANT_REFUSED" });
+    expect(invokes.provider.requests).toHaveLength(0);
+    const audit = await streams.db
+      .selectFrom("audit_entry")
+      .select(["action", "resource", "result"])
+      .orderBy("id")
+      .execute();
+    expect(audit).toEqual([
+      { action: "invoke_llm", resource: modelId, result: "deny" },
+      { action: "invoke_llm_stream", resource: modelId, result: "allow" },
+    ]);
+  });
+});
+
+describe("messages", () => {
+  const tool = '{"role":"tool","tool_call_id":"c1","content":"x"}';
+  const asks = (id: string, more = "") =>
+    `{"role":"assistant","tool_calls":[{"id":"${id}","type":"function","function":{"name":"f","arguments":"{}"}}]${more}}`;
+
+  test.each([
+    ["no message at all", [], "messages", /at least one message/],
+    ["only a system message", ['{"role":"system","content":"x"}'], "messages", /at least one message/],
+    ["no JSON", [...hello, "{"], "messages[1]", /must be a JSON object: unexpected EOF/],
+    ["a list", ["[]"], "messages[0]", /must be a JSON object, not an array/],
+    ["no role", ['{"content":"x"}'], "messages[0].role", /is missing/],
+    ["a role that is no text", ['{"role":1}'], "messages[0].role", /must be a string, not a number/],
+    [
+      "an unknown role",
+      [...hello, ...hello, ...hello, '{"role":"robot"}'],
+      "messages[3].role",
+      /use system, user, assistant or tool/,
+    ],
+    ["content of another kind", ['{"role":"user","content":1}'], "messages[0].content", /a string or a list of parts/],
+    [
+      "a part that is no object",
+      ['{"role":"user","content":["x"]}'],
+      "messages[0].content[0]",
+      /must be a JSON object/,
+    ],
+    [
+      "an image",
+      ['{"role":"user","content":[{"type":"image_url"}]}'],
+      "messages[0].content[0].type",
+      /given text only/,
+    ],
+    ["an answer to no call", [...hello, tool], "messages[1].tool_call_id", /answers no call/],
+    ["an answer without its call's id", [...hello, '{"role":"tool"}'], "messages[1].tool_call_id", /is missing/],
+    ["a call that nobody answers", [...hello, asks("c1")], "messages[1].tool_calls[0]", /is not answered/],
+    ["a call that is answered too late", [asks("c1"), ...hello, tool], "messages[0].tool_calls[0]", /is not answered/],
+    [
+      "a call without a name",
+      ['{"role":"assistant","tool_calls":[{"id":"a","function":{}}]}'],
+      "messages[0].tool_calls[0].function.name",
+      /is missing/,
+    ],
+    ["calls that are no list", ['{"role":"assistant","tool_calls":{}}'], "messages[0].tool_calls", /must be a list/],
+    ["too deep", [`{"role":"user","x":${"[".repeat(200)}${"]".repeat(200)}}`], "messages[0]", /nested deeper/],
+  ])("with %s are refused, and the place is named", async (_, messages, field, words) => {
+    const { invoke, provider, db } = await openStage();
+    await expect(invoke({ messages })).rejects.toMatchObject({
+      reason: "INVALID_ARGUMENT",
+      violations: [{ field, description: expect.stringMatching(words) }],
+    });
+    expect(provider.requests).toHaveLength(0);
+    // Nor does it count as a call.
+    expect(await db.selectFrom("remote_run").select("model_calls").execute()).toEqual([{ model_calls: 0 }]);
+  });
+
+  test.each([
+    ["functions", { functions: ['{"description":"x"}'] }, "functions[0].name"],
+    ["functions", { functions: ['{"name":"a b"}'] }, "functions[0].name"],
+    ["functions", { functions: ['{"name":"a"}', '{"name":"a"}'] }, "functions[1].name"],
+    ["functions", { functions: ['{"name":"a","parameters":[]}'] }, "functions[0].parameters"],
+    ["extra_args", { extraArgs: "[]" }, "extra_args"],
+    ["extra_args", { extraArgs: '{"temperature":2.1}' }, "extra_args.temperature"],
+    ["extra_args", { extraArgs: '{"temperature":"1"}' }, "extra_args.temperature"],
+    ["extra_args", { extraArgs: '{"max_tokens":0}' }, "extra_args.max_tokens"],
+    ["extra_args", { extraArgs: '{"max_tokens":1.5}' }, "extra_args.max_tokens"],
+  ])("with bad %s are refused: %j", async (_, request, field) => {
+    const { invoke } = await openStage();
+    await expect(invoke(request)).rejects.toMatchObject({ reason: "INVALID_ARGUMENT", violations: [{ field }] });
+  });
+});
+
+describe("a provider that fails", () => {
+  test("is told of in our words: what may pass can be tried again, what may not cannot", async () => {
+    const { invoke, provider } = await openStage();
+    provider.respond(fail(401, '{"error":{"message":"the key sk-of-the-operator of org-7 is wrong"}}'));
+    await expect(invoke()).rejects.toMatchObject({
+      reason: "HOST_CALL_FAILED",
+      message: "model gpt-4o failed: its provider answered with status 401",
+      metadata: { code: "401" },
+    });
+    // As often as it is tried for any run.
+    provider.respond(...Array.from({ length: 4 }, () => fail(503, "internal host db-3 is down")));
+    await expect(invoke()).rejects.toMatchObject({
+      reason: "HOST_CALL_UNAVAILABLE",
+      message: "model gpt-4o failed: its provider answered with status 503",
+    });
+    expect(provider.requests).toHaveLength(5);
+  });
+
+  test("in mid-stream ends the stream with what it was, after what was said", async () => {
+    const { stream, provider } = await openStage();
+    provider.respond(async (wire) => {
+      wire.text("half");
+      await wire.cut();
+    });
+    const responses = stream();
+    expect((await responses.next()).value?.chunk).toContain("half");
+    await expect(responses.next()).rejects.toMatchObject({
+      reason: "HOST_CALL_UNAVAILABLE",
+      message: "model gpt-4o failed: its answer was cut off",
+    });
+  });
+
+  test("withholds its answer: that is a failure too", async () => {
+    const { invoke, provider } = await openStage();
+    provider.respond((wire) => {
+      wire.text("I");
+      wire.finish("content_filter");
+      wire.done();
+    });
+    await expect(invoke()).rejects.toMatchObject({ reason: "HOST_CALL_FAILED", metadata: { code: "content_filter" } });
+  });
+
+  test("a model that there is none of is refused before anything is counted", async () => {
+    const { invoke, db } = await openStage({ grant: { models: { nobody: ["invoke"] } } });
+    await expect(invoke({ modelId: "nobody" })).rejects.toMatchObject({ reason: "MODEL_UNSUPPORTED" });
+    expect(await db.selectFrom("remote_run").select("model_calls").execute()).toEqual([{ model_calls: 0 }]);
+  });
+});
+
+describe("what a run may use", () => {
+  const usage = { prompt_tokens: 1_000, completion_tokens: 200, total_tokens: 1_200 };
+  const costly = (wire: Parameters<ReturnType<typeof answer>>[0]) => {
+    wire.text("dear");
+    wire.finish("stop");
+    wire.usage(usage);
+    wire.done();
+  };
+
+  test("is so many calls, however they end", async () => {
+    const { invoke, stream, rerank, provider, db } = await openStage({ flags: { hostModelCalls: 3 } });
+    provider.respond(answer("one"), fail(400, "{}"));
+    await invoke();
+    await expect(collect(stream())).rejects.toMatchObject({ reason: "HOST_CALL_FAILED" });
+    await rerank({ documents: ["a"] });
+    for (const over of [() => invoke(), () => collect(stream()), () => rerank({ documents: ["a"] })]) {
+      await expect(over()).rejects.toMatchObject({
+        reason: "QUOTA_EXHAUSTED",
+        message: "the run has made its 3 calls to models",
+        retryAfterMs: undefined,
+      });
+    }
+    expect(provider.requests).toHaveLength(2);
+    expect(await db.selectFrom("remote_run").select("model_calls").execute()).toEqual([{ model_calls: 3 }]);
+  });
+
+  test("is counted once for each of many calls at the same time", async () => {
+    const { invoke, provider } = await openStage({ flags: { hostModelCalls: 5 } });
+    const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => invoke()));
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(5);
+    expect(provider.requests).toHaveLength(5);
+  });
+
+  test("is kept with the run and with its client's day", async () => {
+    const { invoke, provider, db, runId } = await openStage({ flags: { budgetClientDayTokens: 1_000_000 } });
+    provider.respond(costly);
+    await invoke();
+    const [row] = await db
+      .selectFrom("remote_run")
+      .select(["used_tokens", "used_cost_micro_usd"])
+      .where("run_id", "=", runId)
+      .execute();
+    expect(row).toEqual({ used_tokens: 1_200, used_cost_micro_usd: 1_000 * 2.5 + 200 * 10 });
+    expect(await readUsageOfToday(db, client)).toMatchObject({ tokens: 1_200 });
+  });
+
+  test("ends with the budget of the run, which counts all its calls", async () => {
+    const { invoke, provider } = await openStage({ flags: { budgetRunTokens: 1_201 } });
+    provider.respond(costly);
+    await invoke();
+    await expect(invoke()).rejects.toMatchObject({
+      reason: "QUOTA_EXHAUSTED",
+      metadata: { budget: "run tokens" },
+    });
+    expect(provider.requests).toHaveLength(1);
+  });
+
+  test("ends with the budget of the day, in the middle of an answer, and what was set aside goes back", async () => {
+    const { stream, provider, db } = await openStage({ flags: { budgetClientDayTokens: 50 } });
+    provider.respond(async (wire) => {
+      for (let piece = 0; piece < 100; piece++) {
+        wire.text("some words to read ");
+      }
+      await wire.hang();
+    });
+    await expect(collect(stream())).rejects.toMatchObject({
+      reason: "QUOTA_EXHAUSTED",
+      metadata: { budget: "day tokens" },
+    });
+    expect(await provider.requests[0]?.closed).toBe(false);
+    // Settled behind the answer.
+    const { tokens } = await until("the day is settled", async () => {
+      const today = await readUsageOfToday(db, client);
+      return today.tokens >= 50 && today;
+    });
+    expect(tokens).toBeLessThan(70);
+  });
+
+  test("is nothing where money is limited and nobody knows what the model costs", async () => {
+    const { invoke, rerank } = await openStage({
+      flags: { budgetRunUsd: 1 },
+      grant: { models: { ...all, "openai:homemade": ["invoke"] } },
+    });
+    await expect(invoke({ modelId: "openai:homemade" })).rejects.toMatchObject({ reason: "MODEL_UNSUPPORTED" });
+    await expect(rerank({ documents: ["a"] })).rejects.toMatchObject({ reason: "MODEL_UNSUPPORTED" });
+  });
+});
+
+describe("documents", () => {
+  test("are put in order by how well they answer, all of them or the best", async () => {
+    const { rerank, reranker } = await openStage();
+    const documents = ["a blue cat", "a red fox", "a red cat"];
+    const order = async (topK?: number) =>
+      (await rerank({ documents, ...(topK !== undefined && { topK }) })).results?.map(({ index }) => index);
+    expect(await order()).toEqual([1, 2, 0]);
+    expect(await order(2)).toEqual([1, 2]);
+    expect(await order(500)).toEqual([1, 2, 0]);
+    expect(reranker.requests[2]?.body).toMatchObject({ model: "small", top_n: 3 });
+    expect((await rerank({ documents: [] })).results).toEqual([]);
+    expect(reranker.requests).toHaveLength(3);
+  });
+
+  test("count for the day by what the server counted", async () => {
+    const { rerank, db } = await openStage({ flags: { budgetClientDayTokens: 1_000_000 } });
+    await rerank({ documents: ["a red fox"] });
+    expect(await readUsageOfToday(db, client)).toMatchObject({ tokens: 4 });
+  });
+
+  test.each([
+    ["more than 64 documents", { documents: Array.from({ length: 65 }, () => "a") }, "documents"],
+    ["an empty query", { query: " ", documents: ["a"] }, "query"],
+    ["a negative number of results", { documents: ["a"], topK: -1 }, "top_k"],
+  ])("with %s are refused", async (_, request, field) => {
+    const { rerank, reranker } = await openStage();
+    await expect(rerank(request)).rejects.toMatchObject({ reason: "INVALID_ARGUMENT", violations: [{ field }] });
+    expect(reranker.requests).toHaveLength(0);
+  });
+
+  test("are 64 at most, and so many are ordered", async () => {
+    const { rerank } = await openStage();
+    expect((await rerank({ documents: Array.from({ length: 64 }, (_, n) => `red ${n}`) })).results).toHaveLength(64);
+  });
+
+  test("whose server fails are told of in our words", async () => {
+    const { rerank, reranker } = await openStage();
+    reranker.respond(fail(500, "secret stack trace"));
+    await expect(rerank({ documents: ["a"] })).rejects.toMatchObject({
+      reason: "HOST_CALL_UNAVAILABLE",
+      message: "model rerank:small failed: its provider answered with status 500",
+    });
+  });
+});
+
+describe("tokens", () => {
+  test("are a quarter of the characters, whatever the script, and asking for them counts for nothing", async () => {
+    const { count, provider, db } = await openStage();
+    const messages = ["hello, world", "你好世界", "🦊🦊🦊🦊"].map((content) =>
+      JSON.stringify({ role: "user", content }),
+    );
+    expect(await count({ messages })).toEqual({ tokens: 5n });
+    const functions = ['{"name":"abcd","description":"12345678","parameters":{}}'];
+    expect(await count({ messages, functions })).toEqual({ tokens: 9n });
+    expect(provider.requests).toHaveLength(0);
+    expect(await db.selectFrom("remote_run").select("model_calls").execute()).toEqual([{ model_calls: 0 }]);
+  });
+
+  test("are counted of any messages, be they a conversation or not", async () => {
+    const { count } = await openStage();
+    const system = JSON.stringify({ role: "system", content: "12345678" });
+    const call = { id: "c", type: "function", function: { name: "abcd", arguments: "{  }" } };
+    const asked = JSON.stringify({ role: "assistant", content: null, tool_calls: [call] });
+    const told = JSON.stringify({ role: "tool", tool_call_id: "of another part", content: "1234" });
+    expect(await count({ messages: [] })).toEqual({ tokens: 0n });
+    expect(await count({ messages: [system] })).toEqual({ tokens: 2n });
+    expect(await count({ messages: [told, asked] })).toEqual({ tokens: 3n });
+  });
+
+  test("of bad messages are refused with their place", async () => {
+    const { count } = await openStage();
+    await expect(count({ messages: ["1"] })).rejects.toMatchObject({ violations: [{ field: "messages[0]" }] });
+  });
+});

@@ -1,0 +1,260 @@
+// A service with runs of runners that were started by hand: their rows are there, their owner is a replica that does nothing, and
+// the test has their tokens.
+
+import {
+  create,
+  type DescMethod,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { anyUnpack } from "@bufbuild/protobuf/wkt";
+import { type ServiceError, status } from "@grpc/grpc-js";
+import type { Selectable } from "kysely";
+import { expect } from "vitest";
+import { StatusSchema } from "#gen/google/rpc/status_pb.js";
+import {
+  AgentEventRecordSchema,
+  type ApiError,
+  ApiErrorSchema,
+  HostService,
+  type ReadArtifactResponse,
+} from "#gen/runnel/host/v1/host_service_pb.js";
+import { systemClock } from "../../src/base/clock.ts";
+import { newUuid } from "../../src/base/ids.ts";
+import { apis, type Grant } from "../../src/runners/grant.ts";
+import { conversationKey, type RunScope, stateScopes } from "../../src/runners/scope.ts";
+import type { Db } from "../../src/storage/database.ts";
+import { insertRemoteRun } from "../../src/storage/remote-run.ts";
+import type { AuditEntryTable } from "../../src/storage/schema.ts";
+import { loadSecret } from "../../src/storage/secret.ts";
+import { keyedClient } from "../../src/trust/caller.ts";
+import { RunTokens } from "../../src/trust/run-token.ts";
+import { GrpcClient } from "../harness/grpc.ts";
+import { startService } from "../harness/service.ts";
+import { addReplica, addRun, connect } from "../runlog/store.ts";
+
+export const client = keyedClient("local");
+export const { method } = HostService;
+
+/** A run's runner, as far as it calls its host. */
+export interface Runner {
+  readonly runId: string;
+  readonly scope: RunScope;
+  readonly token: string;
+  /** The run's id goes with every request that names none. */
+  call<M extends UnaryMethod>(
+    asked: M,
+    request?: Omit<MessageInitShape<M["input"]>, "runId"> & { runId?: string },
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<MessageShape<M["output"]>>;
+  readArtifact(request: { artifactId: string; offset?: bigint; limit?: bigint }): Promise<ReadArtifactResponse[]>;
+  /** The token of another attempt. */
+  as(attempt: number): Runner;
+}
+
+type UnaryMethod = DescMethod & { readonly methodKind: "unary" };
+
+export interface Stage {
+  readonly db: Db;
+  readonly url: string;
+  addRunner(choice?: RunnerChoice): Promise<Runner>;
+  /** What the audit has of a run, the oldest first. */
+  audit(runId: string): Promise<Selectable<AuditEntryTable>[]>;
+}
+
+export interface RunnerChoice {
+  readonly scope?: Partial<RunScope>;
+  readonly grant?: Partial<Grant>;
+  readonly timeoutMs?: number;
+}
+
+export const everything: Grant = {
+  models: {},
+  tools: {},
+  knowledgeBases: {},
+  files: [],
+  pluginStorage: true,
+  workspaceStorage: true,
+  apis,
+  stateScopes,
+  delivery: { streaming: true, reply: true },
+  announcesStreaming: true,
+};
+
+export async function openStage(): Promise<Stage> {
+  const service = await startService();
+  const { db } = connect(service.databaseUrl);
+  const owner = await addReplica(db);
+  const tokens = new RunTokens(await loadSecret(db, "run token"));
+  const grpc = new GrpcClient(service.target, {});
+  return {
+    db,
+    url: service.databaseUrl,
+    addRunner: async ({ scope: parts, grant, timeoutMs = 3_600_000 } = {}) => {
+      const run = await addRun(db, { owner, client, timeoutMs });
+      const scope: RunScope = {
+        client,
+        runnerId: "plugin:author/name/runner",
+        bindingId: "binding",
+        eventId: `event of ${run.id}`,
+        botId: "bot",
+        workspaceId: "workspace",
+        conversationId: "conversation",
+        actor: { type: "user", id: "actor" },
+        subject: { type: "message", id: "subject" },
+        ...parts,
+      };
+      const { runnerId, bindingId } = scope;
+      const granted = { ...everything, ...grant };
+      const remote = {
+        runId: run.id,
+        client,
+        runnerId,
+        bindingId,
+        era: "spec",
+        scope,
+        granted,
+        context: Buffer.from("told"),
+        address: undefined,
+      };
+      await db.transaction().execute((trx) => insertRemoteRun(trx, remote));
+      await db.updateTable("remote_run").set({ attempt: 1 }).where("run_id", "=", run.id).execute();
+      return openRunner({ grpc, tokens, runId: run.id, scope, attempt: 1 });
+    },
+    audit: async (runId) =>
+      await db.selectFrom("audit_entry").selectAll().where("run_id", "=", runId).orderBy("id").execute(),
+  };
+}
+
+interface Calling {
+  readonly grpc: GrpcClient;
+  readonly tokens: RunTokens;
+  readonly runId: string;
+  readonly scope: RunScope;
+  readonly attempt: number;
+}
+
+function openRunner(calling: Calling): Runner {
+  const { grpc, tokens, runId, scope, attempt } = calling;
+  const token = tokens.make({ runId, attempt });
+  const headers = { authorization: `Bearer ${token}` };
+  return {
+    runId,
+    scope,
+    token,
+    call: (asked, request, more) => grpc.call(asked, { runId, ...request } as never, { ...headers, ...more }),
+    readArtifact: async (request) => {
+      const messages: ReadArtifactResponse[] = [];
+      for await (const message of grpc.stream(method.readArtifact, { runId, ...request }, headers)) {
+        messages.push(message as ReadArtifactResponse);
+      }
+      return messages;
+    },
+    as: (other) => openRunner({ ...calling, attempt: other }),
+  };
+}
+
+/** How a call was refused: the gRPC status, and what the protocol says of it. */
+export interface Refusal {
+  readonly status: string;
+  readonly code: string;
+  readonly message: string;
+  readonly retryable: boolean;
+}
+
+export async function refusalOf(call: Promise<unknown>): Promise<Refusal> {
+  const error = await call.then(
+    () => expect.fail("the call was answered"),
+    (failure: ServiceError) => failure,
+  );
+  const { code, message, retryable } = apiErrorOf(error);
+  return { status: status[error.code] ?? "", code, message, retryable };
+}
+
+/** What runners read of a failure; there has to be one. */
+export function apiErrorOf({ metadata }: Pick<ServiceError, "metadata">): ApiError {
+  const [bytes] = metadata?.get("grpc-status-details-bin") ?? [];
+  const details = bytes instanceof Buffer ? fromBinary(StatusSchema, bytes).details : [];
+  const found = details.map((any) => anyUnpack(any, ApiErrorSchema)).filter((each) => each !== undefined);
+  const [first] = found;
+  if (first === undefined || found.length > 1) {
+    throw new Error(`expected one ApiError, found ${found.length}`);
+  }
+  return first;
+}
+
+export const unauthorized = { status: "PERMISSION_DENIED", code: "unauthorized" };
+export const invalid = { status: "INVALID_ARGUMENT", code: "invalid_argument" };
+export const notFound = { status: "NOT_FOUND", code: "not_found" };
+export const tooLarge = { status: "RESOURCE_EXHAUSTED", code: "payload_too_large" };
+
+/** Ends a run past all that would notice. */
+export async function endRun(db: Db, runId: string): Promise<void> {
+  await db.updateTable("run").set({ status: "completed", owner: null }).where("id", "=", runId).execute();
+}
+
+export async function requestCancel(db: Db, runId: string): Promise<void> {
+  await db.updateTable("run").set({ cancel_request_time: new Date() }).where("id", "=", runId).execute();
+}
+
+/** Puts messages behind the end of a conversation, by the run. */
+export async function addHistory(
+  db: Db,
+  { runId, scope }: Pick<Runner, "runId" | "scope">,
+  said: readonly { readonly role?: string; readonly content: string }[],
+): Promise<void> {
+  const key = conversationKey(scope) ?? expect.fail("the run has no conversation");
+  const { last_item: end } = await db
+    .insertInto("conversation")
+    .values({ scope: key, client, last_item: said.length })
+    .onConflict((conflict) =>
+      conflict.column("scope").doUpdateSet(({ eb }) => ({ last_item: eb("conversation.last_item", "+", said.length) })),
+    )
+    .returning("last_item")
+    .executeTakeFirstOrThrow();
+  const rows = said.map(({ role = "user", content }, index) => ({
+    scope: key,
+    seq: end - said.length + index + 1,
+    id: newUuid(systemClock.nowMs()),
+    run_id: runId,
+    event_id: scope.eventId,
+    role,
+    content,
+    content_json: JSON.stringify({ role, content }),
+  }));
+  await db.insertInto("history_item").values(rows).execute();
+}
+
+/** The event of a run, as the next one of its conversation. */
+export async function addEvent(
+  db: Db,
+  { runId, scope }: Pick<Runner, "runId" | "scope">,
+  { seq, type = "message.received" }: { seq: number; type?: string },
+): Promise<void> {
+  const key = conversationKey(scope) ?? null;
+  if (key !== null) {
+    await db
+      .insertInto("conversation")
+      .values({ scope: key, client })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+  const record = toBinary(
+    AgentEventRecordSchema,
+    create(AgentEventRecordSchema, { eventId: scope.eventId, eventType: type, source: "test", metadata: "{}" }),
+  );
+  await db
+    .insertInto("agent_event")
+    .values({
+      run_id: runId,
+      client,
+      event_id: scope.eventId,
+      event_type: type,
+      scope: key,
+      seq: key === null ? null : seq,
+      record: Buffer.from(record),
+    })
+    .execute();
+}

@@ -1,0 +1,142 @@
+// A run of a runner, and the half of its host that thinks: real Postgres, real tools, a provider and a reranker that speak their
+// wires. Calls go through the gate, as those of a runner whose token the server has checked.
+
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create, type DescMessage, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
+import { createContextValues, type HandlerContext } from "@connectrpc/connect";
+import { onTestFinished } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import type { Config } from "../../src/config/keys.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { createEgress } from "../../src/egress/post.ts";
+import { openModels } from "../../src/models/open.ts";
+import type { Grant } from "../../src/runners/grant.ts";
+import type { RunScope } from "../../src/runners/scope.ts";
+import { DayBudget, dayBudgetOfService } from "../../src/runs/day-budget.ts";
+import { createHostThinking } from "../../src/services/host-thinking.ts";
+import { WorkDirs } from "../../src/sessions/work-dirs.ts";
+import { insertRemoteRun } from "../../src/storage/remote-run.ts";
+import { createBash } from "../../src/tools/bash/bash.ts";
+import { findBubblewrap } from "../../src/tools/bash/find-bubblewrap.ts";
+import { createSelectBuiltin } from "../../src/tools/builtin.ts";
+import { createSelectTools } from "../../src/tools/select-tools.ts";
+import { setAdmission } from "../../src/trust/caller.ts";
+import { RateLimit } from "../../src/trust/rate-limit.ts";
+import { startFakeProvider } from "../fakes/provider.ts";
+import { startFakeReranker } from "../fakes/rerank-provider.ts";
+import { addRun, openStore, type Store, silentEvents } from "../runlog/store.ts";
+
+export const client = "shared/test";
+export const runnerId = "plugin:ada/tools/agent";
+
+export interface ThinkingOptions {
+  readonly flags?: Partial<Config>;
+  readonly grant?: Partial<Pick<Grant, "models" | "tools" | "knowledgeBases">>;
+  /** Another stage's database. */
+  readonly store?: Store;
+}
+
+export async function openThinking({ flags = {}, grant = {}, store }: ThinkingOptions = {}) {
+  const { db } = store ?? (await openStore());
+  const provider = await startFakeProvider();
+  onTestFinished(() => provider.close());
+  const reranker = await startFakeReranker();
+  onTestFinished(() => reranker.close());
+  const config = loadConfig(
+    {},
+    {
+      openaiBaseUrl: provider.baseUrl,
+      openaiKey: "sk-of-the-operator",
+      rerankBaseUrl: reranker.baseUrl,
+      retryBaseMs: 1,
+      ...flags,
+    },
+  );
+  const shared = { db, clock: systemClock, events: silentEvents };
+  const models = openModels({ ...shared, config, random: Math.random });
+  onTestFinished(() => models.close());
+  const workRoot = await mkdtemp(join(tmpdir(), "runnel-host-"));
+  // Commands of a service of root run as another user, who has to pass through.
+  await chmod(workRoot, 0o711);
+  onTestFinished(() => rm(workRoot, { recursive: true, force: true }));
+  const selectTools = await openTools();
+  const thinking = createHostThinking({
+    ...shared,
+    config,
+    models,
+    dayBudget: new DayBudget({ ...shared, max: dayBudgetOfService(config) }),
+    selectTools,
+    workDirs: new WorkDirs({ root: workRoot, reserved: [], permitted: [] }),
+    hostRate: new RateLimit({ clock: systemClock, requestsPerSecond: 0, burst: 1 }),
+  });
+  const run = await addRun(db, { client });
+  const scope: RunScope = { client, runnerId, bindingId: "b", eventId: "e" };
+  const granted = { ...nothingGranted, ...grant };
+  await db.transaction().execute((trx) =>
+    insertRemoteRun(trx, {
+      runId: run.id,
+      client,
+      runnerId,
+      bindingId: "b",
+      era: "spec",
+      scope,
+      granted,
+      address: undefined,
+      context: new Uint8Array(),
+    }),
+  );
+  await db.updateTable("remote_run").set({ attempt: 1 }).where("run_id", "=", run.id).execute();
+  return { db, provider, reranker, thinking, selectTools, runId: run.id, workRoot, context: contextOf(run.id) };
+}
+
+/** What a handler is given when the server knows the run by its token. */
+export function contextOf(runId: string, signal: AbortSignal = new AbortController().signal): HandlerContext {
+  const values = createContextValues();
+  setAdmission(values, { caller: { kind: "run", runId, attempt: 1 }, network: "here" });
+  return { values, signal } as HandlerContext;
+}
+
+/** Calls a handler as a router would: with a whole message. */
+export async function ask<S extends DescMessage, Answer>(
+  handler: (request: MessageShape<S>, context: HandlerContext) => Answer | Promise<Answer>,
+  schema: S,
+  request: MessageInitShape<S>,
+  context: HandlerContext,
+): Promise<Answer> {
+  return await handler(create(schema, request), context);
+}
+
+async function openTools() {
+  const egress = createEgress({ clock: systemClock, allowsPrivate: false, exceptions: [] });
+  onTestFinished(() => egress.close());
+  const jail = await findBubblewrap({ clock: systemClock, hidden: [], path: process.env.PATH ?? "" });
+  const bash =
+    "problem" in jail
+      ? { name: "bash", why: jail.problem }
+      : createBash({ jail, clock: systemClock, denyList: "documented", growthBytesMax: 1_048_576, onKilled: () => {} });
+  return createSelectTools({
+    selectBuiltin: createSelectBuiltin([bash]),
+    egress,
+    clock: systemClock,
+    random: Math.random,
+    sign: () => ({}),
+    canSign: () => false,
+    callbackBaseUrl: "",
+    callbackTimeoutMs: 0,
+  });
+}
+
+export const nothingGranted: Grant = {
+  models: {},
+  tools: {},
+  knowledgeBases: {},
+  files: [],
+  pluginStorage: false,
+  workspaceStorage: false,
+  apis: [],
+  stateScopes: [],
+  delivery: { streaming: true, reply: true },
+  announcesStreaming: true,
+};

@@ -1,0 +1,67 @@
+// What has arrived on a stream and was not taken yet. It is read on while the last batch is being written, but only so far; then
+// the stream waits, and whoever sends with it.
+
+export interface ArrivalLimits<T> {
+  readonly itemsMax: number;
+  readonly sizeMax: number;
+  readonly sizeOf: (item: T) => number;
+}
+
+export class Arrivals<T> {
+  readonly #limits: ArrivalLimits<T>;
+  #waiting: T[] = [];
+  #size = 0;
+  #isOver = false;
+  #failure: { readonly error: unknown } | undefined;
+  #changed: (() => void) | undefined;
+
+  constructor(stream: AsyncIterable<T>, limits: ArrivalLimits<T>) {
+    this.#limits = limits;
+    void this.#read(stream);
+  }
+
+  /** All that has arrived since the last time, at least one; none at the end. Throws what broke the stream, after all before it. */
+  async take(): Promise<T[]> {
+    while (this.#waiting.length === 0 && !this.#isOver) {
+      await this.#change();
+    }
+    const taken = this.#waiting;
+    if (taken.length === 0 && this.#failure !== undefined) {
+      throw this.#failure.error;
+    }
+    this.#waiting = [];
+    this.#size = 0;
+    this.#tell();
+    return taken;
+  }
+
+  async #read(stream: AsyncIterable<T>): Promise<void> {
+    try {
+      for await (const item of stream) {
+        this.#waiting.push(item);
+        this.#size += this.#limits.sizeOf(item);
+        this.#tell();
+        while (this.#waiting.length >= this.#limits.itemsMax || this.#size >= this.#limits.sizeMax) {
+          await this.#change();
+        }
+      }
+    } catch (error) {
+      this.#failure = { error };
+    }
+    this.#isOver = true;
+    this.#tell();
+  }
+
+  /** The reader waits for room and the taker for items: never both. */
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#changed = resolve;
+    });
+  }
+
+  #tell(): void {
+    const changed = this.#changed;
+    this.#changed = undefined;
+    changed?.();
+  }
+}

@@ -4,6 +4,7 @@ import type { Ground } from "./app/ground.ts";
 import { openCallbacks } from "./app/open-callbacks.ts";
 import { openLog } from "./app/open-log.ts";
 import type { Address } from "./app/open-ports.ts";
+import { openRunners } from "./app/open-runners.ts";
 import { openRuns } from "./app/open-runs.ts";
 import { openServer } from "./app/open-server.ts";
 import { openThinking } from "./app/open-thinking.ts";
@@ -146,13 +147,19 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
   });
   const runlog = await openLog(ground, lease);
   const thinking = await openThinking(ground);
-  const runs: Dispatcher = await openRuns(ground, lease, runlog, thinking);
+  const runners = await openRunners(ground, runlog);
+  const runs: Dispatcher = await openRuns(ground, lease, runlog, thinking, runners);
   openCallbacks(ground, runlog);
   const pulse = new Pulse({ connections, clock, events });
   closers.defer(() => pulse.close());
   pulse.open();
   const whyUnfit = (): string | null => pulse.whyMissing() ?? lease.whyNotHeld() ?? ground.trust.whyUnfit();
-  const { leave, ...address } = await openServer(ground, whyUnfit, runlog, thinking, runs);
+  const { leave, ...address } = await openServer(ground, whyUnfit, {
+    ...runlog,
+    ...thinking,
+    ...runners,
+    dispatcher: runs,
+  });
   events.serverListening(address);
   return {
     ...address,

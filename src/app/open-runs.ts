@@ -2,23 +2,32 @@
 
 import { createBenchmark } from "../drivers/benchmark/benchmark.ts";
 import { createLlmLoop } from "../drivers/llm-loop/llm-loop.ts";
-import { runBudgetOfService } from "../drivers/response/budget.ts";
+import { createRemoteRunner } from "../drivers/remote-runner/remote-runner.ts";
+import { createDialRun } from "../runners/dial-run.ts";
+import { createOpenRemoteRun } from "../runners/remote-run.ts";
+import { runBudgetOfService } from "../runs/budget.ts";
 import { Dispatcher } from "../runs/dispatch.ts";
+import type { Driver } from "../runs/driver.ts";
 import type { Lease } from "../runs/lease.ts";
 import { Reaper } from "../runs/reap.ts";
 import { supervise } from "../runs/supervise.ts";
 import type { Ground } from "./ground.ts";
 import { openJobTasks } from "./open-jobs.ts";
 import type { Runlog } from "./open-log.ts";
+import type { Runners } from "./open-runners.ts";
 import type { Thinking } from "./open-thinking.ts";
+
+/** Of a runner that repeats itself: more of them tell nothing new. */
+const repeatedVerdictsMax = 100;
 
 export async function openRuns(
   ground: Ground,
   lease: Lease,
   { log, wakeup }: Runlog,
   { models, toolbox, dayBudget }: Thinking,
+  { mailboxes, runTokens }: Runners,
 ): Promise<Dispatcher> {
-  const { config, clock, events, traces, connections, workDirs, closers } = ground;
+  const { config, clock, events, traces, connections, egress, workDirs, closers } = ground;
   const { db, control } = connections;
   const defaults = {
     model: models.defaultModel,
@@ -27,9 +36,24 @@ export async function openRuns(
     runBudget: runBudgetOfService(config),
   };
   const shared = { resolveModel: models.resolve, clock, events, dayBudget, defaults };
-  const drivers = [
+  const drivers: readonly Driver[] = [
     createLlmLoop({ ...shared, toolbox }),
     createBenchmark({ ...shared, openTask: openJobTasks(ground) }),
+    createRemoteRunner({
+      clock,
+      mailboxes,
+      openRun: createOpenRemoteRun({
+        db,
+        clock,
+        limits: {
+          resultsMax: config.runnersMaxResults,
+          bytesMax: config.runnersMaxResultMb * 1024 * 1024,
+          repeatedVerdictsMax,
+        },
+      }),
+      dial: createDialRun({ db, egress, runTokens, hostUrl: config.runnersHostUrl }),
+      announceRoom: () => wakeup.publish({ topic: "offer", key: "", value: 0 }),
+    }),
   ];
   const findDriver = (name: string) => drivers.find((driver) => driver.name === name);
   const historyMessagesMax = config.sessionsHistoryMessages;
@@ -41,6 +65,7 @@ export async function openRuns(
     wakeup,
     lease,
     slots: config.runsSlots,
+    outsideDrivers: drivers.filter(({ isOutside }) => isOutside === true).map(({ name }) => name),
     supervise: (run, stop) => supervise(run, stop, superviseDeps),
   });
   ground.metrics.attach({ countActiveRuns: () => dispatcher.activeCount });

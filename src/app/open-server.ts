@@ -5,6 +5,7 @@ import { version } from "../base/version.ts";
 import { mountFeeds } from "../gateways/feed/feed-handler.ts";
 import { printOpenApiDocument } from "../gateways/openapi/document.ts";
 import { createRestGateway } from "../gateways/rest/gateway.ts";
+import { openHostRate } from "../host/rate.ts";
 import type { Dispatcher } from "../runs/dispatch.ts";
 import { UnverifiedBodies } from "../server/request-body.ts";
 import { createRequestListener } from "../server/request-listener.ts";
@@ -20,6 +21,7 @@ import { type Ground, runTimeoutOf } from "./ground.ts";
 import { jobSettings } from "./open-jobs.ts";
 import type { Runlog } from "./open-log.ts";
 import { type Address, openMetricsPort, openPorts } from "./open-ports.ts";
+import type { Runners } from "./open-runners.ts";
 import type { Thinking } from "./open-thinking.ts";
 
 export interface Doors extends Address {
@@ -33,9 +35,7 @@ export interface Doors extends Address {
 export async function openServer(
   ground: Ground,
   whyUnfit: () => string | null,
-  runlog: Runlog,
-  thinking: Thinking,
-  dispatcher: Dispatcher,
+  parts: Runlog & Thinking & Runners & { readonly dispatcher: Dispatcher },
 ): Promise<Doors> {
   const { config, clock, events, metrics, connections, keyRing, trust, egress, workDirs, closers } = ground;
   const { db } = connections;
@@ -44,7 +44,7 @@ export async function openServer(
   const drain = new AbortController();
   const whyNotReady = (): string | null => (leaving.signal.aborted ? "draining" : whyUnfit());
   const deps = {
-    ...runlog,
+    ...parts,
     db,
     clock,
     events,
@@ -53,14 +53,14 @@ export async function openServer(
     jobs: jobSettings(config),
     egress,
     workDirs,
-    dispatcher,
-    firstRuns: new FirstRuns({ db, clock, wakeup: runlog.wakeup }),
+    firstRuns: new FirstRuns({ db, clock, wakeup: parts.wakeup }),
     cursors: new Cursors(await loadSecret(db, "cursor")),
+    hostRate: openHostRate(clock),
     concurrentRunsMax: config.sessionsMaxConcurrent,
     clientRunsMax: config.sessionsClientMaxConcurrent,
     timeoutMs: runTimeoutOf(config),
-    ...thinking,
-    selectTools: thinking.toolbox.select,
+    runnerRunsMax: config.runnersMaxConcurrent,
+    selectTools: parts.toolbox.select,
     whyNotReady,
     drain: drain.signal,
     version,
@@ -70,8 +70,8 @@ export async function openServer(
   const reportError = (error: unknown): void => events.requestFailed({ method: "REST", error });
   const rest = createRestGateway({ handlers, services, feeds, bodyBytesMax: config.serverMaxBodyBytes, reportError });
   const metricsPort = await openMetricsPort(config, metrics, closers);
-  const rateOf = (requestsPerSecond: number): RateLimit =>
-    new RateLimit({ clock, requestsPerSecond, burst: config.rateLimitBurst });
+  const rateOf = (requestsPerSecond: number, times = 1): RateLimit =>
+    new RateLimit({ clock, requestsPerSecond: requestsPerSecond * times, burst: config.rateLimitBurst * times });
   const handler = createRequestListener({
     handlers,
     rest,
@@ -81,9 +81,17 @@ export async function openServer(
       ["/openapi.json", { contentType: "application/json", text: printOpenApiDocument({ services, version }) }],
     ]),
     admission: {
-      authenticator: new Authenticator({ db, clock, events, keyRing, acceptV1: config.authHmacV1 }),
+      authenticator: new Authenticator({
+        db,
+        clock,
+        events,
+        keyRing,
+        runTokens: parts.runTokens,
+        acceptV1: config.authHmacV1,
+      }),
       bodies: new UnverifiedBodies(),
       callerRate: rateOf(config.rateLimitRps),
+      frequentRate: rateOf(config.rateLimitRps, 100),
       failureRate: rateOf(config.rateLimitFailuresRps),
     },
     corsOrigins: config.serverCorsOrigins,

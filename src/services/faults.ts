@@ -1,11 +1,13 @@
 // How faults leave the services: as Connect errors that carry google.rpc details and nothing internal.
 
+import type { DescMethod } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { ConnectError, type Interceptor } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import { Fault, reasons } from "../base/fault.ts";
 import { isLockTimeout, isOutage } from "../storage/database.ts";
 import type { Events } from "../telemetry/events.ts";
+import { addApiError } from "./host-errors.ts";
 
 const domain = "runnel.dev";
 /** Some clients refuse trailers near 8 KB, so what a fault says stays below half of that. */
@@ -19,8 +21,8 @@ export function createFaultInterceptor(events: Events): Interceptor {
     const toError = (error: unknown): ConnectError =>
       // A caller that left, or whose time is over, is told so by connect's own reason.
       request.signal.aborted
-        ? ConnectError.from(request.signal.reason)
-        : toConnectError(error, request.method.name, events);
+        ? addApiError(request.method, ConnectError.from(request.signal.reason))
+        : toConnectError(error, request.method, events);
     try {
       const response = await next(request);
       return response.stream ? { ...response, message: mapErrors(response.message, toError) } : response;
@@ -39,7 +41,11 @@ async function* mapErrors<T>(messages: AsyncIterable<T>, map: (error: unknown) =
 }
 
 /** An unexpected error is logged and told as no more than that. */
-export function toConnectError(error: unknown, method: string, events: Events): ConnectError {
+export function toConnectError(error: unknown, method: DescMethod, events: Events): ConnectError {
+  return addApiError(method, present(error, method.name, events));
+}
+
+function present(error: unknown, method: string, events: Events): ConnectError {
   if (error instanceof Fault) {
     return presentFault(error);
   }

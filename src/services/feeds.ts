@@ -71,9 +71,7 @@ function guard<Method extends Feed["method"], T extends object>(deps: MeasureDep
         call.end();
       } catch (error) {
         const { signal } = context;
-        const failure = signal.aborted
-          ? ConnectError.from(signal.reason)
-          : toConnectError(error, method.name, deps.events);
+        const failure = signal.aborted ? ConnectError.from(signal.reason) : toConnectError(error, method, deps.events);
         call.end(failure);
         throw failure;
       } finally {

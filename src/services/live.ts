@@ -19,6 +19,8 @@ export interface LiveStream<T> {
   readonly open: (signal: AbortSignal) => AsyncGenerator<T>;
   /** A message that says nothing. */
   readonly empty: () => T;
+  /** The last message before a drain, where there is one. */
+  readonly farewell?: () => T;
   readonly clock: Clock;
   /** Aborts when the reader leaves or its deadline comes. */
   readonly reader: AbortSignal;
@@ -30,7 +32,7 @@ export interface LiveStream<T> {
  * Yields what the source yields, after an empty message and with more of them in between. Ends only when the source
  * does: a drain, old age, and a database that is away when it is asked end it with RESUME.
  */
-export async function* live<T>({ open, empty, clock, reader, drain }: LiveStream<T>): AsyncGenerator<T> {
+export async function* live<T>({ open, empty, farewell, clock, reader, drain }: LiveStream<T>): AsyncGenerator<T> {
   const interrupt = new Interrupt();
   const fire = (): void => interrupt.fire();
   const done = new AbortController();
@@ -52,6 +54,9 @@ export async function* live<T>({ open, empty, clock, reader, drain }: LiveStream
         throw reader.reason;
       }
       if (drain.aborted) {
+        if (farewell !== undefined) {
+          yield farewell();
+        }
         throw resume(0);
       }
       if (event === interrupted) {

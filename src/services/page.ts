@@ -12,3 +12,12 @@ export function nextPageToken<Row>(rows: readonly Row[], limit: number, tokenAft
   const last = rows.at(-1);
   return last === undefined || rows.length < limit ? "" : tokenAfter(last);
 }
+
+/** Token of the page that follows rows of which the store knows whether there are more. */
+export function nextTokenOf<Row>(
+  { rows, hasMore }: { readonly rows: readonly Row[]; readonly hasMore: boolean },
+  tokenAfter: (last: Row) => string,
+): string {
+  const last = hasMore ? rows.at(-1) : undefined;
+  return last === undefined ? "" : tokenAfter(last);
+}

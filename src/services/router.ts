@@ -6,28 +6,38 @@ import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import { Health } from "#gen/grpc/health/v1/health_pb.js";
 import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionV1Alpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.js";
+import { HostService } from "#gen/runnel/host/v1/host_service_pb.js";
+import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { CallbackService } from "#gen/runnel/v1/callback_service_pb.js";
 import { JobService } from "#gen/runnel/v1/job_service_pb.js";
+import { KnowledgeService } from "#gen/runnel/v1/knowledge_service_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import { RunnerWorkerService } from "#gen/runnel/v1/runner_worker_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
 import { TrustService } from "#gen/runnel/v1/trust_service_pb.js";
 import { messageBytesMax } from "../config/limits.ts";
 import type { Events } from "../telemetry/events.ts";
 import { assertAccess } from "../trust/caller.ts";
+import { createApprovalService } from "./approval-service.ts";
 import { createAuthService } from "./auth-service.ts";
 import { createCallbackService } from "./callback-service.ts";
 import { createDeadlineInterceptor } from "./deadline.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { createFaultInterceptor, toConnectError } from "./faults.ts";
 import { createHealthService } from "./health-service.ts";
+import { createHostService } from "./host-service.ts";
 import { createJobService } from "./job-service.ts";
+import { createKnowledgeService } from "./knowledge-service.ts";
 import { countRefusal, createMeasureInterceptor } from "./measure.ts";
 import { createProviderService } from "./provider-service.ts";
 import { createReflectionService } from "./reflection/reflection-service.ts";
 import { createRunService } from "./run-service.ts";
+import { createRunnerService } from "./runner-service.ts";
+import { createRunnerWorkerService } from "./runner-worker-service.ts";
 import { createSessionService } from "./session-service.ts";
 import { createSystemService } from "./system-service.ts";
 import { createTrustService } from "./trust-service.ts";
@@ -37,12 +47,17 @@ import { createValidationInterceptor } from "./validation.ts";
 export const services = [
   SessionService,
   RunService,
+  RunnerService,
+  RunnerWorkerService,
+  ApprovalService,
   CallbackService,
   JobService,
   TrustService,
   AuthService,
+  KnowledgeService,
   ProviderService,
   SystemService,
+  HostService,
 ] as const;
 
 /** Compressing a stream's message costs each reader more than its bytes do; a large page of a list is worth it. */
@@ -56,7 +71,7 @@ export function createRouter(deps: ServiceDeps & { readonly events: Events }): C
       try {
         assertAccess(values, method);
       } catch (error) {
-        const refusal = toConnectError(error, method.name, deps.events);
+        const refusal = toConnectError(error, method, deps.events);
         countRefusal(deps.events, method, refusal);
         throw refusal;
       }
@@ -73,12 +88,17 @@ export function createRouter(deps: ServiceDeps & { readonly events: Events }): C
   })
     .service(SessionService, createSessionService(deps))
     .service(RunService, createRunService(deps))
+    .service(RunnerService, createRunnerService(deps))
+    .service(RunnerWorkerService, createRunnerWorkerService(deps))
+    .service(ApprovalService, createApprovalService(deps))
     .service(CallbackService, createCallbackService(deps))
     .service(JobService, createJobService(deps))
     .service(TrustService, createTrustService(deps))
     .service(AuthService, createAuthService(deps))
+    .service(KnowledgeService, createKnowledgeService(deps))
     .service(ProviderService, createProviderService(deps))
     .service(SystemService, createSystemService(deps))
+    .service(HostService, createHostService(deps))
     .service(Health, createHealthService({ ...deps, services }));
   if (deps.config.serverReflection) {
     const reflection = createReflectionService({

@@ -10,6 +10,7 @@ import {
 } from "#gen/runnel/v1/run_service_pb.js";
 import { Fault } from "../base/fault.ts";
 import type { Sink } from "../base/sink.ts";
+import { traceParentOf } from "../base/trace-parent.ts";
 import { makeReceipt } from "../jobs/receipt.ts";
 import { decodeResult, type LogEntry } from "../runlog/result.ts";
 import { assertResultsKept } from "../runlog/results-kept.ts";
@@ -23,9 +24,14 @@ import { type Client, requireClient, requireReader } from "../trust/caller.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { live } from "./live.ts";
 import { nextPageToken, pageSize } from "./page.ts";
+import { createResourceFinder } from "./resource-finder.ts";
+import { startRunOfEvent } from "./start-run.ts";
 
-export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunService> {
+export function createRunService(services: ServiceDeps): ServiceImpl<typeof RunService> {
+  const deps = { ...services, resources: createResourceFinder(services) };
   return {
+    startRun: (request, { values }) =>
+      startRunOfEvent(deps, requireClient(values).client, request, traceParentOf(values)),
     getRun: async ({ runId }, context) => ({
       run: presentRun(await requireRun(deps.db, requireClient(context.values), runId)),
     }),
@@ -73,7 +79,7 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
   };
 }
 
-async function requireRun(db: Db, { client }: Client, runId: string): Promise<ClientRun> {
+export async function requireRun(db: Db, { client }: Client, runId: string): Promise<ClientRun> {
   const run = await findClientRun(db, { client, id: runId });
   if (run === undefined) {
     throw new Fault("RUN_NOT_FOUND", "run not found");

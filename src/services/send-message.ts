@@ -10,7 +10,7 @@ import {
   SendMessageResponseSchema,
 } from "#gen/runnel/v1/session_service_pb.js";
 import { Fault } from "../base/fault.ts";
-import { assertBudgetKnown, runBudgetOf, runBudgetOfService } from "../drivers/response/budget.ts";
+import { assertBudgetKnown, runBudgetOf, runBudgetOfService } from "../runs/budget.ts";
 import { type StartRequest, startAlone, startRun } from "../runs/start.ts";
 import { callbackUrlOf } from "../sessions/callback.ts";
 import type { Transaction } from "../storage/database.ts";

@@ -4,7 +4,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { SystemService } from "#gen/runnel/v1/system_service_pb.js";
 import { messageBytesMax } from "../config/limits.ts";
 import { parallelCallsMax } from "../drivers/llm-loop/tool-batch.ts";
-import { runBudgetOfService } from "../drivers/response/budget.ts";
+import { runBudgetOfService } from "../runs/budget.ts";
 import type { Amount } from "../runs/day-budget.ts";
 import { serverVersion } from "../storage/migrate.ts";
 import { callTimeoutMs } from "../tools/call.ts";

@@ -151,8 +151,8 @@ test("a stream that the service ends before its end counts as dropped, with the 
   function dropReason({ reason }: { reason: string }): void {
     dropped.push(reason);
   }
-  const resume = toConnectError(new Fault("RESUME", "come again"), "TailRun", silentEvents);
   const { tailRun } = RunService.method;
+  const resume = toConnectError(new Fault("RESUME", "come again"), tailRun, silentEvents);
   const open = new MeasuredCall(deps, tailRun, "grpc");
   open.read();
   open.end(resume);

@@ -1,0 +1,51 @@
+// How failures are told to runners: beside what every caller gets, in the words of the LangBot AgentRunner Protocol v1, §9.
+
+import type { DescMethod } from "@bufbuild/protobuf";
+import { Code, type ConnectError } from "@connectrpc/connect";
+import { ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
+import { ApiErrorSchema, HostService } from "#gen/runnel/host/v1/host_service_pb.js";
+
+/** The whole of a failure has to fit into a trailer, and says its message twice already. */
+const messageCharsMax = 500;
+
+/** Adds the detail that runners read, where it is their service that failed. */
+export function addApiError({ parent }: DescMethod, error: ConnectError): ConnectError {
+  if (parent.typeName !== HostService.typeName || error.findDetails(ApiErrorSchema).length > 0) {
+    return error;
+  }
+  const info = error.findDetails(ErrorInfoSchema)[0];
+  error.details.push({
+    desc: ApiErrorSchema,
+    value: {
+      code: codeOf(error.code, info?.reason),
+      message: error.rawMessage.slice(0, messageCharsMax).toWellFormed(),
+      retryable: isRetryable(error.code, info?.reason),
+      details: JSON.stringify({ ...(info !== undefined && { reason: info.reason, ...info.metadata }) }),
+    },
+  });
+  return error;
+}
+
+function codeOf(code: Code, reason: string | undefined): string {
+  if (code === Code.ResourceExhausted) {
+    return limitReasons.has(reason ?? "") ? "rate_limited" : "payload_too_large";
+  }
+  return codes.get(code) ?? "runtime_error";
+}
+
+/** A quota that is used up has no later either: it is told as a limit, and not to be retried. */
+const limitReasons: ReadonlySet<string> = new Set(["RATE_LIMITED", "CONCURRENCY_EXHAUSTED", "QUOTA_EXHAUSTED"]);
+
+const codes: ReadonlyMap<Code, string> = new Map([
+  [Code.Unauthenticated, "unauthorized"],
+  [Code.PermissionDenied, "unauthorized"],
+  [Code.NotFound, "not_found"],
+  [Code.DeadlineExceeded, "deadline_exceeded"],
+  [Code.InvalidArgument, "invalid_argument"],
+  [Code.OutOfRange, "invalid_argument"],
+]);
+
+/** A run whose time is over has no later; an action that took too long may be quicker then. */
+function isRetryable(code: Code, reason: string | undefined): boolean {
+  return code === Code.Unavailable || code === Code.Aborted || reason === "RATE_LIMITED" || reason === "TIMEOUT";
+}

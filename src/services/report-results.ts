@@ -1,0 +1,104 @@
+// Takes what a worker reports to the driver of its run: here, when this replica works on the run, else by way of the database.
+//
+// P1  Nothing is said of a report before it is durable, and what is said is what the replica that works on the run decided.
+
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { ResultDisposition, type ResultVerdictSchema } from "#gen/runnel/v1/runner_service_pb.js";
+import {
+  type ReportResultsRequest,
+  type ReportResultsResponse,
+  ReportResultsResponseSchema,
+} from "#gen/runnel/v1/runner_worker_service_pb.js";
+import { Fault } from "../base/fault.ts";
+import { reportCharsMax } from "../runners/limits.ts";
+import { showType } from "../runners/results/verdict.ts";
+import { findRemoteRunAccess } from "../storage/remote-run.ts";
+import { appendVerdicts } from "../storage/result-verdict.ts";
+import { isActive, lockRun } from "../storage/run.ts";
+import type { Client } from "../trust/caller.ts";
+import type { ServiceDeps } from "./deps.ts";
+
+export async function reportResults(
+  deps: ServiceDeps,
+  { client }: Client,
+  request: ReportResultsRequest,
+): Promise<ReportResultsResponse> {
+  assertSize(request);
+  return (await deliver(deps, client, request)) ?? (await answerLate(deps, request));
+}
+
+/** Undefined when the run has ended. */
+async function deliver(
+  deps: ServiceDeps,
+  client: string,
+  request: ReportResultsRequest,
+): Promise<ReportResultsResponse | undefined> {
+  const { runId, attempt } = request;
+  const hasEnded = async (): Promise<boolean> => {
+    const run = await findRemoteRunAccess(deps.db, runId);
+    assertAttempt(run, { client, attempt });
+    return run === undefined || !isActive(run.status);
+  };
+  const mailbox = deps.mailboxes.find(runId);
+  if (mailbox === undefined || mailbox.isClosed) {
+    return (await hasEnded()) ? undefined : await deps.forwarding.forward(request, hasEnded);
+  }
+  assertAttempt(mailbox.owner, { client, attempt });
+  try {
+    return await mailbox.deliver(deps.clock, request);
+  } catch (error) {
+    if (await hasEnded()) {
+      deps.mailboxes.closeOf(runId);
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+function assertSize({ results }: ReportResultsRequest): void {
+  const chars = results.reduce((sum, { type, data, usage = "" }) => sum + type.length + data.length + usage.length, 0);
+  if (chars > reportCharsMax) {
+    throw new Fault("PAYLOAD_TOO_LARGE", `results of ${chars} characters: report at most ${reportCharsMax} at a time`);
+  }
+}
+
+/** A run of somebody else is none. */
+function assertAttempt(
+  run: { readonly client: string; readonly attempt: number; readonly is_dialled?: boolean } | undefined,
+  given: { readonly client: string; readonly attempt: number },
+): void {
+  if (run === undefined || run.client !== given.client) {
+    throw new Fault("RUN_NOT_FOUND", "run not found");
+  }
+  if (run.is_dialled === true) {
+    throw new Fault("ATTEMPT_STALE", "the runner of this run is dialled: what it says comes by the call to it");
+  }
+  if (run.attempt !== given.attempt) {
+    throw new Fault("ATTEMPT_STALE", `attempt ${given.attempt} does not have this run: stop working on it`);
+  }
+}
+
+/** Verdicts of a run beyond which what comes too late leaves none: there may be any number of it. */
+const verdictsMaxLate = 1_000;
+
+/** Nothing of the report counts, and its worker learns why. */
+async function answerLate({ db }: ServiceDeps, request: ReportResultsRequest): Promise<ReportResultsResponse> {
+  const { runId, results } = request;
+  const verdicts = results.map(({ sequence, type }) => ({
+    sequence: Number(sequence),
+    type: showType(type),
+    disposition: "ignored_after_terminal",
+    diagnostics: [],
+  }));
+  await db.transaction().execute(async (trx) => {
+    await lockRun(trx, runId);
+    await appendVerdicts(trx, runId, verdicts, verdictsMaxLate);
+  });
+  const disposition = ResultDisposition.IGNORED_AFTER_TERMINAL;
+  return create(ReportResultsResponseSchema, {
+    ended: true,
+    verdicts: results.map(
+      ({ sequence, type }): MessageInitShape<typeof ResultVerdictSchema> => ({ sequence, type, disposition }),
+    ),
+  });
+}

@@ -1,0 +1,48 @@
+// A service with a runner and a binding, for tests of the runs that events start.
+
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { ServiceError } from "@grpc/grpc-js";
+import type { BindingSchema } from "#gen/runnel/v1/binding_pb.js";
+import type { AgentEventSchema } from "#gen/runnel/v1/event_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import type { Config } from "../../src/config/keys.ts";
+import { credentialsOf } from "../harness/credentials.ts";
+import { GrpcClient, reasonOf } from "../harness/grpc.ts";
+import { startService } from "../harness/service.ts";
+import { greedyManifest, runnerId } from "../runners/manifests.ts";
+
+export type EventInit = Extract<MessageInitShape<typeof AgentEventSchema>, { readonly $typeName?: never }>;
+export type BindingInit = Extract<MessageInitShape<typeof BindingSchema>, { readonly $typeName?: never }>;
+
+export async function openRunnerStage(flags: Partial<Config> = {}) {
+  const service = await startService(flags);
+  const client = new GrpcClient(service.target);
+  const stranger = new GrpcClient(service.target, credentialsOf("stranger"));
+  return {
+    service,
+    client,
+    stranger,
+    register: (manifests: readonly string[] = [greedyManifest], workerId = "worker", era = "spec") =>
+      client.call(RunnerService.method.registerRunners, { workerId, manifests: [...manifests], era }),
+    put: async (binding: BindingInit = {}) =>
+      (await client.call(RunnerService.method.putBinding, { binding: { bindingId: "b", runnerId, ...binding } }))
+        .binding,
+    start: async (event: EventInit = {}, requestId = "") => {
+      const asked = { requestId, event: { eventId: "e-1", eventType: "message.received", ...event } };
+      const { run } = await client.call(RunService.method.startRun, asked);
+      if (run === undefined) {
+        throw new Error("the service answered without a run");
+      }
+      return run;
+    },
+  };
+}
+
+/** Why a call was refused. */
+export async function refusal(call: Promise<unknown>): Promise<string | undefined> {
+  return await call.then(
+    () => undefined,
+    (error: ServiceError) => reasonOf(error),
+  );
+}

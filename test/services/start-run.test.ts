@@ -1,0 +1,518 @@
+// StartRun: one event, one binding, one run, with everything that it may use decided and kept.
+
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import pg from "pg";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { AgentEventRecordSchema } from "#gen/runnel/host/v1/host_service_pb.js";
+import { AgentRunContextSchema } from "#gen/runnel/v1/agent_run_context_pb.js";
+import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
+import { Run_State, RunSchema } from "#gen/runnel/v1/run_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { type Era, printContext } from "../../src/runners/era.ts";
+import { conversationKey, stateKey } from "../../src/runners/scope.ts";
+import { credentialsOf } from "../harness/credentials.ts";
+import { query } from "../harness/database.ts";
+import { until } from "../harness/wait.ts";
+import { greedyManifest, manifestOf, runnerId } from "../runners/manifests.ts";
+import { type BindingInit, openRunnerStage, refusal } from "./runner-stage.ts";
+
+type Stage = Awaited<ReturnType<typeof openRunnerStage>>;
+
+/** A stage with a runner that asks for everything, and a binding. */
+async function openBound(binding: BindingInit = {}, manifest = greedyManifest): Promise<Stage> {
+  const stage = await openRunnerStage();
+  await stage.register([manifest]);
+  await stage.put(binding);
+  return stage;
+}
+
+interface RemoteRow {
+  readonly runner_id: string;
+  readonly binding_id: string;
+  readonly era: string;
+  readonly scope: Record<string, unknown>;
+  readonly granted: Record<string, unknown>;
+  readonly context: Buffer;
+  readonly attempt: number;
+}
+
+async function remoteRun({ service }: Stage, runId: string): Promise<RemoteRow> {
+  const [row] = await query<RemoteRow>(service.databaseUrl, "select * from remote_run where run_id = $1", [runId]);
+  if (row === undefined) {
+    throw new Error(`run ${runId} has no row of its runner`);
+  }
+  return row;
+}
+
+/** What the runner of a run is told, as its JSON. */
+async function contextText(stage: Stage, runId: string): Promise<string> {
+  const { context, era } = await remoteRun(stage, runId);
+  return printContext(fromBinary(AgentRunContextSchema, context), era as Era);
+}
+
+async function contextOf(stage: Stage, runId: string) {
+  return JSON.parse(await contextText(stage, runId));
+}
+
+async function countRows({ service }: Stage, table: string): Promise<number> {
+  const [row] = await query<{ n: number }>(service.databaseUrl, `select count(*)::int as n from ${table}`);
+  return row?.n ?? -1;
+}
+
+const talk = { conversationId: "talk", actor: { actorType: "user", actorId: "ada" }, input: { text: "hello" } };
+
+describe("a run of an event", () => {
+  test.each([
+    [90, 60],
+    [30, 30],
+  ])("with %i s of its binding waits for a worker for %i s", async (allowed, offered) => {
+    const stage = await openBound({ runnerConfig: `{"timeout":${allowed}}` });
+    const run = await stage.start(talk);
+    expect(run).toMatchObject({ state: Run_State.QUEUED, driver: "remote-runner", runnerId, bindingId: "b" });
+    const [row] = await query(
+      stage.service.databaseUrl,
+      `select run.status, owner, epoch, input, extract(epoch from wake_at - run.create_time)::float8 as offered,
+        extract(epoch from deadline - run.create_time)::float8 as allowed, session.runner_id,
+        session.name = session.id::text as is_hidden, session.latest_run_id = run.id as is_latest,
+        extract(epoch from deadline)::float8 as deadline
+       from run join session on session.id = run.session where run.id = $1`,
+      [run.runId],
+    );
+    expect(row).toMatchObject({
+      status: "queued",
+      owner: null,
+      epoch: 0,
+      offered,
+      allowed,
+      runner_id: runnerId,
+      is_hidden: true,
+      is_latest: true,
+    });
+    expect(fromBinary(MessageSchema, row?.input)).toMatchObject({ role: "user", content: { value: "hello" } });
+    expect((await contextOf(stage, run.runId)).runtime.deadline_at).toBeCloseTo(row?.deadline, 3);
+  });
+
+  test("is shown with its runner and its binding wherever runs are shown", async () => {
+    const { client, start } = await openBound();
+    const run = await start();
+    const read = await client.call(RunService.method.getRun, { runId: run.runId });
+    expect(toBinary(RunSchema, read.run ?? run)).toEqual(toBinary(RunSchema, run));
+    const { runs } = await client.call(RunService.method.listRuns, {});
+    expect(runs).toMatchObject([{ runId: run.runId, runnerId, bindingId: "b" }]);
+  });
+
+  test("has a session that nobody lists or reaches", async () => {
+    const { client, start } = await openBound();
+    const { sessionId } = await start();
+    expect((await client.call(SessionService.method.listSessions, {})).sessions).toEqual([]);
+    expect(await refusal(client.call(SessionService.method.getSession, { sessionId }))).toBe("SESSION_NOT_FOUND");
+  });
+
+  test("is told to whoever looks for work", async () => {
+    const stage = await openBound();
+    const listener = new pg.Client({ connectionString: stage.service.databaseUrl });
+    await listener.connect();
+    onTestFinished(() => listener.end());
+    let heard = 0;
+    listener.on("notification", () => {
+      heard += 1;
+    });
+    await listener.query("listen runnel_offer");
+    await stage.start();
+    await until("a word of the offer", () => heard > 0);
+  });
+
+  test("is created over REST", async () => {
+    const { service } = await openBound();
+    const response = await fetch(`${service.url}/v1/runs`, {
+      method: "POST",
+      headers: { ...credentialsOf(), "content-type": "application/json" },
+      body: '{"event":{"event_id":"e","event_type":"message.received","input":{"text":"hi"}}}',
+    });
+    expect(response.status).toBe(201);
+    expect(await response.json()).toMatchObject({ state: "queued", runner_id: runnerId, binding_id: "b" });
+  });
+
+  test("counts among the active runs of its client", async () => {
+    const stage = await openRunnerStage({ sessionsClientMaxConcurrent: 2 });
+    await stage.register();
+    await stage.put();
+    await stage.start({ eventId: "1" });
+    await stage.start({ eventId: "2" });
+    expect(await refusal(stage.start({ eventId: "3" }))).toBe("CONCURRENCY_EXHAUSTED");
+    expect(await countRows(stage, "remote_run")).toBe(2);
+    expect(await countRows(stage, "agent_event")).toBe(2);
+  });
+
+  test("can be cancelled while it waits", async () => {
+    const { client, start } = await openBound();
+    const { runId } = await start();
+    const { run } = await client.call(RunService.method.cancelRun, { runId });
+    expect(run).toMatchObject({ state: Run_State.CANCELLED, runnerId, bindingId: "b" });
+  });
+});
+
+describe("the same event with the same request id", () => {
+  test("is one run with one answer, also at once (case 12)", async () => {
+    const stage = await openBound();
+    const runs = await Promise.all(Array.from({ length: 5 }, () => stage.start(talk, "key-1")));
+    expect(new Set(runs.map(({ runId }) => runId)).size).toBe(1);
+    expect(await countRows(stage, "remote_run")).toBe(1);
+    expect(await countRows(stage, "history_item")).toBe(1);
+    expect(await refusal(stage.start({ ...talk, eventId: "other" }, "key-1"))).toBe("REQUEST_ID_REUSED");
+  });
+
+  test("has its answer also when the binding has gone meanwhile", async () => {
+    const { client, start } = await openBound();
+    const { runId } = await start(talk, "key-1");
+    await client.call(RunnerService.method.deleteBinding, { bindingId: "b" });
+    expect((await start(talk, "key-1")).runId).toBe(runId);
+    expect(await refusal(start(talk, "key-2"))).toBe("BINDING_NOT_FOUND");
+  });
+
+  test("may be tried again when it was refused", async () => {
+    const { register, put, start } = await openRunnerStage();
+    await put();
+    expect(await refusal(start(talk, "key-1"))).toBe("RUNNER_NOT_FOUND");
+    await register();
+    expect(await refusal(start(talk, "key-1"))).toBeUndefined();
+  });
+});
+
+describe("an event", () => {
+  test("that no binding takes, or several, or whose runner is unknown, starts nothing (case 13)", async () => {
+    const stage = await openRunnerStage();
+    expect(await refusal(stage.start())).toBe("BINDING_NOT_FOUND");
+    await stage.put();
+    expect(await refusal(stage.start())).toBe("RUNNER_NOT_FOUND");
+    await stage.register();
+    await stage.put({ bindingId: "c" });
+    expect(await refusal(stage.start())).toBe("BINDING_AMBIGUOUS");
+    await stage.put({ bindingId: "c", enabled: false });
+    expect(await refusal(stage.start())).toBeUndefined();
+    for (const table of ["run", "session", "remote_run", "agent_event"]) {
+      expect(await countRows(stage, table)).toBe(1);
+    }
+  });
+
+  test("goes to the binding of its own scope among those of others", async () => {
+    const stage = await openBound({ bindingId: "mine", scope: { kind: 3, id: "bot-1" } });
+    await stage.put({ bindingId: "theirs", scope: { kind: 3, id: "bot-2" } });
+    await stage.put({ bindingId: "space", scope: { kind: 2, id: "bot-1" } });
+    expect((await stage.start({ botId: "bot-1" })).bindingId).toBe("mine");
+    expect((await stage.start({ botId: "bot-2" })).bindingId).toBe("theirs");
+    expect((await stage.start({ workspaceId: "bot-1" })).bindingId).toBe("space");
+    expect(await refusal(stage.start())).toBe("BINDING_NOT_FOUND");
+  });
+
+  test("of a client meets no binding of another one", async () => {
+    const { stranger } = await openBound();
+    const event = { eventId: "e", eventType: "message.received" };
+    expect(await refusal(stranger.call(RunService.method.startRun, { event }))).toBe("BINDING_NOT_FOUND");
+  });
+
+  test("of a known runner that is offline is queued (case 13)", async () => {
+    const stage = await openBound();
+    await query(stage.service.databaseUrl, "delete from worker_session");
+    expect((await stage.start()).state).toBe(Run_State.QUEUED);
+  });
+
+  test.each<[string, object]>([
+    ["no id", { eventId: "" }],
+    ["no type", { eventType: "" }],
+    ["a trigger of an unknown source", { trigger: { type: "message.received", source: "carrier pigeon" } }],
+    ["a trigger without a source", { trigger: { type: "message.received" } }],
+    ["U+0000 in its id", { eventId: "a\0" }],
+    ["U+0000 in its text", { input: { text: "a\0b" } }],
+    ["U+0000 in its data", { data: '{"a":"\\u0000"}' }],
+    ["half a surrogate pair in a part", { input: { contents: ['{"type":"text","text":"\\udc00"}'] } }],
+    ["a part that is a text", { input: { contents: ['"hello"'] } }],
+    ["an attachment that is null", { input: { attachments: ["null"] } }],
+    ["data that is a list", { data: "[]" }],
+    ["data that is no JSON", { data: '{"a":NaN}' }],
+    ["data without end", { data: '{"a":'.repeat(101) + 1 + "}".repeat(101) }],
+    ["an actor without a kind", { actor: { actorId: "ada" } }],
+    ["metadata of the actor that is a number", { actor: { actorType: "user", metadata: "1" } }],
+    ["an adapter's extra that is empty", { adapterExtra: "" }],
+  ])("with %s is refused, and nothing is written (case 14)", async (_, event) => {
+    const stage = await openBound();
+    expect(await refusal(stage.start(event))).toBe("INVALID_ARGUMENT");
+    expect(await countRows(stage, "run")).toBe(0);
+    expect(await countRows(stage, "conversation")).toBe(0);
+  });
+
+  test("whose context no runner could be sent is refused", async () => {
+    const stage = await openBound();
+    const contents = [JSON.stringify({ type: "image_base64", image_base64: "A".repeat(3_200_000) })];
+    expect(await refusal(stage.start({ ...talk, input: { contents } }))).toBe("PAYLOAD_TOO_LARGE");
+    expect(await countRows(stage, "run")).toBe(0);
+    expect(await countRows(stage, "conversation")).toBe(0);
+  });
+});
+
+describe("the time of a run", () => {
+  test.each([
+    ["{}", 300],
+    ['{"timeout":null}', 3_600],
+    ['{"timeout":100000}', 3_600],
+  ])("of the configuration %s is %d s (case 15)", async (runnerConfig, seconds) => {
+    const stage = await openBound({ runnerConfig });
+    const { runId } = await stage.start();
+    const [row] = await query<{ allowed: number }>(
+      stage.service.databaseUrl,
+      "select extract(epoch from deadline - create_time)::float8 as allowed from run where id = $1",
+      [runId],
+    );
+    expect(row?.allowed).toBe(seconds);
+  });
+});
+
+describe("a conversation", () => {
+  test("has an event and an item for each run, numbered one after the other also at once", async () => {
+    const stage = await openBound();
+    const runs = await Promise.all(Array.from({ length: 12 }, (_, n) => stage.start({ ...talk, eventId: `e-${n}` })));
+    const numbers = [];
+    for (const { runId } of runs) {
+      const { context } = await contextOf(stage, runId);
+      numbers.push([context.event_seq, context.transcript_seq, context.has_history_before]);
+    }
+    const inOrder = Array.from({ length: 12 }, (_, n) => [n + 1, n + 1, n > 0]);
+    expect(numbers.toSorted(([a], [b]) => Number(a) - Number(b))).toEqual(inOrder);
+    const items = await query<{ seq: number }>(
+      stage.service.databaseUrl,
+      "select seq::int from history_item order by seq",
+    );
+    expect(items.map(({ seq }) => seq)).toEqual(inOrder.map(([seq]) => seq));
+  });
+
+  test("of a thousand items comes along with none of them, but with where they end (case 16)", async () => {
+    const stage = await openBound();
+    const first = await stage.start({ ...talk, input: { text: "the very first" } });
+    await query(
+      stage.service.databaseUrl,
+      `insert into history_item (scope, seq, id, run_id, event_id, role, content, content_json)
+       select scope, n, gen_random_uuid(), $1, 'e', 'assistant', 'said before', '{}'
+       from conversation, generate_series(2, 1001) as n`,
+      [first.runId],
+    );
+    await query(stage.service.databaseUrl, "update conversation set last_item = 1001");
+    const { runId } = await stage.start({ ...talk, eventId: "e-2" });
+    const text = await contextText(stage, runId);
+    expect(text).not.toContain("said before");
+    expect(text).not.toContain("the very first");
+    expect(JSON.parse(text).context).toMatchObject({
+      latest_cursor: expect.stringMatching(/^[\w-]{20,}$/),
+      event_seq: 2,
+      transcript_seq: 1_002,
+      has_history_before: true,
+      inline_policy: { mode: "current_event", delivered_count: 0 },
+    });
+  });
+
+  test("keeps what was said, the beginning of it as text and the whole of it as it came", async () => {
+    const stage = await openBound();
+    const text = "😀".repeat(5_000);
+    const contents = [`{ "type": "text", "text": "${text}", "n": 1.0 }`];
+    const { runId } = await stage.start({ ...talk, input: { contents } });
+    const [item] = await query(stage.service.databaseUrl, "select * from history_item");
+    expect(item).toMatchObject({ run_id: runId, event_id: "e-1", role: "user", content: "😀".repeat(4_000) });
+    expect(item?.content_json).toBe(`{"role":"user","content":[{"type":"text","text":"${text}","n":1.0}]}`);
+    const [event] = await query(stage.service.databaseUrl, "select * from agent_event");
+    expect(fromBinary(AgentEventRecordSchema, event?.record)).toMatchObject({
+      eventId: "e-1",
+      eventType: "message.received",
+      source: "api",
+      conversationId: "talk",
+      actorType: "user",
+      actorId: "ada",
+      inputSummary: "😀".repeat(1_000),
+      seq: 1n,
+      metadata: "{}",
+    });
+  });
+
+  test("has no item of an event with which nothing was said, and the past before it is all there is", async () => {
+    const stage = await openBound({ eventTypes: ["message.received", "member.joined"] });
+    await stage.start(talk);
+    const { runId } = await stage.start({ eventId: "e-2", eventType: "member.joined", conversationId: "talk" });
+    const { context } = await contextOf(stage, runId);
+    expect(context).toMatchObject({ event_seq: 2, has_history_before: true });
+    expect(context).not.toHaveProperty("transcript_seq");
+    expect(await countRows(stage, "history_item")).toBe(1);
+  });
+
+  test("is another one in another thread, bot or workspace", async () => {
+    const stage = await openBound();
+    await stage.start(talk);
+    const elsewhere = [{ threadId: "t" }, { botId: "b" }, { workspaceId: "w" }, { conversationId: "other" }];
+    for (const place of elsewhere) {
+      const { runId } = await stage.start({ ...talk, ...place });
+      expect((await contextOf(stage, runId)).context.has_history_before).toBe(false);
+    }
+    expect(await countRows(stage, "conversation")).toBe(1 + elsewhere.length);
+  });
+
+  test("is none for an event of none: its event is kept without a place", async () => {
+    const stage = await openBound();
+    const { runId } = await stage.start({ input: { text: "hello" } });
+    const { context } = await contextOf(stage, runId);
+    expect(context.available_apis).toMatchObject({ history_page: false, history_search: false, event_page: false });
+    expect(context.available_apis.event_get).toBe(true);
+    expect(context).not.toHaveProperty("latest_cursor");
+    expect((await remoteRun(stage, runId)).granted.apis).not.toContain("history_page");
+    expect(await countRows(stage, "conversation")).toBe(0);
+    const [event] = await query(stage.service.databaseUrl, "select scope, seq from agent_event");
+    expect(event).toEqual({ scope: null, seq: null });
+  });
+});
+
+describe("what a run may use", () => {
+  const allowing = {
+    resourcePolicy: { allowedTools: ["glob", "no-such-tool"], allowedModels: ["demo", "no-such-model"] },
+  };
+
+  test("is what this service has of it", async () => {
+    const stage = await openBound(allowing);
+    const { runId } = await stage.start(talk);
+    const { granted, scope } = await remoteRun(stage, runId);
+    expect(granted).toMatchObject({
+      models: { demo: ["invoke", "stream", "count_tokens"] },
+      tools: { glob: ["detail", "call"] },
+      knowledgeBases: {},
+      pluginStorage: true,
+      workspaceStorage: false,
+      stateScopes: ["conversation", "actor"],
+    });
+    expect(scope).toEqual({
+      client: "key/local",
+      runnerId,
+      bindingId: "b",
+      eventId: "e-1",
+      conversationId: "talk",
+      actor: { type: "user", id: "ada" },
+    });
+    const { resources } = await contextOf(stage, runId);
+    expect(resources.models).toMatchObject([{ model_id: "demo", model_type: "llm", operations: ["invoke", "stream"] }]);
+    expect(resources.tools).toMatchObject([{ tool_name: "glob", operations: ["detail", "call"] }]);
+  });
+
+  test("is nothing of what the policy allows and the manifest does not ask for (case 18)", async () => {
+    const stage = await openBound(allowing, manifestOf({ capabilities: { tool_calling: true } }));
+    const { runId } = await stage.start(talk);
+    expect((await remoteRun(stage, runId)).granted).toMatchObject({ models: {}, tools: {} });
+    expect((await contextOf(stage, runId)).resources).toMatchObject({ models: [], tools: [] });
+  });
+
+  test("stays as it was when the policy changes, and the next run has the new one (case 22)", async () => {
+    const stage = await openBound(allowing);
+    const before = await stage.start(talk);
+    const granted = await remoteRun(stage, before.runId);
+    await stage.put({ resourcePolicy: { allowWorkspaceStorage: true }, statePolicy: { enableState: false } });
+    expect(await remoteRun(stage, before.runId)).toEqual(granted);
+    const after = await stage.start({ ...talk, workspaceId: "w" });
+    expect((await remoteRun(stage, after.runId)).granted).toMatchObject({
+      tools: {},
+      workspaceStorage: true,
+      stateScopes: [],
+    });
+  });
+
+  test("stays as it was when its runner asks for less, and the next run has less", async () => {
+    const stage = await openBound(allowing);
+    const before = await stage.start(talk);
+    const granted = await remoteRun(stage, before.runId);
+    await stage.register([manifestOf()]);
+    expect(await remoteRun(stage, before.runId)).toEqual(granted);
+    const after = await stage.start(talk);
+    expect((await remoteRun(stage, after.runId)).granted).toMatchObject({ models: {}, tools: {} });
+  });
+
+  test("is kept apart from what its runner is told: a context that says more grants no more (case 28)", async () => {
+    const stage = await openBound();
+    // Everything that a caller may say freely claims to be a grant.
+    const claim = '{"resources":{"tools":[{"tool_name":"bash","operations":["call"]}]},"tools":["bash"]}';
+    const { runId } = await stage.start({ ...talk, adapterExtra: claim, data: claim });
+    const { granted } = await remoteRun(stage, runId);
+    expect(granted).toMatchObject({ tools: {} });
+    const { resources } = await contextOf(stage, runId);
+    expect(resources.tools).toEqual([]);
+  });
+});
+
+describe("what a runner is told", () => {
+  test("is in the words of the era that it was registered with", async () => {
+    const stage = await openBound();
+    const attachments = ['{"type":"file","id":"f-1"}'];
+    const event = { ...talk, input: { text: "a", attachments } };
+    const spec = await contextOf(stage, (await stage.start(event)).runId);
+    expect(spec.input.attachments).toEqual([{ artifact_id: "f-1", artifact_type: "file", id: "f-1" }]);
+    await stage.register([greedyManifest], "worker", "4.11");
+    const { runId } = await stage.start(event);
+    expect((await remoteRun(stage, runId)).era).toBe("4.11");
+    expect((await contextOf(stage, runId)).input.attachments).toEqual([{ type: "file", id: "f-1" }]);
+  });
+
+  test("has every number as it was written", async () => {
+    const free = '{"big":9007199254740993,"one":1,"float":1.0,"exponent":1e2}';
+    const stage = await openBound({ runnerConfig: free });
+    const event = `{"event_id":"e","event_type":"message.received","data":${free},"adapter_extra":${free},
+      "input":{"contents":[${free}]},"subject":{"subject_type":"s","data":${free}}}`;
+    const response = await fetch(`${stage.service.url}/v1/runs`, {
+      method: "POST",
+      headers: { ...credentialsOf(), "content-type": "application/json" },
+      body: `{"event":${event}}`,
+    });
+    const { run_id: runId } = (await response.json()) as { run_id: string };
+    expect((await contextText(stage, runId)).split(free).length - 1).toBe(5);
+  });
+
+  test("has the state as it is at the start, small values before large ones", async () => {
+    const stage = await openBound({ statePolicy: { stateScopes: ["conversation", "actor", "runner"] } });
+    const { runId } = await stage.start(talk);
+    const { scope } = (await remoteRun(stage, runId)) as unknown as { scope: Parameters<typeof stateKey>[0] };
+    const keep = (of: "conversation" | "actor" | "subject" | "runner", key: string, value: string) =>
+      query(stage.service.databaseUrl, "insert into state_value (owner, key, client, value) values ($1, $2, $3, $4)", [
+        stateKey(scope, of) ?? Buffer.from("nobody"),
+        key,
+        scope.client,
+        value,
+      ]);
+    await keep("conversation", "a", '{"n":1.0}');
+    await keep("actor", "name", '"Ada"');
+    await keep("runner", "big", JSON.stringify("x".repeat(200_000)));
+    await keep("runner", "another", JSON.stringify("y".repeat(210_000)));
+    await keep("runner", "small", "9007199254740993");
+    const text = await contextText(stage, (await stage.start({ ...talk, eventId: "e-2" })).runId);
+    expect(text).toContain('"conversation":{"external.conversation_id":"talk","a":{"n":1.0}},"actor":{"name":"Ada"}');
+    expect(text).toContain('"small":9007199254740993');
+    expect(Object.keys(JSON.parse(text).state.runner)).toEqual(["big", "small"]);
+  });
+
+  test("has the trace of the caller", async () => {
+    const { client, service, register, put } = await openRunnerStage();
+    await register();
+    await put();
+    const traceId = "0af7651916cd43dd8448eb211c80319c";
+    const { run } = await client.call(
+      RunService.method.startRun,
+      { event: { eventId: "e", eventType: "message.received" } },
+      { traceparent: `00-${traceId}-b7ad6b7169203331-01` },
+    );
+    const [row] = await query<{ context: Buffer }>(
+      service.databaseUrl,
+      "select context from remote_run where run_id = $1",
+      [run?.runId],
+    );
+    expect(fromBinary(AgentRunContextSchema, row?.context ?? Buffer.alloc(0)).runtime?.traceId).toBe(traceId);
+  });
+});
+
+test("the key of a conversation is what its rows are kept by", async () => {
+  const stage = await openBound();
+  const { runId } = await stage.start(talk);
+  const { scope } = (await remoteRun(stage, runId)) as unknown as { scope: Parameters<typeof conversationKey>[0] };
+  const [row] = await query<{ scope: Buffer }>(stage.service.databaseUrl, "select scope from conversation");
+  expect(row?.scope).toEqual(conversationKey(scope));
+});

@@ -1,0 +1,201 @@
+// Acceptance cases that need the whole way: an event, a worker by hand, its host and its client. The numbers are those of the
+// list of cases; the cases of single rules stand with the rules.
+
+import { fromBinary } from "@bufbuild/protobuf";
+import { anyUnpack } from "@bufbuild/protobuf/wkt";
+import type { ServiceError } from "@grpc/grpc-js";
+import { expect, test } from "vitest";
+import { StatusSchema } from "#gen/google/rpc/status_pb.js";
+import { ApiErrorSchema, HostService } from "#gen/runnel/host/v1/host_service_pb.js";
+import { Run_State } from "#gen/runnel/v1/run_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import { RunnerWorkerService } from "#gen/runnel/v1/runner_worker_service_pb.js";
+import { GrpcClient, reasonOf } from "../harness/grpc.ts";
+import { createMovedClock, type MovedClock } from "../harness/moved-clock.ts";
+import { startService } from "../harness/service.ts";
+import { until } from "../harness/wait.ts";
+import { type Accepted, bind, dispositions, done, getRun, HandWorker, hello, readLog, start } from "./hand-worker.ts";
+
+const { getTool, getState, setState, pageHistory, getArtifact, readArtifact } = HostService.method;
+
+async function openStage(binding: object = {}, clock?: MovedClock) {
+  const service = await startService({}, clock === undefined ? {} : { clock });
+  const client = new GrpcClient(service.target);
+  const worker = new HandWorker(service.target);
+  await worker.register();
+  await bind(client, binding);
+  const hostOf = ({ runToken }: Accepted) => new GrpcClient(service.target, { authorization: `Bearer ${runToken}` });
+  return { ...service, client, worker, hostOf };
+}
+
+/** The host's word for what went wrong. */
+async function codeOf(call: Promise<unknown>): Promise<string | undefined> {
+  const error = await call.then(
+    () => undefined,
+    (refusal: ServiceError) => refusal,
+  );
+  const [bytes] = error?.metadata.get("grpc-status-details-bin") ?? [];
+  const details = bytes instanceof Buffer ? fromBinary(StatusSchema, bytes).details : [];
+  return details.map((any) => anyUnpack(any, ApiErrorSchema)).find((found) => found !== undefined)?.code;
+}
+
+test("10: a runner that registers again with fewer permissions narrows later runs, not one at work", async () => {
+  const { client, worker, hostOf } = await openStage({ resourcePolicy: { allowedTools: ["read_file"] } });
+  await start(client, { conversationId: "a" });
+  const before = await worker.take();
+  await worker.register("by-hand", { permissions: { tools: [] } });
+  await start(client, { conversationId: "b" });
+  const after = await worker.take();
+  const ask = (run: Accepted) => codeOf(hostOf(run).call(getTool, { runId: run.runId, toolName: "read_file" }));
+  expect([await ask(before), await ask(after)]).toEqual([undefined, "unauthorized"]);
+});
+
+test("22: a binding that grants or revokes later changes no run that has started", async () => {
+  const granting = { resourcePolicy: { allowedTools: ["read_file"] } };
+  const { client, worker, hostOf } = await openStage(granting);
+  const toolOf = (run: Accepted) => codeOf(hostOf(run).call(getTool, { runId: run.runId, toolName: "read_file" }));
+  await start(client, { conversationId: "a" });
+  const granted = await worker.take();
+  await bind(client);
+  await start(client, { conversationId: "b" });
+  const denied = await worker.take();
+  await bind(client, granting);
+  expect([await toolOf(granted), await toolOf(denied)]).toEqual([undefined, "unauthorized"]);
+});
+
+test("28: what a runner puts into the context that it got grants nothing", async () => {
+  const { client, worker, hostOf } = await openStage();
+  await start(client);
+  const run = await worker.take();
+  const context = JSON.parse(run.contextJson);
+  context.resources.tools.push({ tool_name: "bash", operations: ["detail", "call"] });
+  await worker.report(run, { 1: ["state.updated", { scope: "conversation", key: "context", value: context }] });
+  expect(await codeOf(hostOf(run).call(getTool, { runId: run.runId, toolName: "bash" }))).toBe("unauthorized");
+});
+
+test("34 and 108: nothing is asked of the host after the end, and a run that was cancelled in the queue is never offered", async () => {
+  const { client, worker, hostOf } = await openStage();
+  await start(client);
+  const run = await worker.take();
+  const host = hostOf(run);
+  const state = { runId: run.runId, scope: "conversation", key: "k" };
+  await host.call(setState, { ...state, value: "1" });
+  await worker.report(run, { 1: done });
+  expect(await codeOf(host.call(setState, { ...state, value: "2" }))).toBe("unauthorized");
+  expect(await codeOf(host.call(getState, state))).toBe("unauthorized");
+  const cancelled = await start(client);
+  await client.call(RunService.method.cancelRun, { runId: cancelled });
+  const next = await start(client);
+  expect((await worker.offer()).runId).toBe(next);
+});
+
+test.each([0, -1, 2 ** 31])("47: a result with the number %i is refused with its whole report", async (sequence) => {
+  const { client, worker } = await openStage();
+  const runId = await start(client);
+  const run = await worker.take();
+  expect(await worker.report(run, { 1: hello, [sequence]: hello }).catch(reasonOf)).toBe("INVALID_ARGUMENT");
+  expect((await client.call(RunService.method.listRunResults, { runId })).results).toEqual([]);
+  expect(dispositions(await worker.report(run, { 1: hello }))).toEqual(["APPLIED"]);
+});
+
+test("84: state that was set stays when the run fails afterwards, and 86: with every number as it was written", async () => {
+  const { client, worker, hostOf } = await openStage();
+  await start(client);
+  const first = await worker.take();
+  const value = '{"n":9007199254740993,"one":1.0}';
+  await worker.client.call(RunnerWorkerService.method.reportResults, {
+    runId: first.runId,
+    attempt: first.attempt,
+    results: [
+      { sequence: 1n, type: "state.updated", data: `{"scope":"conversation","key":"k","value":${value}}` },
+      { sequence: 2n, type: "run.failed", data: '{"error":"sorry"}' },
+    ],
+  });
+  await start(client);
+  const second = await worker.take();
+  const found = await hostOf(second).call(getState, { runId: second.runId, scope: "conversation", key: "k" });
+  expect(found).toMatchObject({ found: true, value });
+  expect(second.contextJson).toContain(value);
+});
+
+test("90: an artifact's id is its first run's; the same again changes nothing, and other content is dropped", async () => {
+  const { client, worker, hostOf } = await openStage();
+  await start(client, { conversationId: "a" });
+  await start(client, { conversationId: "b" });
+  const [one, other] = [await worker.take(), await worker.take()];
+  const artifact = (content: string) =>
+    [
+      "artifact.created",
+      { artifact_type: "text", artifact_id: "notes", content_base64: Buffer.from(content).toString("base64") },
+    ] as const;
+  const answer = await worker.report(one, { 1: artifact("mine"), 2: artifact("mine"), 3: artifact("else") });
+  expect(dispositions(answer).slice(0, 2)).toEqual(["APPLIED", "APPLIED"]);
+  expect(dispositions(answer)[2]).toMatch(/^DROPPED_INVALID: conflict/);
+  const foreign = dispositions(await worker.report(other, { 1: artifact("mine") }));
+  expect(foreign).toEqual([expect.stringMatching(/^DROPPED_INVALID: conflict: .* is not free/)]);
+  const asked = { runId: other.runId, artifactId: "notes" };
+  expect(await codeOf(hostOf(other).call(getArtifact, asked))).toBe("not_found");
+  const pieces = [];
+  for await (const piece of hostOf(one).stream(readArtifact, { runId: one.runId, artifactId: "notes" })) {
+    pieces.push(Buffer.from(piece.content).toString());
+  }
+  expect(pieces).toEqual(["mine"]);
+});
+
+test("what was said is the conversation's history for the run after it", async () => {
+  const { client, worker, hostOf } = await openStage();
+  await start(client, { input: { text: "first question" } });
+  const first = await worker.take();
+  expect(JSON.parse(first.contextJson).context).toMatchObject({ has_history_before: false });
+  await worker.report(first, {
+    1: ["message.completed", { message: { role: "assistant", content: "first answer", name: null } }],
+    2: [
+      "run.completed",
+      { finish_reason: "stop", message: { role: "assistant", content: "first answer", name: null } },
+    ],
+  });
+  await start(client, { input: { text: "second question" } });
+  const second = await worker.take();
+  expect(JSON.parse(second.contextJson).context).toMatchObject({
+    has_history_before: true,
+    inline_policy: { mode: "current_event" },
+  });
+  const { items } = await hostOf(second).call(pageHistory, { runId: second.runId });
+  expect(items.map(({ role, content }) => [role, content])).toEqual([
+    ["user", "first question"],
+    ["assistant", "first answer"],
+    ["user", "second question"],
+  ]);
+  expect(JSON.parse(items[1]?.contentJson ?? "")).toEqual({ role: "assistant", content: "first answer", name: null });
+});
+
+test("110: a runner that ignores a cancel is cut off after its grace, and what it says then counts for nothing", async () => {
+  const clock = createMovedClock();
+  const { client, worker } = await openStage({}, clock);
+  const runId = await start(client);
+  const run = await worker.take();
+  await client.call(RunService.method.cancelRun, { runId });
+  await until("the cancel", async () => (await worker.report(run)).cancelRequested);
+  await worker.report(run, { 1: hello });
+  clock.advance(9_000);
+  expect((await worker.report(run, { 2: hello })).ended).toBe(false);
+  clock.advance(2_000);
+  const log = await readLog(client, runId);
+  expect(log.map(({ payload }) => payload.case)).toEqual(["messageDelta", "messageDelta", "runFailed"]);
+  expect(await getRun(client, runId)).toMatchObject({ state: Run_State.CANCELLED, output: "hellohello" });
+  const late = await worker.report(run, { 3: hello, 4: done });
+  expect(late.ended).toBe(true);
+  expect(dispositions(late)).toEqual(["IGNORED_AFTER_TERMINAL", "IGNORED_AFTER_TERMINAL"]);
+});
+
+test("a runner that is forgotten takes no more events, and another worker may have its id", async () => {
+  const { client, target } = await openStage();
+  const another = new HandWorker(target);
+  await expect(another.register("another")).rejects.toThrow("another worker_id registered this id");
+  await client.call(RunnerService.method.deleteAgentRunner, { author: "tests", name: "bench", runner: "echo" });
+  expect(await start(client).catch(reasonOf)).toBe("RUNNER_NOT_FOUND");
+  await another.register("another");
+  const runId = await start(client);
+  expect((await another.take()).runId).toBe(runId);
+});

@@ -1,0 +1,459 @@
+// What runners ask for and somebody has to approve: who decides, what the runner hears of it, and that it is good for one use.
+
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { HostService } from "#gen/runnel/host/v1/host_service_pb.js";
+import { type Approval, Approval_Decision, Approval_State } from "#gen/runnel/v1/approval_pb.js";
+import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import { RunnerWorkerService } from "#gen/runnel/v1/runner_worker_service_pb.js";
+import { eraseContents } from "../../src/storage/erase.ts";
+import { emptyRemoteRuns } from "../../src/storage/purge.ts";
+import { credentialsOf, defaultClientId } from "../harness/credentials.ts";
+import { query } from "../harness/database.ts";
+import { GrpcClient, reasonOf } from "../harness/grpc.ts";
+import { startService } from "../harness/service.ts";
+import { until } from "../harness/wait.ts";
+import { connect } from "../runlog/store.ts";
+import { type Accepted, bind, dispositions, done, HandWorker, hello, type Said, start } from "./hand-worker.ts";
+
+const { PENDING, APPROVED, REJECTED, EXPIRED, USED } = Approval_State;
+const { APPROVE, REJECT } = Approval_Decision;
+const ban: Said = ["action.requested", { action: "ban", target: { user: "u-2" }, payload: { days: 3 } }];
+
+async function openService(approvalPolicy: object | null = { required: true }) {
+  const service = await startService();
+  const client = new GrpcClient(service.target);
+  const worker = new HandWorker(service.target);
+  await worker.register();
+  await bind(client, approvalPolicy === null ? {} : { approvalPolicy });
+  const hostOf = ({ runToken }: Accepted) => new GrpcClient(service.target, { authorization: `Bearer ${runToken}` });
+  return {
+    ...service,
+    client,
+    worker,
+    /** What the runner of the run hears. */
+    ask: async (run: Accepted, more: { sequence?: bigint; useId?: string; waitSeconds?: number } = {}) =>
+      await hostOf(run).call(HostService.method.getApproval, {
+        runId: run.runId,
+        sequence: 1n,
+        useId: "use-1",
+        ...more,
+      }),
+    decide: async (approval: Approval, decision = APPROVE, more: object = {}) =>
+      await client.call(ApprovalService.method.decideApproval, { ...idOf(approval), decision, ...more }),
+    get: async ({ approvalId }: Approval) =>
+      (await client.call(ApprovalService.method.getApproval, { approvalId })).approval,
+  };
+}
+
+/** A run that is told to end is waited for by its service. */
+const stopped: Said = ["run.failed", { error: "stopped", code: "cancelled" }];
+
+type Stage = Awaited<ReturnType<typeof openService>>;
+
+function idOf({ approvalId, digest }: Approval) {
+  return { approvalId, digest };
+}
+
+/** A run that has asked. */
+async function askedRun({ client, worker }: Pick<Stage, "client" | "worker">, said: Said = ban) {
+  await start(client);
+  const run = await worker.take();
+  await worker.report(run, { 1: said });
+  return { run, approval: await onlyApproval(client, run.runId) };
+}
+
+async function onlyApproval(client: GrpcClient, runId: string): Promise<Approval> {
+  const { approvals } = await client.call(ApprovalService.method.listApprovals, { runId });
+  expect(approvals).toHaveLength(1);
+  return approvals[0] as Approval;
+}
+
+async function logOf(client: GrpcClient, runId: string) {
+  return (await client.call(RunService.method.listRunResults, { runId })).results;
+}
+
+test("without the policy an action is telemetry, and there is nothing to approve", async () => {
+  for (const policy of [null, { required: false, expireSeconds: 60 }]) {
+    const { client, worker, ask } = await openService(policy);
+    await start(client);
+    const run = await worker.take();
+    expect(dispositions(await worker.report(run, { 1: ban }))).toEqual(["TELEMETRY"]);
+    expect((await logOf(client, run.runId)).map(({ payload }) => payload.case)).toEqual(["actionRequested"]);
+    expect((await client.call(ApprovalService.method.listApprovals, {})).approvals).toEqual([]);
+    expect(await ask(run).catch(reasonOf)).toBe("GRANT_REFUSED");
+  }
+});
+
+test("an action that needs approval is in the log with its approval right behind it, and the approval says all of it", async () => {
+  const { client, worker, get } = await openService();
+  await start(client);
+  const run = await worker.take();
+  const said = { 1: hello, 2: ban, 3: hello } as const;
+  expect(dispositions(await worker.report(run, said))).toEqual(["APPLIED", "APPLIED", "APPLIED"]);
+  const results = await logOf(client, run.runId);
+  expect(results.map(({ sequence, payload, runnerSequence }) => [sequence, payload.case, runnerSequence])).toEqual([
+    [1n, "messageDelta", 1n],
+    [2n, "actionRequested", 2n],
+    [3n, "approvalRequested", 0n],
+    [4n, "messageDelta", 3n],
+  ]);
+  const listed = await onlyApproval(client, run.runId);
+  const approval = await get(listed);
+  const request = '{"action":"ban","target":{"user":"u-2"},"payload":{"days":3}}';
+  const digest = createHash("sha256").update(request).digest("hex");
+  expect(approval).toMatchObject({
+    runId: run.runId,
+    runnerSequence: 2n,
+    action: "ban",
+    state: PENDING,
+    request,
+    digest,
+  });
+  expect(approval).toMatchObject({ decision: Approval_Decision.UNSPECIFIED, decidedBy: "" });
+  // Lists are for looking around.
+  expect(listed).toEqual({ ...approval, request: undefined });
+  expect(results[2]?.payload.value).toMatchObject({
+    approvalId: approval?.approvalId,
+    action: "ban",
+    digest,
+    actionSequence: 2n,
+    expireTime: approval?.expireTime,
+  });
+  // The same report again asks for nothing more.
+  expect(dispositions(await worker.report(run, said))).toEqual(Array(3).fill("DROPPED_DUPLICATE"));
+  await onlyApproval(client, run.runId);
+});
+
+test("a request keeps what its runner wrote, and leaves out what it did not", async () => {
+  const stage = await openService();
+  await start(stage.client);
+  const run = await stage.worker.take();
+  const data = '{ "payload": {"n": 9007199254740993, "x": 1.0, "t": "\\u00e9"}, "action": "a\\u0000b" }';
+  const results = [{ sequence: 1n, type: "action.requested", data }];
+  await stage.worker.client.call(RunnerWorkerService.method.reportResults, { runId: run.runId, attempt: 1, results });
+  const approval = await stage.get(await onlyApproval(stage.client, run.runId));
+  expect(approval?.request).toBe('{"action":"a\\u0000b","payload":{"n":9007199254740993,"x":1.0,"t":"\\u00e9"}}');
+  expect(approval?.action).toBe("a\ufffdb");
+});
+
+test("an action in the report that ends the run has its approval too, and nobody can decide it any more", async () => {
+  const stage = await openService();
+  await start(stage.client);
+  const run = await stage.worker.take();
+  await stage.worker.report(run, { 1: ban, 2: done });
+  expect((await logOf(stage.client, run.runId)).map(({ payload }) => payload.case)).toEqual([
+    "actionRequested",
+    "approvalRequested",
+    "runCompleted",
+  ]);
+  const approval = await onlyApproval(stage.client, run.runId);
+  expect(approval.state).toBe(EXPIRED);
+  expect(await stage.decide(approval).catch(reasonOf)).toBe("APPROVAL_EXPIRED");
+});
+
+test("the policy is frozen when the run starts", async () => {
+  const { client, worker } = await openService();
+  await start(client);
+  await bind(client, {});
+  const run = await worker.take();
+  await worker.report(run, { 1: ban });
+  await onlyApproval(client, run.runId);
+});
+
+test("an approval is good for as long as the policy says", async () => {
+  for (const [expireSeconds, seconds] of [
+    [0, 900],
+    [77, 77],
+  ]) {
+    const stage = await openService({ required: true, expireSeconds });
+    await askedRun(stage);
+    const rows = await query(
+      stage.databaseUrl,
+      "select extract(epoch from expire_time - create_time)::float8 as s from approval",
+    );
+    // The two times are taken one after the other.
+    expect(Math.abs(Number(rows[0]?.s) - Number(seconds))).toBeLessThan(60);
+  }
+});
+
+test("approvals are listed newest first, by run, by state and in pages", async () => {
+  const stage = await openService();
+  const { client, worker, decide } = stage;
+  const first = await askedRun(stage);
+  const second = await askedRun(stage);
+  await worker.report(second.run, { 2: ban });
+  const all = (await client.call(ApprovalService.method.listApprovals, {})).approvals;
+  expect(all.map(({ runId, runnerSequence }) => [runId, runnerSequence])).toEqual([
+    [second.run.runId, 2n],
+    [second.run.runId, 1n],
+    [first.run.runId, 1n],
+  ]);
+  await decide(second.approval, REJECT);
+  const states = async (request: object) =>
+    (await client.call(ApprovalService.method.listApprovals, request)).approvals.map(({ approvalId }) => approvalId);
+  const [newest, rejected, oldest] = all.map(({ approvalId }) => approvalId);
+  expect(await states({ state: PENDING })).toEqual([newest, oldest]);
+  expect(await states({ state: REJECTED })).toEqual([rejected]);
+  expect(await states({ state: PENDING, runId: first.run.runId })).toEqual([oldest]);
+  const page = await client.call(ApprovalService.method.listApprovals, { pageSize: 2 });
+  expect(page.approvals).toHaveLength(2);
+  expect(await states({ pageSize: 2, pageToken: page.nextPageToken })).toEqual([oldest]);
+});
+
+describe("a decision", () => {
+  test("to approve is heard by the runner that waits for it, with the digest and the comment", async () => {
+    const stage = await openService();
+    const { run, approval } = await askedRun(stage);
+    expect(await stage.ask(run)).toMatchObject({ state: PENDING, approvalId: approval.approvalId });
+    const heard = stage.ask(run, { waitSeconds: 20 });
+    const { approval: decided } = await stage.decide(approval, APPROVE, { comment: "fine", decidedBy: "ada" });
+    expect(decided).toMatchObject({ state: APPROVED, decision: APPROVE, decidedBy: "ada", comment: "fine" });
+    expect(decided?.decideTime).toBeDefined();
+    expect(await heard).toMatchObject({ state: APPROVED, digest: approval.digest, comment: "fine" });
+    expect(await stage.get(approval)).toMatchObject({ state: USED, decision: APPROVE, decidedBy: "ada" });
+  });
+
+  test("to reject is heard as often as it is asked for", async () => {
+    const stage = await openService();
+    const { run, approval } = await askedRun(stage);
+    const { approval: decided } = await stage.decide(approval, REJECT, { comment: "no" });
+    // Without a name it is the client's.
+    expect(decided).toMatchObject({ state: REJECTED, decision: REJECT, decidedBy: defaultClientId });
+    for (const useId of ["one", "other"]) {
+      expect(await stage.ask(run, { useId })).toMatchObject({ state: REJECTED, comment: "no" });
+    }
+  });
+
+  test("is for what was seen: another digest changes nothing", async () => {
+    const stage = await openService();
+    const { run, approval } = await askedRun(stage);
+    const digest = "0".repeat(64);
+    expect(await stage.decide(approval, APPROVE, { digest }).catch(reasonOf)).toBe("APPROVAL_CHANGED");
+    expect(await stage.ask(run)).toMatchObject({ state: PENDING });
+    await stage.decide(approval);
+    expect(await stage.decide(approval, APPROVE, { digest }).catch(reasonOf)).toBe("APPROVAL_CHANGED");
+  });
+
+  test("is made once: the same again is answered the same, another one is refused", async () => {
+    const stage = await openService();
+    const { run, approval } = await askedRun(stage);
+    const [one, other] = [await stage.decide(approval), await stage.decide(approval)];
+    expect(other).toEqual(one);
+    expect(await stage.decide(approval, REJECT).catch(reasonOf)).toBe("APPROVAL_DECIDED");
+    expect(await stage.decide(approval, APPROVE, { decidedBy: "eve" }).catch(reasonOf)).toBe("APPROVAL_DECIDED");
+    expect(await stage.decide(approval, APPROVE, { comment: "mine" }).catch(reasonOf)).toBe("APPROVAL_DECIDED");
+    expect(await stage.ask(run)).toMatchObject({ state: APPROVED });
+    // Its answer may have got lost until long after.
+    expect((await stage.decide(approval)).approval).toMatchObject({ state: USED });
+  });
+
+  test("is one of those that are made at the same time", async () => {
+    const stage = await openService();
+    for (let round = 0; round < 10; round++) {
+      const { run, approval } = await askedRun(stage);
+      const outcomes = await Promise.all(
+        [APPROVE, REJECT, APPROVE, REJECT].map((decision, index) =>
+          stage.decide(approval, decision, { decidedBy: `d-${index}` }).catch(reasonOf),
+        ),
+      );
+      const won = outcomes.filter((outcome) => typeof outcome === "object");
+      expect(outcomes.filter((outcome) => outcome === "APPROVAL_DECIDED")).toHaveLength(3);
+      const { state } = await stage.ask(run);
+      expect(won).toMatchObject([{ approval: { decision: state === APPROVED ? APPROVE : REJECT } }]);
+      expect([APPROVED, REJECTED]).toContain(state);
+      await stage.worker.report(run, { 2: done });
+    }
+  });
+
+  test("comes too late after the time, and the runner hears that", async () => {
+    const stage = await openService();
+    const { run, approval } = await askedRun(stage);
+    await query(stage.databaseUrl, "update approval set expire_time = now()");
+    expect(await stage.decide(approval).catch(reasonOf)).toBe("APPROVAL_EXPIRED");
+    expect(await stage.ask(run, { waitSeconds: 20 })).toMatchObject({ state: EXPIRED });
+    expect(await stage.get(approval)).toMatchObject({ state: EXPIRED, decision: Approval_Decision.UNSPECIFIED });
+  });
+
+  test("comes too late after the end of the run", async () => {
+    const stage = await openService();
+    const { run, approval } = await askedRun(stage);
+    await stage.worker.report(run, { 2: done });
+    expect(await stage.get(approval)).toMatchObject({ state: EXPIRED });
+    expect(await stage.decide(approval).catch(reasonOf)).toBe("APPROVAL_EXPIRED");
+    expect(await stage.ask(run).catch(reasonOf)).toBe("GRANT_REFUSED");
+  });
+
+  test("is for those of the client alone", async () => {
+    const stage = await openService();
+    const { approval } = await askedRun(stage);
+    const stranger = new GrpcClient(stage.target, credentialsOf("stranger"));
+    const { approvalId } = approval;
+    expect(await stranger.call(ApprovalService.method.getApproval, { approvalId }).catch(reasonOf)).toBe(
+      "APPROVAL_NOT_FOUND",
+    );
+    const wanted = { ...idOf(approval), decision: APPROVE };
+    expect(await stranger.call(ApprovalService.method.decideApproval, wanted).catch(reasonOf)).toBe(
+      "APPROVAL_NOT_FOUND",
+    );
+    expect((await stranger.call(ApprovalService.method.listApprovals, {})).approvals).toEqual([]);
+    expect(await stage.get(approval)).toMatchObject({ state: PENDING });
+  });
+
+  test("has to say which, on what", async () => {
+    const stage = await openService();
+    const { approval } = await askedRun(stage);
+    expect(await stage.decide(approval, Approval_Decision.UNSPECIFIED).catch(reasonOf)).toBe("INVALID_ARGUMENT");
+    for (const change of [
+      { digest: "" },
+      { digest: approval.digest.toUpperCase() },
+      { comment: "\0" },
+      { approvalId: "x" },
+    ]) {
+      expect(await stage.decide(approval, APPROVE, change).catch(reasonOf)).toBe("INVALID_ARGUMENT");
+    }
+    expect(await stage.get(approval)).toMatchObject({ state: PENDING });
+  });
+});
+
+describe("an approval", () => {
+  test("is handed out for one use, again to who lost the answer", async () => {
+    const stage = await openService();
+    const { run, approval } = await askedRun(stage);
+    await stage.decide(approval);
+    expect(await stage.ask(run, { useId: "one" })).toMatchObject({ state: APPROVED });
+    expect(await stage.ask(run, { useId: "other" })).toMatchObject({ state: USED });
+    // Also when its time is over by then: it was taken up before.
+    await query(stage.databaseUrl, "update approval set expire_time = now()");
+    expect(await stage.ask(run, { useId: "one" })).toMatchObject({ state: APPROVED });
+    expect(await stage.ask(run, { useId: "other" })).toMatchObject({ state: USED });
+  });
+
+  test("is handed out once, however many ask at the same time", async () => {
+    const stage = await openService();
+    const { run, approval } = await askedRun(stage);
+    await stage.decide(approval);
+    const states = await Promise.all(
+      Array.from({ length: 8 }, async (_, index) => (await stage.ask(run, { useId: `use-${index}` })).state),
+    );
+    expect(states.toSorted()).toEqual([APPROVED, ...Array(7).fill(USED)].toSorted());
+  });
+
+  test("that nobody took up in time is no approval any more", async () => {
+    const stage = await openService();
+    const { run, approval } = await askedRun(stage);
+    await stage.decide(approval);
+    await query(stage.databaseUrl, "update approval set expire_time = now()");
+    expect(await stage.ask(run)).toMatchObject({ state: EXPIRED });
+    expect(await stage.get(approval)).toMatchObject({ state: EXPIRED, decision: APPROVE });
+  });
+
+  test("is one run's: the token of another one gets none of it", async () => {
+    const stage = await openService();
+    const one = await askedRun(stage);
+    await start(stage.client);
+    const other = await stage.worker.take();
+    await stage.decide(one.approval);
+    expect(await stage.ask({ ...one.run, runToken: other.runToken }).catch(reasonOf)).toBe("GRANT_REFUSED");
+    expect(await stage.ask(other).catch(reasonOf)).toBe("APPROVAL_NOT_FOUND");
+    expect(await stage.ask(one.run)).toMatchObject({ state: APPROVED });
+  });
+
+  test("may be asked for before its result has arrived", async () => {
+    const stage = await openService();
+    await start(stage.client);
+    const run = await stage.worker.take();
+    const heard = stage.ask(run, { waitSeconds: 20 });
+    await stage.worker.report(run, { 1: ban });
+    await stage.decide(await onlyApproval(stage.client, run.runId));
+    expect(await heard).toMatchObject({ state: APPROVED });
+  });
+
+  test("is none for a result that was dropped", async () => {
+    const stage = await openService();
+    await start(stage.client);
+    const run = await stage.worker.take();
+    expect(dispositions(await stage.worker.report(run, { 1: ["action.requested", {}] }))[0]).toMatch(
+      /^DROPPED_INVALID/,
+    );
+    expect(await stage.ask(run).catch(reasonOf)).toBe("APPROVAL_NOT_FOUND");
+  });
+
+  test("is not handed out once the run shall be cancelled, also to who waits", async () => {
+    const stage = await openService();
+    const { run, approval } = await askedRun(stage);
+    const heard = stage.ask(run, { waitSeconds: 20 }).catch(reasonOf);
+    await stage.client.call(RunService.method.cancelRun, { runId: run.runId });
+    await stage.decide(approval).catch(reasonOf);
+    expect(await heard).toBe("GRANT_REFUSED");
+    expect(await stage.get(approval)).not.toMatchObject({ state: USED });
+    await stage.worker.report(run, { 2: stopped });
+  });
+
+  test("is asked for with arguments that make sense", async () => {
+    const stage = await openService();
+    const { run } = await askedRun(stage);
+    for (const more of [
+      { sequence: 0n },
+      { sequence: -1n },
+      { sequence: 2n ** 31n },
+      { useId: "" },
+      { useId: "x".repeat(129) },
+      { useId: "\0" },
+      { waitSeconds: -1 },
+      { waitSeconds: 21 },
+    ]) {
+      expect(await stage.ask(run, more).catch(reasonOf)).toBe("INVALID_ARGUMENT");
+    }
+  });
+
+  test("that is asked for leaves an entry in the audit", async () => {
+    const stage = await openService();
+    const { run } = await askedRun(stage);
+    await stage.ask(run);
+    await stage.client.call(RunService.method.cancelRun, { runId: run.runId });
+    await until("the refusal", async () => (await stage.ask(run).catch(reasonOf)) === "GRANT_REFUSED");
+    const { entries } = await stage.client.call(RunnerService.method.listAuditEntries, { runId: run.runId });
+    expect(entries.at(-1)).toMatchObject({ action: "approval_get", resource: "1", result: "allow" });
+    expect(entries[0]).toMatchObject({ action: "approval_get", result: "deny", reason: "run is being cancelled" });
+    await stage.worker.report(run, { 2: stopped });
+  });
+});
+
+test("approvals are listed and decided over REST in the contract's words", async () => {
+  const stage = await openService();
+  const { run, approval } = await askedRun(stage);
+  const call = async (path: string, body?: object) => {
+    const headers = { ...credentialsOf(), "content-type": "application/json" };
+    const init = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+    const response = await fetch(`${stage.url}/v1/approvals${path}`, { headers, ...init });
+    return { status: response.status, answer: JSON.parse(await response.text()) };
+  };
+  const listed = await call(`?run_id=${run.runId}&state=pending`);
+  const { approvalId: id, digest } = approval;
+  expect(listed).toMatchObject({ status: 200, answer: { approvals: [{ approval_id: id, state: "pending", digest }] } });
+  expect((await call("?state=used")).answer).toEqual({ approvals: [] });
+  const request = { action: "ban", target: { user: "u-2" }, payload: { days: 3 } };
+  expect(await call(`/${id}`)).toMatchObject({ status: 200, answer: { approval_id: id, request } });
+  const decided = await call(`/${id}:decide`, { decision: "approve", digest, decided_by: "ada" });
+  expect(decided).toMatchObject({ status: 200, answer: { state: "approved", decision: "approve", decided_by: "ada" } });
+  const late = await call(`/${id}:decide`, { decision: "reject", digest });
+  expect(late).toMatchObject({ status: 409, answer: { reason: "APPROVAL_DECIDED" } });
+});
+
+test("an approval is emptied and goes with its run", async () => {
+  const stage = await openService();
+  const { run, approval } = await askedRun(stage);
+  await stage.decide(approval, REJECT, { comment: "rude" });
+  await stage.worker.report(run, { 2: done });
+  const { db } = connect(stage.databaseUrl);
+  await emptyRemoteRuns(db, [run.runId]);
+  const { digest } = approval;
+  const emptied = { digest, state: REJECTED, action: "", request: "{}", comment: "" };
+  expect(await stage.get(approval)).toMatchObject(emptied);
+  const rows = await query<{ session: string }>(stage.databaseUrl, "select session from run");
+  expect(await eraseContents(db, [rows[0]?.session ?? ""])).toBe(1);
+  expect(await query(stage.databaseUrl, "select id from approval")).toEqual([]);
+});

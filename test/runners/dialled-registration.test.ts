@@ -1,0 +1,175 @@
+// Runners that are registered by where they are dialled: what is asked for there, what is kept, and what is never dialled.
+
+import { status } from "@grpc/grpc-js";
+import { describe, expect, test } from "vitest";
+import { Runner_State } from "#gen/runnel/v1/runner_pb.js";
+import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import { listenRaw } from "../egress/internet.ts";
+import { openFakeRunner } from "../fakes/dialled-runner.ts";
+import { query } from "../harness/database.ts";
+import { GrpcClient, reasonOf } from "../harness/grpc.ts";
+import { startService } from "../harness/service.ts";
+import { runnerOf, testRunnerId } from "../harness/worker.ts";
+import { closedPort, finish, openDialler, openStage, register } from "./dialled-stage.ts";
+import { getRun, readLog, start } from "./hand-worker.ts";
+
+const otherId = "plugin:tests/bench/other";
+const manifestOf = (id: string): string => JSON.stringify(runnerOf(async function* () {}, { id }).manifest);
+
+async function listIds(client: GrpcClient): Promise<string[]> {
+  const { runners } = await client.call(RunnerService.method.listAgentRunners, {});
+  return runners.map(({ runnerId }) => runnerId);
+}
+
+test("what is listed is registered, each with a verdict, and is available by its address", async () => {
+  const { client } = await openDialler();
+  const runner = await openFakeRunner(finish);
+  runner.manifests = [manifestOf(testRunnerId), "{}", manifestOf(otherId), manifestOf(otherId)];
+  runner.era = "ledger";
+  const { verdicts } = await register(client, runner.url);
+  expect(verdicts.map(({ accepted, code }) => (accepted ? "accepted" : code))).toEqual([
+    "accepted",
+    "invalid_argument",
+    "accepted",
+    "already_exists",
+  ]);
+  const { runners } = await client.call(RunnerService.method.listAgentRunners, {});
+  expect(runners.map(({ runnerId, url, era, state }) => ({ runnerId, url, era, state }))).toEqual(
+    [testRunnerId, otherId].map((runnerId) => ({
+      runnerId,
+      url: runner.url,
+      era: "ledger",
+      state: Runner_State.AVAILABLE,
+    })),
+  );
+});
+
+test("a runner is its worker id's, whichever way it is reached, and goes over to the way of the last registration", async () => {
+  const { client, runner, databaseUrl } = await openStage(finish, { credential: "word" });
+  const { verdicts } = await client.call(RunnerService.method.registerRunners, {
+    workerId: "somebody",
+    manifests: [manifestOf(testRunnerId)],
+  });
+  expect(verdicts).toMatchObject([{ accepted: false, code: "permission_denied" }]);
+  const again = { workerId: "dialled", manifests: [manifestOf(testRunnerId)] };
+  await client.call(RunnerService.method.registerRunners, again);
+  expect(await query(databaseUrl, "select url, credential from runner")).toEqual([{ url: null, credential: null }]);
+  await register(client, runner.url, "word");
+  expect(await query(databaseUrl, "select url, credential from runner")).toEqual([
+    { url: runner.url, credential: "word" },
+  ]);
+});
+
+describe("a list that cannot be had changes nothing, and its error names the fix", () => {
+  test("when nobody is there", async () => {
+    const { client } = await openStage(finish);
+    const url = `http://127.0.0.1:${await closedPort()}`;
+    const error = await register(client, url).catch((thrown) => thrown);
+    expect(reasonOf(error)).toBe("RUNNER_UNREACHABLE");
+    expect(error.code).toBe(status.UNAVAILABLE);
+    expect(error.details).toContain("connection refused. To mend it: see that the runner listens there");
+    expect(await listIds(client)).toEqual([testRunnerId]);
+  });
+
+  test("when the credential is wrong, and then nothing of the credential is said", async () => {
+    const { client, runner } = await openStage(finish, { credential: "the-right-word" });
+    const error = await register(client, runner.url, "the-wrong-word").catch((thrown) => thrown);
+    expect(error.details).toContain("that is not the word. To mend it: register with the credential");
+    expect(error.details).not.toContain("the-wrong-word");
+    expect(await listIds(client)).toEqual([testRunnerId]);
+  });
+
+  test("when something else answers", async () => {
+    const { client } = await openStage(finish);
+    const url = `http://127.0.0.1:${await listenRaw((socket) => socket.end("HTTP/1.1 200 OK\r\n\r\n"))}`;
+    const error = await register(client, url).catch((thrown) => thrown);
+    expect(error.details).toContain("speaks gRPC over HTTP/2");
+    expect(await listIds(client)).toEqual([testRunnerId]);
+  });
+
+  test.for([
+    ["too many runners", { manifests: Array.from({ length: 101 }, () => "{}") }, "at most 100"],
+    ["an unknown era", { era: "9" }, "say spec, ledger or 4.11"],
+  ] as const)("when it has %s", async ([, list, fix]) => {
+    const { client, runner } = await openStage(finish);
+    Object.assign(runner, list);
+    const error = await register(client, runner.url).catch((thrown) => thrown);
+    expect(reasonOf(error)).toBe("RUNNER_UNREACHABLE");
+    expect(error.details).toContain(fix);
+    expect(await listIds(client)).toEqual([testRunnerId]);
+  });
+});
+
+test("an empty list is no error, and forgets nothing", async () => {
+  const { client, runner } = await openStage(finish);
+  runner.manifests = [];
+  expect((await register(client, runner.url)).verdicts).toEqual([]);
+  expect(await listIds(client)).toEqual([testRunnerId]);
+});
+
+test.for([
+  ["manifests beside a url", { url: "http://127.0.0.1:9/", manifests: ["{}"] }],
+  ["an era beside a url", { url: "http://127.0.0.1:9/", era: "spec" }],
+  ["a credential without a url", { credential: "word" }],
+  ["a credential that is no header", { url: "http://127.0.0.1:9/", credential: "two words" }],
+  ["a url with a query", { url: "http://127.0.0.1:9/?key=1" }],
+  ["a url with a password", { url: "http://user:word@127.0.0.1:9/" }],
+  ["a url that is none", { url: "runner" }],
+] as const)("%s is refused", async ([, request]) => {
+  const { client } = await openDialler();
+  const call = client.call(RunnerService.method.registerRunners, { workerId: "w", ...request } as object);
+  expect(await call.catch(({ code }) => code)).toBe(status.INVALID_ARGUMENT);
+});
+
+describe("a private address is not dialled", () => {
+  test("when it is registered", async () => {
+    const service = await startService();
+    const client = new GrpcClient(service.target);
+    const runner = await openFakeRunner(finish);
+    const error = await register(client, runner.url).catch((thrown) => thrown);
+    expect(error).toMatchObject({ code: status.INVALID_ARGUMENT });
+    expect(error.details).toContain("private IP runners are not allowed");
+    const named = await register(client, runner.url.replace("127.0.0.1", "localhost")).catch((thrown) => thrown);
+    expect(named.details).toContain("localhost runners are not allowed");
+    expect(runner.connections).toBe(0);
+  });
+
+  test("for a run, when it is not allowed any more", async () => {
+    const first = await openStage(finish);
+    await first.close();
+    const { connections } = first.runner;
+    const service = await startService({ databaseUrl: first.databaseUrl });
+    const client = new GrpcClient(service.target);
+    const runId = await start(client);
+    await readLog(client, runId);
+    expect(await getRun(client, runId)).toMatchObject({ failureCode: "runner.unavailable" });
+    expect(first.runner.connections).toBe(connections);
+  });
+});
+
+test("the credential is sent, and shown to nobody; a run keeps it no longer than until it is dialled", async () => {
+  const word = "word-that-nobody-shows";
+  const { client, runner, url, databaseUrl } = await openStage(finish, { credential: word });
+  const runId = await start(client);
+  await readLog(client, runId);
+  expect(runner.calls[0]?.headers.get("authorization")).toBe(`Bearer ${word}`);
+  const rows = await query<{ url: string; credential: string }>(databaseUrl, "select url, credential from remote_run");
+  expect(rows).toEqual([{ url: runner.url, credential: null }]);
+  for (const path of ["/v1/runners", "/v1/runners/tests/bench/echo", `/v1/runs/${runId}`]) {
+    const response = await fetch(url + path, { headers: { authorization: "Bearer key-of-local-for-tests" } });
+    expect(response.status).toBe(200);
+    expect(await response.text()).not.toContain(word);
+  }
+});
+
+test("a run is dialled where its runner was when it started", async () => {
+  const { client, runner, databaseUrl } = await openStage(finish, { credential: "old" });
+  const other = await openFakeRunner(finish);
+  const runId = await start(client);
+  await register(client, other.url, "new");
+  await readLog(client, runId);
+  expect(await query(databaseUrl, "select url from remote_run")).toEqual([{ url: runner.url }]);
+  expect([runner.calls.length, other.calls.length]).toEqual([1, 0]);
+  await readLog(client, await start(client, { conversationId: "c-2" }));
+  expect([runner.calls.length, other.calls.length]).toEqual([1, 1]);
+});

@@ -1,0 +1,78 @@
+// Grants for tests: a manifest, a binding and an event, over resources that are there.
+
+import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
+import { BindingSchema } from "#gen/runnel/v1/binding_pb.js";
+import { AgentEventSchema } from "#gen/runnel/v1/event_pb.js";
+import { authorize, type ResourceFinder } from "../../src/runners/authorize.ts";
+import { scopeOfEvent } from "../../src/runners/event-scope.ts";
+import { readManifest } from "../../src/runners/manifest.ts";
+import { greedyManifest, runnerId } from "./manifests.ts";
+
+/** What there is: everything whose name begins with what it is. */
+export const finder: ResourceFinder = {
+  findModel: (id) => {
+    if (id.startsWith("rank")) {
+      return { provider: "p", type: "rerank" };
+    }
+    return id.startsWith("llm") ? { provider: "p", type: "llm", contextTokens: 1_000 } : undefined;
+  },
+  findTool: (name) => (name.startsWith("tool") ? { description: "does", parameters: { type: "object" } } : undefined),
+  findKnowledgeBase: async (client, id) => (id.startsWith("kb") && client === "key/a" ? { name: "facts" } : undefined),
+};
+
+/** An event that has everything that one can have. */
+export const fullEvent = {
+  eventId: "e-1",
+  eventType: "message.received",
+  botId: "bot",
+  workspaceId: "space",
+  conversationId: "talk",
+  threadId: "thread",
+  actor: { actorType: "user", actorId: "ada" },
+  subject: { subjectType: "message", subjectId: "m-1" },
+} as const satisfies EventInit;
+
+/** A binding that allows everything that one can allow. */
+export const openBinding = {
+  bindingId: "b",
+  runnerId,
+  resourcePolicy: {
+    allowedModels: ["llm-policy"],
+    allowedTools: ["tool-a"],
+    allowedKnowledgeBases: ["kb-a"],
+    skills: [{ skillName: "skill-a", description: "is good at it" }],
+    allowPluginStorage: true,
+    allowWorkspaceStorage: true,
+  },
+  statePolicy: { stateScopes: ["conversation", "actor", "subject", "runner"] },
+  runnerConfig: JSON.stringify({
+    model: "llm-config",
+    fallback: { primary: "llm-first", fallbacks: ["llm-second", "gone"] },
+    rerank: "rank-config",
+    faq: "faq.txt",
+    more: [{ file_key: "one.txt", mimetype: "text/plain" }, { file_key: "two.txt" }],
+    greeting: "llm-in-a-text",
+  }),
+} as const satisfies BindingInit;
+
+/** The fields of a message, those that are there. */
+type FieldsOf<S extends DescMessage> = Extract<MessageInitShape<S>, { readonly $typeName?: never }>;
+export type BindingInit = FieldsOf<typeof BindingSchema>;
+export type EventInit = FieldsOf<typeof AgentEventSchema>;
+
+export interface GrantCase {
+  readonly manifest?: string;
+  readonly binding?: BindingInit;
+  readonly event?: EventInit;
+}
+
+/** What is decided for a case, with all that it was decided from. */
+export async function decide({ manifest = greedyManifest, binding = {}, event = fullEvent }: GrantCase = {}) {
+  const asked = {
+    event: create(AgentEventSchema, event),
+    binding: create(BindingSchema, { ...openBinding, ...binding }),
+  };
+  const scope = scopeOfEvent(asked.event, { client: "key/a", runnerId, bindingId: "b" });
+  const authorized = await authorize({ manifest: readManifest(manifest), binding: asked.binding, scope }, finder);
+  return { ...asked, scope, authorized, ...authorized };
+}

@@ -1,0 +1,130 @@
+// A worker that does each step when a test says so, and the client whose events it works on.
+
+import type { RunResult } from "#gen/runnel/v1/result_pb.js";
+import type { Run } from "#gen/runnel/v1/run_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { ResultDisposition, RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import {
+  type AcceptRunResponse,
+  type ReportResultsResponse,
+  RunnerWorkerService,
+  type RunOffer,
+} from "#gen/runnel/v1/runner_worker_service_pb.js";
+import { GrpcClient } from "../harness/grpc.ts";
+import { runnerOf, testRunnerId } from "../harness/worker.ts";
+
+/** A result before it has a number: its type and its payload. */
+export type Said = readonly [type: string, data: unknown];
+
+export const hello: Said = ["message.delta", { chunk: { role: "assistant", content: "hello" } }];
+export const done: Said = ["run.completed", { finish_reason: "stop" }];
+
+export interface Accepted extends AcceptRunResponse {
+  readonly runId: string;
+}
+
+export class HandWorker {
+  readonly client: GrpcClient;
+  session = "";
+
+  constructor(target: string, client = new GrpcClient(target)) {
+    this.client = client;
+  }
+
+  async register(workerId = "by-hand", manifest: object = {}): Promise<void> {
+    const runner = runnerOf(async function* () {}, manifest as Record<string, unknown>);
+    const { workerSessionId, verdicts } = await this.client.call(RunnerService.method.registerRunners, {
+      workerId,
+      manifests: [JSON.stringify(runner.manifest)],
+    });
+    const problem = verdicts.find(({ accepted }) => !accepted)?.problem;
+    if (problem !== undefined) {
+      throw new Error(problem);
+    }
+    this.session = workerSessionId;
+  }
+
+  /** Asks until it is offered a run. */
+  async offer(): Promise<RunOffer> {
+    for (;;) {
+      const { assignment } = await this.client.call(RunnerWorkerService.method.pollAssignment, {
+        workerSessionId: this.session,
+        waitSeconds: 10,
+      });
+      if (assignment?.assignment.case === "offer") {
+        return assignment.assignment.value;
+      }
+    }
+  }
+
+  async accept({ runId, offerId }: RunOffer): Promise<Accepted> {
+    const request = { workerSessionId: this.session, runId, offerId };
+    return { ...(await this.client.call(RunnerWorkerService.method.acceptRun, request)), runId };
+  }
+
+  async take(): Promise<Accepted> {
+    return await this.accept(await this.offer());
+  }
+
+  /** `results` by their numbers. */
+  async report(
+    { runId, attempt }: { readonly runId: string; readonly attempt: number },
+    results: Readonly<Record<number, Said>> = {},
+    more: { readonly finished?: boolean; readonly of?: string } = {},
+  ): Promise<ReportResultsResponse> {
+    return await this.client.call(RunnerWorkerService.method.reportResults, {
+      runId,
+      attempt,
+      finished: more.finished ?? false,
+      results: Object.entries(results).map(([sequence, [type, data]]) => ({
+        sequence: BigInt(sequence),
+        type,
+        data: JSON.stringify(data),
+        runId: more.of ?? "",
+      })),
+    });
+  }
+}
+
+/** The words of the verdicts. */
+export function dispositions({ verdicts }: ReportResultsResponse): string[] {
+  return verdicts.map(({ disposition, diagnostics }) => [ResultDisposition[disposition], ...diagnostics].join(": "));
+}
+
+export async function bind(client: GrpcClient, binding: object = {}): Promise<void> {
+  await client.call(RunnerService.method.putBinding, {
+    binding: { bindingId: "tests", runnerId: testRunnerId, ...binding },
+  });
+}
+
+let events = 0;
+
+/** A message in a conversation, unless the test says otherwise. */
+export function newEvent(event: object = {}) {
+  return {
+    eventId: `event-${++events}`,
+    eventType: "message.received",
+    conversationId: "c-1",
+    actor: { actorType: "user", actorId: "u-1" },
+    input: { text: "hello" },
+    ...event,
+  };
+}
+
+export async function start(client: GrpcClient, event: object = {}): Promise<string> {
+  const { run } = await client.call(RunService.method.startRun, { event: newEvent(event) });
+  return run?.runId ?? "";
+}
+
+/** To its end. */
+export async function readLog(client: GrpcClient, runId: string, after = 0n): Promise<RunResult[]> {
+  const results: RunResult[] = [];
+  for await (const batch of client.stream(RunService.method.tailRun, { runId, after })) {
+    results.push(...batch.results);
+  }
+  return results;
+}
+
+export async function getRun(client: GrpcClient, runId: string): Promise<Run | undefined> {
+  return (await client.call(RunService.method.getRun, { runId })).run;
+}

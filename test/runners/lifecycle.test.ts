@@ -1,0 +1,285 @@
+// What ends the runs of workers, and what does not.
+
+import { describe, expect, test } from "vitest";
+import { Run_State } from "#gen/runnel/v1/run_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import { RunnerWorkerService } from "#gen/runnel/v1/runner_worker_service_pb.js";
+import { query } from "../harness/database.ts";
+import { GrpcClient, reasonOf } from "../harness/grpc.ts";
+import { startService } from "../harness/service.ts";
+import { until } from "../harness/wait.ts";
+import { bind, dispositions, done, getRun, HandWorker, hello, newEvent, readLog, start } from "./hand-worker.ts";
+
+async function openService(flags = {}) {
+  const service = await startService(flags);
+  const client = new GrpcClient(service.target);
+  const worker = new HandWorker(service.target);
+  await worker.register();
+  await bind(client);
+  return { ...service, client, worker };
+}
+
+test("a report is in the log when it is answered, and a terminal result ends the run", async () => {
+  const { client, worker } = await openService();
+  const runId = await start(client);
+  const run = await worker.take();
+  expect(run.runId).toBe(runId);
+  const first = await worker.report(run, { 1: hello, 2: hello });
+  expect(dispositions(first)).toEqual(["APPLIED", "APPLIED"]);
+  expect(first).toMatchObject({ ackedThrough: 2n, ended: false, cancelRequested: false });
+  const { results } = await client.call(RunService.method.listRunResults, { runId });
+  expect(results.map(({ payload, runnerSequence }) => [payload.case, runnerSequence])).toEqual([
+    ["messageDelta", 1n],
+    ["messageDelta", 2n],
+  ]);
+  expect(await worker.report(run, { 3: done })).toMatchObject({ ackedThrough: 3n, ended: true });
+  expect(await getRun(client, runId)).toMatchObject({ state: Run_State.COMPLETED, output: "hellohello" });
+});
+
+test("the same report twice changes nothing, and after the end nothing counts", async () => {
+  const { client, worker } = await openService();
+  const runId = await start(client);
+  const run = await worker.take();
+  await worker.report(run, { 1: hello });
+  expect(dispositions(await worker.report(run, { 1: hello, 2: hello }))).toEqual(["DROPPED_DUPLICATE", "APPLIED"]);
+  const other = await worker.report(run, { 1: ["message.delta", { chunk: { role: "assistant", content: "other" } }] });
+  expect(dispositions(other)).toEqual(["DROPPED_DUPLICATE: conflict"]);
+  await worker.report(run, { 3: done });
+  const late = await worker.report(run, { 4: hello, 5: ["run.failed", { error: "no" }] });
+  expect(dispositions(late)).toEqual(["IGNORED_AFTER_TERMINAL", "IGNORED_AFTER_TERMINAL"]);
+  expect(late.ended).toBe(true);
+  expect((await readLog(client, runId)).map(({ payload }) => payload.case)).toEqual([
+    "messageDelta",
+    "messageDelta",
+    "runCompleted",
+  ]);
+  const { verdicts } = await client.call(RunnerService.method.listResultVerdicts, { runId });
+  expect(verdicts.map(({ sequence, diagnostics }) => [sequence, ...diagnostics])).toEqual([
+    [1n],
+    [1n, "conflict"],
+    [4n],
+    [5n],
+  ]);
+});
+
+describe("a runner", () => {
+  test("that fails says why", async () => {
+    const { client, worker } = await openService();
+    const runId = await start(client);
+    const run = await worker.take();
+    await worker.report(run, {
+      1: hello,
+      2: ["run.failed", { error: "no agent", code: "agent.away", retryable: true }],
+    });
+    expect(await getRun(client, runId)).toMatchObject({
+      state: Run_State.FAILED,
+      failureCode: "agent.away",
+      error: "no agent",
+      output: "hello",
+    });
+  });
+
+  test("that says cancelled without being asked has failed", async () => {
+    const { client, worker } = await openService();
+    const runId = await start(client);
+    await worker.report(await worker.take(), { 1: ["run.failed", { error: "mine", code: "cancelled" }] });
+    expect(await getRun(client, runId)).toMatchObject({
+      state: Run_State.FAILED,
+      failureCode: "cancelled",
+      error: "mine",
+    });
+  });
+
+  test("that ends without a terminal result has failed", async () => {
+    const { client, worker } = await openService();
+    const runId = await start(client);
+    const run = await worker.take();
+    // One that was dropped is none.
+    const answer = await worker.report(run, { 1: hello, 2: ["run.failed", {}] }, { finished: true });
+    expect(dispositions(answer)[1]).toMatch(/^DROPPED_INVALID: /);
+    expect(answer.ended).toBe(true);
+    expect(await getRun(client, runId)).toMatchObject({ state: Run_State.FAILED, failureCode: "runner.no_terminal" });
+  });
+
+  test("that nobody runs is waited for, and then the run fails", async () => {
+    const { client, databaseUrl } = await openService();
+    const runId = await start(client);
+    const rows = await query(databaseUrl, "select extract(epoch from wake_at - create_time)::int as seconds from run");
+    expect(rows).toEqual([{ seconds: 60 }]);
+    await query(databaseUrl, "update run set wake_at = now()");
+    const log = await readLog(client, runId);
+    expect(log.map(({ payload }) => payload.case)).toEqual(["runFailed"]);
+    expect(await getRun(client, runId)).toMatchObject({ state: Run_State.FAILED, failureCode: "runner.unavailable" });
+  });
+});
+
+describe("cancel", () => {
+  test("of a run that nobody has ends it, and nobody is offered it", async () => {
+    const { client, worker } = await openService();
+    const runId = await start(client);
+    await client.call(RunService.method.cancelRun, { runId });
+    expect(await getRun(client, runId)).toMatchObject({ state: Run_State.CANCELLED });
+    const next = await start(client);
+    expect((await worker.offer()).runId).toBe(next);
+  });
+
+  test("is told by the next report, and the runner's last word counts", async () => {
+    const { client, worker } = await openService();
+    const runId = await start(client);
+    const run = await worker.take();
+    await client.call(RunService.method.cancelRun, { runId });
+    const told = await until("the cancel", async () => {
+      const answer = await worker.report(run);
+      return answer.cancelRequested && answer;
+    });
+    expect(told.ended).toBe(false);
+    await worker.report(run, { 1: hello, 2: ["run.failed", { error: "stopped", code: "cancelled" }] });
+    expect(await getRun(client, runId)).toMatchObject({
+      state: Run_State.CANCELLED,
+      failureCode: "cancelled",
+      output: "hello",
+    });
+  });
+
+  test("is told to whoever listens", async () => {
+    const { client, worker } = await openService();
+    const stream = worker.client.stream(RunnerWorkerService.method.listenAssignments, {
+      workerSessionId: worker.session,
+    });
+    const runId = await start(client);
+    const told: unknown[] = [];
+    for await (const { assignment } of stream) {
+      if (assignment.case === "offer") {
+        await worker.accept(assignment.value);
+        await client.call(RunService.method.cancelRun, { runId });
+      }
+      if (assignment.case === "cancel") {
+        told.push(assignment.value.runId);
+        await worker.report({ runId, attempt: 1 }, { 1: ["run.failed", { error: "stopped", code: "cancelled" }] });
+        break;
+      }
+    }
+    expect(told).toEqual([runId]);
+  });
+
+  test("that races a completion has one outcome for everybody", async () => {
+    const { client, worker } = await openService();
+    for (let round = 0; round < 10; round++) {
+      const runId = await start(client);
+      const run = await worker.take();
+      const readers = Promise.all([readLog(client, runId), readLog(client, runId)]);
+      await Promise.all([
+        worker.report(run, { 1: hello, 2: done }),
+        client.call(RunService.method.cancelRun, { runId }),
+      ]);
+      // A runner that lost the race says its last word.
+      await worker.report(run, { 3: ["run.failed", { error: "stopped", code: "cancelled" }] }).catch(() => {});
+      const [one, other] = await readers;
+      expect(one.filter(({ payload }) => payload.case === "runCompleted" || payload.case === "runFailed")).toHaveLength(
+        1,
+      );
+      expect(other.map(({ sequence, payload }) => [sequence, payload.case])).toEqual(
+        one.map(({ sequence, payload }) => [sequence, payload.case]),
+      );
+    }
+  });
+});
+
+describe("an offer", () => {
+  test("is one worker's: of two that accept one gets the run", async () => {
+    const { client, worker, target } = await openService();
+    const second = new HandWorker(target);
+    await second.register();
+    await start(client);
+    const offer = await worker.offer();
+    const foreign = await second.accept(offer).catch(reasonOf);
+    expect(foreign).toBe("OFFER_TAKEN");
+    const [one, other] = await Promise.all([worker.accept(offer), worker.accept(offer)]);
+    // The same worker may ask again: its answer may have got lost.
+    expect(other.runToken).toBe(one.runToken);
+  });
+
+  test("that is not accepted in time goes to another worker", async () => {
+    const { client, worker, target, databaseUrl } = await openService();
+    const second = new HandWorker(target);
+    await second.register();
+    const runId = await start(client);
+    const offer = await worker.offer();
+    const rows = await query(
+      databaseUrl,
+      "select offer_until > now() + interval '5 s' and offer_until <= now() + interval '10 s' as fits from remote_run",
+    );
+    expect(rows).toEqual([{ fits: true }]);
+    await query(databaseUrl, "update remote_run set offer_until = now()");
+    expect((await second.offer()).runId).toBe(runId);
+    expect(await worker.accept(offer).catch(reasonOf)).toBe("OFFER_TAKEN");
+  });
+});
+
+test("a run of another client is none, and an attempt that does not have it changes nothing", async () => {
+  const { client, worker, target } = await openService();
+  const runId = await start(client);
+  const run = await worker.take();
+  const stranger = new HandWorker(
+    target,
+    new GrpcClient(target, { authorization: "Bearer key-of-stranger-for-tests" }),
+  );
+  expect(await stranger.report(run, { 1: done }).catch(reasonOf)).toBe("RUN_NOT_FOUND");
+  expect(await worker.report({ ...run, attempt: 2 }, { 1: done }).catch(reasonOf)).toBe("ATTEMPT_STALE");
+  expect(await getRun(client, runId)).toMatchObject({ state: Run_State.RUNNING });
+});
+
+test("a result of another run is dropped, and changes neither", async () => {
+  const { client, worker } = await openService();
+  const ids = [await start(client, { conversationId: "a" }), await start(client, { conversationId: "b" })];
+  const [one, other] = [await worker.take(), await worker.take()];
+  const answer = await worker.report(one, { 1: done }, { of: other.runId });
+  expect(dispositions(answer)[0]).toMatch(/^DROPPED_INVALID: /);
+  for (const runId of ids) {
+    expect(await getRun(client, runId)).toMatchObject({ state: Run_State.RUNNING });
+  }
+});
+
+test("a start that is repeated gives the same run, and another event with its id is refused", async () => {
+  const { client } = await openService();
+  const request = { requestId: "r-1", event: newEvent() };
+  const [one, other] = await Promise.all([
+    client.call(RunService.method.startRun, request),
+    client.call(RunService.method.startRun, request),
+  ]);
+  expect(other.run?.runId).toBe(one.run?.runId);
+  const changed = { ...request, event: newEvent() };
+  expect(await client.call(RunService.method.startRun, changed).catch(reasonOf)).toBe("REQUEST_ID_REUSED");
+});
+
+test("a host that goes tells those who listen, who then have to call again", async () => {
+  const { worker, close } = await openService();
+  const stream = worker.client.stream(RunnerWorkerService.method.listenAssignments, {
+    workerSessionId: worker.session,
+  });
+  const told: unknown[] = [];
+  let closing: Promise<void> | undefined;
+  const reason = await (async () => {
+    for await (const { assignment } of stream) {
+      told.push(assignment.case);
+      // Once it is open.
+      closing ??= close();
+    }
+  })().catch(reasonOf);
+  await closing;
+  expect(told).toEqual([undefined, "drain"]);
+  expect(reason).toBe("RESUME");
+});
+
+test("reports may come far more often than other calls of a client", async () => {
+  const { client, worker } = await openService({ rateLimitRps: 1, rateLimitBurst: 8 });
+  const runId = await start(client);
+  const run = await worker.take();
+  for (let sequence = 1; sequence <= 50; sequence++) {
+    expect(dispositions(await worker.report(run, { [sequence]: hello }))).toEqual(["APPLIED"]);
+  }
+  const asked = await Promise.all(Array.from({ length: 10 }, () => getRun(client, runId).catch(reasonOf)));
+  expect(asked).toContain("RATE_LIMITED");
+  expect((await worker.report(run, { 51: done })).ended).toBe(true);
+});

@@ -1,0 +1,59 @@
+// The example of clients/typescript/README.md, as it stands there: a program of its own.
+
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { Run_State } from "#gen/runnel/v1/run_pb.js";
+import { Runner_State } from "#gen/runnel/v1/runner_pb.js";
+import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import { keyOf } from "../harness/credentials.ts";
+import { GrpcClient } from "../harness/grpc.ts";
+import { startService } from "../harness/service.ts";
+import { until } from "../harness/wait.ts";
+import { bind, getRun, readLog, start } from "./hand-worker.ts";
+
+const sdk = new URL("../../clients/typescript/", import.meta.url);
+
+async function writeExample(): Promise<string> {
+  const page = await readFile(new URL("README.md", sdk), "utf8");
+  const [, example = ""] = /```ts\n(.*?)```/s.exec(page) ?? [];
+  const folder = await mkdtemp(join(tmpdir(), "runnel-example-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, "my-runner.ts");
+  await writeFile(file, example.replaceAll('from "./', `from "${sdk.href}`));
+  return file;
+}
+
+test("answers with what a model says, remembers, and ends when it is told to", async () => {
+  const { url, target } = await startService();
+  const environment = { PATH: process.env.PATH, RUNNEL_URL: url, RUNNEL_API_KEY: keyOf() };
+  const program = spawn(process.execPath, [await writeExample()], { env: environment });
+  onTestFinished(() => {
+    program.kill("SIGKILL");
+  });
+  let said = "";
+  program.stderr.on("data", (text: Buffer) => {
+    said += text;
+  });
+  const client = new GrpcClient(target);
+  const runnerId = await until("the runner", async () => {
+    const { runners } = await client.call(RunnerService.method.listAgentRunners, {});
+    return runners.find(({ state }) => state === Runner_State.AVAILABLE)?.runnerId;
+  }).catch((cause: unknown) => {
+    throw new Error(said, { cause });
+  });
+  await bind(client, { runnerId, resourcePolicy: { allowedModels: ["demo"] } });
+  for (const count of [1, 2]) {
+    const runId = await start(client, { input: { text: "words=3 pace=0" } });
+    await readLog(client, runId);
+    expect(await getRun(client, runId)).toMatchObject({
+      state: Run_State.COMPLETED,
+      output: `This is the (answer ${count})`,
+    });
+  }
+  program.kill("SIGTERM");
+  await until("its end", () => program.exitCode !== null);
+  expect([program.exitCode, said]).toEqual([0, ""]);
+});

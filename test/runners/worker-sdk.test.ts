@@ -1,0 +1,194 @@
+// What the SDK for runner authors does when runners, workers or the wire misbehave.
+
+import { connect } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { Run_State } from "#gen/runnel/v1/run_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { Runner_State } from "#gen/runnel/v1/runner_pb.js";
+import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import { completed, delta, failed, type Result, type Run, state } from "../../clients/typescript/runner.ts";
+import { runWorker, type WorkerOptions } from "../../clients/typescript/worker.ts";
+import { keyOf } from "../harness/credentials.ts";
+import { query } from "../harness/database.ts";
+import { GrpcClient } from "../harness/grpc.ts";
+import { startService } from "../harness/service.ts";
+import { until } from "../harness/wait.ts";
+import { openWire, type Wire } from "../harness/wire.ts";
+import { runnerOf, startWorker } from "../harness/worker.ts";
+import { bind, getRun, readLog, start } from "./hand-worker.ts";
+
+async function openService(run: (run: Run) => AsyncGenerator<Result>, options: Partial<WorkerOptions> = {}) {
+  const service = await startService();
+  const client = new GrpcClient(service.target);
+  // What the worker says goes over a wire that tests cut.
+  const { port } = new URL(service.url);
+  const wire = await openWire({ connectFar: () => connect(Number(port), "127.0.0.1") });
+  const worker = startWorker(`http://${wire.host}:${wire.port}`, [runnerOf(run)], options);
+  await until("the runner", async () => {
+    const { runners } = await client.call(RunnerService.method.listAgentRunners, {});
+    return runners.some((runner) => runner.state === Runner_State.AVAILABLE);
+  });
+  await bind(client);
+  return { ...service, client, worker, wire };
+}
+
+async function untilResults(client: GrpcClient, runId: string, count: number): Promise<void> {
+  await until("its results", async () => {
+    const { results } = await client.call(RunService.method.listRunResults, { runId });
+    return results.length >= count;
+  });
+}
+
+function cutAll({ links }: Wire): void {
+  for (const link of [...links]) {
+    link.cut();
+  }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+function sessions(databaseUrl: string): Promise<{ id: string }[]> {
+  return query(databaseUrl, "select id from worker_session");
+}
+
+test("a runner that yields on after its run has ended is returned from", async () => {
+  let isOpen = true;
+  const { client } = await openService(async function* () {
+    try {
+      yield completed("done");
+      for (;;) {
+        yield delta("more");
+      }
+    } finally {
+      isOpen = false;
+    }
+  });
+  const runId = await start(client);
+  const log = await readLog(client, runId);
+  expect(log.map(({ payload }) => payload.case)).toEqual(["runCompleted"]);
+  await until("the runner's end", () => !isOpen);
+});
+
+test("a runner that never ends is left behind when its run has ended, and does not hold up the end of its worker", async () => {
+  const { client, worker } = await openService(async function* () {
+    yield failed("that is all");
+    await new Promise(() => {});
+  });
+  const runId = await start(client);
+  await readLog(client, runId);
+  await worker.stop();
+  expect(await getRun(client, runId)).toMatchObject({ state: Run_State.FAILED, error: "that is all" });
+});
+
+test("a worker that ends leaves runs behind whose runners do not", async () => {
+  const { client, worker } = await openService(
+    async function* () {
+      yield delta("busy");
+      await new Promise(() => {});
+    },
+    { endMaxMs: 50 },
+  );
+  const runId = await start(client);
+  await untilResults(client, runId, 1);
+  await worker.stop();
+  expect(await getRun(client, runId)).toMatchObject({ state: Run_State.RUNNING });
+});
+
+test("runs go on while their worker is away, under the session that they were accepted with", async () => {
+  let goOn = (): void => {};
+  const mayGoOn = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const { client, wire, worker, databaseUrl } = await openService(async function* ({ signal }) {
+    yield delta("before, ");
+    await mayGoOn;
+    yield delta("after");
+    await aborted(signal);
+    yield failed("told", { code: "cancelled" });
+  });
+  const runId = await start(client);
+  await untilResults(client, runId, 1);
+  const before = await sessions(databaseUrl);
+  cutAll(wire);
+  goOn();
+  await untilResults(client, runId, 2);
+  await until("the worker to listen again", () => wire.links.size > 0);
+  await client.call(RunService.method.cancelRun, { runId });
+  const log = await readLog(client, runId);
+  expect(log.map(({ runnerSequence }) => runnerSequence)).toEqual([1n, 2n, 3n]);
+  expect(await getRun(client, runId)).toMatchObject({ state: Run_State.CANCELLED, output: "before, after" });
+  expect(await sessions(databaseUrl)).toEqual(before);
+  expect(worker.problems.length).toBeGreaterThan(0);
+});
+
+test("a worker whose session is forgotten registers again", async () => {
+  const { client, wire, databaseUrl } = await openService(async function* () {
+    yield completed("here");
+  });
+  const [before] = await sessions(databaseUrl);
+  await query(databaseUrl, "delete from worker_session");
+  cutAll(wire);
+  const after = await until("another session", async () => (await sessions(databaseUrl))[0]);
+  expect(after.id).not.toBe(before?.id);
+  const runId = await start(client);
+  await readLog(client, runId);
+  expect(await getRun(client, runId)).toMatchObject({ state: Run_State.COMPLETED, output: "here" });
+});
+
+const untakeable: readonly [what: string, make: () => Result, error: string][] = [
+  [
+    "is too large",
+    () => delta("x".repeat(2_100_000)),
+    "a message.delta of 2100043 bytes: a result has at most 2097152",
+  ],
+  [
+    "has no data",
+    () => ({ type: "odd", data: undefined as unknown as Result["data"] }),
+    "a result of type odd without data: give it an object",
+  ],
+  [
+    "has a number that JSON cannot have",
+    () => ({ type: "odd", data: { n: 1n } }),
+    "Do not know how to serialize a BigInt",
+  ],
+  [
+    "sets a state to undefined",
+    () => state("conversation", "k", undefined),
+    "the state k would get a value that is no JSON: use null for nothing",
+  ],
+];
+
+test.each(untakeable)(
+  "a result that %s fails its run with the reason, and no number is lost",
+  async (_, make, error) => {
+    const { client } = await openService(async function* () {
+      yield delta("first");
+      yield make();
+    });
+    const runId = await start(client);
+    const log = await readLog(client, runId);
+    expect(log.map(({ payload, runnerSequence }) => [payload.case, runnerSequence])).toEqual([
+      ["messageDelta", 1n],
+      ["runFailed", 2n],
+    ]);
+    expect(await getRun(client, runId)).toMatchObject({ failureCode: "runner.exception", error });
+  },
+);
+
+test("a worker with a key that is none, or with a manifest that is bad, is told and does not go on asking", async () => {
+  const { url } = await startService();
+  const runner = runnerOf(async function* () {});
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  const options = { url, workerId: "w", runners: [runner], signal: stop.signal };
+  await expect(runWorker({ ...options, apiKey: "wrong" })).rejects.toMatchObject({ name: "RefusedWorker" });
+  const bad = runnerOf(async function* () {}, { capabilities: { streaming: "yes" } });
+  await expect(runWorker({ ...options, apiKey: keyOf(), runners: [bad] })).rejects.toMatchObject({
+    name: "RefusedWorker",
+    message: expect.stringContaining("streaming"),
+  });
+});

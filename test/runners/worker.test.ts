@@ -1,0 +1,179 @@
+// The SDK for runner authors against a real service: what its runners yield is the log of their runs.
+
+import { expect, test } from "vitest";
+import { Run_State } from "#gen/runnel/v1/run_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import { completed, delta, failed, message, type Result, type Run, state } from "../../clients/typescript/runner.ts";
+import { query } from "../harness/database.ts";
+import { GrpcClient } from "../harness/grpc.ts";
+import { startService } from "../harness/service.ts";
+import { until } from "../harness/wait.ts";
+import { runnerOf, startWorker, testRunnerId } from "../harness/worker.ts";
+import { bind, getRun, readLog, start } from "./hand-worker.ts";
+
+async function openService(run: (run: Run) => AsyncGenerator<Result>, flags: object = {}) {
+  const service = await startService(flags);
+  const client = new GrpcClient(service.target);
+  const worker = startWorker(service.url, [runnerOf(run)]);
+  await until("the runner", async () => {
+    const { runners } = await client.call(RunnerService.method.listAgentRunners, {});
+    return runners.length > 0;
+  });
+  await bind(client);
+  return { ...service, client, worker };
+}
+
+test("an event becomes a run of a worker, whose results are the run's log", async () => {
+  const { client, worker } = await openService(async function* ({ context }) {
+    yield delta("you ");
+    yield delta(`said ${context.input?.text}`);
+    yield state("conversation", "count", 1);
+    yield message(`you said ${context.input?.text}`);
+    yield completed();
+  });
+  const runId = await start(client);
+  const log = await readLog(client, runId);
+  expect(log.map(({ payload, runnerSequence }) => [payload.case, runnerSequence])).toEqual([
+    ["messageDelta", 1n],
+    ["messageDelta", 2n],
+    ["stateUpdated", 3n],
+    ["messageCompleted", 4n],
+    ["runCompleted", 5n],
+  ]);
+  expect(log.map(({ sequence }) => sequence)).toEqual([1n, 2n, 3n, 4n, 5n]);
+  expect(await getRun(client, runId)).toMatchObject({
+    state: Run_State.COMPLETED,
+    runnerId: testRunnerId,
+    output: "you said hello",
+  });
+  expect(worker.problems).toEqual([]);
+});
+
+test("two hundred runs at a time on one worker: each gets its own", { timeout: 120_000 }, async () => {
+  let most = 0;
+  let active = 0;
+  let release = (): void => {};
+  const everybody = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const { client, worker } = await openService(
+    async function* ({ context }) {
+      most = Math.max(most, ++active);
+      if (active === 200) {
+        release();
+      }
+      yield delta(`first of ${context.input?.text}; `);
+      // Nobody goes on before all are here.
+      await everybody;
+      for (let piece = 0; piece < 5; piece++) {
+        yield delta(`${context.input?.text} ${piece}; `);
+      }
+      yield completed(`answer to ${context.input?.text}`);
+      active--;
+    },
+    { sessionsMaxConcurrent: 0, sessionsClientMaxConcurrent: 0 },
+  );
+  const texts = Array.from({ length: 200 }, (_, index) => `question ${index}`);
+  const runs = await Promise.all(
+    texts.map((text, index) => start(client, { conversationId: `c-${index}`, input: { text } })),
+  );
+  const logs = await Promise.all(runs.map((runId) => readLog(client, runId)));
+  expect(most).toBe(200);
+  for (const [index, log] of logs.entries()) {
+    expect(log.map(({ sequence }) => Number(sequence))).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    const said = log.map(({ payload }) =>
+      payload.case === "messageDelta" ? payload.value.chunk?.content : payload.case,
+    );
+    const pieces = [0, 1, 2, 3, 4].map((piece) => `${texts[index]} ${piece}; `);
+    expect(said).toEqual([`first of ${texts[index]}; `, ...pieces, "runCompleted"]);
+  }
+  expect(worker.problems).toEqual([]);
+});
+
+test("a runner that throws fails its run, and its worker goes on", async () => {
+  const { client } = await openService(async function* ({ context }) {
+    if (context.input?.text === "bad") {
+      throw new Error("no idea");
+    }
+    yield completed("good");
+  });
+  const bad = await start(client, { input: { text: "bad" } });
+  await readLog(client, bad);
+  expect(await getRun(client, bad)).toMatchObject({ failureCode: "runner.exception", error: "no idea" });
+  const good = await start(client);
+  await readLog(client, good);
+  expect(await getRun(client, good)).toMatchObject({ state: Run_State.COMPLETED });
+});
+
+test("a cancel reaches the runner, which has a last word", async () => {
+  const { client } = await openService(async function* ({ signal }) {
+    yield delta("working");
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    yield delta(", stopped");
+    yield failed("as you wish", { code: "cancelled" });
+  });
+  const runId = await start(client);
+  await until("the first piece", async () => {
+    const { results } = await client.call(RunService.method.listRunResults, { runId });
+    return results.length > 0;
+  });
+  await client.call(RunService.method.cancelRun, { runId });
+  await readLog(client, runId);
+  expect(await getRun(client, runId)).toMatchObject({ state: Run_State.CANCELLED, output: "working, stopped" });
+});
+
+test("a result that is too large fails its run clearly", async () => {
+  const { client } = await openService(async function* () {
+    yield message("x".repeat(2 * 1_048_576));
+    yield completed();
+  });
+  const runId = await start(client);
+  await readLog(client, runId);
+  const run = await getRun(client, runId);
+  expect(run).toMatchObject({ state: Run_State.FAILED, failureCode: "runner.exception" });
+  expect(run?.error).toMatch(/^a message.completed of \d+ bytes: a result has at most 2097152/);
+});
+
+test("a runner that goes on after the end of its run is left", async () => {
+  let left = false;
+  const { client } = await openService(async function* () {
+    try {
+      yield completed("done");
+      for (;;) {
+        yield delta("and");
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    } finally {
+      left = true;
+    }
+  });
+  const runId = await start(client);
+  const log = await readLog(client, runId);
+  expect(log.map(({ payload }) => payload.case)).toEqual(["runCompleted"]);
+  await until("the runner to be left", () => left);
+});
+
+test("a worker comes back to a service that was away, and registers again where its session is forgotten", async () => {
+  const here = async function* (): AsyncGenerator<Result> {
+    yield completed("here");
+  };
+  const first = await openService(here);
+  await readLog(first.client, await start(first.client));
+  const sessionsOf = () => query<{ id: string }>(first.databaseUrl, "select id from worker_session");
+  const [session] = await sessionsOf();
+  const restart = async (before: { close: () => Promise<void> }) => {
+    await before.close();
+    return await startService({ databaseUrl: first.databaseUrl, serverPort: Number(new URL(first.url).port) });
+  };
+  const second = await restart(first);
+  const client = new GrpcClient(second.target);
+  await readLog(client, await start(client));
+  expect(await sessionsOf()).toEqual([session]);
+  await query(first.databaseUrl, "delete from worker_session");
+  const third = await restart(second);
+  const again = new GrpcClient(third.target);
+  const runId = await start(again);
+  await readLog(again, runId);
+  expect(await getRun(again, runId)).toMatchObject({ state: Run_State.COMPLETED, output: "here" });
+});

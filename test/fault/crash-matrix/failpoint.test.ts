@@ -4,7 +4,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { failpoints, jobFailpoints } from "../../../src/base/failpoint.ts";
+import { allFailpoints, failpoints } from "../../../src/base/failpoint.ts";
 import { until } from "../../harness/wait.ts";
 import { readSourceFiles } from "../../tidy/source-file.ts";
 import { isFrozen } from "./freeze.ts";
@@ -20,7 +20,7 @@ test("every place is passed at one line of the source, and no name is left over"
     Array.from(text.matchAll(/\bfailpoint\("([^"]*)"\)/g), ([, name]) => name),
   );
   expect(passed.length).toBeGreaterThanOrEqual(placesMin);
-  expect(passed.sort()).toEqual([...failpoints, ...jobFailpoints].sort());
+  expect(passed.sort()).toEqual([...allFailpoints].sort());
 });
 
 test.each([

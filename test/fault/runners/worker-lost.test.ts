@@ -1,0 +1,102 @@
+// Workers that die, fall silent or lose their connection. Where they are waited for, the clock is moved.
+
+import { connect } from "node:net";
+import { expect, test } from "vitest";
+import { Run_State } from "#gen/runnel/v1/run_pb.js";
+import { query } from "../../harness/database.ts";
+import { GrpcClient, reasonOf } from "../../harness/grpc.ts";
+import { createMovedClock, type MovedClock } from "../../harness/moved-clock.ts";
+import { startService, type TestService } from "../../harness/service.ts";
+import { until } from "../../harness/wait.ts";
+import { openWire } from "../../harness/wire.ts";
+import { bind, dispositions, done, getRun, HandWorker, hello, readLog, start } from "../../runners/hand-worker.ts";
+import { expectInvariants } from "../invariants.ts";
+import { endOffers, loggedNumbers } from "./reported.ts";
+
+interface Stage extends TestService {
+  readonly client: GrpcClient;
+  readonly worker: HandWorker;
+}
+
+async function openStage(clock?: MovedClock): Promise<Stage> {
+  const service = await startService({}, clock === undefined ? {} : { clock });
+  const client = new GrpcClient(service.target);
+  const worker = new HandWorker(service.target);
+  await worker.register();
+  await bind(client);
+  return { ...service, client, worker };
+}
+
+// It was told of the run and is gone before it took it.
+test("a run that was offered to a worker that died goes to another one", async () => {
+  const { client, worker, target, databaseUrl } = await openStage();
+  const second = new HandWorker(target);
+  await second.register();
+  const runId = await start(client);
+  const offer = await worker.offer();
+  // Offered to one, it is offered to nobody else.
+  const rows = await query(databaseUrl, "select offer_session from remote_run where offer_until > now()");
+  expect(rows).toEqual([{ offer_session: worker.session }]);
+  await endOffers(databaseUrl);
+  const run = await second.take();
+  expect(run).toMatchObject({ runId, attempt: 1 });
+  expect(await worker.accept(offer).catch(reasonOf)).toBe("OFFER_TAKEN");
+  expect((await second.report(run, { 1: hello, 2: done })).ended).toBe(true);
+  expect(await getRun(client, runId)).toMatchObject({ state: Run_State.COMPLETED });
+  await expectInvariants(databaseUrl);
+});
+
+test("a worker that is silent for longer than its lease has lost its run, which fails and may be tried again", async () => {
+  const clock = createMovedClock();
+  const { client, worker, databaseUrl } = await openStage(clock);
+  const runId = await start(client);
+  const run = await worker.take();
+  // An empty report is enough, and each gives half a minute from then on.
+  for (let reports = 0; reports < 3; reports++) {
+    clock.advance(20_000);
+    expect((await worker.report(run)).ended).toBe(false);
+  }
+  await worker.report(run, { 1: hello });
+  clock.advance(31_000);
+  const log = await readLog(client, runId);
+  expect(log.map(({ payload }) => payload)).toMatchObject([
+    { case: "messageDelta" },
+    { case: "runFailed", value: { code: "runner.disconnected", retryable: true, output: "hello" } },
+  ]);
+  const late = await worker.report(run, { 2: done });
+  expect([late.ended, ...dispositions(late)]).toEqual([true, "IGNORED_AFTER_TERMINAL"]);
+  expect(await getRun(client, runId)).toMatchObject({ state: Run_State.FAILED, failureCode: "runner.disconnected" });
+  await expectInvariants(databaseUrl);
+});
+
+// It is there all the time: what it said has arrived, and the answer has not.
+test("a worker whose connection was cut goes on with what was not acknowledged", async () => {
+  const { client, worker, databaseUrl, app } = await openStage();
+  let keepsAnswers = false;
+  const wire = await openWire({
+    connectFar: () => connect(app.port, app.host),
+    inspect: (_link, _data, from) => from === "near" || !keepsAnswers,
+  });
+  const remote = new HandWorker(`${wire.host}:${wire.port}`);
+  remote.session = worker.session;
+  const runId = await start(client);
+  const run = await remote.take();
+  expect(dispositions(await remote.report(run, { 1: hello }))).toEqual(["APPLIED"]);
+  keepsAnswers = true;
+  const unanswered = remote.report(run, { 2: hello, 3: hello }).catch(({ details }: { details: string }) => details);
+  await until("the results to be in the log", async () => (await loggedNumbers(databaseUrl, runId)).length === 3);
+  for (const link of wire.links) {
+    link.cut();
+  }
+  expect(await unanswered).toEqual(expect.any(String));
+  keepsAnswers = false;
+
+  const again = await until("the worker to be back", async () => {
+    return await remote.report(run, { 2: hello, 3: hello, 4: hello }).catch(() => undefined);
+  });
+  expect(again).toMatchObject({ ended: false, ackedThrough: 4n });
+  expect(dispositions(again)).toEqual(["DROPPED_DUPLICATE", "DROPPED_DUPLICATE", "APPLIED"]);
+  expect((await remote.report(run, { 5: done })).ended).toBe(true);
+  expect(await loggedNumbers(databaseUrl, runId)).toEqual([1, 2, 3, 4, 5]);
+  await expectInvariants(databaseUrl);
+});

@@ -13,6 +13,7 @@ import { addProviders } from "./providers.ts";
 import { addPurge } from "./purge.ts";
 import { addReceipt } from "./receipt.ts";
 import { addRun, addTail } from "./run.ts";
+import { addRunners } from "./runners.ts";
 import { addSign } from "./sign.ts";
 import { addTrust } from "./trust.ts";
 import { addUsage } from "./usage.ts";
@@ -60,6 +61,7 @@ function addCallers(program: Command): void {
   addTrust(program);
   addJobs(program);
   addReceipt(program);
+  addRunners(program);
   addSign(program);
   addVerify(program);
   addProviders(program);

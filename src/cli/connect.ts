@@ -5,10 +5,12 @@ import { Code, ConnectError, createClient, type Interceptor } from "@connectrpc/
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import type { Command } from "commander";
 import { ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
+import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { JobService } from "#gen/runnel/v1/job_service_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { RunService, TailRunBytesSchema, type TailRunRequestSchema } from "#gen/runnel/v1/run_service_pb.js";
+import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
 import { TrustService } from "#gen/runnel/v1/trust_service_pb.js";
@@ -29,6 +31,8 @@ export function connectTo(url: string, credentials?: Interceptor) {
     runs: createClient(RunService, transport),
     log: createClient(StoredLog, transport),
     jobs: createClient(JobService, transport),
+    runners: createClient(RunnerService, transport),
+    approvals: createClient(ApprovalService, transport),
     auth: createClient(AuthService, transport),
     trust: createClient(TrustService, transport),
     providers: createClient(ProviderService, transport),

@@ -10,7 +10,7 @@ import { exitCodes } from "./exit-codes.ts";
 import { followRun, noteReconnect, patienceMs } from "./follow.ts";
 import { leaveOnInterrupt } from "./interrupt.ts";
 import { type Output, outputOf } from "./output.ts";
-import { showResult } from "./show.ts";
+import { createResultView } from "./show.ts";
 
 interface RunFlags {
   readonly url: string;
@@ -38,7 +38,7 @@ export function addRun(program: Command): void {
         const sessionId = flags.session ?? (await createSession(sessions, flags));
         const { runId } = await sessions.sendMessage({ sessionId, message });
         output.note(`session ${sessionId}  run ${runId}`, { note: "started", sessionId, runId });
-        await show(runs, { runId, after: 0n, output });
+        await showRun(runs, { runId, after: 0n, output });
       }),
     );
 }
@@ -51,7 +51,7 @@ export function addTail(program: Command): void {
       withService(url, async ({ runs }) => {
         // Patience is for a service that was there: one that is not is told at once.
         await runs.getRun({ runId });
-        await show(runs, { runId, after, output: outputOf(command) });
+        await showRun(runs, { runId, after, output: outputOf(command) });
       }),
     );
 }
@@ -74,7 +74,8 @@ interface Following {
   readonly output: Output;
 }
 
-async function show(runs: RunClient, { runId, after, output }: Following): Promise<void> {
+/** Follows a run to its end, which decides what the program ends with. */
+export async function showRun(runs: RunClient, { runId, after, output }: Following): Promise<void> {
   let seen = after;
   let last: RunResult | undefined;
   leaveOnInterrupt(() => {
@@ -82,10 +83,11 @@ async function show(runs: RunClient, { runId, after, output }: Following): Promi
     output.note(text, { note: "interrupted", runId, after: String(seen) });
   });
   const onReconnect = noteReconnect(output);
+  const view = createResultView({ isBegun: after > 0n });
   for await (const result of followRun(runs, { runId, after, patienceMs, onReconnect })) {
     await output.stream(
       () => toJson(RunResultSchema, result),
-      () => showResult(result),
+      () => view(result),
     );
     seen = result.sequence;
     last = result;

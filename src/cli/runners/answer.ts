@@ -1,0 +1,60 @@
+// What the commands about runners answer: one thing, or a list of them.
+
+import { create, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
+import type { Command } from "commander";
+import { readCount } from "../arguments.ts";
+import { type Service, withService } from "../connect.ts";
+import { answerJson, outputOf, type Paint } from "../output.ts";
+import { type Page, type PageRequest, readPages } from "../pages.ts";
+import { showTable } from "../table.ts";
+
+const limitDefault = 50;
+
+export interface ListFlags {
+  readonly url: string;
+  readonly limit: number;
+}
+
+export function addLimitFlag(command: Command): Command {
+  return command.option("--limit <number>", "most of them to list", readCount, limitDefault);
+}
+
+export interface Listing<Desc extends DescMessage> {
+  /** What the list is called in JSON. */
+  readonly name: string;
+  readonly schema: Desc;
+  readonly read: (service: Service, request: PageRequest) => Promise<Page<MessageShape<Desc>>>;
+  readonly columns: readonly string[];
+  readonly row: (item: MessageShape<Desc>) => string[];
+}
+
+export async function listAll<Desc extends DescMessage>(
+  command: Command,
+  { url, limit }: ListFlags,
+  { name, schema, read, columns, row }: Listing<Desc>,
+): Promise<void> {
+  await withService(url, async (service) => {
+    const { items, isCut } = await readPages((request) => read(service, request), limit);
+    const output = outputOf(command);
+    await output.answer({ [name]: items.map((item) => answerJson(schema, item)) }, (paint) =>
+      showTable(columns, items.map(row), paint),
+    );
+    if (isCut) {
+      output.note(`there are more than ${limit}: see them with --limit`, { note: "cut", [name]: limit });
+    }
+  });
+}
+
+export interface Answer<Desc extends DescMessage> {
+  readonly name: string;
+  readonly schema: Desc;
+  readonly message: MessageShape<Desc> | undefined;
+  readonly show: (message: MessageShape<Desc>, paint: Paint) => string;
+}
+
+export async function answerOne<Desc extends DescMessage>(
+  command: Command,
+  { name, schema, message = create(schema), show }: Answer<Desc>,
+): Promise<void> {
+  await outputOf(command).answer({ [name]: answerJson(schema, message) }, (paint) => show(message, paint));
+}

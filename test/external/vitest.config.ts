@@ -1,5 +1,5 @@
 // The tests that need programs which npm does not bring: curl, openssl, Chromium, nginx, tini and bubblewrap;
-// and the signers in other languages, Go and Python with `cryptography`.
+// and what is written in other languages: signers and runners in Go and Python.
 // Not part of `npm test`. `vitest run -c test/external/vitest.config.ts`
 
 import { defineConfig } from "vitest/config";
@@ -9,7 +9,7 @@ const testTimeoutMs = 120_000;
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/harness/postgres.ts", "test/external/signers/languages.ts"],
+    globalSetup: ["test/harness/postgres.ts", "test/external/languages.ts"],
     include: ["test/external/**/*.test.ts"],
     pool: "forks",
     // Node's type stripping by call, which makes the page's script, still warns that it is new.

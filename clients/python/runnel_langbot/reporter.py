@@ -1,0 +1,149 @@
+"""Reports the results of one run in order: what comes while a report is on its way goes with the next one. A report that was not
+answered is sent again as it was, so nothing is lost and nothing counts twice. Silence is reported too: it keeps the lease.
+"""
+
+import asyncio
+import logging
+import random
+from typing import Any
+
+import grpc
+from runnel.v1 import runner_worker_service_pb2 as messages
+from runnel.v1 import runner_worker_service_pb2_grpc as service
+
+log = logging.getLogger(__name__)
+
+# Below the service's limits of a report.
+ITEMS_MAX = 200
+BYTES_MAX = 1_000_000
+# What the protocol allows for one result.
+RESULT_BYTES_MAX = 2 * 1_048_576
+# Results that may wait before their runner does.
+WAITING_MAX = 1_000
+# A third of the lease.
+RENEW_SECONDS = 10.0
+CALL_SECONDS = 30.0
+RETRY_MIN_SECONDS = 0.1
+RETRY_MAX_SECONDS = 2.0
+
+TERMINALS = ("run.completed", "run.failed")
+
+# The same report may be taken later.
+TRANSIENT = {
+    grpc.StatusCode.UNAVAILABLE,
+    grpc.StatusCode.DEADLINE_EXCEEDED,
+    grpc.StatusCode.RESOURCE_EXHAUSTED,
+    grpc.StatusCode.INTERNAL,
+    grpc.StatusCode.UNKNOWN,
+    grpc.StatusCode.ABORTED,
+    grpc.StatusCode.CANCELLED,
+}
+
+
+class Reporter:
+    def __init__(
+        self,
+        work: service.RunnerWorkerServiceStub,
+        *,
+        run_id: str,
+        attempt: int,
+        metadata: tuple[tuple[str, str], ...],
+        stop: asyncio.Event,
+    ) -> None:
+        self._work = work
+        self._run_id = run_id
+        self._attempt = attempt
+        self._metadata = metadata
+        # Set when the service wants the run to end, or it is not ours any more.
+        self._stop = stop
+        self._waiting: list[messages.ReportedResult] = []
+        self._sequence = 0
+        self._finished = False
+        self._wake = asyncio.Event()
+        self._room = asyncio.Event()
+        # Nothing more counts.
+        self.is_over = False
+        self.has_terminal = False
+        self._working = asyncio.create_task(self._work_on())
+
+    async def report(self, type: str, data: str, usage: str | None = None, run_id: str = "") -> None:
+        """Returns when the runner may go on: at once, unless too much is waiting."""
+        size = len(data.encode()) + len(usage or "")
+        if size > RESULT_BYTES_MAX:
+            raise ValueError(f"a {type} of {size} bytes: a result has at most {RESULT_BYTES_MAX}")
+        self._sequence += 1
+        self._waiting.append(
+            messages.ReportedResult(sequence=self._sequence, type=type, data=data, usage=usage, run_id=run_id)
+        )
+        self.has_terminal = self.has_terminal or type in TERMINALS
+        self._wake.set()
+        while len(self._waiting) >= WAITING_MAX and not self.is_over:
+            self._room.clear()
+            await self._room.wait()
+
+    async def finish(self) -> None:
+        """Returns when everything is acknowledged, or nothing counts any more."""
+        self._finished = True
+        self._wake.set()
+        await self._working
+
+    def give_up(self) -> None:
+        self._working.cancel()
+
+    async def _work_on(self) -> None:
+        while not self.is_over:
+            if not self._waiting and not self._finished:
+                await _wait(self._wake, RENEW_SECONDS)
+            self._wake.clear()
+            batch = self._take_batch()
+            finished = self._finished and not self._waiting
+            await self._send(batch, finished)
+            self._room.set()
+            if finished:
+                return
+
+    def _take_batch(self) -> list[messages.ReportedResult]:
+        size = count = 0
+        for item in self._waiting:
+            size += item.ByteSize()
+            if count > 0 and (size > BYTES_MAX or count == ITEMS_MAX):
+                break
+            count += 1
+        batch, self._waiting = self._waiting[:count], self._waiting[count:]
+        return batch
+
+    async def _send(self, results: list[messages.ReportedResult], finished: bool) -> None:
+        request = messages.ReportResultsRequest(
+            run_id=self._run_id, attempt=self._attempt, results=results, finished=finished
+        )
+        delay = RETRY_MIN_SECONDS
+        while True:
+            try:
+                answer = await self._work.ReportResults(request, timeout=CALL_SECONDS, metadata=self._metadata)
+            except grpc.aio.AioRpcError as error:
+                log.warning("a report of run %s: %s", self._run_id, error.details())
+                if error.code() not in TRANSIENT:
+                    self._end()
+                    return
+                await asyncio.sleep(delay * (0.5 + random.random()))
+                delay = min(delay * 2, RETRY_MAX_SECONDS)
+            else:
+                self._heed(answer)
+                return
+
+    def _heed(self, answer: Any) -> None:
+        if answer.ended:
+            self._end()
+        elif answer.cancel_requested:
+            self._stop.set()
+
+    def _end(self) -> None:
+        self.is_over = True
+        self._stop.set()
+
+
+async def _wait(event: asyncio.Event, seconds: float) -> None:
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        pass

@@ -1,0 +1,47 @@
+// Where languages other than ours are. What a machine lacks is left out there, and that is told; CI has to have them.
+
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { leaveOut } from "../harness/leave-out.ts";
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    hasGo: boolean;
+    /** One that has what test/external/python.txt lists; empty when there is none. */
+    python: string;
+    /** The SDK of LangBot that runs there, for the names of tests. */
+    langbotSdk: string;
+  }
+}
+
+/** Made by `.ci/run`, so that nothing is installed into the system's own Python. */
+const ownPython = join(import.meta.dirname, ".venv/bin/python");
+const packages = "cryptography, grpc_tools, langbot_plugin, pydantic, yaml";
+
+export function setup(project: TestProject): void {
+  project.provide("hasGo", runs("go", ["version"]) || leaveOut("TEST_GO", goWords));
+  const python = [ownPython, "python3"].find((each) => runs(each, ["-c", `import ${packages}`]));
+  project.provide("python", python ?? (leaveOut("TEST_PYTHON", pythonWords) || ""));
+  project.provide("langbotSdk", nameSdk(python));
+}
+
+const goWords = "what is in Go is left out, for there is no Go; to have it: https://go.dev/dl/";
+const pythonWords =
+  `what is in Python is left out, for there is no Python with ${packages}; to have it: ` +
+  "python3 -m venv test/external/.venv && test/external/.venv/bin/pip install --no-deps -r test/external/python.txt";
+
+function nameSdk(python: string | undefined): string {
+  const folder = process.env.LANGBOT_SDK_DIR;
+  if (folder !== undefined || python === undefined) {
+    return folder ?? "";
+  }
+  const script = "from importlib.metadata import version; print('langbot-plugin', version('langbot-plugin'))";
+  return spawnSync(python, ["-c", script], { encoding: "utf8" }).stdout.trim();
+}
+
+function runs(program: string, args: readonly string[]): boolean {
+  const isMissing = program.includes("/") && !existsSync(program);
+  return !isMissing && spawnSync(program, args, { stdio: "ignore" }).status === 0;
+}

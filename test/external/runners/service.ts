@@ -1,0 +1,120 @@
+// A service with one worker of a language, whose runner takes what is said in a conversation.
+
+import { connect } from "node:net";
+import { toJson } from "@bufbuild/protobuf";
+import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+import type { Run } from "#gen/runnel/v1/run_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
+import { Runner_State } from "#gen/runnel/v1/runner_pb.js";
+import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import { GrpcClient } from "../../harness/grpc.ts";
+import { startService } from "../../harness/service.ts";
+import { until } from "../../harness/wait.ts";
+import { openWire } from "../../harness/wire.ts";
+import { bind, getRun, readLog, start } from "../../runners/hand-worker.ts";
+import type { Language } from "./workers.ts";
+
+/** Interpreters and what they import take their time on a busy machine. */
+const startMaxMs = 90_000;
+
+export interface Talk {
+  readonly client: GrpcClient;
+  /** What the worker has written. */
+  readonly stderr: () => string;
+  start(text: string): Promise<string>;
+  /** To the end of the run. */
+  say(text: string): Promise<Said>;
+  untilResults(runId: string, resultsMin: number): Promise<void>;
+  /** Cuts its connections to the service; it may make others. */
+  cutWorker(): void;
+  /** Once the run has so many results. */
+  cancel(runId: string, resultsMin: number): Promise<void>;
+}
+
+export interface Said {
+  readonly runId: string;
+  readonly run: Run | undefined;
+  readonly log: readonly RunResult[];
+}
+
+export async function openTalk(language: Language, config: object = {}): Promise<Talk> {
+  const service = await startService();
+  const client = new GrpcClient(service.target);
+  const { port } = new URL(service.url);
+  const wire = await openWire({ connectFar: () => connect(Number(port), "127.0.0.1") });
+  const worker = await language.start(`http://${wire.host}:${wire.port}`);
+  // A program that ends has told why.
+  const ended = worker.finished.then(({ stderr }) => {
+    throw new Error(`the runner in ${language.name} ended: ${stderr}`);
+  });
+  const runnerId = await Promise.race([until("the runner", () => findRunner(client), startMaxMs), ended]);
+  await bind(client, {
+    runnerId,
+    resourcePolicy: { allowedModels: ["demo"] },
+    runnerConfig: JSON.stringify(config),
+  });
+  const untilResults = async (runId: string, resultsMin: number): Promise<void> => {
+    await until("its results", async () => {
+      const { results } = await client.call(RunService.method.listRunResults, { runId });
+      return results.length >= resultsMin;
+    });
+  };
+  const startOne = (text: string): Promise<string> => start(client, richEvent(text));
+  return {
+    client,
+    stderr: worker.stderr,
+    start: startOne,
+    say: async (text) => await finish(client, await startOne(text)),
+    untilResults,
+    cutWorker: () => {
+      for (const link of [...wire.links]) {
+        link.cut();
+      }
+    },
+    cancel: async (runId, resultsMin) => {
+      await untilResults(runId, resultsMin);
+      await client.call(RunService.method.cancelRun, { runId });
+    },
+  };
+}
+
+async function findRunner(client: GrpcClient): Promise<string | undefined> {
+  const { runners } = await client.call(RunnerService.method.listAgentRunners, {});
+  return runners.find(({ state }) => state === Runner_State.AVAILABLE)?.runnerId;
+}
+
+export async function finish(client: GrpcClient, runId: string): Promise<Said> {
+  const log = await readLog(client, runId);
+  return { runId, log, run: await getRun(client, runId) };
+}
+
+/** Everything that an event may have, for the contexts of every era. */
+function richEvent(text: string): object {
+  const attachment = { type: "image", mime_type: "image/png", url: "https://example.org/a.png", id: "p-1", odd: [1.0] };
+  return {
+    eventTime: 1_700_000_000n,
+    sourceEventType: "text",
+    data: '{"big":9007199254740993}',
+    rawRef: { refId: "raw-1" },
+    threadId: "t-1",
+    launcherType: "group",
+    botId: "b-1",
+    workspaceId: "w-1",
+    actor: { actorType: "user", actorId: "u-1", actorName: "Ada", metadata: "{}" },
+    subject: { subjectType: "message", subjectId: "s-1", data: '{"n":1}' },
+    input: { text, contents: [JSON.stringify({ type: "text", text })], attachments: [JSON.stringify(attachment)] },
+    delivery: { surface: "chat", supportsStreaming: true, replyTarget: '{"id":"m-1"}', maxMessageSize: 4_000n },
+    adapterExtra: '{"params":{}}',
+  };
+}
+
+/** Left out: how long it took, and how an SDK wrote a message, which may be with nulls for what is not there. */
+const leftOut: readonly string[] = ["durationMs", "source"];
+
+/** Without ids and times. */
+export function plain(log: readonly RunResult[]): string[] {
+  return log.map((result) => {
+    const { runId: _run, createTime: _time, ...json } = toJson(RunResultSchema, result) as Record<string, object>;
+    return JSON.stringify(json, (key, value) => (leftOut.includes(key) ? undefined : value));
+  });
+}

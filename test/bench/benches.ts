@@ -13,6 +13,7 @@ import { longSession } from "./benches/long-session.ts";
 import { pacedTools } from "./benches/paced-tools.ts";
 import { replayLog } from "./benches/replay-log.ts";
 import { retainedSessions } from "./benches/retained-sessions.ts";
+import { runners } from "./benches/runners.ts";
 import { signedCalls } from "./benches/signed-calls.ts";
 import { signedSpecs } from "./benches/signed-specs.ts";
 import { timeToReady } from "./benches/time-to-ready.ts";
@@ -34,6 +35,7 @@ export const benches: readonly Bench[] = [
   fileTools,
   bashRoundTrip,
   signedSpecs,
+  runners,
   longSession,
   retainedSessions,
 ];

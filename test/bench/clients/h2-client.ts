@@ -12,7 +12,11 @@ const windowBytes = 4 * 1_048_576;
 export class H2Client implements Disposable {
   readonly #session: ClientHttp2Session;
 
-  constructor(target: string) {
+  readonly #headers: Readonly<Record<string, string>>;
+
+  /** Calls as the benches' client unless it is told otherwise. */
+  constructor(target: string, authorization: string = benchAuthorization) {
+    this.#headers = { ...headers, authorization };
     this.#session = connect(`http://${target}`, { settings: { initialWindowSize: windowBytes, enablePush: false } });
     this.#session.once("connect", () => this.#session.setLocalWindowSize(windowBytes));
     // Whoever is in a call hears of it there.
@@ -33,7 +37,7 @@ export class H2Client implements Disposable {
 
   /** Hands over each message and resolves when the call ended with OK. */
   stream(path: string, message: Uint8Array, onMessage: (bytes: Buffer) => void): Promise<void> {
-    const stream = this.#session.request({ ...headers, ":path": path });
+    const stream = this.#session.request({ ...this.#headers, ":path": path });
     stream.end(envelope(message));
     return new Promise((resolve, reject) => readAnswer(stream, path, { onMessage, resolve, reject }));
   }
@@ -47,7 +51,6 @@ const headers = {
   ":method": "POST",
   "content-type": "application/grpc",
   te: "trailers",
-  authorization: benchAuthorization,
 };
 
 interface Listener {

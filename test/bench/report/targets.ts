@@ -22,6 +22,7 @@ export const targets: readonly Target[] = [
   ...toolTargets(),
   ...bashTargets(),
   ...specTargets(),
+  ...runnerTargets(),
   ...retainedTargets(),
 ];
 
@@ -162,6 +163,21 @@ function specTargets(): Target[] {
       metric: "MB/s, ratio to JSON",
       least: 0.25,
     })),
+  ];
+}
+
+function runnerTargets(): Target[] {
+  const runners = { bench: "runners" };
+  return [
+    { ...runners, work: "reports of 20 results, durable", variant: "reports", metric: "results/s", least: 20_000 },
+    { ...runners, work: "a value of the state, through the host", variant: "GetState", metric: "p50, ms", most: 3 },
+    {
+      ...runners,
+      work: "from an offer to its first result, idle",
+      variant: "idle",
+      metric: "offer → first result p50, ms",
+      most: 15,
+    },
   ];
 }
 

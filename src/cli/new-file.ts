@@ -2,7 +2,7 @@
 // wants that.
 
 import { randomBytes } from "node:crypto";
-import { existsSync, lstatSync, rmSync } from "node:fs";
+import { closeSync, existsSync, lstatSync, openSync, rmSync } from "node:fs";
 import { type FileHandle, link, open, rename } from "node:fs/promises";
 import { CommandError } from "./command-error.ts";
 
@@ -14,27 +14,33 @@ export interface NewFileOptions {
 /** Lines are short, and each write is a turn. */
 const heldCharsMax = 65_536;
 
+interface FileBeside extends Disposable {
+  readonly path: string;
+}
+
 export class NewFile implements AsyncDisposable {
   readonly path: string;
   readonly #options: NewFileOptions;
-  readonly #beside: string;
+  readonly #beside: FileBeside;
   readonly #handle: FileHandle;
   #held = "";
 
-  private constructor(path: string, options: NewFileOptions, beside: string, handle: FileHandle) {
+  private constructor(path: string, options: NewFileOptions, beside: FileBeside, handle: FileHandle) {
     this.path = path;
     this.#options = options;
     this.#beside = beside;
     this.#handle = handle;
-    process.once("exit", this.#remove);
   }
 
   /** Throws a `CommandError`: before anything is asked of a service, for whose answer there would be no place. */
   static async open(path: string, options: NewFileOptions): Promise<NewFile> {
     assertPlace(path, options);
-    const beside = `${path}.${randomBytes(6).toString("hex")}.part`;
     try {
-      return new NewFile(path, options, beside, await open(beside, "wx"));
+      using beside = new DisposableStack();
+      const file = beside.use(makeBeside(path));
+      const made = new NewFile(path, options, file, await open(file.path, "a"));
+      beside.move();
+      return made;
     } catch (cause) {
       throw unwritable(path, cause);
     }
@@ -53,7 +59,7 @@ export class NewFile implements AsyncDisposable {
     try {
       await this.#handle.sync();
       // A link is refused where somebody was quicker, a rename is not.
-      await (this.#options.force ? rename(this.#beside, this.path) : link(this.#beside, this.path));
+      await (this.#options.force ? rename(this.#beside.path, this.path) : link(this.#beside.path, this.path));
     } catch (cause) {
       throw unwritable(this.path, cause);
     }
@@ -61,8 +67,7 @@ export class NewFile implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#handle.close();
-    process.off("exit", this.#remove);
-    this.#remove();
+    this.#beside[Symbol.dispose]();
   }
 
   async #flush(): Promise<void> {
@@ -73,8 +78,21 @@ export class NewFile implements AsyncDisposable {
     }
     this.#held = "";
   }
+}
 
-  readonly #remove = (): void => rmSync(this.#beside, { force: true });
+/** Made and cared for at once: an interruption finds either no file or somebody who removes it. */
+function makeBeside(path: string): FileBeside {
+  const beside = `${path}.${randomBytes(6).toString("hex")}.part`;
+  const remove = (): void => rmSync(beside, { force: true });
+  closeSync(openSync(beside, "wx"));
+  process.once("exit", remove);
+  return {
+    path: beside,
+    [Symbol.dispose]: () => {
+      process.off("exit", remove);
+      remove();
+    },
+  };
 }
 
 function assertPlace(path: string, { force }: NewFileOptions): void {

@@ -3,8 +3,8 @@
 //
 // M1  One report after the other: the answer to one is durable before the next is looked at. So a report that is sent again
 //     while its first copy is being written gets the answer of a run that knows it.
-// M2  A report that nobody takes in time is refused with RESUME, and so are those that are left when the mailbox closes: nothing
-//     of them was applied, or they are known when they come again.
+// M2  A report that nobody takes in time is refused with RESUME, and so are those that find the mailbox full or are left when it
+//     closes: nothing of them was applied, or they are known when they come again.
 
 import type { ReportedResult, ReportResultsResponse } from "#gen/runnel/v1/runner_worker_service_pb.js";
 import { type Clock, over } from "../base/clock.ts";
@@ -12,6 +12,8 @@ import { Fault } from "../base/fault.ts";
 
 /** Longer than a write takes while the database comes back; shorter than callers wait for an answer. */
 const answerMs = 10_000;
+/** A worker reports one thing after the other. Whoever sends many at a time keeps them himself. */
+const waitingMax = 64;
 
 /** What one call of a worker reports. */
 export interface Report extends ReportedResults {
@@ -77,7 +79,7 @@ export class Mailbox {
       },
       refuse: leave,
     };
-    if (!this.#isClosed) {
+    if (!this.#isClosed && this.#waiting.length < waitingMax) {
       this.#waiting.push(report);
       this.#wake?.();
       await clock.sleep(answerMs, done.signal);

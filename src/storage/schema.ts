@@ -51,6 +51,9 @@ export interface Schema {
   approval: ApprovalTable;
   knowledge_base: KnowledgeBaseTable;
   knowledge_entry: KnowledgeEntryTable;
+  exchange: ExchangeTable;
+  exchange_inbox: ExchangeInboxTable;
+  exchange_command: ExchangeCommandTable;
 }
 
 type Time = ColumnType<Date, Date | undefined, Date>;
@@ -474,4 +477,35 @@ export interface AgentProfileTable {
   body: Uint8Array;
   create_time: Generated<Date>;
   update_time: Generated<Date>;
+}
+
+export interface ExchangeTable {
+  session: string;
+  client: string;
+  id: string;
+  run_id: string;
+  task: string;
+  sequence: number;
+  outbox: Uint8Array | null;
+  read_requests: string[];
+  is_complete: Generated<boolean>;
+  imported: Uint8Array | null;
+  create_time: Generated<Date>;
+  update_time: Generated<Date>;
+}
+
+export interface ExchangeInboxTable {
+  session: string;
+  sequence: number;
+  sha256: Uint8Array;
+  text: Uint8Array;
+  create_time: Generated<Date>;
+}
+
+export interface ExchangeCommandTable {
+  session: string;
+  sequence: number;
+  position: number;
+  trace: string;
+  result: Uint8Array | null;
 }

@@ -54,7 +54,7 @@ export declare type Run = Message<"runnel.v1.Run"> & {
   turns: number;
 
   /**
-   * How often another replica had to take it over.
+   * How often another replica had to take it over since it last waited, if it ever did.
    *
    * @generated from field: int32 takeovers = 6;
    */

@@ -10,7 +10,7 @@ import type { Dispatcher } from "../runs/dispatch.ts";
 import { UnverifiedBodies } from "../server/request-body.ts";
 import { createRequestListener } from "../server/request-listener.ts";
 import { createFeeds } from "../services/feeds.ts";
-import { createRouter, routerLimits, services } from "../services/router.ts";
+import { createRouter, type RouterLimits, routerLimits, services } from "../services/router.ts";
 import { FirstRuns } from "../sessions/first-runs.ts";
 import { loadSecret } from "../storage/secret.ts";
 import { countSessions } from "../storage/session.ts";
@@ -18,6 +18,7 @@ import { Authenticator } from "../trust/authenticate.ts";
 import { Cursors } from "../trust/cursor.ts";
 import { RateLimit } from "../trust/rate-limit.ts";
 import { type Ground, runTimeoutOf } from "./ground.ts";
+import { exchangeLimitsOf } from "./open-exchanges.ts";
 import { jobSettings } from "./open-jobs.ts";
 import type { Runlog } from "./open-log.ts";
 import { type Address, openMetricsPort, openPorts } from "./open-ports.ts";
@@ -51,6 +52,7 @@ export async function openServer(
     config,
     trust,
     jobs: jobSettings(config),
+    exchanges: exchangeLimitsOf(config),
     egress,
     workDirs,
     firstRuns: new FirstRuns({ db, clock, wakeup: parts.wakeup }),
@@ -66,9 +68,18 @@ export async function openServer(
     version,
   };
   const feeds = ground.plainStreams ? [] : createFeeds(deps);
-  const handlers = mountFeeds(createRouter(deps).handlers, feeds, routerLimits);
+  const openHandlers = (limits: RouterLimits) => mountFeeds(createRouter(deps, limits).handlers, feeds, limits);
+  const handlers = openHandlers(routerLimits);
   const reportError = (error: unknown): void => events.requestFailed({ method: "REST", error });
-  const rest = createRestGateway({ handlers, services, feeds, bodyBytesMax: config.serverMaxBodyBytes, reportError });
+  // A body over REST may hold more than a message over gRPC: what it becomes is not limited once more.
+  const restHandlers = openHandlers({ ...routerLimits, readMaxBytes: config.serverMaxBodyBytes });
+  const rest = createRestGateway({
+    handlers: restHandlers,
+    services,
+    feeds,
+    bodyBytesMax: config.serverMaxBodyBytes,
+    reportError,
+  });
   const metricsPort = await openMetricsPort(config, metrics, closers);
   const rateOf = (requestsPerSecond: number, times = 1): RateLimit =>
     new RateLimit({ clock, requestsPerSecond: requestsPerSecond * times, burst: config.rateLimitBurst * times });

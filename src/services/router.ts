@@ -10,6 +10,7 @@ import { HostService } from "#gen/runnel/host/v1/host_service_pb.js";
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { CallbackService } from "#gen/runnel/v1/callback_service_pb.js";
+import { ExchangeService } from "#gen/runnel/v1/exchange_service_pb.js";
 import { JobService } from "#gen/runnel/v1/job_service_pb.js";
 import { KnowledgeService } from "#gen/runnel/v1/knowledge_service_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
@@ -20,13 +21,13 @@ import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
 import { TrustService } from "#gen/runnel/v1/trust_service_pb.js";
 import { messageBytesMax } from "../config/limits.ts";
-import type { Events } from "../telemetry/events.ts";
 import { assertAccess } from "../trust/caller.ts";
 import { createApprovalService } from "./approval-service.ts";
 import { createAuthService } from "./auth-service.ts";
 import { createCallbackService } from "./callback-service.ts";
 import { createDeadlineInterceptor } from "./deadline.ts";
 import type { ServiceDeps } from "./deps.ts";
+import { createExchangeService } from "./exchange-service.ts";
 import { createFaultInterceptor, toConnectError } from "./faults.ts";
 import { createHealthService } from "./health-service.ts";
 import { createHostService } from "./host-service.ts";
@@ -55,6 +56,7 @@ export const services = [
   TrustService,
   AuthService,
   KnowledgeService,
+  ExchangeService,
   ProviderService,
   SystemService,
   HostService,
@@ -62,10 +64,15 @@ export const services = [
 
 /** Compressing a stream's message costs each reader more than its bytes do; a large page of a list is worth it. */
 const compressMinBytes = 65_536;
-/** A timeout is longer than any stream is kept open. */
-export const routerLimits = { readMaxBytes: messageBytesMax, maxTimeoutMs: 2 * 3_600_000 } as const;
+export interface RouterLimits {
+  readonly readMaxBytes: number;
+  readonly maxTimeoutMs: number;
+}
 
-export function createRouter(deps: ServiceDeps & { readonly events: Events }): ConnectRouter {
+/** A timeout is longer than any stream is kept open. */
+export const routerLimits: RouterLimits = { readMaxBytes: messageBytesMax, maxTimeoutMs: 2 * 3_600_000 };
+
+export function createRouter(deps: ServiceDeps, limits = routerLimits): ConnectRouter {
   const router = createConnectRouter({
     requestGate: ({ values, method }) => {
       try {
@@ -84,7 +91,7 @@ export function createRouter(deps: ServiceDeps & { readonly events: Events }): C
     ],
     acceptCompression: [compressionGzip, compressionBrotli],
     compressMinBytes,
-    ...routerLimits,
+    ...limits,
   })
     .service(SessionService, createSessionService(deps))
     .service(RunService, createRunService(deps))
@@ -96,6 +103,7 @@ export function createRouter(deps: ServiceDeps & { readonly events: Events }): C
     .service(TrustService, createTrustService(deps))
     .service(AuthService, createAuthService(deps))
     .service(KnowledgeService, createKnowledgeService(deps))
+    .service(ExchangeService, createExchangeService(deps))
     .service(ProviderService, createProviderService(deps))
     .service(SystemService, createSystemService(deps))
     .service(HostService, createHostService(deps))

@@ -6,7 +6,7 @@ import { durationMs } from "@bufbuild/protobuf/wkt";
 import { ConnectError, type Transport } from "@connectrpc/connect";
 import { status } from "@grpc/grpc-js";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
-import { rpcSurface } from "./rpc-surface.ts";
+import { type RpcClient, rpcSurface } from "./rpc-surface.ts";
 import { Refused, type Surface } from "./surface.ts";
 
 /** As long as the reference client waits. */
@@ -14,7 +14,12 @@ const callTimeoutMs = 30_000;
 
 /** `headers` go with every call. */
 export function connectSurface(transport: Transport, headers: Readonly<Record<string, string>>): Surface {
-  return rpcSurface({
+  return rpcSurface(openConnect(transport, headers));
+}
+
+/** `headers` go with every call. */
+export function openConnect(transport: Transport, headers: Readonly<Record<string, string>>): RpcClient {
+  return {
     call: async (method, request) => {
       const { message } = await transport.unary(method, undefined, callTimeoutMs, headers, request).catch(refuse);
       return message as MessageShape<(typeof method)["output"]>;
@@ -30,7 +35,7 @@ export function connectSurface(transport: Transport, headers: Readonly<Record<st
         leaving.abort();
       }
     },
-  });
+  };
 }
 
 async function* single<T>(item: T): AsyncGenerator<T> {

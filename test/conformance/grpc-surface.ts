@@ -6,12 +6,16 @@ import { type ServiceError, status } from "@grpc/grpc-js";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import { type Status, StatusSchema } from "#gen/google/rpc/status_pb.js";
 import { GrpcClient } from "../harness/grpc.ts";
-import { rpcSurface } from "./rpc-surface.ts";
+import { type RpcClient, rpcSurface } from "./rpc-surface.ts";
 import { Refused, type Surface } from "./surface.ts";
 
 export function connectGrpc(target: string, headers: Readonly<Record<string, string>>): Surface {
+  return rpcSurface(openGrpc(target, headers));
+}
+
+export function openGrpc(target: string, headers: Readonly<Record<string, string>>): RpcClient {
   const client = new GrpcClient(target, headers);
-  return rpcSurface({
+  return {
     call: (method, request) => client.call(method, request).catch(refuse),
     follow: async function* (method, request) {
       const stream = client.stream(method, request);
@@ -25,7 +29,7 @@ export function connectGrpc(target: string, headers: Readonly<Record<string, str
         stream.cancel();
       }
     },
-  });
+  };
 }
 
 function refuse(error: unknown): never {

@@ -10,6 +10,8 @@ import {
   setExtension,
 } from "@bufbuild/protobuf";
 import {
+  type DescriptorProto,
+  DescriptorProtoSchema,
   type FieldDescriptorProto,
   FieldDescriptorProto_Label,
   FieldDescriptorProto_Type,
@@ -20,6 +22,7 @@ import {
   file_google_protobuf_any,
   file_google_protobuf_empty,
   file_google_protobuf_timestamp,
+  MessageOptionsSchema,
   type MethodDescriptorProto,
   MethodDescriptorProtoSchema,
   MethodOptionsSchema,
@@ -29,6 +32,8 @@ import { http } from "#gen/google/api/annotations_pb.js";
 import { HttpRuleSchema } from "#gen/google/api/http_pb.js";
 import { file_google_api_httpbody } from "#gen/google/api/httpbody_pb.js";
 import {
+  camel_case,
+  header,
   JsonFieldSchema,
   json,
   other_success_statuses,
@@ -37,6 +42,8 @@ import {
   StreamCursorSchema,
   stream_cursor,
   success_status,
+  text_request,
+  text_response,
   type Validation,
   validation,
 } from "#gen/runnel/options/v1/options_pb.js";
@@ -53,6 +60,10 @@ export interface FieldSpec {
   readonly oneof?: boolean;
   readonly json?: MessageInitShape<typeof JsonFieldSchema>;
   readonly cursor?: MessageInitShape<typeof StreamCursorSchema>;
+  /** Type of its keys, which makes it a map; its values are of the type that the field says. */
+  readonly mapKey?: FieldDescriptorProto_Type;
+  /** Name of a header that fills it. */
+  readonly header?: string;
 }
 
 export interface MethodSpec {
@@ -65,6 +76,8 @@ export interface MethodSpec {
   readonly successStatus?: number;
   readonly otherSuccessStatuses?: number[];
   readonly validation?: Validation;
+  readonly textRequest?: string;
+  readonly textResponse?: string;
 }
 
 export interface ServiceSpec {
@@ -72,11 +85,13 @@ export interface ServiceSpec {
   readonly fields: readonly FieldSpec[];
   readonly methods: Readonly<Record<string, MethodSpec>>;
   readonly profile?: MessageInitShape<typeof RestProfileSchema>;
+  /** True prints the keys of `test.Request` in lower camel case. */
+  readonly camelCase?: boolean;
 }
 
 /** A message `test.Request` that can hold itself; fields that say no type are strings. */
-export function buildMessage(fields: readonly FieldSpec[]): DescMessage {
-  return buildMethod(fields, undefined).input;
+export function buildMessage(fields: readonly FieldSpec[], camelCase = false): DescMessage {
+  return onlyMethod(buildService({ fields, methods: { Call: {} }, camelCase })).input;
 }
 
 /** A method `test.TestService.Call` from `test.Request` to `test.Request`. */
@@ -85,7 +100,10 @@ export function buildMethod(
   rule: MessageInitShape<typeof HttpRuleSchema> | undefined,
   streaming: { readonly client?: boolean; readonly server?: boolean } = {},
 ): DescMethod {
-  const [method] = buildService({ fields, methods: { Call: { rule, ...streaming } } }).methods;
+  return onlyMethod(buildService({ fields, methods: { Call: { rule, ...streaming } } }));
+}
+
+function onlyMethod({ methods: [method] }: DescService): DescMethod {
   if (method === undefined) {
     throw new Error("the test method was not built");
   }
@@ -93,11 +111,13 @@ export function buildMethod(
 }
 
 /** A service `test.TestService`. */
-export function buildService({ fields, methods, profile }: ServiceSpec): DescService {
+export function buildService({ fields, methods, profile, camelCase = false }: ServiceSpec): DescService {
   const options = create(ServiceOptionsSchema);
   if (profile !== undefined) {
     setExtension(options, rest, create(RestProfileSchema, profile));
   }
+  const messageOptions = create(MessageOptionsSchema);
+  setExtension(messageOptions, camel_case, camelCase);
   const imported = [
     file_google_protobuf_timestamp.proto,
     file_google_protobuf_empty.proto,
@@ -110,7 +130,13 @@ export function buildService({ fields, methods, profile }: ServiceSpec): DescSer
     syntax: "proto3",
     dependency: imported.map(({ name }) => name),
     messageType: [
-      { name: "Request", field: fields.map((spec) => buildField(spec, fields)), oneofDecl: buildOneofs(fields) },
+      {
+        name: "Request",
+        field: fields.map((spec) => buildField(spec, fields)),
+        oneofDecl: buildOneofs(fields),
+        nestedType: fields.flatMap(buildMapEntry),
+        options: messageOptions,
+      },
     ],
     enumType: [
       {
@@ -145,6 +171,12 @@ function buildMethodProto([name, spec]: [string, MethodSpec]): MethodDescriptorP
   if (spec.validation !== undefined) {
     setExtension(options, validation, spec.validation);
   }
+  if (spec.textRequest !== undefined) {
+    setExtension(options, text_request, spec.textRequest);
+  }
+  if (spec.textResponse !== undefined) {
+    setExtension(options, text_response, spec.textResponse);
+  }
   return create(MethodDescriptorProtoSchema, {
     name,
     inputType: spec.input ?? ".test.Request",
@@ -160,6 +192,30 @@ function buildOneofs(fields: readonly FieldSpec[]): { name: string }[] {
   return [...real, ...fields.filter((field) => field.optional === true).map((field) => ({ name: `_${field.name}` }))];
 }
 
+/** The nested message that protoc makes of a map; nothing for another field. */
+export function buildMapEntry(spec: Pick<FieldSpec, "name" | "mapKey" | "type" | "typeName">): DescriptorProto[] {
+  const { name, mapKey, type = FieldDescriptorProto_Type.STRING, typeName } = spec;
+  if (mapKey === undefined) {
+    return [];
+  }
+  const label = FieldDescriptorProto_Label.OPTIONAL;
+  const field = [
+    { name: "key", number: 1, type: mapKey, label },
+    { name: "value", number: 2, type, label, ...(typeName === undefined ? {} : { typeName }) },
+  ];
+  return [create(DescriptorProtoSchema, { name: entryName(name), field, options: { mapEntry: true } })];
+}
+
+/** What protoc makes of a map in a message of this name. */
+export function mapOf(messageName: string, name: string) {
+  const type = FieldDescriptorProto_Type.MESSAGE;
+  return { type, typeName: `.test.${messageName}.${entryName(name)}`, label: FieldDescriptorProto_Label.REPEATED };
+}
+
+function entryName(name: string): string {
+  return `${name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Entry`;
+}
+
 function buildField(spec: FieldSpec, fields: readonly FieldSpec[]): FieldDescriptorProto {
   const options = create(FieldOptionsSchema);
   if (spec.json !== undefined) {
@@ -167,6 +223,9 @@ function buildField(spec: FieldSpec, fields: readonly FieldSpec[]): FieldDescrip
   }
   if (spec.cursor !== undefined) {
     setExtension(options, stream_cursor, create(StreamCursorSchema, spec.cursor));
+  }
+  if (spec.header !== undefined) {
+    setExtension(options, header, spec.header);
   }
   const realOneofs = fields.some((field) => field.oneof === true) ? 1 : 0;
   const optionals = fields.filter((field) => field.optional === true);
@@ -178,6 +237,7 @@ function buildField(spec: FieldSpec, fields: readonly FieldSpec[]): FieldDescrip
     label: spec.repeated === true ? FieldDescriptorProto_Label.REPEATED : FieldDescriptorProto_Label.OPTIONAL,
     options,
     ...(spec.typeName === undefined ? {} : { typeName: spec.typeName }),
+    ...(spec.mapKey === undefined ? {} : mapOf("Request", spec.name)),
     ...(spec.oneof === true ? { oneofIndex: 0 } : {}),
     ...(spec.optional === true ? { oneofIndex: realOneofs + optionals.indexOf(spec), proto3Optional: true } : {}),
   });

@@ -37,6 +37,8 @@ import {
   RestProfileSchema,
   rest,
   success_status,
+  text_request,
+  text_response,
 } from "#gen/runnel/options/v1/options_pb.js";
 import { createOpenApiDocument, type OpenApiDocument } from "../../src/gateways/openapi/document.ts";
 import type { Operation } from "../../src/gateways/openapi/operation.ts";
@@ -190,6 +192,29 @@ test("a body of one field leaves the others to path and query", () => {
   });
 });
 
+test("a body of text asks for no parameter that a body of JSON would say", () => {
+  const text = { name: "text", rules: { string: { minLen: 1n } } };
+  const fields = [{ name: "id" }, text, { name: "mode", rules: { required: true } }];
+  const rule = post({ path: "/v1/things/{id}", body: "*" });
+  const { parameters, requestBody } = operationOf(documentOf({ fields, rule, textRequest: "text" }));
+  expect(parameters?.map(({ name, required }) => [name, required])).toEqual([
+    ["id", true],
+    ["mode", undefined],
+  ]);
+  expect(requestBody?.content).toMatchObject({
+    "application/json": { schema: { required: ["text", "mode"] } },
+    "text/plain": { schema: { type: "string", minLength: 1 } },
+  });
+});
+
+test("an answer of text that may have no content says so of that status alone", () => {
+  const rule = get("/v1/things");
+  const response = [{ name: "text" }];
+  const { responses } = operationOf(documentOf({ rule, response, otherStatuses: [204], textResponse: "text" }));
+  expect(responses["200"]).toMatchObject({ content: { "text/plain": {}, "application/json": {} } });
+  expect(responses["204"]).toEqual({ description: "No Content." });
+});
+
 test("a variable of several segments and a wildcard without a name are plain names", () => {
   const { paths } = documentOf({ fields: [{ name: "name" }], rule: get("/v1/{name=shelves/*/books/**}:read") });
   expect(Object.keys(paths)).toEqual(["/v1/{name}:read"]);
@@ -293,6 +318,10 @@ interface ContractSpec {
   readonly successStatus?: number;
   readonly otherStatuses?: readonly number[];
   readonly errorBody?: ErrorBody;
+  /** Of both messages. */
+  readonly camelCase?: boolean;
+  readonly textRequest?: string;
+  readonly textResponse?: string;
 }
 
 /** Of buf.validate's rules the kind, what it says, and what is said of every kind. */
@@ -377,8 +406,15 @@ function buildService(spec: ContractSpec): DescService {
   return service;
 }
 
-function methodOptions({ rule, successStatus, otherStatuses }: ContractSpec): MessageShape<typeof MethodOptionsSchema> {
+function methodOptions(spec: ContractSpec): MessageShape<typeof MethodOptionsSchema> {
+  const { rule, successStatus, otherStatuses, textRequest, textResponse } = spec;
   const options = create(MethodOptionsSchema);
+  if (textRequest !== undefined) {
+    setExtension(options, text_request, textRequest);
+  }
+  if (textResponse !== undefined) {
+    setExtension(options, text_response, textResponse);
+  }
   if (rule !== undefined) {
     setExtension(options, http, create(HttpRuleSchema, rule));
   }

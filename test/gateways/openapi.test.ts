@@ -5,6 +5,7 @@ import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
+import { ExchangeService } from "#gen/runnel/v1/exchange_service_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
@@ -15,7 +16,7 @@ import type { Operation } from "../../src/gateways/openapi/operation.ts";
 import { compileBindings } from "../../src/gateways/rest/rule.ts";
 import { findProblem, findReferences, type JsonSchema, lookUp } from "./openapi-schema.ts";
 
-const services = [SessionService, RunService, SystemService, AuthService, ProviderService];
+const services = [SessionService, RunService, SystemService, AuthService, ProviderService, ExchangeService];
 const document = createOpenApiDocument({ services, version: "1.2.3" });
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([httpMethod, operation]) => ({ path, httpMethod, operation })),
@@ -153,6 +154,57 @@ test("a response that is one field of its message is described as that field", (
     description: "OK.",
     content: { "application/json": { schema: { $ref: "#/components/schemas/Session" } } },
   });
+});
+
+test("a body that may be text is described as both, with a query for what the text does not say", () => {
+  const operation = operationOf("ExchangeService_SubmitInbox");
+  expect(operation.requestBody).toEqual({
+    required: true,
+    content: {
+      "application/json": {
+        schema: {
+          type: "object",
+          properties: { text: { type: "string" }, sequence: { type: "integer", format: "int32", minimum: 0 } },
+        },
+      },
+      "text/plain": { schema: { type: "string" } },
+    },
+  });
+  expect(operation.parameters).toEqual([
+    { name: "exchange_id", in: "path", required: true, schema: { type: "string" } },
+    {
+      name: "sequence",
+      in: "query",
+      description: "For a body of `text/plain` alone.",
+      schema: { type: "integer", format: "int32", minimum: 0 },
+    },
+  ]);
+  const parse = operationOf("ExchangeService_ParseInbox");
+  expect(parse).not.toHaveProperty("parameters");
+  expect(Object.keys(parse.requestBody?.content ?? {})).toEqual(["application/json", "text/plain"]);
+});
+
+test("an answer that may be text is described as both", () => {
+  expect(operationOf("ExchangeService_GetOutbox").responses["200"]).toEqual({
+    description: "OK. Plain text, unless JSON is accepted and no text.",
+    content: {
+      "text/plain": { schema: { type: "string" } },
+      "application/json": { schema: { $ref: "#/components/schemas/GetOutboxResponse" } },
+    },
+  });
+});
+
+test("a message in camel case is described as it is printed", () => {
+  expect(Object.keys((schemaOf("ExchangeSession") as { properties: object }).properties)).toEqual([
+    "sessionId",
+    "task",
+    "sequenceNumber",
+    "isComplete",
+    "createdAt",
+    "updatedAt",
+    "lastResults",
+    "readFileRequests",
+  ]);
 });
 
 test("a body that would have nothing to say is not there", () => {

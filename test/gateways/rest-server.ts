@@ -27,6 +27,8 @@ export interface RestServerSpec {
   /** Refuses every request by it, as the server does before a call. */
   readonly refusal?: Fault;
   readonly http2?: boolean;
+  /** Set on every answer before the gateway sees it, as the server does for pages of other origins. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface OwnService {
@@ -55,6 +57,9 @@ export async function startRestServer(spec: RestServerSpec): Promise<RestServer>
     ...spec.gateway,
   });
   const listener = (request: RestRequest, response: RestResponse): void => {
+    for (const [name, value] of Object.entries(spec.headers ?? {})) {
+      response.setHeader(name, value);
+    }
     if (spec.refusal === undefined) {
       void gateway.handle(request, response, spec.call);
     } else {

@@ -8,6 +8,7 @@ import { type Timestamp, FieldDescriptorProto_Type as Type } from "@bufbuild/pro
 import { array, assert, constantFrom, property, shuffledSubarray, string } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
+import { ExchangeService } from "#gen/runnel/v1/exchange_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
@@ -19,7 +20,7 @@ import { createRouter } from "../../src/gateways/rest/route.ts";
 import { compileBindings } from "../../src/gateways/rest/rule.ts";
 import { parseTemplate } from "../../src/gateways/rest/template.ts";
 import { arbitraryMessage, arbitraryValue } from "./arbitrary-message.ts";
-import { buildMethod, type FieldSpec } from "./descriptors.ts";
+import { buildMessage, buildMethod, type FieldSpec } from "./descriptors.ts";
 
 const timestamp = { type: Type.MESSAGE, typeName: ".google.protobuf.Timestamp" };
 const color = { type: Type.ENUM, typeName: ".test.Color" };
@@ -69,7 +70,9 @@ function number(specs: readonly Omit<FieldSpec, "number">[]): FieldSpec[] {
 
 const everything = buildMethod(number([...plainFields, ...jsonFields]), undefined).input;
 
-const contract = [SessionService, RunService, AuthService, SystemService]
+const everythingInCamelCase = buildMessage(number([...plainFields, ...jsonFields]), true);
+
+const contract = [SessionService, RunService, AuthService, SystemService, ExchangeService]
   .flatMap(({ methods }) => methods.flatMap(({ input, output }) => [input, output]))
   .map((desc): [string, DescMessage] => [desc.typeName, desc]);
 
@@ -85,22 +88,23 @@ function read(desc: DescMessage, text: string, lenient: boolean): Message {
 }
 
 describe("printed and read again, a message is the same:", () => {
-  test.each([["a message of every kind of field", everything] as [string, DescMessage], ...contract])(
-    "%s",
-    async (_, desc) => {
-      await assert(
-        property(arbitraryMessage(desc), (message) => {
-          const text = printMessage(desc, message);
-          expectSame(desc, read(desc, text, false), message);
-          // Raw JSON keeps its escapes as they were written, so it is the text that comes back.
-          const goText = styleJson(text, { goText: true });
-          expect(styleJson(printMessage(desc, read(desc, goText, false)), { goText: true })).toBe(goText);
-          expect(JSON.parse(goText)).toEqual(JSON.parse(text));
-          expect(text + goText).not.toMatch(/[\r\n]/);
-        }),
-      );
-    },
-  );
+  test.each<[string, DescMessage]>([
+    ["a message of every kind of field", everything],
+    ["the same in camel case", everythingInCamelCase],
+    ...contract,
+  ])("%s", async (_, desc) => {
+    await assert(
+      property(arbitraryMessage(desc), (message) => {
+        const text = printMessage(desc, message);
+        expectSame(desc, read(desc, text, false), message);
+        // Raw JSON keeps its escapes as they were written, so it is the text that comes back.
+        const goText = styleJson(text, { goText: true });
+        expect(styleJson(printMessage(desc, read(desc, goText, false)), { goText: true })).toBe(goText);
+        expect(JSON.parse(goText)).toEqual(JSON.parse(text));
+        expect(text + goText).not.toMatch(/[\r\n]/);
+      }),
+    );
+  });
 
   test("leniently too, whatever the case of its keys and whatever follows", async () => {
     // Text could look like a key.

@@ -1,5 +1,6 @@
-// Prints messages as REST JSON by descriptor: snake_case keys in field-number order, 64-bit integers as numbers while
-// they are exact, raw JSON as it is, one line. Defaults are left out unless an option asks for them.
+// Prints messages as REST JSON by descriptor: keys in field-number order, in snake_case unless the message says otherwise,
+// 64-bit integers as numbers while they are exact, raw JSON as it is, one line. Defaults are left out unless an option asks
+// for them.
 
 import { type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";

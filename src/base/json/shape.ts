@@ -4,11 +4,12 @@
 import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { HttpBodySchema } from "#gen/google/api/httpbody_pb.js";
-import { json, json_value } from "#gen/runnel/options/v1/options_pb.js";
+import { camel_case, json, json_value } from "#gen/runnel/options/v1/options_pb.js";
 import { Fault } from "../fault.ts";
 
 export interface JsonFieldShape {
   readonly field: DescField;
+  /** What is printed. The other one of the field's two names is read as well. */
   readonly key: string;
   /** The string holds JSON text that is printed as it is. */
   readonly raw: boolean;
@@ -104,7 +105,7 @@ function buildJsonShape(desc: DescMessage): JsonShape {
   }
   const fields = desc.fields.toSorted((a, b) => a.number - b.number).map(buildFieldShape);
   const byName = new Map(
-    fields.flatMap((shape) => [[shape.field.jsonName, shape] as const, [shape.key, shape] as const]),
+    fields.flatMap((shape) => [[shape.field.jsonName, shape] as const, [shape.field.name, shape] as const]),
   );
   const byFoldedName = new Map([...byName].map(([name, shape]) => [name.toLowerCase(), shape]));
   return { fields, byName, byFoldedName };
@@ -116,7 +117,8 @@ function buildFieldShape(field: DescField): JsonFieldShape {
   if (problem !== undefined) {
     throw new Fault("CONFIG_INVALID", `${field.toString()}: ${problem}`);
   }
-  return { field, key: field.name, raw, sortKeys, emitEmpty, nullWhenUnset, millis };
+  const key = getOption(field.parent, camel_case) ? field.jsonName : field.name;
+  return { field, key, raw, sortKeys, emitEmpty, nullWhenUnset, millis };
 }
 
 function findShapeProblem(field: DescField): string | undefined {

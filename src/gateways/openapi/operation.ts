@@ -57,7 +57,12 @@ function describeRequest(binding: Binding, schemas: Schemas): object | undefined
     case "field":
       return describeField(body.field, schemas);
     case "whole":
-      return body.optional ? undefined : describeRest(method.input, fieldsOfPath(binding), schemas);
+      return body.optional
+        ? undefined
+        : {
+            ...describeRest(method.input, fieldsOfPath(binding), schemas),
+            ...describeText(binding.textRequest, schemas),
+          };
     default:
       return body satisfies never;
   }
@@ -68,14 +73,16 @@ function describeRest(desc: DescMessage, omitted: ReadonlySet<DescField>, schema
   return omitted.size === 0 ? describeMessage(desc, schemas) : jsonContent(schemas.describeMessage(desc, omitted));
 }
 
-function unaryResponses({ method, responseField }: Binding, schemas: Schemas): Record<string, object> {
-  const content =
+function unaryResponses({ method, responseField, textResponse }: Binding, schemas: Schemas): Record<string, object> {
+  const message =
     responseField === undefined ? describeMessage(method.output, schemas) : describeField(responseField, schemas);
+  const content = { ...describeText(textResponse, schemas), ...message };
+  const note = textResponse === undefined ? "" : " Plain text, unless JSON is accepted and no text.";
   const statuses = [getOption(method, success_status) || 200, ...getOption(method, other_success_statuses)];
   return Object.fromEntries(
     statuses.map((status) => {
       const description = `${STATUS_CODES[status] ?? status}.`;
-      return [String(status), status === 204 ? { description } : { description, content }];
+      return [String(status), status === 204 ? { description } : { description: `${description}${note}`, content }];
     }),
   );
 }
@@ -91,8 +98,17 @@ function describeField(field: DescField, schemas: Schemas): object {
   if (field.message?.typeName === httpBody) {
     return anyContent;
   }
+  return jsonContent(describeSchema(field, schemas));
+}
+
+function describeSchema(field: DescField, schemas: Schemas): Schema {
   const shape = jsonShape(field.parent).byName.get(field.name);
-  return jsonContent(shape === undefined ? {} : schemas.describeField(shape));
+  return shape === undefined ? {} : schemas.describeField(shape);
+}
+
+/** The field as a body of its own; nothing where there is none. */
+function describeText(field: DescField | undefined, schemas: Schemas): object {
+  return field === undefined ? {} : { "text/plain": { schema: describeSchema(field, schemas) } };
 }
 
 function describeMessage(desc: DescMessage, schemas: Schemas): object {

@@ -6,7 +6,7 @@ import { header } from "#gen/runnel/options/v1/options_pb.js";
 import { type FieldPath, formatFieldPath } from "../../base/json/field-path.ts";
 import { jsonShape } from "../../base/json/shape.ts";
 import { isTextValue } from "../../base/json/value-text.ts";
-import type { Binding } from "../rest/rule.ts";
+import { type Binding, bindText } from "../rest/rule.ts";
 import type { PathTemplate, TemplateSegment } from "../rest/template.ts";
 import { findRequirements } from "./rules.ts";
 import type { Schema, Schemas } from "./schema.ts";
@@ -82,9 +82,9 @@ function formatSegment(segment: TemplateSegment): string {
 }
 
 function describeQueryParameters(binding: Binding, schemas: Schemas): Parameter[] {
-  const { body, method, pathFields } = binding;
+  const { body, method, pathFields, textRequest } = binding;
   if (body.kind === "whole") {
-    return [];
+    return textRequest === undefined ? [] : describeQueryBesideText(bindText(binding, textRequest), schemas);
   }
   const inPath = new Set([...pathFields.values()].map(formatFieldPath));
   const required = findRequirements(method.input).fields;
@@ -97,6 +97,15 @@ function describeQueryParameters(binding: Binding, schemas: Schemas): Parameter[
       ...(path.parents.length === 0 && required.has(path.field) ? { required: true } : {}),
       schema: schemaOf(path, schemas),
     }));
+}
+
+/** A body of JSON says these fields itself, so that none is ever required here. */
+function describeQueryBesideText(binding: Binding, schemas: Schemas): Parameter[] {
+  const description = "For a body of `text/plain` alone.";
+  return describeQueryParameters(binding, schemas).map(({ required: _, ...parameter }) => ({
+    ...parameter,
+    description,
+  }));
 }
 
 /** Every field that one text can say, also inside of the fields, in the order of their numbers. */

@@ -12,6 +12,7 @@ import {
   message as messageRulesOption,
   type Rule,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { jsonShape } from "../../base/json/shape.ts";
 import type { Schema } from "./schema.ts";
 
 export interface RuleReading {
@@ -34,13 +35,15 @@ export function readItemRules(field: DescField): RuleReading {
 /** The rules over a whole message, as sentences. */
 export function readMessageRules(desc: DescMessage): readonly string[] {
   const { cel, celExpression, oneof } = getOption(desc, messageRulesOption);
-  const choices = oneof.map(({ fields, required }) => describeChoice(fields, required));
+  const choices = oneof.map(({ fields, required }) => describeChoice(desc, fields, required));
   return [...readExpressions(cel, celExpression), ...choices];
 }
 
-/** That several fields exclude each other. */
-export function describeChoice(names: readonly string[], required: boolean): string {
-  return `${required ? "Exactly" : "At most"} one of ${names.map((name) => `\`${name}\``).join(", ")}.`;
+/** That several fields exclude each other, by the keys that are printed. */
+export function describeChoice(desc: DescMessage, names: readonly string[], required: boolean): string {
+  const { byName } = jsonShape(desc);
+  const keys = names.map((name) => `\`${byName.get(name)?.key ?? name}\``);
+  return `${required ? "Exactly" : "At most"} one of ${keys.join(", ")}.`;
 }
 
 export interface Requirements {

@@ -142,6 +142,7 @@ function describeOneofs(desc: DescMessage): string[] {
   const required = findRequirements(desc).oneofs;
   return desc.oneofs.map((oneof) =>
     describeChoice(
+      desc,
       oneof.fields.map(({ name }) => name),
       required.has(oneof),
     ),

@@ -37,10 +37,14 @@ export function assertUncompressed(request: IncomingMessage | Http2ServerRequest
 }
 
 /** What a strict service asks for; a lenient one does not look. */
-export function assertJsonType(request: IncomingMessage | Http2ServerRequest): void {
+export function assertJsonType(
+  request: IncomingMessage | Http2ServerRequest,
+  { takesText }: { readonly takesText: boolean },
+): void {
   const mediaType = (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase();
   if (mediaType !== "application/json") {
-    throw new Fault("MEDIA_TYPE_UNSUPPORTED", "content-type must be application/json");
+    const types = takesText ? "application/json or text/plain" : "application/json";
+    throw new Fault("MEDIA_TYPE_UNSUPPORTED", `content-type must be ${types}`);
   }
 }
 

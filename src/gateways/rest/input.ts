@@ -1,7 +1,7 @@
 // What a request says, as the message that its method takes: body, then headers, query and path, where what comes later
 // wins if two may say the same. And what a handler may want to know beside it.
 
-import { toBinary } from "@bufbuild/protobuf";
+import { type DescField, toBinary } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { Fault } from "../../base/fault.ts";
 import { readFieldJson, readMessageJson } from "../../base/json/read.ts";
@@ -10,7 +10,9 @@ import { assertJsonType, assertUncompressed, decodeBody, readBody } from "./body
 import { fillHttpBody } from "./http-body.ts";
 import { assignHeaders, assignPath, assignQuery, parseQuery } from "./params.ts";
 import type { RestRequest } from "./respond.ts";
+import { type Binding, bindText } from "./rule.ts";
 import type { Target } from "./target.ts";
+import { decodeText, isPlainText } from "./text-body.ts";
 
 export interface InputSource {
   readonly query: string;
@@ -30,9 +32,12 @@ export async function readInput(target: Target, request: RestRequest, source: In
   const { input } = target.method;
   let message = reflect(input);
   let notes: RestCallNotes = {};
+  let binding: Binding = target;
   if (target.body.kind !== "none") {
     const rawBody = source.body ?? (await readBody(request, source.bodyBytesMax));
-    const inputFault = fillBody(message, target, request, rawBody);
+    const textField = findTextField(target, request);
+    binding = textField === undefined ? target : bindText(target, textField);
+    const inputFault = fillBody(message, target, textField, request, rawBody);
     if (inputFault !== undefined) {
       // Half of a body would look like a whole one.
       message = reflect(input);
@@ -41,13 +46,24 @@ export async function readInput(target: Target, request: RestRequest, source: In
   }
   assignHeaders(message, target, request.headers);
   const lastEventId = request.headers["last-event-id"];
-  assignQuery(message, target, parseQuery(source.query), typeof lastEventId === "string" ? lastEventId : "");
+  assignQuery(message, binding, parseQuery(source.query), typeof lastEventId === "string" ? lastEventId : "");
   assignPath(message, target, source.variables);
   return { message: toBinary(input, message.message), notes };
 }
 
+/** The field that the body fills as it is; undefined when it is to be read as something else. */
+function findTextField({ textRequest }: Target, request: RestRequest): DescField | undefined {
+  return textRequest !== undefined && isPlainText(request.headers["content-type"] ?? "") ? textRequest : undefined;
+}
+
 /** Returns the fault of a body that cannot be read, where that is for the handler to tell. */
-function fillBody(message: ReflectMessage, target: Target, request: RestRequest, bytes: Uint8Array): Fault | undefined {
+function fillBody(
+  message: ReflectMessage,
+  target: Target,
+  textField: DescField | undefined,
+  request: RestRequest,
+  bytes: Uint8Array,
+): Fault | undefined {
   const { body, profile, requestBytes, leavesInputFaults } = target;
   if (body.kind === "whole" && body.optional && bytes.byteLength === 0) {
     return undefined;
@@ -57,11 +73,15 @@ function fillBody(message: ReflectMessage, target: Target, request: RestRequest,
     fillHttpBody(message, requestBytes, { contentType: request.headers["content-type"] ?? "", data: bytes });
     return undefined;
   }
-  if (!profile.lenient) {
-    assertJsonType(request);
+  if (!profile.lenient && textField === undefined) {
+    assertJsonType(request, { takesText: target.textRequest !== undefined });
   }
   try {
-    readJson(message, target, bytes);
+    if (textField === undefined) {
+      readJson(message, target, bytes);
+    } else {
+      message.set(textField, decodeText(textField.name, bytes));
+    }
     return undefined;
   } catch (error) {
     if (leavesInputFaults && error instanceof Fault) {

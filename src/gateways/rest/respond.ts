@@ -37,6 +37,21 @@ export function sendBody(
   endStream(response, body);
 }
 
+/** Sends plain text as it is. */
+export function sendText(
+  response: RestResponse,
+  httpStatus: number,
+  text: string,
+  headers: ResponseHeaders = {},
+): void {
+  sendBody(response, httpStatus, text, {
+    ...headers,
+    "content-type": "text/plain; charset=utf-8",
+    // No text of a caller must run as a page.
+    "x-content-type-options": "nosniff",
+  });
+}
+
 /** Whether the client has left. An HTTP/2 response itself never says so. */
 export function isGone(response: RestResponse): boolean {
   return "stream" in response ? response.stream.destroyed : response.destroyed;
@@ -64,10 +79,7 @@ export function sendFailure(response: RestResponse, error: unknown, profile: Res
 
 /** Tells that there is no such path, in the words that the Agent Runner document's service has for it. */
 export function sendNotFound(response: RestResponse): void {
-  sendBody(response, 404, "404 page not found\n", {
-    "content-type": "text/plain; charset=utf-8",
-    "x-content-type-options": "nosniff",
-  });
+  sendText(response, 404, "404 page not found\n");
 }
 
 /** Tells which methods a path has. Has no body, as the Agent Runner document's service does it. */

@@ -1,12 +1,20 @@
 // google.api.http rules checked against their methods: what fills which field, and which field is the answer. A rule
 // that cannot work fails when the gateway starts, never when a caller comes.
 
-import { type DescField, type DescMessage, type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
+import {
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  getOption,
+  hasOption,
+  ScalarType,
+} from "@bufbuild/protobuf";
 import { http } from "#gen/google/api/annotations_pb.js";
 import type { HttpRule } from "#gen/google/api/http_pb.js";
-import { header, stream_cursor } from "#gen/runnel/options/v1/options_pb.js";
+import { header, json, stream_cursor, text_request, text_response } from "#gen/runnel/options/v1/options_pb.js";
 import { Fault } from "../../base/fault.ts";
 import { type FieldPath, formatFieldPath, resolveFieldPath } from "../../base/json/field-path.ts";
+import { isHttpBody } from "../../base/json/shape.ts";
 import { isTextValue } from "../../base/json/value-text.ts";
 import { type PathTemplate, parseTemplate } from "./template.ts";
 
@@ -22,6 +30,10 @@ export interface Binding {
   readonly cursor: CursorRule | undefined;
   /** Fields that a header fills, by the header's name in lower case. */
   readonly headerFields: ReadonlyMap<string, DescField>;
+  /** The string that a body of plain text fills; undefined where none is taken. */
+  readonly textRequest: DescField | undefined;
+  /** The string that is the body of the answer as plain text; undefined where it is never that. */
+  readonly textResponse: DescField | undefined;
 }
 
 export type BodyRule =
@@ -53,6 +65,11 @@ export function compileBindings(method: DescMethod): Binding[] {
   });
 }
 
+/** The binding for a body of plain text: what else the request holds comes from path and query then. */
+export function bindText<B extends Binding>(binding: B, field: DescField): B {
+  return { ...binding, body: { kind: "field", field } };
+}
+
 function compileBinding(method: DescMethod, rule: HttpRule): Binding {
   const { httpMethod, path } = readPattern(method, rule);
   const template = parseTemplate(path);
@@ -66,7 +83,18 @@ function compileBinding(method: DescMethod, rule: HttpRule): Binding {
   }
   const cursor = findCursor(method);
   const responseField = resolveResponseField(method, rule);
-  return { method, httpMethod, template, pathFields, body, responseField, cursor, headerFields: findHeaders(method) };
+  return {
+    method,
+    httpMethod,
+    template,
+    pathFields,
+    body,
+    responseField,
+    cursor,
+    headerFields: findHeaders(method),
+    textRequest: resolveTextRequest(method, body, pathFields),
+    textResponse: resolveTextResponse(method, responseField),
+  };
 }
 
 function readPattern(method: DescMethod, { pattern }: HttpRule): { httpMethod: string; path: string } {
@@ -148,6 +176,50 @@ function findCursor(method: DescMethod): CursorRule | undefined {
 function findHeaders({ input }: DescMethod): ReadonlyMap<string, DescField> {
   const named = input.fields.filter((field) => hasOption(field, header));
   return new Map(named.map((field) => [getOption(field, header).toLowerCase(), field]));
+}
+
+function resolveTextRequest(
+  method: DescMethod,
+  body: BodyRule,
+  pathFields: ReadonlyMap<string, FieldPath>,
+): DescField | undefined {
+  const name = getOption(method, text_request);
+  if (name === "") {
+    return undefined;
+  }
+  if (body.kind !== "whole") {
+    throw invalid(method, `text_request ${name} needs the body "*"`);
+  }
+  const field = findTextField(method.input, name);
+  if (field === undefined) {
+    throw invalid(method, `text_request ${name} is no plain string of ${method.input.typeName}`);
+  }
+  if ([...pathFields.values()].some((path) => formatFieldPath(path) === name) || hasOption(field, header)) {
+    throw invalid(method, `text_request ${name} is filled by the path or a header already`);
+  }
+  return field;
+}
+
+function resolveTextResponse(method: DescMethod, responseField: DescField | undefined): DescField | undefined {
+  const name = getOption(method, text_response);
+  if (name === "") {
+    return undefined;
+  }
+  const field = findTextField(method.output, name);
+  if (field === undefined || method.methodKind !== "unary") {
+    throw invalid(method, `text_response ${name} is no plain string of a unary ${method.output.typeName}`);
+  }
+  if (isHttpBody(responseField?.message)) {
+    throw invalid(method, `text_response ${name} has no place beside the body ${responseField?.name}`);
+  }
+  return field;
+}
+
+/** A string that is always there and means what it says. */
+function findTextField(desc: DescMessage, name: string): DescField | undefined {
+  const field = findTopField(desc, name);
+  const isPlain = field?.fieldKind === "scalar" && field.scalar === ScalarType.STRING && field.oneof === undefined;
+  return isPlain && !getOption(field, json).raw && !isHttpBody(desc) ? field : undefined;
 }
 
 function findTopField(desc: DescMessage, name: string): DescField | undefined {

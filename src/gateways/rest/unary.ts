@@ -5,9 +5,10 @@ import { reflect } from "@bufbuild/protobuf/reflect";
 import { Fault } from "../../base/fault.ts";
 import { printField, printMessage, styleJson } from "../../base/json/print.ts";
 import type { RestCallNotes } from "../../base/rest-call.ts";
+import { prefersJson } from "./accept.ts";
 import { type CallOptions, callUnary } from "./call.ts";
 import { type HttpBodyPlace, readHttpBody } from "./http-body.ts";
-import { type RestResponse, sendBody, sendJson } from "./respond.ts";
+import { type RestResponse, sendBody, sendJson, sendText } from "./respond.ts";
 import type { Target } from "./target.ts";
 
 /** Rejects with the call's failure; nothing has been sent then. `notes` are those that the handler sees. */
@@ -17,11 +18,18 @@ export async function answerUnary(
   response: RestResponse,
   options: CallOptions & { readonly notes: RestCallNotes },
 ): Promise<void> {
-  const { method, handler, responseBytes } = target;
+  const { method, handler, responseBytes, textResponse } = target;
   const answer = await callUnary(handler, message, options);
   const httpStatus = chooseStatus(target, options.notes);
   const output = fromBinary(method.output, answer.message);
-  if (responseBytes === undefined) {
+  if (textResponse !== undefined) {
+    // Beside what other parts of the server say that their answers depend on.
+    response.appendHeader("vary", "accept");
+  }
+  if (textResponse !== undefined && !prefersJson(options.headers.accept)) {
+    const text = reflect(method.output, output, false).get(textResponse) as string;
+    sendText(response, httpStatus, text, answer.headers);
+  } else if (responseBytes === undefined) {
     sendJson(response, httpStatus, printOutput(target, output), answer.headers);
   } else {
     sendBytes(response, httpStatus, { method, output, place: responseBytes }, answer.headers);

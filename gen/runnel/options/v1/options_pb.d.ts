@@ -396,11 +396,34 @@ export declare const error_body: GenExtension<MethodOptions, ErrorBody>;
 export declare const frequent: GenExtension<MethodOptions, boolean>;
 
 /**
+ * Name of the string field that a body of `text/plain` fills over REST, where the rule's body is `*`. What else the request
+ * holds comes from the path and the query then.
+ *
+ * @generated from extension: string text_request = 51015;
+ */
+export declare const text_request: GenExtension<MethodOptions, string>;
+
+/**
+ * Name of the string field that is the whole body of the answer over REST, as `text/plain`, unless the caller accepts
+ * `application/json` and no text.
+ *
+ * @generated from extension: string text_response = 51016;
+ */
+export declare const text_response: GenExtension<MethodOptions, string>;
+
+/**
  * How the message becomes an SSE event.
  *
  * @generated from extension: runnel.options.v1.SseMessage sse = 51003;
  */
 export declare const sse: GenExtension<MessageOptions, SseMessage>;
+
+/**
+ * True prints the keys of the message in lower camel case, as some documents have it. Both forms are read in any case.
+ *
+ * @generated from extension: bool camel_case = 51017;
+ */
+export declare const camel_case: GenExtension<MessageOptions, boolean>;
 
 /**
  * How the field looks as JSON.

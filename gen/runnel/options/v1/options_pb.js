@@ -12,7 +12,7 @@ import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
  * Describes the file runnel/options/v1/options.proto.
  */
 export const file_runnel_options_v1_options = /*@__PURE__*/
-  fileDesc("Ch9ydW5uZWwvb3B0aW9ucy92MS9vcHRpb25zLnByb3RvEhFydW5uZWwub3B0aW9ucy52MSJhCgtSZXN0UHJvZmlsZRIwCgplcnJvcl9ib2R5GAEgASgOMhwucnVubmVsLm9wdGlvbnMudjEuRXJyb3JCb2R5Eg8KB2xlbmllbnQYAiABKAgSDwoHZ29fdGV4dBgDIAEoCCJoCglKc29uRmllbGQSCwoDcmF3GAEgASgIEhIKCmVtaXRfZW1wdHkYAiABKAgSFwoPbnVsbF93aGVuX3Vuc2V0GAMgASgIEg4KBm1pbGxpcxgEIAEoCBIRCglzb3J0X2tleXMYBSABKAgiMwoKU3NlTWVzc2FnZRIQCghpZF9maWVsZBgBIAEoCRITCgttZW1iZXJfb25seRgCIAEoCCJTCgpSZXN1bHRUeXBlEgwKBG5hbWUYASABKAkSJQoEdGllchgCIAEoDjIXLnJ1bm5lbC5vcHRpb25zLnYxLlRpZXISEAoIdGVybWluYWwYAyABKAgiJQoMU3RyZWFtQ3Vyc29yEhUKDXF1ZXJ5X2FsaWFzZXMYASADKAkqgAEKCUVycm9yQm9keRIaChZFUlJPUl9CT0RZX1VOU1BFQ0lGSUVEEAASFQoRRVJST1JfQk9EWV9SVU5ORUwQARITCg9FUlJPUl9CT0RZX0JBUkUQAhIWChJFUlJPUl9CT0RZX0pPQlNQRUMQAxITCg9FUlJPUl9CT0RZX0NPREUQBCp7CgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX0NMSUVOVBABEhEKDUFDQ0VTU19QVUJMSUMQAhIQCgxBQ0NFU1NfQURNSU4QAxIRCg1BQ0NFU1NfUkVBREVSEAQSDgoKQUNDRVNTX1JVThAFKlYKClZhbGlkYXRpb24SGgoWVkFMSURBVElPTl9VTlNQRUNJRklFRBAAEhQKEFZBTElEQVRJT05fRklSU1QQARIWChJWQUxJREFUSU9OX0hBTkRMRVIQAipBCgRUaWVyEhQKEFRJRVJfVU5TUEVDSUZJRUQQABIPCgtUSUVSX1NUUklDVBABEhIKDlRJRVJfVEVMRU1FVFJZEAI6VQoEcmVzdBIfLmdvb2dsZS5wcm90b2J1Zi5TZXJ2aWNlT3B0aW9ucxi5jgMgASgLMh4ucnVubmVsLm9wdGlvbnMudjEuUmVzdFByb2ZpbGVSBHJlc3Q6RwoOc3VjY2Vzc19zdGF0dXMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi6jgMgASgNUg1zdWNjZXNzU3RhdHVzOlYKFm90aGVyX3N1Y2Nlc3Nfc3RhdHVzZXMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjBjgMgAygNUhRvdGhlclN1Y2Nlc3NTdGF0dXNlczpTCgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjCjgMgASgOMhkucnVubmVsLm9wdGlvbnMudjEuQWNjZXNzUgZhY2Nlc3M6XwoKdmFsaWRhdGlvbhIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGMOOAyABKA4yHS5ydW5uZWwub3B0aW9ucy52MS5WYWxpZGF0aW9uUgp2YWxpZGF0aW9uOl0KCmVycm9yX2JvZHkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjFjgMgASgOMhwucnVubmVsLm9wdGlvbnMudjEuRXJyb3JCb2R5UgllcnJvckJvZHk6PAoIZnJlcXVlbnQSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjGjgMgASgIUghmcmVxdWVudDpSCgNzc2USHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMYu44DIAEoCzIdLnJ1bm5lbC5vcHRpb25zLnYxLlNzZU1lc3NhZ2VSA3NzZTpRCgRqc29uEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi8jgMgASgLMhwucnVubmVsLm9wdGlvbnMudjEuSnNvbkZpZWxkUgRqc29uOlYKBnJlc3VsdBIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYvY4DIAEoCzIdLnJ1bm5lbC5vcHRpb25zLnYxLlJlc3VsdFR5cGVSBnJlc3VsdDo1CgVldmVudBIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYvo4DIAEoCVIFZXZlbnQ6ZQoNc3RyZWFtX2N1cnNvchIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYv44DIAEoCzIfLnJ1bm5lbC5vcHRpb25zLnYxLlN0cmVhbUN1cnNvclIMc3RyZWFtQ3Vyc29yOjcKBmhlYWRlchIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYxI4DIAEoCVIGaGVhZGVyOkIKCmpzb25fdmFsdWUSIS5nb29nbGUucHJvdG9idWYuRW51bVZhbHVlT3B0aW9ucxjAjgMgASgJUglqc29uVmFsdWViBnByb3RvMw", [file_google_protobuf_descriptor]);
+  fileDesc("Ch9ydW5uZWwvb3B0aW9ucy92MS9vcHRpb25zLnByb3RvEhFydW5uZWwub3B0aW9ucy52MSJhCgtSZXN0UHJvZmlsZRIwCgplcnJvcl9ib2R5GAEgASgOMhwucnVubmVsLm9wdGlvbnMudjEuRXJyb3JCb2R5Eg8KB2xlbmllbnQYAiABKAgSDwoHZ29fdGV4dBgDIAEoCCJoCglKc29uRmllbGQSCwoDcmF3GAEgASgIEhIKCmVtaXRfZW1wdHkYAiABKAgSFwoPbnVsbF93aGVuX3Vuc2V0GAMgASgIEg4KBm1pbGxpcxgEIAEoCBIRCglzb3J0X2tleXMYBSABKAgiMwoKU3NlTWVzc2FnZRIQCghpZF9maWVsZBgBIAEoCRITCgttZW1iZXJfb25seRgCIAEoCCJTCgpSZXN1bHRUeXBlEgwKBG5hbWUYASABKAkSJQoEdGllchgCIAEoDjIXLnJ1bm5lbC5vcHRpb25zLnYxLlRpZXISEAoIdGVybWluYWwYAyABKAgiJQoMU3RyZWFtQ3Vyc29yEhUKDXF1ZXJ5X2FsaWFzZXMYASADKAkqgAEKCUVycm9yQm9keRIaChZFUlJPUl9CT0RZX1VOU1BFQ0lGSUVEEAASFQoRRVJST1JfQk9EWV9SVU5ORUwQARITCg9FUlJPUl9CT0RZX0JBUkUQAhIWChJFUlJPUl9CT0RZX0pPQlNQRUMQAxITCg9FUlJPUl9CT0RZX0NPREUQBCp7CgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX0NMSUVOVBABEhEKDUFDQ0VTU19QVUJMSUMQAhIQCgxBQ0NFU1NfQURNSU4QAxIRCg1BQ0NFU1NfUkVBREVSEAQSDgoKQUNDRVNTX1JVThAFKlYKClZhbGlkYXRpb24SGgoWVkFMSURBVElPTl9VTlNQRUNJRklFRBAAEhQKEFZBTElEQVRJT05fRklSU1QQARIWChJWQUxJREFUSU9OX0hBTkRMRVIQAipBCgRUaWVyEhQKEFRJRVJfVU5TUEVDSUZJRUQQABIPCgtUSUVSX1NUUklDVBABEhIKDlRJRVJfVEVMRU1FVFJZEAI6VQoEcmVzdBIfLmdvb2dsZS5wcm90b2J1Zi5TZXJ2aWNlT3B0aW9ucxi5jgMgASgLMh4ucnVubmVsLm9wdGlvbnMudjEuUmVzdFByb2ZpbGVSBHJlc3Q6RwoOc3VjY2Vzc19zdGF0dXMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi6jgMgASgNUg1zdWNjZXNzU3RhdHVzOlYKFm90aGVyX3N1Y2Nlc3Nfc3RhdHVzZXMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjBjgMgAygNUhRvdGhlclN1Y2Nlc3NTdGF0dXNlczpTCgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjCjgMgASgOMhkucnVubmVsLm9wdGlvbnMudjEuQWNjZXNzUgZhY2Nlc3M6XwoKdmFsaWRhdGlvbhIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGMOOAyABKA4yHS5ydW5uZWwub3B0aW9ucy52MS5WYWxpZGF0aW9uUgp2YWxpZGF0aW9uOl0KCmVycm9yX2JvZHkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjFjgMgASgOMhwucnVubmVsLm9wdGlvbnMudjEuRXJyb3JCb2R5UgllcnJvckJvZHk6PAoIZnJlcXVlbnQSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjGjgMgASgIUghmcmVxdWVudDpDCgx0ZXh0X3JlcXVlc3QSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjHjgMgASgJUgt0ZXh0UmVxdWVzdDpFCg10ZXh0X3Jlc3BvbnNlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYyI4DIAEoCVIMdGV4dFJlc3BvbnNlOlIKA3NzZRIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxi7jgMgASgLMh0ucnVubmVsLm9wdGlvbnMudjEuU3NlTWVzc2FnZVIDc3NlOkAKCmNhbWVsX2Nhc2USHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMYyY4DIAEoCFIJY2FtZWxDYXNlOlEKBGpzb24SHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGLyOAyABKAsyHC5ydW5uZWwub3B0aW9ucy52MS5Kc29uRmllbGRSBGpzb246VgoGcmVzdWx0Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi9jgMgASgLMh0ucnVubmVsLm9wdGlvbnMudjEuUmVzdWx0VHlwZVIGcmVzdWx0OjUKBWV2ZW50Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi+jgMgASgJUgVldmVudDplCg1zdHJlYW1fY3Vyc29yEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi/jgMgASgLMh8ucnVubmVsLm9wdGlvbnMudjEuU3RyZWFtQ3Vyc29yUgxzdHJlYW1DdXJzb3I6NwoGaGVhZGVyEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjEjgMgASgJUgZoZWFkZXI6QgoKanNvbl92YWx1ZRIhLmdvb2dsZS5wcm90b2J1Zi5FbnVtVmFsdWVPcHRpb25zGMCOAyABKAlSCWpzb25WYWx1ZWIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
  * Describes the message runnel.options.v1.RestProfile.
@@ -162,12 +162,38 @@ export const frequent = /*@__PURE__*/
   extDesc(file_runnel_options_v1_options, 6);
 
 /**
+ * Name of the string field that a body of `text/plain` fills over REST, where the rule's body is `*`. What else the request
+ * holds comes from the path and the query then.
+ *
+ * @generated from extension: string text_request = 51015;
+ */
+export const text_request = /*@__PURE__*/
+  extDesc(file_runnel_options_v1_options, 7);
+
+/**
+ * Name of the string field that is the whole body of the answer over REST, as `text/plain`, unless the caller accepts
+ * `application/json` and no text.
+ *
+ * @generated from extension: string text_response = 51016;
+ */
+export const text_response = /*@__PURE__*/
+  extDesc(file_runnel_options_v1_options, 8);
+
+/**
  * How the message becomes an SSE event.
  *
  * @generated from extension: runnel.options.v1.SseMessage sse = 51003;
  */
 export const sse = /*@__PURE__*/
-  extDesc(file_runnel_options_v1_options, 7);
+  extDesc(file_runnel_options_v1_options, 9);
+
+/**
+ * True prints the keys of the message in lower camel case, as some documents have it. Both forms are read in any case.
+ *
+ * @generated from extension: bool camel_case = 51017;
+ */
+export const camel_case = /*@__PURE__*/
+  extDesc(file_runnel_options_v1_options, 10);
 
 /**
  * How the field looks as JSON.
@@ -175,7 +201,7 @@ export const sse = /*@__PURE__*/
  * @generated from extension: runnel.options.v1.JsonField json = 51004;
  */
 export const json = /*@__PURE__*/
-  extDesc(file_runnel_options_v1_options, 8);
+  extDesc(file_runnel_options_v1_options, 11);
 
 /**
  * What this payload is in a run's log.
@@ -183,7 +209,7 @@ export const json = /*@__PURE__*/
  * @generated from extension: runnel.options.v1.ResultType result = 51005;
  */
 export const result = /*@__PURE__*/
-  extDesc(file_runnel_options_v1_options, 9);
+  extDesc(file_runnel_options_v1_options, 12);
 
 /**
  * Name of the SSE event of this oneof member; unset means the name of its result type.
@@ -191,7 +217,7 @@ export const result = /*@__PURE__*/
  * @generated from extension: string event = 51006;
  */
 export const event = /*@__PURE__*/
-  extDesc(file_runnel_options_v1_options, 10);
+  extDesc(file_runnel_options_v1_options, 13);
 
 /**
  * Marks the cursor of a stream's request: over SSE the header `Last-Event-ID` fills it, and so do these query names.
@@ -199,7 +225,7 @@ export const event = /*@__PURE__*/
  * @generated from extension: runnel.options.v1.StreamCursor stream_cursor = 51007;
  */
 export const stream_cursor = /*@__PURE__*/
-  extDesc(file_runnel_options_v1_options, 11);
+  extDesc(file_runnel_options_v1_options, 14);
 
 /**
  * Name of a header that fills the field over REST, unless the query does.
@@ -207,7 +233,7 @@ export const stream_cursor = /*@__PURE__*/
  * @generated from extension: string header = 51012;
  */
 export const header = /*@__PURE__*/
-  extDesc(file_runnel_options_v1_options, 12);
+  extDesc(file_runnel_options_v1_options, 15);
 
 /**
  * Text of the value as JSON.
@@ -215,5 +241,5 @@ export const header = /*@__PURE__*/
  * @generated from extension: string json_value = 51008;
  */
 export const json_value = /*@__PURE__*/
-  extDesc(file_runnel_options_v1_options, 13);
+  extDesc(file_runnel_options_v1_options, 16);
 

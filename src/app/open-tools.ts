@@ -1,6 +1,7 @@
 // The tools of a service, and what confines them.
 
 import { createBash } from "../tools/bash/bash.ts";
+import { type Commands, createCommands, refuseCommands } from "../tools/bash/commands.ts";
 import { type Bubblewrap, findBubblewrap } from "../tools/bash/find-bubblewrap.ts";
 import { createSelectBuiltin, type Withheld } from "../tools/builtin.ts";
 import { createSelectTools } from "../tools/select-tools.ts";
@@ -12,7 +13,7 @@ import { random } from "./random.ts";
 const mebibyte = 1_048_576;
 
 export async function openTools(ground: Ground): Promise<Toolbox> {
-  const { tool, words } = await openBash(ground);
+  const { tool, commands, words } = await openBash(ground);
   const { config, clock, keyRing, egress, signRequest } = ground;
   const select = createSelectTools({
     selectBuiltin: createSelectBuiltin([tool]),
@@ -25,34 +26,41 @@ export async function openTools(ground: Ground): Promise<Toolbox> {
     callbackBaseUrl: config.callbackBaseUrl,
     callbackTimeoutMs: config.callbackTimeoutSec * 1_000,
   });
-  return { select, bash: words };
+  return { select, commands, bash: words };
 }
 
 interface OpenedBash {
   readonly tool: Tool | Withheld;
+  readonly commands: Commands;
   /** How commands run, for people. */
   readonly words: string;
 }
 
 /** Not offered without a jail, unless that is what the settings say. */
 async function openBash({ config, clock, events, workDirs }: Ground): Promise<OpenedBash> {
-  const create = (jail: Bubblewrap | undefined): Tool =>
-    createBash({
+  const open = (jail: Bubblewrap | undefined, words: string): OpenedBash => {
+    const commands = createCommands({
       jail,
       clock,
       denyList: config.toolsDenyList,
       growthBytesMax: config.toolsDiskMb * mebibyte,
       onKilled: (limit) => events.commandKilled({ limit }),
     });
+    return { tool: createBash(commands), commands, words };
+  };
   if (config.toolsJail === "off") {
     events.jailOff({});
-    return { tool: create(undefined), words: "without a jail, with all that this service may do" };
+    return open(undefined, "without a jail, with all that this service may do");
   }
   const jail = await findBubblewrap({ clock, hidden: workDirs.hidden, path: process.env.PATH ?? "" });
   if ("problem" in jail) {
     events.jailMissing(jail);
     const why = `there is no jail to run commands in (${jail.problem}): ${jail.fix}`;
-    return { tool: { name: "bash", why }, words: `refused: ${jail.problem}; ${jail.fix}` };
+    return {
+      tool: { name: "bash", why },
+      commands: refuseCommands(why),
+      words: `refused: ${jail.problem}; ${jail.fix}`,
+    };
   }
-  return { tool: create(jail), words: "each command in a jail" };
+  return open(jail, "each command in a jail");
 }

@@ -1,9 +1,9 @@
 // The tool edit_file: replaces a piece of text in a file, one that occurs once or all of its occurrences. The file changes
 // in one step and keeps its mode; bytes outside the replaced text stay as they are.
 
-import type { FileHandle } from "node:fs/promises";
 import { readText, type ToolArguments } from "./arguments.ts";
-import { changeFile, type ToolError } from "./change-file.ts";
+import { changeFile, failCall, type Made } from "./change-file.ts";
+import { readContent } from "./file-content.ts";
 import { contentTooLarge, fileBytesMax, tooLarge } from "./file-size.ts";
 import { countOccurrences, replaceOccurrences } from "./occurrences.ts";
 import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
@@ -49,53 +49,31 @@ async function runEditFile(args: ToolArguments, context: ToolContext): Promise<T
     all: args.replace_all === true,
   };
   const make = (place: FilePlace) => editContent(place, edit, context.signal);
-  return await changeFile({ path, purpose: "edit", make }, context);
+  return await changeFile({ path, purpose: "edit", make, fail: failCall }, context);
 }
 
 async function editContent(
   { file, joinedPath }: FilePlace,
   edit: Edit,
   signal: AbortSignal,
-): Promise<{ readonly bytes: Buffer; readonly said: string } | ToolError> {
+): Promise<Made<ToolOutcome>> {
   const content = file === undefined ? Buffer.alloc(0) : await readContent(file.handle, signal);
   if (content.length > fileBytesMax) {
-    return { error: tooLarge(joinedPath, Math.max(content.length, file?.stat.size ?? 0)) };
+    return { unchanged: { error: tooLarge(joinedPath, Math.max(content.length, file?.stat.size ?? 0)) } };
   }
   const count = await countOccurrences(content, edit.part, signal);
   if (count === 0) {
-    return { error: "old_string not found in file" };
+    return { unchanged: { error: "old_string not found in file" } };
   }
   if (count > 1 && !edit.all) {
-    return { error: `old_string found ${count} times; use replace_all or provide more context` };
+    return { unchanged: { error: `old_string found ${count} times; use replace_all or provide more context` } };
   }
   const bytes = content.length + count * (edit.replacement.length - edit.part.length);
   if (bytes > fileBytesMax) {
-    return { error: contentTooLarge(bytes) };
+    return { unchanged: { error: contentTooLarge(bytes) } };
   }
-  return { bytes: await replaceOccurrences(content, { ...edit, count }, signal), said: "File edited successfully" };
-}
-
-/** Reads one byte past the limit at most, so that a file that is too large shows. Starts over when the file grows. */
-async function readContent(handle: FileHandle, signal: AbortSignal): Promise<Buffer> {
-  for (;;) {
-    const { size } = await handle.stat();
-    const buffer = Buffer.allocUnsafe(Math.min(size, fileBytesMax) + 1);
-    const length = await fill(buffer, handle, signal);
-    if (length < buffer.length || length > fileBytesMax) {
-      return buffer.subarray(0, length);
-    }
-  }
-}
-
-async function fill(buffer: Buffer, handle: FileHandle, signal: AbortSignal): Promise<number> {
-  let length = 0;
-  while (length < buffer.length) {
-    signal.throwIfAborted();
-    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
-    if (bytesRead === 0) {
-      break;
-    }
-    length += bytesRead;
-  }
-  return length;
+  return {
+    bytes: await replaceOccurrences(content, { ...edit, count }, signal),
+    said: { content: "File edited successfully" },
+  };
 }

@@ -76,5 +76,5 @@ async function openStart(
     isAbsolute(directory) || path === "" ? directory : `${path}/${directory}`,
     "directory",
   );
-  return "errno" in start && ["ENOENT", "ENOTDIR"].includes(start.errno) ? undefined : start;
+  return "kind" in start && start.kind === "system" && ["ENOENT", "ENOTDIR"].includes(start.errno) ? undefined : start;
 }

@@ -1,19 +1,69 @@
-// Why a path is not opened, and in which words the model reads it. Our rules refuse in full sentences; what the system
-// refuses is told in the words of the C library after the operation and the path.
+// Why a path is not opened: as data, which every surface words for whom it serves, and in the words that agents read. Our
+// rules refuse in full sentences; what the system refuses is told in the words of the C library after the operation and the path.
 
-/** A refusal of ours (a full sentence), or one of the system (an error code such as ENOENT). */
-export type PathFailure = { readonly refusal: string } | { readonly errno: string; readonly joinedPath: string };
+/** What stands in the way. Of these only `place`, `workspace` and `joinedPath` may name places of the host. */
+export type Obstacle =
+  /** The path leads out of the work directory. */
+  | { readonly kind: "outside" }
+  /** The system refuses, with a code such as ENOENT. */
+  | { readonly kind: "system"; readonly errno: string }
+  /** The text is no path at all. */
+  | { readonly kind: "text"; readonly words: string }
+  | { readonly kind: "sensitive"; readonly part: string }
+  /** It belongs to the service. */
+  | { readonly kind: "hidden"; readonly place: string }
+  | { readonly kind: "processes" }
+  | { readonly kind: "not_regular" }
+  | { readonly kind: "hard_links"; readonly links: number }
+  /** Nothing can be opened in this work directory. */
+  | { readonly kind: "workspace"; readonly words: string };
 
-/** Words a failure for the model: `stat /home/me/a.txt: no such file or directory`. */
+export type PathFailure = Obstacle & { readonly joinedPath: string };
+
+/** Words a failure for an agent: `stat /home/me/a.txt: no such file or directory`. */
 export function describeFailure(failure: PathFailure, operation: string): string {
-  if ("refusal" in failure) {
-    return failure.refusal;
+  const { joinedPath } = failure;
+  switch (failure.kind) {
+    case "outside":
+      return leadsOutside(joinedPath);
+    case "system":
+      return `${operation} ${joinedPath}: ${describeErrno(failure.errno)}`;
+    case "sensitive":
+      return describeSensitive(failure.part);
+    case "hidden":
+      return `access to ${failure.place} is blocked: it belongs to the service`;
+    case "processes":
+      return showsProcessesOf(joinedPath);
+    case "not_regular":
+      return `${joinedPath} is not a regular file`;
+    case "hard_links":
+      return `${joinedPath} has ${describeLinks(failure.links)}`;
+    case "text":
+    case "workspace":
+      return failure.words;
+    default:
+      return failure satisfies never;
   }
-  return `${operation} ${failure.joinedPath}: ${describeErrno(failure.errno)}`;
 }
 
 export function describeErrno(errno: string): string {
   return errnoTexts[errno] ?? errno;
+}
+
+export function describeSensitive(part: string): string {
+  return `access to sensitive path "${part}" is blocked`;
+}
+
+export function describeLinks(links: number): string {
+  return `${links} hard links: only files with a single name are opened`;
+}
+
+export function leadsOutside(joinedPath: string): string {
+  return `path "${joinedPath}" is outside work directory`;
+}
+
+export function showsProcessesOf(path: string): string {
+  return `access to ${path} is blocked: it shows the system's processes`;
 }
 
 /** The words of the C library, which are part of the contract of the tools. */
@@ -34,10 +84,15 @@ const errnoTexts: Readonly<Record<string, string>> = {
   ETXTBSY: "text file busy",
 };
 
-export class Refusal extends Error {}
+/** Thrown on the way to a path. */
+export class Refusal extends Error {
+  readonly obstacle: Obstacle;
 
-/** The path leads out of the work directory. */
-export class Outside extends Error {}
+  constructor(obstacle: Obstacle) {
+    super(obstacle.kind);
+    this.obstacle = obstacle;
+  }
+}
 
 /** As if the system had refused. */
 export class SystemRefusal extends Error {
@@ -52,27 +107,16 @@ export class SystemRefusal extends Error {
 /** Makes a failure of what was thrown on the way to a path; anything else than a refusal is thrown again. */
 export function toFailure(error: unknown, joinedPath: string): PathFailure {
   if (error instanceof Refusal) {
-    return { refusal: error.message };
-  }
-  if (error instanceof Outside) {
-    return { refusal: leadsOutside(joinedPath) };
+    return { ...error.obstacle, joinedPath };
   }
   if (!isSystemError(error)) {
     throw error;
   }
   // What opening a socket says, or a pipe that nobody reads, or a device without a driver.
   if (error.code === "ENXIO" || error.code === "ENODEV") {
-    return { refusal: notRegular(joinedPath) };
+    return { kind: "not_regular", joinedPath };
   }
-  return { errno: error.code, joinedPath };
-}
-
-export function leadsOutside(joinedPath: string): string {
-  return `path "${joinedPath}" is outside work directory`;
-}
-
-export function notRegular(joinedPath: string): string {
-  return `${joinedPath} is not a regular file`;
+  return { kind: "system", errno: error.code, joinedPath };
 }
 
 export function isSystemError(error: unknown): error is Error & { readonly code: string } {

@@ -59,7 +59,7 @@ async function runReadFile(args: ToolArguments, context: ToolContext): Promise<T
 
 function describeReadFailure(failure: PathFailure): string {
   // A directory is found, and only then cannot be read.
-  return "errno" in failure && failure.errno === "EISDIR"
+  return failure.kind === "system" && failure.errno === "EISDIR"
     ? `read error: ${describeFailure(failure, "read")}`
     : describeFailure(failure, "stat");
 }

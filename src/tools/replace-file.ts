@@ -14,8 +14,15 @@ import type { FilePlace } from "./walk.ts";
 /** Contract. A file that was there keeps its own mode. */
 const newFileMode = 0o644;
 
+/** What a process that was killed may have left behind: no file of anybody's. */
+export function isLeftBehind(name: string): boolean {
+  return unfinished.test(name);
+}
+
+const unfinished = /^\.runnel-[0-9a-f]{16}$/;
+
 export async function replaceFile(place: FilePlace, content: Uint8Array, signal: AbortSignal): Promise<void> {
-  // Only a process that is killed in between leaves this one behind.
+  // Only a process that is killed in between leaves this one behind, by a name that `isLeftBehind` knows.
   const path = pathIn(place.directory.fd, `.runnel-${randomBytes(8).toString("hex")}`);
   await using file = await open(path, createFlags, newFileMode);
   try {

@@ -22,11 +22,10 @@ import {
 import {
   describeErrno,
   isSystemError,
-  notRegular,
-  Outside,
   type PathFailure,
   Refusal,
   SystemRefusal,
+  showsProcessesOf,
   toFailure,
 } from "./path-failure.ts";
 import { findSensitivePart } from "./sensitive.ts";
@@ -59,11 +58,11 @@ export class OpenedPath implements AsyncDisposable {
   }
 }
 
-/** Where a file is or may come to be: a name in an open directory inside the work directory. `await using`. */
+/** Where a file is or may come to be, or a link is: a name in an open directory inside the work directory. `await using`. */
 export class FilePlace implements AsyncDisposable {
   readonly directory: FileHandle;
   readonly name: string;
-  /** The regular file that has the name now. */
+  /** The regular file that has the name now, where it was opened. */
   readonly file: { readonly handle: FileHandle; readonly stat: Stats } | undefined;
   readonly joinedPath: string;
   readonly realPath: string;
@@ -101,6 +100,11 @@ export async function openPlace(
   return await walkTo(place, path, (walk, joinedPath) => walk.openPlace(purpose, joinedPath));
 }
 
+/** Finds the place of a name, whatever has it: a link there is not followed, and nothing is opened. */
+export async function openName(place: WorkPlace, path: string): Promise<FilePlace | PathFailure> {
+  return await walkTo(place, path, (walk, joinedPath) => walk.openName(joinedPath));
+}
+
 async function walkTo<Found>(
   workPlace: WorkPlace,
   path: string,
@@ -116,7 +120,7 @@ async function walkTo<Found>(
     await using root = await openRoot(workPlace);
     const names = namesBelow(root, joinedPath);
     if (names === undefined) {
-      throw new Outside();
+      throw new Refusal({ kind: "outside" });
     }
     await using walk = await Walk.start(root, names);
     return await find(walk, joinedPath);
@@ -136,12 +140,12 @@ const stepsMax = 4096;
 
 function checkText(path: string): void {
   if (path.includes("\0")) {
-    throw new Refusal("path contains a NUL byte");
+    throw new Refusal({ kind: "text", words: "path contains a NUL byte" });
   }
   const bytes = Buffer.byteLength(path);
   if (bytes > pathBytesMax) {
     // The path is left out: it may fill the model's context.
-    throw new Refusal(`path is too long (${bytes} bytes, max ${pathBytesMax})`);
+    throw new Refusal({ kind: "text", words: `path is too long (${bytes} bytes, max ${pathBytesMax})` });
   }
 }
 
@@ -157,16 +161,18 @@ async function openRoot(place: WorkPlace): Promise<Root> {
   const { workDir, hidden } = place;
   const handle = await open(workDir, constants.O_RDONLY | constants.O_DIRECTORY).catch((error: unknown) => {
     throw isSystemError(error)
-      ? new Refusal(`work directory ${workDir} is not accessible: ${describeErrno(error.code)}`)
+      ? refuseWorkspace(`work directory ${workDir} is not accessible: ${describeErrno(error.code)}`)
       : error;
   });
   try {
     const realPath = await readlink(descriptorPath(handle.fd));
     const refusal = findRefusal(place, realPath);
     if (refusal !== undefined) {
-      throw new Refusal(refusal);
+      throw refuseWorkspace(refusal);
     }
-    await checkFileSystem(handle, workDir);
+    if (await isOfProcesses(handle)) {
+      throw refuseWorkspace(showsProcessesOf(workDir));
+    }
     return { handle, path: resolve(workDir), realPath, hidden, [Symbol.asyncDispose]: () => handle.close() };
   } catch (cause) {
     await handle.close();
@@ -179,6 +185,10 @@ async function openRoot(place: WorkPlace): Promise<Root> {
       { cause },
     );
   }
+}
+
+function refuseWorkspace(words: string): Refusal {
+  return new Refusal({ kind: "workspace", words });
 }
 
 /** The names that lead from the root to an absolute path, which may spell the root with links or without. */
@@ -245,6 +255,16 @@ class Walk implements AsyncDisposable {
         await opened?.handle.close();
         throw error;
       }
+    });
+  }
+
+  async openName(joinedPath: string): Promise<FilePlace> {
+    return await this.#reach(async (name, realPath) => {
+      if (name === ".") {
+        throw new SystemRefusal("EISDIR");
+      }
+      const directory = await openAt(this.#directory, ".", directoryFlags);
+      return new FilePlace(directory, name, { joinedPath, realPath });
     });
   }
 
@@ -318,7 +338,7 @@ class Walk implements AsyncDisposable {
     }
     const names = namesBelow(this.#root, target);
     if (names === undefined) {
-      throw new Outside();
+      throw new Refusal({ kind: "outside" });
     }
     await this.#restart([...names, ...this.#rest]);
   }
@@ -326,7 +346,7 @@ class Walk implements AsyncDisposable {
   // Not by opening `..`: the directory may have been moved, and its parent may be anything by now.
   async #leaveDirectory(): Promise<void> {
     if (this.#done.length === 0) {
-      throw new Outside();
+      throw new Refusal({ kind: "outside" });
     }
     await this.#restart([...this.#done.slice(0, -1), ...this.#rest]);
   }
@@ -378,11 +398,11 @@ async function readLinkAt(directory: FileHandle, name: string): Promise<string |
 function checkShown(realPath: string, hidden: readonly string[]): void {
   const part = findSensitivePart(realPath);
   if (part !== undefined) {
-    throw new Refusal(`access to sensitive path "${part}" is blocked`);
+    throw new Refusal({ kind: "sensitive", part });
   }
   const place = findHidden(realPath, hidden);
   if (place !== undefined) {
-    throw new Refusal(`access to ${place} is blocked: it belongs to the service`);
+    throw new Refusal({ kind: "hidden", place });
   }
 }
 
@@ -395,9 +415,11 @@ async function checkOpened(
   try {
     const stat = await handle.stat();
     if (kind === "file" || (kind === "either" && !stat.isDirectory())) {
-      checkFile(stat, joinedPath);
+      checkFile(stat);
     }
-    await checkFileSystem(handle, joinedPath);
+    if (await isOfProcesses(handle)) {
+      throw new Refusal({ kind: "processes" });
+    }
     return new OpenedPath(handle, stat, joinedPath, realPath);
   } catch (error) {
     await handle.close();
@@ -405,21 +427,20 @@ async function checkOpened(
   }
 }
 
-async function checkFileSystem(handle: FileHandle, path: string): Promise<void> {
-  if (showsProcesses(await statfs(descriptorPath(handle.fd)))) {
-    throw new Refusal(`access to ${path} is blocked: it shows the system's processes`);
-  }
+async function isOfProcesses(handle: FileHandle): Promise<boolean> {
+  return showsProcesses(await statfs(descriptorPath(handle.fd)));
 }
 
-function checkFile(stat: Stats, joinedPath: string): void {
+/** Throws for what is no `file` in the sense of `PathKind`. */
+export function checkFile(stat: Stats): void {
   if (stat.isDirectory()) {
     throw new SystemRefusal("EISDIR");
   }
   if (!stat.isFile()) {
-    throw new Refusal(notRegular(joinedPath));
+    throw new Refusal({ kind: "not_regular" });
   }
   if (stat.nlink > 1) {
-    throw new Refusal(`${joinedPath} has ${stat.nlink} hard links: only files with a single name are opened`);
+    throw new Refusal({ kind: "hard_links", links: stat.nlink });
   }
 }
 

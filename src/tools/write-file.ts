@@ -1,7 +1,7 @@
 // The tool write_file: makes a file or replaces all of its content, in one step. Missing directories are made.
 
 import { readText, type ToolArguments } from "./arguments.ts";
-import { changeFile } from "./change-file.ts";
+import { changeFile, failCall } from "./change-file.ts";
 import { contentTooLarge, fileBytesMax } from "./file-size.ts";
 import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
 import type { FilePlace } from "./walk.ts";
@@ -37,7 +37,7 @@ async function runWriteFile(args: ToolArguments, context: ToolContext): Promise<
   }
   const make = async ({ realPath }: FilePlace) => ({
     bytes: content,
-    said: `Wrote ${content.length} bytes to ${realPath}`,
+    said: { content: `Wrote ${content.length} bytes to ${realPath}` },
   });
-  return await changeFile({ path, purpose: "write", make }, context);
+  return await changeFile<ToolOutcome>({ path, purpose: "write", make, fail: failCall }, context);
 }

@@ -19,6 +19,7 @@ import { createHostThinking } from "../../src/services/host-thinking.ts";
 import { WorkDirs } from "../../src/sessions/work-dirs.ts";
 import { insertRemoteRun } from "../../src/storage/remote-run.ts";
 import { createBash } from "../../src/tools/bash/bash.ts";
+import { createCommands } from "../../src/tools/bash/commands.ts";
 import { findBubblewrap } from "../../src/tools/bash/find-bubblewrap.ts";
 import { createSelectBuiltin } from "../../src/tools/builtin.ts";
 import { createSelectTools } from "../../src/tools/select-tools.ts";
@@ -115,7 +116,15 @@ async function openTools() {
   const bash =
     "problem" in jail
       ? { name: "bash", why: jail.problem }
-      : createBash({ jail, clock: systemClock, denyList: "documented", growthBytesMax: 1_048_576, onKilled: () => {} });
+      : createBash(
+          createCommands({
+            jail,
+            clock: systemClock,
+            denyList: "documented",
+            growthBytesMax: 1_048_576,
+            onKilled: () => {},
+          }),
+        );
   return createSelectTools({
     selectBuiltin: createSelectBuiltin([bash]),
     egress,

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { createBash } from "../../src/tools/bash/bash.ts";
+import { createCommands } from "../../src/tools/bash/commands.ts";
 import { builtinToolNames, builtinTools } from "../../src/tools/builtin.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { Area } from "./area.ts";
@@ -19,7 +20,9 @@ const documented = {
 } as const;
 
 /** Nothing is run here, so it needs no jail. */
-const bash = createBash({ jail: undefined, clock: systemClock, denyList: "documented", growthBytesMax: 0 });
+const bash = createBash(
+  createCommands({ jail: undefined, clock: systemClock, denyList: "documented", growthBytesMax: 0 }),
+);
 const tools: readonly Tool[] = [...builtinTools, bash];
 
 function toolOf(name: string): Tool {

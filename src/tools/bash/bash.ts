@@ -1,32 +1,12 @@
 // The tool bash: one command line in a jail of its own. Files in the work directory are all that stays of it.
 
-import { tmpdir } from "node:os";
-import type { Clock } from "../../base/clock.ts";
 import { readInteger, readText, type ToolArguments } from "../arguments.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../tool.ts";
-import { runConfined } from "./confined.ts";
-import { type DenyListName, refuseCommand } from "./deny-list.ts";
-import { environmentOf, tempDirectoryOf } from "./environment.ts";
-import { Growth } from "./growth.ts";
-import { type Bubblewrap, launchUnconfined } from "./launch.ts";
-import { commandBytesMax, type KillLimit, timeoutSecs } from "./limits.ts";
+import type { Commands } from "./commands.ts";
+import { timeoutSecs } from "./limits.ts";
 import { presentEnd } from "./outcome.ts";
-import { type CommandOptions, followCommand } from "./run-command.ts";
-import { TempHomes } from "./temp-home.ts";
 
-export interface BashOptions {
-  /** Undefined: commands run without walls, which somebody asked for. */
-  readonly jail: Bubblewrap | undefined;
-  readonly denyList: DenyListName;
-  /** By how much commands may make a work directory grow. */
-  readonly growthBytesMax: number;
-  readonly clock: Clock;
-  /** Told of each command that is killed, and for what. */
-  readonly onKilled?: (limit: KillLimit) => void;
-}
-
-export function createBash(options: BashOptions): Tool {
-  const bash = { ...options, growth: new Growth(options.growthBytesMax), homes: new TempHomes() };
+export function createBash(commands: Commands): Tool {
   return {
     name: "bash",
     description:
@@ -45,46 +25,16 @@ export function createBash(options: BashOptions): Tool {
       required: ["command"],
     },
     afterCrash: "report",
-    run: (args, context) => runBash(args, context, bash),
+    run: (args, context) => runBash(args, context, commands),
   };
 }
 
-interface Bash extends BashOptions {
-  readonly growth: Growth;
-  readonly homes: TempHomes;
-}
-
-async function runBash(args: ToolArguments, context: ToolContext, bash: Bash): Promise<ToolOutcome> {
+async function runBash(args: ToolArguments, context: ToolContext, commands: Commands): Promise<ToolOutcome> {
   const command = readText(args, "command");
-  const refusal = command === undefined ? "command is required" : refuseText(command, bash.denyList);
-  if (command === undefined || refusal !== undefined) {
-    return { error: refusal ?? "command is required" };
+  if (command === undefined) {
+    return { error: "command is required" };
   }
   const { least, most, fallback } = timeoutSecs;
   const seconds = Math.min(most, Math.max(least, readInteger(args, "timeout") ?? fallback));
-  const { jail, clock, onKilled } = bash;
-  const options = { clock, timeoutMs: seconds * 1_000, signal: context.signal, onKilled };
-  return jail === undefined
-    ? await runUnconfined(command, context, bash.homes, options)
-    : await runConfined(command, context, { ...bash, jail }, options);
-}
-
-function refuseText(command: string, denyList: DenyListName): string | undefined {
-  if (Buffer.byteLength(command) > commandBytesMax) {
-    return `command too long (max ${commandBytesMax} bytes)`;
-  }
-  // The launcher could not be told of it.
-  return command.includes("\0") ? "command contains a NUL byte" : refuseCommand(command, denyList);
-}
-
-async function runUnconfined(
-  command: string,
-  { workDir, sessionId }: ToolContext,
-  homes: TempHomes,
-  options: CommandOptions,
-): Promise<ToolOutcome> {
-  const home = tempDirectoryOf(tmpdir(), sessionId);
-  await using _open = await homes.open(home);
-  const launched = launchUnconfined(command, { workDir, environment: environmentOf(home) });
-  return presentEnd(await followCommand(launched, options));
+  return presentEnd(await commands.run({ command, shell: "/bin/bash", timeoutMs: seconds * 1_000 }, context));
 }

@@ -6,14 +6,14 @@ import { resolve } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { isRoot } from "../../base/owner.ts";
 import { workerOf } from "../session-owner.ts";
-import type { ToolContext, ToolOutcome } from "../tool.ts";
+import type { ToolContext } from "../tool.ts";
 import { findHidden, findRefusal } from "../work-place.ts";
 import { coversWithin } from "./find-bubblewrap.ts";
 import type { Growth } from "./growth.ts";
-import { refuseWorkDir } from "./jail.ts";
+import { refuseWorkDir, type Shell } from "./jail.ts";
 import { type Bubblewrap, launchJailed, launchProcesses } from "./launch.ts";
 import { processesMax } from "./limits.ts";
-import { presentEnd } from "./outcome.ts";
+import type { CommandEnd, NotRun } from "./outcome.ts";
 import { openPidsGroup } from "./pids-group.ts";
 import { type CommandOptions, followCommand } from "./run-command.ts";
 import { Watch } from "./watch.ts";
@@ -26,17 +26,17 @@ export interface Confinement {
 
 /** Whatever the command is: nothing here looks at it. */
 export async function runConfined(
-  command: string,
+  { command, shell }: { readonly command: string; readonly shell: Shell },
   context: ToolContext,
   { jail, growth, clock }: Confinement,
   options: CommandOptions,
-): Promise<ToolOutcome> {
+): Promise<CommandEnd | NotRun> {
   const { workDir, sessionId, hidden } = context;
   const shownAs = resolve(workDir);
   // Opened once: everything from here on is about this directory, wherever its path leads by then.
   const opened = await open(shownAs, constants.O_RDONLY | constants.O_DIRECTORY).catch((error: Error) => error);
   if (opened instanceof Error) {
-    return { error: `work directory ${shownAs} is not accessible: ${opened.message}` };
+    return { kind: "workspace", words: `work directory ${shownAs} is not accessible: ${opened.message}` };
   }
   await using directory = opened;
   const path = `/proc/self/fd/${directory.fd}`;
@@ -44,14 +44,14 @@ export async function runConfined(
   const refusal =
     refuseWorkDir(shownAs) ?? refuseLink(shownAs, real) ?? findRefusal(context, real) ?? refuseHidden(real, hidden);
   if (refusal !== undefined) {
-    return { error: refusal };
+    return { kind: "workspace", words: refusal };
   }
   const [writtenBytesMax, covered, watch] = await Promise.all([
     growth.roomIn(real),
     coversWithin(real, shownAs, hidden),
     Watch.open(path),
   ]);
-  const view = { command, sessionId, workDir: shownAs, covered };
+  const view = { command, shell, sessionId, workDir: shownAs, covered };
   const worker = workerOf(real, await directory.stat());
   const isOfRoot = isRoot() && worker === undefined;
   await using group = isOfRoot ? await openPidsGroup(processesMax + launchProcesses) : undefined;
@@ -66,7 +66,7 @@ export async function runConfined(
   if (await watch.sawChange()) {
     growth.mayHaveChanged(real);
   }
-  return presentEnd(end);
+  return end;
 }
 
 /** Who can put a link on the way to a directory decides what is written to: a command would be shown any place. */

@@ -103,7 +103,7 @@ async function tryOut(bubblewrap: Bubblewrap, clock: Clock): Promise<string | un
   const workDir = await mkdtemp(join(tmpdir(), "runnel-jail-"));
   try {
     await using handle = await open(workDir);
-    const view = { command: "echo $$", sessionId: "probe", workDir: "/work", covered: [] };
+    const view = { command: "echo $$", shell: "/bin/bash", sessionId: "probe", workDir: "/work", covered: [] } as const;
     if (isRoot()) {
       await give(handle, sessionOwner);
     }
@@ -113,8 +113,8 @@ async function tryOut(bubblewrap: Bubblewrap, clock: Clock): Promise<string | un
     });
     const { signal } = new AbortController();
     const end = await followCommand(launched, { clock, timeoutMs: probeTimeoutMs, signal });
-    if ("problem" in end) {
-      return end.problem;
+    if ("words" in end) {
+      return end.words;
     }
     const { exit, stdout, stderr } = end;
     const isRight = "status" in exit && exit.status === 0 && stdout.text === "2\n" && stderr.text === "";

@@ -26,8 +26,12 @@ export interface Cover {
   readonly kind: "directory" | "file";
 }
 
+/** What may run a command. Both are there in the jail. */
+export type Shell = "/bin/bash" | "/bin/sh";
+
 export interface CommandView {
   readonly command: string;
+  readonly shell: Shell;
   readonly sessionId: string;
   /** Where the opened work directory is to be seen: where it is for everybody else. */
   readonly workDir: string;
@@ -62,12 +66,15 @@ export function jailArguments(system: SystemView, view: CommandView): string[] {
     ...[...system.covered, ...view.covered].flatMap(coverArguments),
     ...["--remount-ro", "/", "--chdir", view.workDir, "--clearenv"],
     ...Object.entries(environmentOf(home)).flatMap(([name, value]) => ["--setenv", name, value]),
-    ...["--", "/bin/bash", "-c", firstShell, "bash", view.command],
+    ...["--", "/bin/bash", "-c", firstShell, "bash", view.command, view.shell],
   ];
 }
 
+/** Runs `$1` with the shell `$2`. A command that starts with a dash is none of the shell's options. */
+export const runInShell = '"$2" -c -- "$1"';
+
 /**
- * Bash, because other shells spell limits in other ways. It is the first choice of a kernel that is out of memory. What it
+ * Bash, whatever the command's own shell is, because other shells spell limits in other ways. It is the first choice of a kernel that is out of memory. What it
  * says itself goes to `told`: a byte once the jail stands, so that what follows is the command's own, and a line when the
  * command's shell is ended by a signal.
  */
@@ -78,7 +85,7 @@ const firstShell = [
   `for fd in /proc/self/fd/*; do fd=\${fd##*/}; ((fd < 3 || fd == ${launchDescriptors.told})) || eval "exec $fd>&-"; done`,
   `printf . >&${launchDescriptors.told}`,
   `exec 9>&2 2>&${launchDescriptors.told} ${launchDescriptors.told}>&-`,
-  '/bin/bash -c "$1" 2>&9 9>&-',
+  `${runInShell} 2>&9 9>&-`,
   // Not the last command, so that bash does not become it: the first process of a namespace ignores most signals.
   "exit",
 ].join("; ");

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { isRoot, type Owner } from "../../base/owner.ts";
-import { type CommandView, jailArguments, launchDescriptors, type SystemView } from "./jail.ts";
+import { type CommandView, jailArguments, launchDescriptors, runInShell, type Shell, type SystemView } from "./jail.ts";
 import { shellLimits } from "./limits.ts";
 import type { PidsGroup } from "./pids-group.ts";
 
@@ -95,9 +95,9 @@ function prioritise(pid: number | undefined, priority: number): void {
 /** With the documented limits and environment, and no walls. */
 export function launchUnconfined(
   command: string,
-  { workDir, environment }: { workDir: string; environment: Readonly<Record<string, string>> },
+  { shell, workDir, environment }: { shell: Shell; workDir: string; environment: Readonly<Record<string, string>> },
 ): Launched {
-  const child = spawn("/bin/bash", ["-c", `${shellLimits}; exec /bin/bash -c "$1"`, "bash", command], {
+  const child = spawn("/bin/bash", ["-c", `${shellLimits}; exec ${runInShell}`, "bash", command, shell], {
     env: environment,
     cwd: workDir,
     // A process group of its own, to be ended as one.

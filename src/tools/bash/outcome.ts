@@ -4,6 +4,7 @@ import { constants } from "node:os";
 import { contentBytesMax } from "../cap.ts";
 import type { ToolOutcome } from "../tool.ts";
 import type { Captured } from "./capture.ts";
+import type { KillLimit } from "./limits.ts";
 
 const { signals } = constants;
 
@@ -14,18 +15,25 @@ export interface CommandEnd {
   readonly stdout: Captured;
   readonly stderr: Captured;
   readonly exit: Exit;
+  /** What it was killed for, if it was. */
+  readonly killed?: KillLimit | undefined;
   /** The limit that it was killed for, where the words `signal: killed` would leave everybody guessing. */
   readonly limit?: string | undefined;
 }
 
-/** Why there was no command: what it should have run in could not be made. */
-export interface NotStarted {
-  readonly problem: string;
+/** Why there was no command. */
+export interface NotRun {
+  /**
+   * `refused` for what the command says; the work directory is not to be worked in; there is no jail here; what the command
+   * should have run in could not be made. Only the words of the first name no places of the host.
+   */
+  readonly kind: "refused" | "workspace" | "no_jail" | "not_started";
+  readonly words: string;
 }
 
-export function presentEnd(end: CommandEnd | NotStarted): ToolOutcome {
-  if ("problem" in end) {
-    return { error: `bash could not be started: ${end.problem}` };
+export function presentEnd(end: CommandEnd | NotRun): ToolOutcome {
+  if ("words" in end) {
+    return { error: end.kind === "not_started" ? `bash could not be started: ${end.words}` : end.words };
   }
   const { stdout, stderr, exit, limit } = end;
   const text = capOutput(layOut(withNotice(stdout, "stdout"), withNotice(stderr, "stderr")));

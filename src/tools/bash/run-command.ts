@@ -8,7 +8,7 @@ import { CallTimeout } from "../call.ts";
 import { Capture } from "./capture.ts";
 import type { Launched } from "./launch.ts";
 import type { KillLimit } from "./limits.ts";
-import type { CommandEnd, Exit, NotStarted } from "./outcome.ts";
+import type { CommandEnd, Exit, NotRun } from "./outcome.ts";
 import type { PassedLimit } from "./watch.ts";
 
 export interface CommandOptions {
@@ -21,7 +21,7 @@ export interface CommandOptions {
   readonly watch?: (ended: AbortSignal, onLimit: (passed: PassedLimit) => void) => Promise<void>;
 }
 
-export async function followCommand(launched: Launched, options: CommandOptions): Promise<CommandEnd | NotStarted> {
+export async function followCommand(launched: Launched, options: CommandOptions): Promise<CommandEnd | NotRun> {
   const { child } = launched;
   const [stdout, stderr] = [child.stdout, child.stderr];
   if (stdout === null || stderr === null) {
@@ -30,31 +30,39 @@ export async function followCommand(launched: Launched, options: CommandOptions)
   const captured = { stdout: new Capture(stdout), stderr: new Capture(stderr) };
   const end = await untilOver(launched, options);
   if ("problem" in end) {
-    return end;
+    return notStarted(end.problem);
   }
   const output = { stdout: captured.stdout.read(), stderr: captured.stderr.read() };
-  if (!launched.hasStarted() && !end.isKilled) {
+  if (!launched.hasStarted() && end.killed === undefined) {
     const [line = ""] = output.stderr.text.trim().split("\n");
-    return { problem: line || `the launcher ended with ${end.code}` };
+    return notStarted(line || `the launcher ended with ${end.code}`);
   }
-  return { ...output, exit: exitOf(launched, end), limit: end.limit };
+  return { ...output, exit: exitOf(launched, end), killed: end.killed, limit: end.limit };
+}
+
+function notStarted(problem: string): NotRun {
+  return { kind: "not_started", words: problem };
 }
 
 interface Over {
   readonly code: number;
-  readonly isKilled: boolean;
+  readonly killed: KillLimit | undefined;
   readonly limit: string | undefined;
 }
 
-async function untilOver(launched: Launched, options: CommandOptions): Promise<Over | NotStarted> {
+interface NeverBegan {
+  readonly problem: string;
+}
+
+async function untilOver(launched: Launched, options: CommandOptions): Promise<Over | NeverBegan> {
   const { clock, timeoutMs, signal, onKilled, watch } = options;
-  let isKilled = false;
+  let killed: KillLimit | undefined;
   let limit: string | undefined;
   const kill = (why: KillLimit): void => {
-    if (!isKilled) {
+    if (killed === undefined) {
       onKilled?.(why);
     }
-    isKilled = true;
+    killed ??= why;
     launched.kill();
   };
   const stop = (): void => kill(limitOf(signal.reason));
@@ -75,7 +83,7 @@ async function untilOver(launched: Launched, options: CommandOptions): Promise<O
     }
     const end = await closed;
     await watching;
-    return "problem" in end ? end : { ...end, isKilled, limit };
+    return "problem" in end ? end : { ...end, killed, limit };
   } finally {
     signal.removeEventListener("abort", stop);
   }
@@ -90,15 +98,15 @@ function limitOf(reason: unknown): KillLimit {
 const signalStatus = 128;
 const { SIGKILL } = constants.signals;
 
-function exitOf(launched: Launched, { code, isKilled }: Over): Exit {
-  if (isKilled) {
+function exitOf(launched: Launched, { code, killed }: Over): Exit {
+  if (killed !== undefined) {
     return { signal: SIGKILL };
   }
   return launched.wasSignalled() ? { signal: code - signalStatus } : { status: code };
 }
 
 /** Resolves once the process is gone and its output read to the end. */
-function untilClosed({ child }: Launched): Promise<{ readonly code: number } | NotStarted> {
+function untilClosed({ child }: Launched): Promise<{ readonly code: number } | NeverBegan> {
   return new Promise((resolve) => {
     child.once("error", (error) => resolve({ problem: error.message }));
     child.once("close", (code, name) =>

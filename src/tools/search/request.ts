@@ -1,4 +1,4 @@
-// What is searched, where, and what comes of it: what goes between the tools and the threads that search.
+// What is searched, where, and what comes of it: what goes between those who ask and the threads that search.
 
 import type { ToolOutcome } from "../tool.ts";
 
@@ -29,8 +29,33 @@ export interface LineSearch {
   readonly include: string | undefined;
 }
 
-export type SearchRequest = FileSearch | LineSearch;
-export type SearchOutcome = ToolOutcome;
+/** All files below the root with their sizes, in the order of their paths, byte by byte: the first ones, as many as fit. */
+export interface ListingSearch {
+  readonly kind: "listing";
+  readonly root: SearchRoot;
+  /** Most files to list. */
+  readonly filesMax: number;
+  /** Most bytes of all their paths together. */
+  readonly pathBytesMax: number;
+}
+
+export interface FileListing {
+  readonly files: readonly ListedFile[];
+  /** How many files come after those. */
+  readonly moreFiles: number;
+  /** What was not even looked at, if anything. */
+  readonly leftOut: string | undefined;
+}
+
+export interface ListedFile {
+  /** From the root. U+FFFD stands for what is not UTF-8. */
+  readonly path: string;
+  readonly bytes: number;
+}
+
+export type SearchRequest = FileSearch | LineSearch | ListingSearch;
+export type SearchOutcome = ToolOutcome | FileListing;
+export type OutcomeOf<Request extends SearchRequest> = Request extends ListingSearch ? FileListing : ToolOutcome;
 
 /** More than anybody writes by hand, and compiled within milliseconds. */
 const patternBytesMax = 4_096;

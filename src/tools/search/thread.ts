@@ -3,6 +3,7 @@
 import { parentPort } from "node:worker_threads";
 import { findFiles } from "./find-files.ts";
 import { findLines } from "./find-lines.ts";
+import { listFiles } from "./list-files.ts";
 import type { SearchOutcome, SearchRequest } from "./request.ts";
 
 parentPort?.on("message", (request: SearchRequest) => {
@@ -10,5 +11,14 @@ parentPort?.on("message", (request: SearchRequest) => {
 });
 
 function search(request: SearchRequest): SearchOutcome {
-  return request.kind === "files" ? findFiles(request) : findLines(request);
+  switch (request.kind) {
+    case "files":
+      return findFiles(request);
+    case "lines":
+      return findLines(request);
+    case "listing":
+      return listFiles(request);
+    default:
+      return request satisfies never;
+  }
 }

@@ -5,7 +5,7 @@
 // S3: an idle thread does not keep the process alive; one is kept, because starting one takes longer than most searches.
 
 import { Worker } from "node:worker_threads";
-import type { SearchOutcome, SearchRequest } from "./request.ts";
+import type { OutcomeOf, SearchOutcome, SearchRequest } from "./request.ts";
 
 const threadsMax = 4;
 const idleMax = 1;
@@ -17,10 +17,14 @@ const waiting: (() => void)[] = [];
 let running = 0;
 
 /** Rejects with the signal's reason, and with the thread's error when it died of one. */
-export async function search(request: SearchRequest, signal: AbortSignal): Promise<SearchOutcome> {
+export async function search<Request extends SearchRequest>(
+  request: Request,
+  signal: AbortSignal,
+): Promise<OutcomeOf<Request>> {
   await takeTurn(signal);
   try {
-    return await searchIn(idle.pop() ?? startThread(), request, signal);
+    // A thread answers the request that it was sent, and no other meanwhile.
+    return (await searchIn(idle.pop() ?? startThread(), request, signal)) as OutcomeOf<Request>;
   } finally {
     passTurn();
   }

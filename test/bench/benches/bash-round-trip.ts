@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../../src/base/clock.ts";
 import { createBash } from "../../../src/tools/bash/bash.ts";
+import { createCommands } from "../../../src/tools/bash/commands.ts";
 import { findBubblewrap } from "../../../src/tools/bash/find-bubblewrap.ts";
 import { placeAt } from "../../tools/place.ts";
 import type { Bench, Variant } from "../bench.ts";
@@ -24,7 +25,9 @@ export const bashRoundTrip: Bench = {
     if ("problem" in jail) {
       throw new Error(`${jail.problem}: ${jail.fix}`);
     }
-    const bash = createBash({ jail, clock: systemClock, denyList: "documented", growthBytesMax: 1_073_741_824 });
+    const bash = createBash(
+      createCommands({ jail, clock: systemClock, denyList: "documented", growthBytesMax: 1_073_741_824 }),
+    );
     const workDir = await mkdtemp(join(tmpdir(), "runnel-bench-"));
     await using _closed = { [Symbol.asyncDispose]: () => rm(workDir, { recursive: true, force: true }) };
     const { signal } = new AbortController();

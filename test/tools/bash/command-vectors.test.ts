@@ -8,6 +8,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { removeTree } from "../../../src/sessions/remove-tree.ts";
 import { runConfined } from "../../../src/tools/bash/confined.ts";
 import { Growth } from "../../../src/tools/bash/growth.ts";
+import { presentEnd } from "../../../src/tools/bash/outcome.ts";
 import { Area } from "../area.ts";
 import { hasJail, openJail, openListener, processesOf } from "./jailed.ts";
 
@@ -44,11 +45,8 @@ describe.runIf(hasJail)("in the jail", () => {
     const context = { ...area.context, sessionId };
     const confinement = { jail: await openJail(), growth: new Growth(growthBytesMax), clock: systemClock };
     const startedMs = performance.now();
-    const outcome = await runConfined(command, context, confinement, {
-      clock: systemClock,
-      timeoutMs: 2_000,
-      signal: context.signal,
-    });
+    const follow = { clock: systemClock, timeoutMs: 2_000, signal: context.signal };
+    const outcome = presentEnd(await runConfined({ command, shell: "/bin/bash" }, context, confinement, follow));
     const tookMs = performance.now() - startedMs;
 
     const text = "content" in outcome ? outcome.content : outcome.error;

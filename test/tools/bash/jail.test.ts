@@ -494,7 +494,8 @@ describe.runIf(hasJail)("a command", () => {
     await using directory = await open(area.root);
     renameSync(area.root, `${area.root}-aside`);
     symlinkSync(area.outside, area.root);
-    const view = { command: "cat secret; touch mine", sessionId: "s1", workDir: area.root, covered: [] };
+    const command = "cat secret; touch mine";
+    const view = { command, shell: "/bin/bash", sessionId: "s1", workDir: area.root, covered: [] } as const;
     const launched = launchJailed(await openJail(), view, { workDirFd: directory.fd });
     const { signal } = area.context;
     const end = await followCommand(launched, { clock: systemClock, timeoutMs: 10_000, signal });

@@ -3,8 +3,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { expect, inject, onTestFinished } from "vitest";
-import { systemClock } from "../../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { createBash } from "../../../src/tools/bash/bash.ts";
+import { type Commands, createCommands } from "../../../src/tools/bash/commands.ts";
 import { type Bubblewrap, findBubblewrap } from "../../../src/tools/bash/find-bubblewrap.ts";
 import type { KillLimit } from "../../../src/tools/bash/limits.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
@@ -22,18 +23,26 @@ export async function openJail(): Promise<Bubblewrap> {
   return jail;
 }
 
+export interface JailedOptions {
+  readonly growthMb?: number;
+  readonly onKilled?: (limit: KillLimit) => void;
+  readonly clock?: Clock;
+}
+
 /** Small limits, so that reaching them takes no time. */
-export async function openBash(
-  more: { readonly growthMb?: number; readonly onKilled?: (limit: KillLimit) => void } = {},
-): Promise<Tool> {
-  const { growthMb = 64, onKilled = () => {} } = more;
-  return createBash({
+export async function openCommands(options: JailedOptions = {}): Promise<Commands> {
+  const { growthMb = 64, onKilled = () => {}, clock = systemClock } = options;
+  return createCommands({
     jail: await openJail(),
-    clock: systemClock,
+    clock,
     denyList: "documented",
     growthBytesMax: growthMb * mebibyte,
     onKilled,
   });
+}
+
+export async function openBash(options: JailedOptions = {}): Promise<Tool> {
+  return createBash(await openCommands(options));
 }
 
 /** The processes of a session's commands, wherever they went: they are known by the home that only they have. */

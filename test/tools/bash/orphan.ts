@@ -2,6 +2,7 @@
 
 import { systemClock } from "../../../src/base/clock.ts";
 import { createBash } from "../../../src/tools/bash/bash.ts";
+import { createCommands } from "../../../src/tools/bash/commands.ts";
 import { findBubblewrap } from "../../../src/tools/bash/find-bubblewrap.ts";
 import { placeAt } from "../place.ts";
 
@@ -10,6 +11,8 @@ const jail = await findBubblewrap({ clock: systemClock, hidden: [], path: proces
 if ("problem" in jail) {
   throw new Error(jail.problem);
 }
-const bash = createBash({ jail, clock: systemClock, denyList: "documented", growthBytesMax: 1_048_576 });
+const bash = createBash(
+  createCommands({ jail, clock: systemClock, denyList: "documented", growthBytesMax: 1_048_576 }),
+);
 const { signal } = new AbortController();
 await bash.run({ command: "setsid sleep 60 & sleep 60" }, { ...placeAt(workDir), sessionId, signal });

@@ -1,0 +1,87 @@
+// The attributes of a tag: `name="value"` anywhere in it. Names of any case, the last of two wins, nothing is unescaped, and
+// a name that no command has is passed over.
+
+import { dropBlanks, skipBlanks } from "./lines.ts";
+
+export interface Attributes {
+  path?: string;
+  startLine?: string;
+  endLine?: string;
+  /** What stands in the closing tag behind the name, so that the usual one may be a line of the body. */
+  end?: string;
+}
+
+export function readAttributes(tag: string): Attributes {
+  const attributes: Attributes = {};
+  // What lies before this belongs to the attribute before.
+  let floor = 0;
+  for (let equals = tag.indexOf("="); equals !== -1; equals = tag.indexOf("=", Math.max(equals + 1, floor))) {
+    const quote = skipBlanks(tag, equals + 1, tag.length);
+    if (tag.charCodeAt(quote) !== doubleQuote) {
+      continue;
+    }
+    const end = tag.indexOf('"', quote + 1);
+    if (end === -1) {
+      break;
+    }
+    const name = wordBefore(tag, floor, dropBlanks(tag, floor, equals));
+    if (name !== "") {
+      setAttribute(attributes, name, tag.slice(quote + 1, end));
+      floor = end + 1;
+    }
+  }
+  return attributes;
+}
+
+const integer = /^[\t-\r ]*[+-]?[0-9]+[\t-\r ]*$/;
+
+/** A number of 32 bits: outer blanks of ASCII, a sign and leading zeros are fine; undefined for anything else. */
+export function parseInteger(value: string): number | undefined {
+  if (!integer.test(value)) {
+    return undefined;
+  }
+  // There is no negative zero among integers.
+  const number = Number(value) + 0;
+  return number === (number | 0) ? number : undefined;
+}
+
+const doubleQuote = 0x22;
+
+function setAttribute(attributes: Attributes, name: string, value: string): void {
+  switch (name.toLowerCase()) {
+    case "path":
+      attributes.path = value;
+      break;
+    case "start_line":
+      attributes.startLine = value;
+      break;
+    case "end_line":
+      attributes.endLine = value;
+      break;
+    case "end":
+      attributes.end = value;
+      break;
+  }
+}
+
+function wordBefore(tag: string, floor: number, end: number): string {
+  let start = end;
+  while (start > floor && isWordCharacter(tag.charCodeAt(start - 1))) {
+    start -= 1;
+  }
+  return tag.slice(start, end);
+}
+
+const wordCharacter = /^[\p{L}\p{Mn}\p{Nd}\p{Pc}]$/u;
+
+function isWordCharacter(code: number): boolean {
+  if (code >= 0x80) {
+    return wordCharacter.test(String.fromCharCode(code));
+  }
+  return isLetter(code) || (code >= 0x30 && code <= 0x39) || code === 0x5f;
+}
+
+function isLetter(code: number): boolean {
+  const lower = code | 0x20;
+  return lower >= 0x61 && lower <= 0x7a;
+}

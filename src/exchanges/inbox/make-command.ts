@@ -1,0 +1,53 @@
+// A block made into its command, or into the error that says what is wrong with it.
+
+import type { Command, CommandOf } from "../command.ts";
+import { parseInteger } from "./attributes.ts";
+import { trimBlanks } from "./lines.ts";
+import type { Tag } from "./tag.ts";
+
+/** `body` is the lines between the tags as they stand; of no matter to a command without one. */
+export function makeCommand({ name, attributes }: Tag, body: string): Command {
+  const { path } = attributes;
+  switch (name) {
+    case "CREATE_FILE":
+      return path === undefined ? missingPath(name) : { type: name, path, content: dropReturns(body) };
+    case "DELETE_FILE":
+    case "READ_FILE":
+      return path === undefined ? missingPath(name) : { type: name, path };
+    case "EDIT_FILE":
+      return makeEdit({ name, attributes }, body);
+    case "RUN_COMMAND":
+      return { type: name, command: trimBlanks(dropReturns(body)) };
+    case "MESSAGE":
+      return { type: name, text: trimBlanks(dropReturns(body)) };
+    case "DONE":
+      return { type: name, message: trimBlanks(dropReturns(body)) };
+  }
+}
+
+export function parseError(message: string, detail?: string): CommandOf<"PARSE_ERROR"> {
+  return detail === undefined ? { type: "PARSE_ERROR", message } : { type: "PARSE_ERROR", message, detail };
+}
+
+function makeEdit({ attributes: { path, startLine, endLine } }: Tag, body: string): Command {
+  if (path === undefined || startLine === undefined || endLine === undefined) {
+    return parseError("EDIT_FILE missing required attributes (path, start_line, end_line)");
+  }
+  const start = parseInteger(startLine);
+  const end = parseInteger(endLine);
+  if (start === undefined || end === undefined) {
+    return parseError("EDIT_FILE start_line/end_line must be integers");
+  }
+  return { type: "EDIT_FILE", path, startLine: start, endLine: end, content: dropReturns(body) };
+}
+
+function missingPath(name: string): Command {
+  return parseError(`${name} missing path attribute`);
+}
+
+/** All of them that a line ends in. Looking behind keeps a long row of them from being tried from each of its places. */
+const returnsAtEnd = /(?<!\r)\r+(?=\n|$)/g;
+
+function dropReturns(body: string): string {
+  return body.includes("\r") ? body.replace(returnsAtEnd, "") : body;
+}

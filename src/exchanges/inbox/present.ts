@@ -1,0 +1,28 @@
+// A command as the contract shows it to those who have an inbox read and nothing executed.
+
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { ParsedCommandSchema } from "#gen/runnel/v1/exchange_pb.js";
+import type { Command } from "../command.ts";
+
+export function presentCommand(command: Command): MessageInitShape<typeof ParsedCommandSchema> {
+  const { type } = command;
+  switch (type) {
+    case "CREATE_FILE":
+      return { type, attributes: { path: command.path }, body: command.content };
+    case "EDIT_FILE": {
+      const { path, startLine, endLine, content } = command;
+      return { type, attributes: { path, startLine: `${startLine}`, endLine: `${endLine}` }, body: content };
+    }
+    case "DELETE_FILE":
+    case "READ_FILE":
+      return { type, attributes: { path: command.path } };
+    case "RUN_COMMAND":
+      return { type, attributes: {}, body: command.command };
+    case "MESSAGE":
+      return { type, attributes: {}, body: command.text };
+    case "DONE":
+      return { type, attributes: {}, body: command.message };
+    case "PARSE_ERROR":
+      return { type, message: command.message };
+  }
+}

@@ -1,0 +1,68 @@
+// The opening tag of a command: a line of its own.
+
+import type { CommandType } from "../command.ts";
+import { type Attributes, readAttributes } from "./attributes.ts";
+import { isBlank } from "./lines.ts";
+
+export type CommandName = Exclude<CommandType, "PARSE_ERROR">;
+
+/** In the order of the document. */
+export const commandNames: readonly CommandName[] = [
+  "CREATE_FILE",
+  "EDIT_FILE",
+  "DELETE_FILE",
+  "READ_FILE",
+  "RUN_COMMAND",
+  "MESSAGE",
+  "DONE",
+];
+
+export interface Tag {
+  readonly name: CommandName;
+  /** None of a command that takes none. */
+  readonly attributes: Attributes;
+}
+
+/** The tag that [start, end) is, which begins with `[` and has no blanks around it; undefined when it is none. */
+export function readTag(text: string, start: number, end: number): Tag | undefined {
+  if (text.charCodeAt(end - 1) !== closingBracket) {
+    return undefined;
+  }
+  const name = readName(text, start + 1);
+  if (name === undefined) {
+    return undefined;
+  }
+  const after = start + 1 + name.length;
+  if (!takesAttributes(name)) {
+    return after === end - 1 ? { name, attributes: {} } : undefined;
+  }
+  const code = text.charCodeAt(after);
+  return code === closingBracket || isBlank(code)
+    ? { name, attributes: readAttributes(text.slice(start, end)) }
+    : undefined;
+}
+
+export function hasBody(name: CommandName): boolean {
+  return name !== "DELETE_FILE" && name !== "READ_FILE";
+}
+
+/** What the line has to be that ends the body. */
+export function closingTagOf({ name, attributes: { end } }: Tag): string {
+  return mayChooseEnd(name) && end !== undefined && end !== "" ? `[/${name} ${end}]` : `[/${name}]`;
+}
+
+const closingBracket = 0x5d;
+
+function takesAttributes(name: CommandName): boolean {
+  return name.endsWith("_FILE");
+}
+
+function mayChooseEnd(name: CommandName): boolean {
+  return name === "CREATE_FILE" || name === "EDIT_FILE";
+}
+
+function readName(text: string, at: number): CommandName | undefined {
+  const code = text.charCodeAt(at);
+  // No name begins with another letter, and most lines with a bracket do not even have one there.
+  return code >= 0x43 && code <= 0x52 ? commandNames.find((name) => text.startsWith(name, at)) : undefined;
+}

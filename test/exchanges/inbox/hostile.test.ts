@@ -1,0 +1,56 @@
+// Texts of the greatest size that are made to be slow to read. Work that grew with the square of their length would take
+// minutes to hours; it takes some milliseconds each, so that the limit of time below is none for a busy machine.
+
+import { expect, test } from "vitest";
+import { inboxBytesMax } from "../../../src/exchanges/command.ts";
+import { readHeader } from "../../../src/exchanges/inbox/header.ts";
+import { parseInbox } from "../../../src/exchanges/inbox/parse.ts";
+
+function fill(unit: string, before = "", after = ""): string {
+  const count = Math.floor((inboxBytesMax - before.length - after.length) / unit.length);
+  return before + unit.repeat(count) + after;
+}
+
+const timeLimitMs = 20_000;
+
+const create = '[CREATE_FILE path="a"]\n';
+
+test.each([
+  ["blanks", fill(" ")],
+  ["lines of blanks", fill("   \n")],
+  ["brackets", fill("[")],
+  ["lines of brackets", fill("[[\n")],
+  ["near misses", fill("[done]\n")],
+  ["lines that are nearly near misses", fill("[MY_name]\n")],
+  ["tags that are not closed", fill(create)],
+  ["wrong tags that need no closing", fill("[READ_FILE]\n")],
+  ["wrong blocks that are closed", fill("[CREATE_FILE]\n[/CREATE_FILE]\n")],
+  ["closing tags with text behind them", fill("[/DONE] ", "[DONE]\n")],
+  ["closing tags with blanks between them", fill("[/DONE]        ", "[DONE]\n")],
+  ["closing tags behind text", fill("x[/DONE]\n", "[DONE]\n")],
+  ["a closing tag as long as the text that is searched for it", half("a]")],
+  ["CRs in a body", fill("\r", create, "x\n[/CREATE_FILE]")],
+  ["CRs and LFs in a body", fill("\r\r\n", create, "x\n[/CREATE_FILE]")],
+  ["equals signs", fill("=", "[READ_FILE ", "]")],
+  ["equals signs with blanks", fill("=    ", "[READ_FILE ", "]")],
+  ["equals signs with quotes", fill('="', "[READ_FILE ", "]")],
+  ["names without values", fill("path= ", "[READ_FILE ", "]")],
+  ["one long name", fill("a", "[READ_FILE ", '=""]')],
+  ["digits", fill("0", '[EDIT_FILE path="a" start_line="', '" end_line="1"]\n[/EDIT_FILE]')],
+  ["blanks for a number", fill(" ", '[EDIT_FILE path="a" start_line="', 'x" end_line="1"]\n[/EDIT_FILE]')],
+  ["outboxes one behind the other", fill("=== PROTOCOL ===\n=== PROMPT ===\n")],
+  ["outboxes with blocks that are not closed", fill("=== PROTOCOL ===\n[DONE]\n=== PROMPT ===\n")],
+  ["nearly the line of an outbox", fill("=== PROTOCOL == ")],
+  ["equals signs and nothing else", fill("=")],
+  ["a header without an end", fill("Session: a1b2c3dx\n", "=== HEADER ===\n")],
+])("%s", { timeout: timeLimitMs }, (_, text) => {
+  expect(text.length).toBeGreaterThan(inboxBytesMax / 2);
+  expect(parseInbox(text)).toBeInstanceOf(Array);
+  expect(readHeader(text)).toEqual({});
+});
+
+/** The rest has everything of the closing tag but its end, again and again. */
+function half(unit: string): string {
+  const token = unit.repeat(inboxBytesMax / 4 / unit.length);
+  return `[CREATE_FILE path="a" end="${token}"]\n${fill("[/CREATE_FILE a]a\n").slice(0, token.length)}\n[/CREATE_FILE ${token}x`;
+}

@@ -1,0 +1,45 @@
+// Inboxes that are too large are refused as a whole.
+
+import { describe, expect, test } from "vitest";
+import { Fault } from "../../../src/base/fault.ts";
+import { commandsMax, inboxBytesMax } from "../../../src/exchanges/command.ts";
+import { assertCommandsFit, assertInboxFits } from "../../../src/exchanges/inbox/limits.ts";
+import { parseInbox } from "../../../src/exchanges/inbox/parse.ts";
+
+function faultOf(work: () => unknown): Fault {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof Fault) {
+      return error;
+    }
+    throw error;
+  }
+  throw new Error("nothing was refused");
+}
+
+describe("an inbox", () => {
+  test.each(["x".repeat(inboxBytesMax), "é".repeat(inboxBytesMax / 2)])(
+    "fits with as much as there may be",
+    (inbox) => {
+      expect(() => assertInboxFits(inbox)).not.toThrow();
+    },
+  );
+
+  test.each(["x".repeat(inboxBytesMax + 1), `${"é".repeat(inboxBytesMax / 2)}x`])("does not fit with more", (inbox) => {
+    expect(faultOf(() => assertInboxFits(inbox))).toMatchObject({
+      reason: "PAYLOAD_TOO_LARGE",
+      message: "the inbox has 4194305 bytes: send at most 4194304, large files in several inboxes",
+    });
+  });
+
+  test("has so many commands and no more, errors included", () => {
+    const wrong = "[READ_FILE]\n".repeat(commandsMax - 1);
+    expect(() => assertCommandsFit(parseInbox(`${wrong}[READ_FILE path="a"]`))).not.toThrow();
+    expect(faultOf(() => assertCommandsFit(parseInbox(`${wrong}[READ_FILE path="a"]\n[done]`)))).toMatchObject({
+      reason: "INVALID_ARGUMENT",
+      message: "invalid text: has 1001 commands: send at most 1000 in one inbox",
+      violations: [{ field: "text" }],
+    });
+  });
+});

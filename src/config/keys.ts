@@ -2,6 +2,7 @@
 
 import type { Key } from "./key.ts";
 import { authKeys, type ClientKey } from "./keys/auth.ts";
+import { exchangeKeys } from "./keys/exchanges.ts";
 import { hostKeys } from "./keys/host.ts";
 import { modelKeys } from "./keys/models.ts";
 import { operationKeys } from "./keys/operation.ts";
@@ -20,6 +21,7 @@ export const keys = {
   ...sessionKeys,
   ...toolKeys,
   ...runnerKeys,
+  ...exchangeKeys,
   ...trustKeys,
   ...hostKeys,
   ...operationKeys,

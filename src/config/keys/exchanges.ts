@@ -1,0 +1,27 @@
+// What the texts of exchanges may do: `exchanges`.
+
+import type { Key } from "../key.ts";
+import { flag, integer } from "../kinds.ts";
+
+export const exchangeKeys = {
+  exchangesCommands: flag({
+    path: "exchanges.commands",
+    fallback: true,
+    about: "Whether inboxes of exchanges may run commands, in the jail that commands of bash have.",
+  }),
+  exchangesMaxOpen: integer({
+    path: "exchanges.max_open",
+    fallback: 1_000,
+    min: 1,
+    max: 1_000_000,
+    about: "Most exchanges of one client that have not ended.",
+  }),
+  exchangesTimeoutHours: integer({
+    path: "exchanges.timeout_hours",
+    fallback: 144,
+    min: 1,
+    max: 87_576,
+    about:
+      "Hours after which an exchange that has not ended fails; less than `retention.days`, so that its log is whole.",
+  }),
+} as const satisfies Record<string, Key<unknown>>;

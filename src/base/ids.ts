@@ -42,6 +42,11 @@ export function newSessionId(): string {
   return randomBytes(16).toString("hex");
 }
 
+/** An id of an exchange as its document shows it: 8 lower-case hexadecimal digits, so that two may be the same. */
+export function newExchangeId(): string {
+  return randomBytes(4).toString("hex");
+}
+
 /** An id of a request that brought none, in the same form: unique, but no secret. */
 export function newRequestId(): string {
   return randomUUID().replaceAll("-", "");

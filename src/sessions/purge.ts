@@ -8,6 +8,7 @@ import type { Wakeup } from "../runlog/wakeup.ts";
 import { deleteCheckpoints } from "../storage/checkpoint.ts";
 import type { Db, Transaction } from "../storage/database.ts";
 import { erasedRowsMax } from "../storage/erase.ts";
+import { deleteExchanges } from "../storage/exchange.ts";
 import {
   emptyRemoteRuns,
   emptyRun,
@@ -106,6 +107,7 @@ async function purgeContents(deps: PurgeDeps, session: string): Promise<number> 
     after = runs.at(-1);
   }
   await deleteTranscript(db, { session, rowsMax: erasedRowsMax });
+  await deleteExchanges(db, { sessions: [session], rowsMax: erasedRowsMax });
   await emptySession(db, session);
   return results;
 }

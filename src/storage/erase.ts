@@ -6,6 +6,7 @@ import { uuidArray } from "./binary-array.ts";
 import { deleteCallbacks } from "./callback.ts";
 import { deleteCheckpoints } from "./checkpoint.ts";
 import type { Db } from "./database.ts";
+import { deleteExchanges } from "./exchange.ts";
 import { deleteRemoteRuns } from "./remote-run.ts";
 import { deleteToolCalls } from "./tool-call.ts";
 import { deleteTranscript } from "./transcript.ts";
@@ -38,6 +39,7 @@ export async function eraseContents(db: Db, sessions: readonly string[]): Promis
     await deleteTranscript(db, { session, rowsMax: erasedRowsMax });
   }
   await deleteCallbacks(db, { sessions, rowsMax: erasedRowsMax });
+  await deleteExchanges(db, { sessions, rowsMax: erasedRowsMax });
   let erased = 0;
   for (;;) {
     const runs = await listRunIds(db, sessions);

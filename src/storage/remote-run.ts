@@ -1,10 +1,11 @@
 // Runs of runners: what was frozen at their start, who was offered them and who has them.
 
-import { type QueryResult, type RawBuilder, type Selectable, sql } from "kysely";
+import { type RawBuilder, type Selectable, sql } from "kysely";
 import { uuidArray } from "./binary-array.ts";
 import type { Db, Transaction } from "./database.ts";
 import type { RunnerAddress } from "./runner.ts";
 import type { RemoteRunTable, RunStatus } from "./schema.ts";
+import { untilFewer } from "./until-fewer.ts";
 
 export interface NewRemoteRun {
   readonly runId: string;
@@ -134,11 +135,4 @@ export async function deleteRemoteRuns(
   );
   await sql`delete from agent_event where run_id = any(${ids}::uuid[]) and scope is null`.execute(db);
   await sql`delete from remote_run where run_id = any(${ids}::uuid[])`.execute(db);
-}
-
-async function untilFewer(rowsMax: number, drop: () => Promise<QueryResult<unknown>>): Promise<void> {
-  let rows: number;
-  do {
-    rows = Number((await drop()).numAffectedRows ?? 0n);
-  } while (rows === rowsMax);
 }

@@ -179,6 +179,8 @@ export async function parkRun(
       status: "waiting",
       owner: null,
       wait_reason: args.reason,
+      // It came to a place where it holds still, so what it lost before was not its own doing.
+      takeovers: 0,
       // A parked run that nobody wakes still meets its deadline, and one that was cancelled meanwhile does not wait.
       wake_at: sql<Date>`case when cancel_request_time is not null then now()
         else least(now() + ${args.wakeInMs ?? null}::float8 * interval '1 millisecond', deadline) end`,

@@ -24,9 +24,9 @@ import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Fault } from "../../src/base/fault.ts";
 import { isRoot } from "../../src/base/owner.ts";
+import { tryLock } from "../../src/base/process-lock.ts";
 import { findUnprivilegedAccount } from "../../src/storage/embedded/account.ts";
 import { findPackage, prepareBinaries } from "../../src/storage/embedded/binaries.ts";
-import { tryLock } from "../../src/storage/embedded/lock.ts";
 import { openEmbeddedPostgres } from "../../src/storage/embedded/open.ts";
 import { isServing, readPostmaster } from "../../src/storage/embedded/postmaster.ts";
 

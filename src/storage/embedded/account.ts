@@ -2,8 +2,8 @@
 // system. That account must be able to walk to the data and to the binaries.
 
 import { chmodSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { hasErrorCode } from "../../base/error-code.ts";
 import { listAncestors, type Owner } from "../../base/owner.ts";
-import { hasErrorCode } from "./error-code.ts";
 
 export interface Account extends Owner {
   readonly name: string;

@@ -1,7 +1,7 @@
 // Joins a server that already runs on the data: left over from a killed process, or kept by another one. Call it under
 // the cluster's lock.
 
-import { hasErrorCode } from "./error-code.ts";
+import { hasErrorCode } from "../../base/error-code.ts";
 import { embeddedFailure, messageOf } from "./failure.ts";
 import { connectPresence, type Identity, type Login, type Presence } from "./login.ts";
 import { dataFolderOf } from "./place.ts";

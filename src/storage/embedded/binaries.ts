@@ -6,9 +6,9 @@ import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync } from "node:f
 import { chmod, copyFile, readdir, rename, rm, stat } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, dirname, join, relative } from "node:path";
+import { hasErrorCode } from "../../base/error-code.ts";
 import { canRead, findClosedFolder } from "../../base/owner.ts";
 import { type Account, createFolder } from "./account.ts";
-import { hasErrorCode } from "./error-code.ts";
 import { embeddedFailure } from "./failure.ts";
 
 /** Gives the folder of an installed package, or throws. */

@@ -6,7 +6,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { Client } from "pg";
-import { hasErrorCode } from "./error-code.ts";
+import { hasErrorCode } from "../../base/error-code.ts";
 import { embeddedFailure } from "./failure.ts";
 import { hasCluster } from "./place.ts";
 

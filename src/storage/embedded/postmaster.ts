@@ -3,7 +3,7 @@
 
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { hasErrorCode } from "./error-code.ts";
+import { hasErrorCode } from "../../base/error-code.ts";
 import { embeddedFailure } from "./failure.ts";
 import { poll } from "./poll.ts";
 

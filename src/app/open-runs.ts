@@ -3,6 +3,7 @@
 import { createBenchmark } from "../drivers/benchmark/benchmark.ts";
 import { createLlmLoop } from "../drivers/llm-loop/llm-loop.ts";
 import { createRemoteRunner } from "../drivers/remote-runner/remote-runner.ts";
+import { createTextExchange } from "../drivers/text-exchange/text-exchange.ts";
 import { createDialRun } from "../runners/dial-run.ts";
 import { createOpenRemoteRun } from "../runners/remote-run.ts";
 import { runBudgetOfService } from "../runs/budget.ts";
@@ -12,6 +13,7 @@ import type { Lease } from "../runs/lease.ts";
 import { Reaper } from "../runs/reap.ts";
 import { supervise } from "../runs/supervise.ts";
 import type { Ground } from "./ground.ts";
+import { openExchanges } from "./open-exchanges.ts";
 import { openJobTasks } from "./open-jobs.ts";
 import type { Runlog } from "./open-log.ts";
 import type { Runners } from "./open-runners.ts";
@@ -39,6 +41,7 @@ export async function openRuns(
   const drivers: readonly Driver[] = [
     createLlmLoop({ ...shared, toolbox }),
     createBenchmark({ ...shared, openTask: openJobTasks(ground) }),
+    createTextExchange(openExchanges(ground, toolbox)),
     createRemoteRunner({
       clock,
       mailboxes,
@@ -57,7 +60,19 @@ export async function openRuns(
   ];
   const findDriver = (name: string) => drivers.find((driver) => driver.name === name);
   const historyMessagesMax = config.sessionsHistoryMessages;
-  const superviseDeps = { db, log, wakeup, clock, events, traces, findDriver, historyMessagesMax, workDirs };
+  const isLeaseHeld = (): boolean => lease.whyNotHeld() === null;
+  const superviseDeps = {
+    db,
+    log,
+    wakeup,
+    clock,
+    events,
+    traces,
+    findDriver,
+    historyMessagesMax,
+    isLeaseHeld,
+    workDirs,
+  };
   const dispatcher = new Dispatcher({
     db: control,
     clock,

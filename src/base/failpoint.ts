@@ -82,7 +82,37 @@ export const runnerFailpoints = [
   "report.applied",
 ] as const;
 
-export const allFailpoints = [...failpoints, ...jobFailpoints, ...runnerFailpoints] as const;
+/** Those by which only an exchange comes: it is started, takes an inbox, executes its commands one by one, and writes an outbox. */
+export const exchangeFailpoints = [
+  "exchange.written",
+  "inbox.written",
+  "inbox.committed",
+  "command.begun",
+  "command.ended",
+  "command.settled",
+  "exchanged.written",
+  "outbox.rendered",
+  "outbox.committed",
+  "exchange.completed",
+] as const;
+
+/** Those by which the command comes that carries an exchange between folders and a service: a file is written, a file is taken. */
+export const folderFailpoints = [
+  "beside.written",
+  "file.noted",
+  "file.answered",
+  "file.settled",
+  "file.kept",
+  "file.moved",
+] as const;
+
+export const allFailpoints = [
+  ...failpoints,
+  ...jobFailpoints,
+  ...runnerFailpoints,
+  ...exchangeFailpoints,
+  ...folderFailpoints,
+] as const;
 
 /** The places of every run. */
 export type RunFailpoint = (typeof failpoints)[number];

@@ -7,6 +7,7 @@ import type { Agent, Callback } from "#gen/runnel/v1/session_pb.js";
 import type { ResultInit } from "../runlog/result.ts";
 import type { RunSpan } from "../telemetry/traces.ts";
 import type { WorkPlace } from "../tools/work-place.ts";
+import type { ExchangedEffects } from "./exchanged.ts";
 import type { ReportedEffects } from "./reported.ts";
 import type { StopReason } from "./stop.ts";
 
@@ -51,6 +52,11 @@ export interface RunContext {
   readonly signal: AbortSignal;
   /** Why it shall stop; undefined while it may go on. */
   readonly stopReason: () => StopReason | undefined;
+  /**
+   * False when the run may be somebody else's by now, as after a freeze of the process: a commit finds out, and has to come
+   * before anything that must not be done twice.
+   */
+  readonly isHeld: () => boolean;
   /** Where its trace goes on. */
   readonly span: RunSpan;
 }
@@ -94,6 +100,8 @@ export interface StepEffects {
   readonly toolResultsOfTurn?: number;
   /** What a runner changed of what its host keeps for it. */
   readonly reported?: ReportedEffects;
+  /** How far an exchange has come. */
+  readonly exchanged?: ExchangedEffects;
 }
 
 export type DriverEnd = CompletedEnd | FailedEnd | ParkedEnd;

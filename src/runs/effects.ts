@@ -11,6 +11,7 @@ import { setTurn } from "../storage/run.ts";
 import { insertToolCalls, markToolCallsLogged, recordToolOutcome } from "../storage/tool-call.ts";
 import { appendTranscript } from "../storage/transcript.ts";
 import type { StepEffects } from "./driver.ts";
+import { applyExchanged } from "./exchanged.ts";
 import { applyReported } from "./reported.ts";
 
 export interface EffectTarget {
@@ -48,6 +49,10 @@ export async function applyEffects(
   if (effects.reported !== undefined) {
     await applyReported(trx, runId, effects.reported);
     failpoint("reported.written");
+  }
+  if (effects.exchanged !== undefined) {
+    await applyExchanged(trx, session, effects.exchanged);
+    failpoint("exchanged.written");
   }
   if (effects.checkpoint !== undefined) {
     const checkpoint = { ...effects.checkpoint, sequence: chain.count };

@@ -14,7 +14,7 @@ import { readTranscript, type TranscriptWindow } from "../storage/transcript.ts"
 import type { OpenToolCall, RunContext } from "./driver.ts";
 
 export interface LoadedRun {
-  readonly context: Omit<RunContext, "signal" | "stopReason" | "openWorkPlace" | "span">;
+  readonly context: Omit<RunContext, "signal" | "stopReason" | "isHeld" | "openWorkPlace" | "span">;
   /** Messages of the session, those that were left out included. */
   readonly transcriptLength: number;
   readonly workDir: string | undefined;

@@ -29,6 +29,8 @@ export interface StartRequest {
   readonly traceParent?: string | undefined;
   /** Where its transitions are told; undefined for nowhere. */
   readonly callbackUrl?: string | undefined;
+  /** Its longest time, where it is not that of all runs. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /**
@@ -83,7 +85,12 @@ async function insert(
 }
 
 function newRun({ clock, timeoutMs }: StartDeps, request: StartRequest, slot: Reservation | undefined) {
-  return { ...request, id: newUuid(clock.nowMs()), timeoutMs, owner: slot?.replicaId };
+  return {
+    ...request,
+    id: newUuid(clock.nowMs()),
+    timeoutMs: request.timeoutMs ?? timeoutMs,
+    owner: slot?.replicaId,
+  };
 }
 
 /** After the commit, which may have started nothing. */

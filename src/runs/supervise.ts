@@ -37,6 +37,8 @@ export interface SuperviseDeps {
   /** Most messages of a session's past that are loaded. */
   readonly historyMessagesMax: number;
   readonly findDriver: (name: string) => Driver | undefined;
+  /** Whether this replica's lease holds, as far as is known without asking. */
+  readonly isLeaseHeld: () => boolean;
   /** The directory of a session that did not name one; made if need be. */
   readonly workDirs: WorkDirs;
 }
@@ -139,7 +141,8 @@ async function work({ run, loaded, writer, target, span, stop, deps }: Task): Pr
       await announceRestart(loaded, writer);
     }
     const openWorkPlace = async () => await deps.workDirs.open(loaded.session, loaded.workDir);
-    const steps = driver.run({ ...loaded.context, openWorkPlace, signal, stopReason: () => stop.reason, span });
+    const isHeld = (): boolean => stop.reason !== "lost" && deps.isLeaseHeld();
+    const steps = driver.run({ ...loaded.context, openWorkPlace, signal, stopReason: () => stop.reason, isHeld, span });
     return await drive({ steps, writer, target, signal, stopGraceMs: driver.stopGraceMs, clock: deps.clock });
   } catch (error) {
     if (stop.reason !== undefined) {

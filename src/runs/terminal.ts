@@ -1,9 +1,8 @@
 // How a run ends. The supervisor, the cancel of a run that nobody holds, and the reaper end it under the lock of its row:
 // the first wins, and nothing comes after it. Most runs just complete: for them there is a quicker way to the same rows.
 
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { MessageSchema, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
-import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
+import { toBinary } from "@bufbuild/protobuf";
+import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import type { Clock } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";
 import { ChainGap, type LogChain } from "../receipts/chain.ts";
@@ -16,7 +15,7 @@ import { finishRun, isActive, type RunRow } from "../storage/run.ts";
 import { completeOwnRun } from "../storage/run-end.ts";
 import { insertResults, lastSequence } from "../storage/run-result.ts";
 import type { StartedRun } from "../storage/run-start.ts";
-import { readOpenToolCalls, type ToolCallRow } from "../storage/tool-call.ts";
+import { closeCalls } from "./close-calls.ts";
 import type { CompletedEnd, FailedEnd } from "./driver.ts";
 import { readPartialOutput } from "./partial-output.ts";
 
@@ -84,7 +83,7 @@ export async function endRun(
     await insertResults(trx, rows);
     return made;
   };
-  const closed = (await readOpenToolCalls(trx, run.id)).map(closeToolCall);
+  const closed = await closeCalls(trx, { runId: run.id, last: first - 1 });
   // First, for the terminal result tells what was said until then.
   const before = await insert([...closed, ...(end.results ?? [])], first);
   const terminal = await insert([await terminalResult(trx, run, end, turns)], first + before.length);
@@ -162,18 +161,4 @@ function extrasOf({ usage, runnerSequence }: CompletedEnd | FailedEnd): Pick<Res
 
 function wholeMs(durationMs: number): bigint {
   return BigInt(Math.max(0, Math.round(durationMs)));
-}
-
-/** Every started call gets its one result, also when nobody is left to make it. */
-function closeToolCall(row: ToolCallRow): ResultInit {
-  const call = fromBinary(ToolCallSchema, row.call);
-  const value =
-    row.outcome === null
-      ? create(ToolCallCompletedSchema, {
-          toolCallId: call.id,
-          toolName: call.name,
-          error: "interrupted: the run ended before the call did",
-        })
-      : fromBinary(ToolCallCompletedSchema, row.outcome);
-  return { payload: { case: "toolCallCompleted", value } };
 }

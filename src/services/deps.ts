@@ -2,6 +2,7 @@
 
 import type { Config } from "../config/keys.ts";
 import type { Egress } from "../egress/post.ts";
+import type { StartExchangeDeps } from "../exchanges/start.ts";
 import type { SubmitDeps } from "../jobs/submit.ts";
 import type { Models } from "../models/open.ts";
 import type { ResultLog } from "../runlog/log.ts";
@@ -18,7 +19,12 @@ import type { Cursors } from "../trust/cursor.ts";
 import type { RateLimit } from "../trust/rate-limit.ts";
 import type { RunTokens } from "../trust/run-token.ts";
 
-export interface ServiceDeps extends StartDeps, SessionStreamDeps, AssignmentDeps, Pick<SubmitDeps, "trust" | "jobs"> {
+export interface ServiceDeps
+  extends StartDeps,
+    StartExchangeDeps,
+    SessionStreamDeps,
+    AssignmentDeps,
+    Pick<SubmitDeps, "trust" | "jobs"> {
   readonly events: Events;
   readonly config: Config;
   readonly log: ResultLog;

@@ -58,6 +58,7 @@ export async function openReplica(store: Omit<Store, "url">, choice: ReplicaChoi
     events: silentEvents,
     traces: noTraces,
     historyMessagesMax: 200,
+    isLeaseHeld: () => lease.whyNotHeld() === null,
     findDriver: (name: string) => drivers.find((driver) => driver.name === name),
     workDirs: new WorkDirs({ root: join(tmpdir(), "runnel-runs"), reserved: [], permitted: [] }),
   };

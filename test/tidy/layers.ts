@@ -14,7 +14,7 @@ export const layers: readonly (readonly string[])[] = [
   ["sessions"],
   ["runners"],
   ["runs"],
-  ["jobs", "callbacks", "host", "forum"],
+  ["jobs", "callbacks", "exchanges", "host", "forum"],
   ["drivers"],
   ["services"],
   ["gateways", "server"],
@@ -35,6 +35,7 @@ const serverStarters: readonly string[] = [
   "cli/config.ts",
   "cli/doctor.ts",
   "cli/doctor/",
+  "cli/exchange/local-service.ts",
 ];
 
 /** The commands that make, write and check what is signed, and what of src/ each of them does it with. */

@@ -1,0 +1,23 @@
+// Requests that tests of exchanges share.
+
+import type { Exchanges } from "./ways.ts";
+
+/** An inbox that leaves something behind when it is executed. */
+export const createFile = '[CREATE_FILE path="made.txt"]\nmade\n[/CREATE_FILE]\n';
+
+/** Every call that names an exchange. */
+export const named: Readonly<Record<string, (api: Exchanges, id: string) => Promise<unknown>>> = {
+  GetExchange: (api, id) => api.get(id),
+  GetOutbox: (api, id) => api.readOutbox(id),
+  SubmitInbox: (api, exchangeId) => api.submit({ exchangeId, text: createFile }),
+  ExportExchange: (api, id) => api.export(id),
+};
+
+/** What may be imported. */
+export const session = {
+  sessionId: "0123abcd",
+  task: "a task",
+  sequenceNumber: 2,
+  lastResults: [{ commandType: "MESSAGE", summary: "hi", success: true }],
+  readFileRequests: ["here.txt"],
+};

@@ -1,0 +1,23 @@
+// A directory that an exchange works in, as its person sees it.
+
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+import { filesBelow } from "./execute/stage.ts";
+
+export interface Workspace {
+  readonly path: string;
+  /** Its files with their contents. */
+  readonly read: () => Record<string, string>;
+}
+
+export async function openWorkspace(files: Readonly<Record<string, string>> = {}): Promise<Workspace> {
+  const path = await mkdtemp(join(tmpdir(), "runnel-exchange-"));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(path, name)), { recursive: true });
+    await writeFile(join(path, name), content);
+  }
+  return { path, read: () => filesBelow(path) };
+}

@@ -8,9 +8,9 @@ import { answer, callTools } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { until } from "../harness/wait.ts";
 import { getRun, openCluster, openProvider, startRun } from "./cluster.ts";
+import { holdToolOutcomes } from "./gate.ts";
 import { expectInvariants } from "./invariants.ts";
 import { expectStored, LogReader, SseLogReader, textOf } from "./log-reader.ts";
-import { holdToolOutcomes } from "./outcome-gate.ts";
 
 // The process dies while the model speaks: some words are durable, some were only in memory, and the turn has no
 // checkpoint. The next process has to say that the turn is void, and to say it all again behind what is there.

@@ -1,12 +1,12 @@
-// Stops a process between a tool's end and the commit of its outcome, the moment at which a kill hurts most: a trigger of
-// the test's database waits for a lock that the test holds.
+// Stops a process in the middle of a transaction, such as between a tool's end and the commit of its outcome, the moment at
+// which a kill hurts most: a trigger of the test's database waits for a lock that the test holds.
 
 import pg from "pg";
 import { onTestFinished } from "vitest";
 import { query } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
 
-export interface OutcomeGate {
+export interface Gate {
   /** Resolves when a process waits at the gate, in the middle of its transaction. */
   reached(): Promise<void>;
   /** Lets everybody pass from now on. */
@@ -16,12 +16,17 @@ export interface OutcomeGate {
 /** Any number that nobody else locks in this database. */
 const lockKey = 7_077;
 
-export async function holdToolOutcomes(databaseUrl: string): Promise<OutcomeGate> {
+export async function holdToolOutcomes(databaseUrl: string): Promise<Gate> {
+  return await holdBefore(databaseUrl, "update of outcome on tool_call");
+}
+
+/** Whoever is about to make such a change of a row waits. One gate for each database. */
+export async function holdBefore(databaseUrl: string, change: string): Promise<Gate> {
   await query(
     databaseUrl,
     `create function wait_at_gate() returns trigger language plpgsql as
       $$ begin perform pg_advisory_xact_lock_shared(${lockKey}); return new; end $$;
-    create trigger gate before update of outcome on tool_call for each row execute function wait_at_gate()`,
+    create trigger gate before ${change} for each row execute function wait_at_gate()`,
   );
   const holder = new pg.Client({ connectionString: databaseUrl });
   await holder.connect();

@@ -12,6 +12,9 @@ export interface Clock {
 /** Reason of an abort that only ends a wait. Without a reason Node makes an exception each time, with its stack. */
 export const over = Symbol("over");
 
+/** One timer of Node lasts 25 days at most; a longer one would end at once. */
+const timerMsMax = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
@@ -26,7 +29,11 @@ export const systemClock: Clock = {
         signal?.removeEventListener("abort", finish);
         resolve();
       };
-      const timer = setTimeout(finish, delayMs);
+      const arm = (leftMs: number): NodeJS.Timeout =>
+        leftMs > timerMsMax
+          ? setTimeout(() => (timer = arm(leftMs - timerMsMax)), timerMsMax)
+          : setTimeout(finish, leftMs);
+      let timer = arm(delayMs);
       signal?.addEventListener("abort", finish, { once: true });
     }),
 };

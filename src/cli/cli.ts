@@ -4,6 +4,7 @@ import { Command, CommanderError } from "commander";
 import { version } from "../base/version.ts";
 import { addCompletion } from "./completion.ts";
 import { addDemo } from "./demo.ts";
+import { addExchange } from "./exchange.ts";
 import { exitCodesHelp } from "./exit-codes.ts";
 import { exitCodeOf, explain, showFailure } from "./failure.ts";
 import { addJobs } from "./jobs.ts";
@@ -62,6 +63,7 @@ function addCallers(program: Command): void {
   addJobs(program);
   addReceipt(program);
   addRunners(program);
+  addExchange(program);
   addSign(program);
   addVerify(program);
   addProviders(program);

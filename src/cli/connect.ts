@@ -7,6 +7,7 @@ import type { Command } from "commander";
 import { ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
+import { ExchangeService } from "#gen/runnel/v1/exchange_service_pb.js";
 import { JobService } from "#gen/runnel/v1/job_service_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { RunService, TailRunBytesSchema, type TailRunRequestSchema } from "#gen/runnel/v1/run_service_pb.js";
@@ -33,6 +34,7 @@ export function connectTo(url: string, credentials?: Interceptor) {
     jobs: createClient(JobService, transport),
     runners: createClient(RunnerService, transport),
     approvals: createClient(ApprovalService, transport),
+    exchanges: createClient(ExchangeService, transport),
     auth: createClient(AuthService, transport),
     trust: createClient(TrustService, transport),
     providers: createClient(ProviderService, transport),
@@ -68,6 +70,11 @@ export function defaultUrl(environment: Readonly<Record<string, string | undefin
 /** True for what a Runnel service says; without a reason the way to it is in trouble, or something else is there. */
 export function isExplained(error: ConnectError): boolean {
   return error.findDetails(ErrorInfoSchema).length > 0;
+}
+
+/** The contract's reason; undefined for what no service said. */
+export function reasonOf(error: unknown): string | undefined {
+  return error instanceof ConnectError ? error.findDetails(ErrorInfoSchema)[0]?.reason : undefined;
 }
 
 /** Does what needs the service at `url`; when nothing of ours answers there, the failure says so and what to do. */

@@ -15,6 +15,6 @@ export const exitCodesHelp = [
   "  0    done",
   "  1    failed",
   "  2    the words could not be understood, or a confirmation is missing",
-  "  3    the run or job that was followed failed, or was cancelled",
+  "  3    the run, job or exchange that was followed failed, or was cancelled",
   "  130  interrupted",
 ].join("\n");

@@ -16,11 +16,13 @@ export interface FollowOptions<T> {
   readonly open: (last: T | undefined) => AsyncIterable<readonly T[]>;
   /** A service that is away for longer is not waited for. */
   readonly patienceMs: number;
+  /** Ends it, without a word. */
+  readonly signal?: AbortSignal;
   /** Told once each time that the stream breaks. */
   readonly onReconnect: (last: T | undefined, why: string) => void;
 }
 
-export async function* follow<T>({ open, patienceMs, onReconnect }: FollowOptions<T>): AsyncGenerator<T> {
+export async function* follow<T>({ open, patienceMs, signal, onReconnect }: FollowOptions<T>): AsyncGenerator<T> {
   let last: T | undefined;
   let awaySinceMs: number | undefined;
   for (;;) {
@@ -34,6 +36,9 @@ export async function* follow<T>({ open, patienceMs, onReconnect }: FollowOption
       }
       return;
     } catch (error) {
+      if (signal?.aborted) {
+        return;
+      }
       const nowMs = systemClock.monotonicMs();
       if (!isPassing(error) || nowMs - (awaySinceMs ?? nowMs) > patienceMs) {
         throw error;
@@ -42,7 +47,7 @@ export async function* follow<T>({ open, patienceMs, onReconnect }: FollowOption
         awaySinceMs = nowMs;
         onReconnect(last, ConnectError.from(error).rawMessage);
       }
-      await systemClock.sleep(reconnectDelayMs);
+      await systemClock.sleep(reconnectDelayMs, signal);
     }
   }
 }
@@ -51,20 +56,25 @@ export interface FollowedLog {
   readonly runId: string;
   readonly after: bigint;
   readonly patienceMs: number;
+  readonly signal?: AbortSignal;
   readonly onReconnect: (after: bigint, why: string) => void;
 }
 
 export async function* followRun(
   runs: RunClient,
-  { runId, after, patienceMs, onReconnect }: FollowedLog,
+  { runId, after, patienceMs, signal, onReconnect }: FollowedLog,
 ): AsyncGenerator<RunResult> {
   yield* follow<RunResult>({
     open: async function* (last) {
-      for await (const { results } of runs.tailRun({ runId, after: last?.sequence ?? after })) {
+      for await (const { results } of runs.tailRun(
+        { runId, after: last?.sequence ?? after },
+        { ...(signal && { signal }) },
+      )) {
         yield results;
       }
     },
     patienceMs,
+    ...(signal && { signal }),
     onReconnect: (last, why) => onReconnect(last?.sequence ?? after, why),
   });
 }
@@ -102,5 +112,7 @@ export function noteReconnect(output: Output): (after: bigint, why: string) => v
 /** What a reader should wait out: the service asks to be called again, or the connection broke. */
 function isPassing(error: unknown): boolean {
   const failure = ConnectError.from(error);
-  return failure.code === Code.Unavailable || !isExplained(failure);
+  // A message that is too large for the wire is so the next time.
+  const isBroken = !isExplained(failure) && failure.code !== Code.ResourceExhausted;
+  return failure.code === Code.Unavailable || isBroken;
 }

@@ -9,3 +9,17 @@ export function leaveOnInterrupt(say: () => void): void {
     process.exit(exitCodes.interrupted);
   });
 }
+
+/** For a command that has to close what it opened: aborts at the first signal; a second one ends the process at once. */
+export function abortOnInterrupt(): AbortSignal {
+  const interrupted = new AbortController();
+  const onSignal = (): void => {
+    if (interrupted.signal.aborted) {
+      process.exit(exitCodes.interrupted);
+    }
+    interrupted.abort();
+  };
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
+  return interrupted.signal;
+}

@@ -1,0 +1,56 @@
+// The service of one command, in its own process: on a loopback port and with a key that nobody else has, its database in a folder
+// of the exchange's. Another command in another terminal has a service of its own and shares the database.
+
+import { join } from "node:path";
+import { openApp } from "../../app.ts";
+import { newNonce } from "../../base/ids.ts";
+import type { Config } from "../../config/keys.ts";
+import { readConfig } from "../../config/load.ts";
+import { createLogger } from "../../telemetry/logger.ts";
+
+export interface LocalService extends AsyncDisposable {
+  readonly url: string;
+  readonly apiKey: string;
+}
+
+export async function openLocalService(root: string, onProgress: (message: string) => void): Promise<LocalService> {
+  const apiKey = newNonce();
+  const config = readLocalConfig(root, apiKey);
+  const app = await openApp({ config, logger: createLogger(config.logLevel), onProgress });
+  return { url: `http://${app.host}:${app.port}`, apiKey, [Symbol.asyncDispose]: () => app.close() };
+}
+
+/** The same whoever calls, so that every command finds the exchanges of the others. */
+const client = "local";
+
+/** What the environment says of tools and commands counts here too. Settings files are for services that others call. */
+function readLocalConfig(root: string, apiKey: string): Config {
+  const sources = { environment: process.env, directory: root, home: "", file: false } as const;
+  return {
+    ...readConfig({ ...sources, defaults: { logLevel: "error" } }),
+    ...longestTimes,
+    serverHost: "127.0.0.1",
+    serverPort: 0,
+    serverH2Port: undefined,
+    serverDrainSeconds: 1,
+    tlsCertFile: "",
+    tlsKeyFile: "",
+    tlsClientCaFile: "",
+    metricsPort: undefined,
+    rateLimitRps: 0,
+    authHmacSecret: "",
+    authHmacSecretPrevious: "",
+    authAdminToken: "",
+    authApiKeys: [{ client, key: apiKey }],
+    databaseUrl: "",
+    databaseDir: join(root, ".runnel"),
+    sessionsWorkDirs: [],
+  };
+}
+
+/** Nothing runs out while a person is away: the most that the settings take. */
+const longestTimes = {
+  sessionsTtlMinutes: 525_600,
+  retentionDays: 3_650,
+  exchangesTimeoutHours: 87_576,
+} as const;

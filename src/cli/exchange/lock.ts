@@ -1,0 +1,42 @@
+// One command at a time works in the folders of exchanges: of two that watch the same inbox/ each file is taken by one, and one
+// that submits beside them waits for its turn.
+
+import { join } from "node:path";
+import { systemClock } from "../../base/clock.ts";
+import { type Lock, readHolder, tryLock } from "../../base/process-lock.ts";
+import type { Output } from "../output.ts";
+import type { Folders } from "./folders.ts";
+
+const lockPollMs = 50;
+/** An answer may run commands for minutes; who waits for them is told why. */
+const toldAfterMs = 2_000;
+
+export interface Turns {
+  readonly folders: Folders;
+  readonly output: Output;
+  readonly signal: AbortSignal;
+}
+
+export async function inTurn<T>(turns: Turns, work: () => Promise<T>): Promise<T> {
+  using _lock = await untilLocked(turns);
+  return await work();
+}
+
+async function untilLocked({ folders, output, signal }: Turns): Promise<Lock> {
+  const file = join(folders.sessions, ".lock");
+  const startedMs = systemClock.monotonicMs();
+  let isTold = false;
+  for (;;) {
+    signal.throwIfAborted();
+    const lock = tryLock(file);
+    if (lock !== undefined) {
+      return lock;
+    }
+    if (!isTold && systemClock.monotonicMs() - startedMs > toldAfterMs) {
+      isTold = true;
+      const pid = readHolder(file)?.pid;
+      output.note(`(another command works in this folder, process ${pid}: waiting for it)`, { note: "waiting", pid });
+    }
+    await systemClock.sleep(lockPollMs, signal);
+  }
+}

@@ -1,0 +1,71 @@
+// From the words of a command to what it works with: the folders, and the service, which is at --url or begins and ends with the
+// command.
+
+import type { Command } from "commander";
+import { connectTo, type Service, withService } from "../connect.ts";
+import { createCredentials } from "../credentials.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { abortOnInterrupt } from "../interrupt.ts";
+import { outputOf } from "../output.ts";
+import type { Desk } from "./desk.ts";
+import { type FolderFlags, openFolders } from "./folders.ts";
+import type { Turns } from "./lock.ts";
+import { createTeller } from "./tell.ts";
+
+export interface DeskFlags extends FolderFlags {
+  readonly url?: string;
+}
+
+/** After Ctrl-C everything is closed in order, and the process ends as interrupted. */
+export async function atDesk(command: Command, flags: DeskFlags, work: (desk: Desk) => Promise<void>): Promise<void> {
+  const output = outputOf(command);
+  const folders = await openFolders(flags);
+  const signal = abortOnInterrupt();
+  const onAway = (why: string): void => output.note(`(${why}: trying again)`, { note: "reconnecting", why });
+  const desk = { folders, output, teller: createTeller(output, folders), signal, onAway };
+  const begin = (service: Service): Promise<void> => work({ ...desk, service });
+  try {
+    await (flags.url === undefined ? withLocalService(desk, begin) : withService(flags.url, begin));
+  } catch (error) {
+    if (!signal.aborted) {
+      throw error;
+    }
+  }
+  if (signal.aborted) {
+    process.exit(exitCodes.interrupted);
+  }
+}
+
+async function withLocalService(
+  { folders, output, signal }: Turns,
+  work: (service: Service) => Promise<void>,
+): Promise<void> {
+  // To load the server takes longer than to call one does.
+  const { openLocalService } = await import("./local-service.ts");
+  await using local = await open();
+  try {
+    signal.throwIfAborted();
+    await work(connectTo(local.url, createCredentials({ RUNNEL_API_KEY: local.apiKey })));
+  } finally {
+    if (signal.aborted) {
+      // A command of an answer is let go on for a while, since it could not be run again.
+      output.note("(closing the database; once more leaves at once)", { note: "closing" });
+    }
+  }
+
+  async function open() {
+    using progress = output.openProgress();
+    return await openLocalService(folders.root, (message) => progress.say(message));
+  }
+}
+
+/** The command that goes on with an exchange, as it is typed. */
+export function wordsToGoOn(id: string, { url, dir, workspace }: DeskFlags): string {
+  const flags = Object.entries({ url, dir: dir === "." ? undefined : dir, workspace });
+  const words = flags.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, shellWord(value)]));
+  return ["runnel exchange resume", id, ...words].join(" ");
+}
+
+function shellWord(text: string): string {
+  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,75 @@
+// The log of an exchange's run, followed only to hear of what others do with it: that it waits again, or has ended.
+
+import type { RunFailed } from "#gen/runnel/v1/result_pb.js";
+import { systemClock } from "../../base/clock.ts";
+import { Interrupt } from "../../base/interrupt.ts";
+import { followRun, patienceMs } from "../follow.ts";
+import type { Desk } from "./desk.ts";
+
+export interface RunEnd {
+  /** Undefined for one that was completed. */
+  readonly failure: RunFailed | undefined;
+}
+
+export class RunNews implements AsyncDisposable {
+  /** Whether it came to wait since this was last asked for. */
+  #isFresh = false;
+  #end: RunEnd | undefined;
+  #trouble: { readonly error: unknown } | undefined;
+  readonly #closed = new AbortController();
+  readonly #wake = new Interrupt();
+  readonly #following: Promise<void>;
+
+  constructor(desk: Desk, runId: string) {
+    this.#following = this.#follow(desk, runId);
+  }
+
+  /** Throws when the service was away for too long. */
+  get end(): RunEnd | undefined {
+    if (this.#trouble !== undefined) {
+      throw this.#trouble.error;
+    }
+    return this.#end;
+  }
+
+  /** True once for each time that the run came to wait. */
+  takeFresh(): boolean {
+    const isFresh = this.#isFresh;
+    this.#isFresh = false;
+    return isFresh;
+  }
+
+  /** Until there are news, or for so long. */
+  async wait(delayMs: number, signal: AbortSignal): Promise<void> {
+    await this.#wake.guard(systemClock.sleep(delayMs, signal));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed.abort();
+    await this.#following;
+  }
+
+  async #follow({ service, signal, onAway }: Desk, runId: string): Promise<void> {
+    try {
+      for await (const { payload } of followRun(service.runs, {
+        runId,
+        after: 0n,
+        patienceMs,
+        signal: AbortSignal.any([signal, this.#closed.signal]),
+        onReconnect: (_after, why) => onAway(why),
+      })) {
+        if (payload.case === "runWaiting") {
+          this.#isFresh = true;
+          this.#wake.fire();
+        } else if (payload.case === "runFailed") {
+          this.#end = { failure: payload.value };
+        } else if (payload.case === "runCompleted") {
+          this.#end = { failure: undefined };
+        }
+      }
+    } catch (error) {
+      this.#trouble = { error };
+    }
+    this.#wake.fire();
+  }
+}

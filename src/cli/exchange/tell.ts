@@ -1,0 +1,94 @@
+// What the commands of exchanges tell: lines for people, one JSON object an event for machines. Whatever a model or a command wrote
+// is shown without characters that act on a terminal.
+
+import { relative, sep } from "node:path";
+import { type CommandResult, CommandResultSchema } from "#gen/runnel/v1/exchange_pb.js";
+import type { CommandError } from "../command-error.ts";
+import { answerJson, type Output, type Paint } from "../output.ts";
+import type { Folders } from "./folders.ts";
+
+export interface Teller {
+  started(sessionId: string, runId: string): Promise<void>;
+  /** Once for each outbox, however often it is called. */
+  outbox(sessionId: string, sequence: number, path: string): Promise<void>;
+  taken(name: string, sequence: number): Promise<void>;
+  results(sequence: number, results: readonly CommandResult[]): Promise<void>;
+  /** A file that was not sent, or whose text the service refused: nothing of it was executed. */
+  refused(name: string, why: Refusal): Promise<void>;
+  /** A file that was answered and cannot be moved away. */
+  kept(name: string, why: string): Promise<void>;
+  completed(sessionId: string, summary: string): Promise<void>;
+  /** It ended otherwise. */
+  ended(sessionId: string, state: "failed" | "cancelled", why: string): Promise<void>;
+}
+
+export type Refusal = Pick<CommandError, "message" | "reason" | "fix">;
+
+export function createTeller({ stream }: Output, { inbox, processed }: Folders): Teller {
+  let newest = 0;
+  const tell = (event: string, value: object, show: (paint: Paint) => string): Promise<void> =>
+    stream(() => ({ event, ...value }), show);
+  return {
+    started: (sessionId, runId) => tell("started", { sessionId, runId }, () => `session ${sessionId}  run ${runId}\n`),
+    outbox: async (sessionId, sequence, path) => {
+      if (sequence <= newest) {
+        return;
+      }
+      const isFirst = newest === 0;
+      newest = sequence;
+      await tell("outbox", { sessionId, sequence, path }, (paint) => {
+        const next = `  show all of it to your chat window, and save the answer as any .txt file in ${near(inbox)}${sep}\n`;
+        return `${paint("bold", `outbox ${sequence}`)}  ${near(path)}\n${isFirst ? next : ""}`;
+      });
+    },
+    taken: (name, sequence) => tell("taken", { name, sequence }, () => `${clean(name)} answers outbox ${sequence}\n`),
+    results: async (sequence, results) => {
+      for (const result of results) {
+        const value = { sequence, result: answerJson(CommandResultSchema, result) };
+        await tell("result", value, (paint) => showResult(result, paint));
+      }
+    },
+    refused: (name, { message, reason, fix }) =>
+      tell("refused", { name, reason, error: message, ...(fix !== undefined && { fix }) }, (paint) => {
+        const what = message.startsWith(name) ? message : `${name}: ${message}`;
+        return `${paint("red", "refused")}  ${indent(fix === undefined ? what : `${what}: ${fix}`)}; nothing of it was executed\n`;
+      }),
+    kept: (name, why) =>
+      tell("kept", { name, error: why }, (paint) => {
+        const what = `${name} was answered and cannot be moved to ${near(processed)}${sep} (${why})`;
+        return `${paint("yellow", "kept")}  ${indent(what)}; it is not taken again\n`;
+      }),
+    completed: (sessionId, summary) =>
+      tell("completed", { sessionId, summary }, (paint) => `${paint("green", "✓")} completed: ${indent(summary)}\n`),
+    ended: (sessionId, state, why) =>
+      tell("ended", { sessionId, state, error: why }, (paint) => `${paint("red", "✗")} ${state}: ${indent(why)}\n`),
+  };
+}
+
+/** The end is told when the exchange has ended, so what says it is not told twice. */
+function showResult({ type, success, summary, output }: CommandResult, paint: Paint): string {
+  if (type === "DONE") {
+    return "";
+  }
+  if (type === "MESSAGE") {
+    return `${paint("cyan", "message")}  ${indent(summary)}\n`;
+  }
+  const mark = success ? paint("green", "[OK]") : paint("red", "[FAILED]");
+  const printed = output.trim() === "" ? "" : `  ${indent(output.trimEnd())}\n`;
+  return `${mark} ${type}: ${indent(summary)}\n${printed}`;
+}
+
+/** All lines but the first are indented. */
+function indent(text: string): string {
+  return clean(text).replaceAll("\n", "\n  ");
+}
+
+function clean(text: string): string {
+  return text.replace(/\r\n/g, "\n").replace(/[^\P{Cc}\n\t]|\p{Cf}/gu, " ");
+}
+
+/** A path as it is typed here. */
+function near(path: string): string {
+  const way = relative(process.cwd(), path);
+  return way.startsWith("..") ? path : way;
+}

@@ -1,0 +1,117 @@
+// What an exchange survives: the command killed between any two steps, the service killed under it, files that are still written.
+
+import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { folderFailpoints } from "../../src/base/failpoint.ts";
+import { openFolders } from "../../src/cli/exchange/folders.ts";
+import { Inbox } from "../../src/cli/exchange/inbox.ts";
+import { testDatabase } from "../harness/database.ts";
+import { startProcess } from "../harness/process.ts";
+import { startService } from "../harness/service.ts";
+import { until } from "../harness/wait.ts";
+import { addLine, done, eventsOf, firstLine, openStage } from "./exchange-stage.ts";
+
+// The story: an answer lies in the inbox and is taken. The command dies without a word just there. Another one goes on, finishes
+// what was begun, and takes the next answer.
+const deaths = [
+  // After the session, before the first outbox.
+  ["beside.written:2", 1],
+  ["file.noted", 2],
+  ["file.answered", 2],
+  ["file.settled", 2],
+  // Between the session and the second outbox.
+  ["beside.written:6", 2],
+  ["file.kept", 2],
+  ["file.moved", 2],
+] as const;
+
+test("a command that is killed at any place has executed each answer once when another one has gone on", async () => {
+  const service = await startService();
+  await Promise.all(
+    deaths.map(async ([failpoint, sequence]) => {
+      const stage = await openStage(service);
+      stage.put("workspace/count.txt", firstLine);
+      stage.put("inbox/a.txt", addLine, 1);
+      const killed = await stage.start(["new", "x", "--json"], { failpoint }).ended;
+      const isTaken = eventsOf(killed.stdout).some(({ event }) => event === "taken");
+      expect({ failpoint, code: killed.code, isTaken }).toEqual({ failpoint, code: null, isTaken: sequence === 2 });
+      stage.put("inbox/b.txt", done("whole"), 2);
+      const { code, stdout, stderr } = await stage.start(["resume", "--json"]).ended;
+      const { sessionId } = stage.session();
+      const last = eventsOf(stdout).at(-1);
+      expect({
+        failpoint,
+        code,
+        stderr,
+        last,
+        session: stage.session(),
+        work: stage.read("workspace/count.txt"),
+      }).toEqual({
+        failpoint,
+        code: 0,
+        stderr: "",
+        last: { event: "completed", sessionId, summary: "whole" },
+        session: expect.objectContaining({ sequenceNumber: 2, isComplete: true }),
+        work: "one\nmore\n",
+      });
+      // Each outbox that is to be shown is told of once, behind what was finished of the answer before it.
+      const shown = eventsOf(stdout).flatMap(({ event, sequence: number }) => (event === "outbox" ? [number] : []));
+      expect({ failpoint, shown }).toEqual({ failpoint, shown: sequence === 1 ? [1, 2] : [2] });
+      expect(stage.list("outbox")).toEqual([1, 2].map((number) => `${sessionId}_seq000${number}.txt`));
+      expect(stage.list("inbox")).toEqual(["processed"]);
+      expect(stage.list("inbox/processed")).toEqual(["a.txt", "b.txt"]);
+      expect(stage.list("sessions")).toEqual([`${sessionId}.json`]);
+    }),
+  );
+});
+
+test("commands were killed at every place that they have", () => {
+  const tried: readonly string[] = deaths.map(([name]) => name.replace(/:\d+$/, ""));
+  expect(folderFailpoints.filter((place) => !tried.includes(place))).toEqual([]);
+});
+
+// The story: the command waits for an answer. The service dies and comes back on the same port and database. An answer that was
+// saved meanwhile is taken by it.
+test("a command outlasts kill -9 and restart of the service, and says so once", async () => {
+  const environment = { DATABASE_URL: await testDatabase() };
+  const first = await startProcess(environment);
+  const stage = await openStage(first);
+  stage.put("workspace/count.txt", firstLine);
+  const running = stage.start(["new", "x", "--json"]);
+  await until("the first outbox", () => running.stdout().includes('"outbox"'));
+  await first.kill();
+  await until("the command to notice", () => running.stderr() !== "");
+  stage.put("inbox/a.txt", addLine, 1);
+  stage.put("inbox/b.txt", done("back"), 2);
+  await startProcess({ ...environment, RUNNEL_SERVER_PORT: new URL(first.url).port });
+  const { code, stdout, stderr } = await running.ended;
+  expect({ code, last: eventsOf(stdout).at(-1) }).toMatchObject({ code: 0, last: { summary: "back" } });
+  expect(eventsOf(stderr)).toEqual([{ note: "reconnecting", why: expect.any(String) }]);
+  expect(stage.read("workspace/count.txt")).toBe("one\nmore\n");
+});
+
+test("a file is not taken while somebody writes to it, nor for half a second after", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "runnel-inbox-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const folders = await openFolders({ dir: directory });
+  const inbox = new Inbox(folders);
+  const path = join(folders.inbox, "a.txt");
+  const startedMs = performance.now();
+  let writtenMs = startedMs;
+  await until("much to be written", async () => {
+    writtenMs = performance.now();
+    appendFileSync(path, "more\n");
+    expect(await inbox.next()).toBeUndefined();
+    return performance.now() - startedMs > 700;
+  });
+  const file = await until("it to be whole", () => inbox.next());
+  expect(performance.now() - writtenMs).toBeGreaterThanOrEqual(500);
+  expect(await inbox.read(file)).toMatchObject({ name: "a.txt", text: expect.stringMatching(/^(more\n)+$/) });
+  // It may change between the look and the reading, or before it is moved: then it is another answer.
+  appendFileSync(path, "last\n");
+  expect(await inbox.read(file)).toBeUndefined();
+  await inbox.move(file);
+  expect(await until("it to be whole again", () => inbox.next())).toMatchObject({ name: "a.txt" });
+});

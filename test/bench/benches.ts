@@ -5,6 +5,7 @@ import { burstRuns, pacedRuns } from "./benches/agent-runs.ts";
 import { appendPath } from "./benches/append-path.ts";
 import { bashRoundTrip } from "./benches/bash-round-trip.ts";
 import { createSessions } from "./benches/create-sessions.ts";
+import { exchangeParse } from "./benches/exchange-parse.ts";
 import { fanOut } from "./benches/fan-out.ts";
 import { fileTools } from "./benches/file-tools.ts";
 import { firstResult } from "./benches/first-result.ts";
@@ -18,6 +19,7 @@ import { signedCalls } from "./benches/signed-calls.ts";
 import { signedSpecs } from "./benches/signed-specs.ts";
 import { timeToReady } from "./benches/time-to-ready.ts";
 import { unaryCalls } from "./benches/unary-calls.ts";
+import { waitingExchanges } from "./benches/waiting-exchanges.ts";
 
 export const benches: readonly Bench[] = [
   timeToReady,
@@ -35,7 +37,9 @@ export const benches: readonly Bench[] = [
   fileTools,
   bashRoundTrip,
   signedSpecs,
+  exchangeParse,
   runners,
   longSession,
+  waitingExchanges,
   retainedSessions,
 ];

@@ -10,14 +10,13 @@ import { signSpec } from "../../../src/jobspec/sign.ts";
 import { isSignatureRight, readSignedSpec } from "../../../src/jobspec/signature.ts";
 import * as independent from "../../external/signers/canonical.ts";
 import type { Bench, Variant } from "../bench.ts";
-import { measure } from "../ground/meter.ts";
+import { takeTurns } from "../ground/turns.ts";
 
 /** What portals send, and the same with as many questions as make it large. */
 const sizes: Readonly<Record<string, number>> = { "2 KB": 2_048, "100 KB": 102_400 };
-/** Work of a round on either side, cut into slices that take turns. */
-const bytesOfSlice = 8_000_000;
-const checksOfSlice = 1_000;
-const slices = 5;
+/** Work of a turn on either side. */
+const bytesOfTurn = 8_000_000;
+const checksOfTurn = 1_000;
 
 interface SignedBody {
   readonly name: string;
@@ -55,7 +54,7 @@ async function compareChecks({ name, body, canonical, key, signature }: SignedBo
     }
   };
   const read = readSignedSpec(readDocument(body));
-  const [whole, alone, raw] = await takeTurns(checksOfSlice, [
+  const [whole, alone, raw] = await takeTurns(checksOfTurn, [
     check,
     () => void isSignatureRight(read),
     () => void verify(null, canonical, key, signature),
@@ -74,7 +73,7 @@ async function compareChecks({ name, body, canonical, key, signature }: SignedBo
 
 async function compareTexts({ name, body, canonical }: SignedBody): Promise<Variant> {
   const faults = new Set<string>();
-  const [ours, theirs] = await takeTurns(Math.ceil(bytesOfSlice / body.length), [
+  const [ours, theirs] = await takeTurns(Math.ceil(bytesOfTurn / body.length), [
     () => {
       if (canonicalText(readDocument(body).object).length !== canonical.length) {
         faults.add("the canonical text is another one");
@@ -92,25 +91,6 @@ async function compareTexts({ name, body, canonical }: SignedBody): Promise<Vari
     },
     faults: [...faults],
   };
-}
-
-/** CPU seconds of one call of each. They take turns, so that all of them meet the same machine. */
-async function takeTurns<const Works extends readonly (() => void)[]>(
-  count: number,
-  works: Works,
-): Promise<{ [Index in keyof Works]: number }> {
-  const seconds = works.map(() => 0);
-  for (let slice = 0; slice < slices; slice += 1) {
-    for (const [index, work] of works.entries()) {
-      const { cost } = await measure({}, async () => {
-        for (let call = 0; call < count; call += 1) {
-          work();
-        }
-      });
-      seconds[index] = (seconds[index] ?? 0) + cost.client;
-    }
-  }
-  return seconds.map((each) => each / slices / count) as { [Index in keyof Works]: number };
 }
 
 function makeBody(name: string, bytes: number): SignedBody {

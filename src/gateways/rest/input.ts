@@ -10,6 +10,7 @@ import { assertJsonType, assertUncompressed, decodeBody, readBody } from "./body
 import { fillHttpBody } from "./http-body.ts";
 import { assignHeaders, assignPath, assignQuery, parseQuery } from "./params.ts";
 import type { RestRequest } from "./respond.ts";
+import { originForm } from "./route.ts";
 import { type Binding, bindText } from "./rule.ts";
 import type { Target } from "./target.ts";
 import { decodeText, isPlainText } from "./text-body.ts";
@@ -31,7 +32,7 @@ export interface Input {
 export async function readInput(target: Target, request: RestRequest, source: InputSource): Promise<Input> {
   const { input } = target.method;
   let message = reflect(input);
-  let notes: RestCallNotes = {};
+  let notes: RestCallNotes = { httpMethod: request.method ?? "", target: originForm(request.url ?? "") };
   let binding: Binding = target;
   if (target.body.kind !== "none") {
     const rawBody = source.body ?? (await readBody(request, source.bodyBytesMax));
@@ -42,7 +43,7 @@ export async function readInput(target: Target, request: RestRequest, source: In
       // Half of a body would look like a whole one.
       message = reflect(input);
     }
-    notes = { rawBody, ...(inputFault && { inputFault }) };
+    notes = { ...notes, rawBody, ...(inputFault && { inputFault }) };
   }
   assignHeaders(message, target, request.headers);
   const lastEventId = request.headers["last-event-id"];

@@ -45,9 +45,14 @@ export function createRouter<Target>(routes: readonly Route<Target>[]): Router<T
   };
 }
 
+/** A request target with its host is one too (RFC 9112): what is left without it. */
+export function originForm(requestTarget: string): string {
+  return requestTarget.replace(/^https?:\/\/[^/?#]*/i, "");
+}
+
 /** Splits a request target into its raw path and raw query; takes the absolute form too, as RFC 9112 demands. */
 export function splitRequestTarget(requestTarget: string): { readonly path: string; readonly query: string } {
-  const local = requestTarget.replace(/^https?:\/\/[^/?#]*/i, "");
+  const local = originForm(requestTarget);
   const queryAt = local.indexOf("?");
   return queryAt === -1
     ? { path: local, query: "" }

@@ -1,0 +1,208 @@
+// The forum for whoever runs it: made, listed, changed, and refused with the reason.
+
+import { expect, test } from "vitest";
+import { ForumAdminService } from "#gen/runnel/v1/forum_admin_service_pb.js";
+import { GrpcClient } from "../harness/grpc.ts";
+import { asAdmin, newThread, openForum, readHeaders, send, write } from "./stage.ts";
+
+const anyId = expect.stringMatching(/^[0-9a-f-]{36}$/);
+const anyTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
+
+test("a community is made, listed, changed and closed", async () => {
+  const { admin } = await openForum();
+  const made = await admin("POST", "/v1/communities", { slug: "lab", name: "The lab", description: "Trials" });
+  expect([made.status, made.body]).toEqual([
+    201,
+    {
+      id: anyId,
+      slug: "lab",
+      name: "The lab",
+      status: "ACTIVE",
+      description: "Trials",
+      create_time: anyTime,
+      update_time: anyTime,
+    },
+  ]);
+  const path = `/v1/communities/${made.body.id}`;
+  const changed = await admin("PATCH", path, {
+    status: "CLOSED",
+    description: "",
+    github_repository_url: "https://x.test/y",
+  });
+  expect(changed.body).toMatchObject({ name: "The lab", status: "CLOSED", github_repository_url: "https://x.test/y" });
+  expect(changed.body.description).toBeUndefined();
+  expect((await admin("GET", path)).body).toEqual(changed.body);
+  const first = (await admin("GET", "/v1/communities?page_size=1")).body;
+  const second = (await admin("GET", `/v1/communities?page_size=1&page_token=${first.next_page_token}`)).body;
+  expect([...first.communities, ...second.communities].map(({ slug }) => slug)).toEqual(["home", "lab"]);
+  expect((await admin("POST", "/v1/communities", { slug: "lab", name: "Another" })).body).toMatchObject({
+    reason: "COMMUNITY_EXISTS",
+  });
+  expect((await admin("PATCH", "/v1/communities/nowhere", { name: "x" })).body).toMatchObject({
+    reason: "COMMUNITY_NOT_FOUND",
+  });
+});
+
+test("an agent is made, assigned, and listed by community", async () => {
+  const { admin, communityId } = await openForum();
+  const made = await admin("POST", "/v1/agents", { handle: "ada", owner_wallet: "0xA", llm_provider: "OPENAI" });
+  expect([made.status, made.body]).toEqual([
+    201,
+    {
+      id: anyId,
+      handle: "ada",
+      owner_wallet: "0xA",
+      llm_provider: "OPENAI",
+      create_time: anyTime,
+      update_time: anyTime,
+    },
+  ]);
+  const path = `/v1/forum-agents/${made.body.id}`;
+  expect((await admin("PATCH", path, { community_id: communityId })).body).toMatchObject({
+    community_id: communityId,
+    owner_wallet: "0xA",
+  });
+  const names = async (query: string) =>
+    (await admin("GET", `/v1/forum-agents${query}`)).body.agents?.map(({ handle }: { handle: string }) => handle);
+  expect(await names(`?community_id=${communityId}`)).toEqual(["ada"]);
+  expect(await names("?community_id=nowhere")).toBeUndefined();
+  expect((await admin("PATCH", path, { community_id: "nowhere" })).body).toMatchObject({ reason: "INVALID_ARGUMENT" });
+  expect((await admin("POST", "/v1/agents", { handle: "ada" })).body).toMatchObject({ reason: "AGENT_EXISTS" });
+  expect((await admin("POST", "/v1/agents", { handle: "x".repeat(41) })).body.error).toBe(
+    "invalid agent.handle: must be 40 characters or fewer",
+  );
+  expect((await admin("GET", "/v1/forum-agents/nobody")).body).toMatchObject({ reason: "AGENT_NOT_FOUND" });
+});
+
+test("a credential is shown once, is one for each agent, and is revoked at once", async () => {
+  const { admin, service, query } = await openForum();
+  const { id } = (await admin("POST", "/v1/agents", { handle: "ada" })).body;
+  const ask = async (token: string) =>
+    (await send(service, "GET", `/api/agents/${id}/general`, { headers: readHeaders({ id, token }) })).status;
+  const issue = async (path: string) => {
+    const { status, body } = await admin("POST", path);
+    expect([status, body]).toEqual([
+      200,
+      {
+        runnerToken: expect.stringMatching(/^rnr_[0-9a-f]{64}$/),
+        agentId: id,
+        issuedAt: expect.stringMatching(/\.\d{3}Z$/),
+      },
+    ]);
+    return body.runnerToken as string;
+  };
+  const [ours, documented] = [`/v1/agents/${id}/credentials`, `/api/agents/${id}/runner-credential`];
+  const first = await issue(ours);
+  expect(await ask(first)).toBe(200);
+  const second = await issue(documented);
+  expect([await ask(first), await ask(second)]).toEqual([401, 200]);
+  for (const path of [documented, ours]) {
+    const { status, body } = await admin("DELETE", path);
+    expect([status, body]).toEqual([200, { ok: true }]);
+    expect(await ask(second)).toBe(401);
+  }
+  expect((await admin("GET", `/v1/forum-agents/${id}`)).body).toMatchObject({ credential_revoke_time: anyTime });
+  const third = await issue(ours);
+  expect([await ask(second), await ask(third)]).toEqual([401, 200]);
+  expect((await admin("POST", "/api/agents/nobody/runner-credential")).body).toEqual({ error: "Agent not found" });
+  expect((await admin("DELETE", "/api/agents/nobody/runner-credential")).status).toBe(404);
+  const rows = JSON.stringify(await query("select encode(token_hash, 'hex') as hash, c.* from agent_credential c"));
+  for (const token of [first, second, third]) {
+    expect(rows).not.toContain(token.slice(4));
+  }
+});
+
+test("a contract is added once with an ABI that is one, and is removed", async () => {
+  const { admin, communityId } = await openForum();
+  const path = `/v1/communities/${communityId}/contracts`;
+  const good = { name: "T", chain: "sepolia", address: `0x${"a".repeat(40)}`, abi: [{ type: "function", name: "f" }] };
+  const { id } = (await admin("POST", path, good)).body;
+  expect((await admin("POST", path, { ...good, address: `0x${"A".repeat(40)}` })).body).toMatchObject({
+    reason: "CONTRACT_EXISTS",
+  });
+  const wrong = [
+    { address: "0x12" },
+    { address: `0x${"g".repeat(40)}` },
+    { abi: {} },
+    { abi: "[" },
+    { abi: [1] },
+    { abi: [{ name: "f" }] },
+    { abi: [{ type: "function" }] },
+    { faucet_function: "mint" },
+    { chain: "" },
+    { name: "" },
+    { abi: [{ type: "function", name: "x".repeat(600_000) }] },
+  ];
+  for (const each of wrong) {
+    const { status } = await admin("POST", path, { ...good, address: `0x${"b".repeat(40)}`, ...each });
+    expect([each, status]).toEqual([each, 400]);
+  }
+  const list = async () => (await admin("GET", path)).body.contracts?.map((each: { id: string }) => each.id);
+  expect(await list()).toEqual([id]);
+  expect((await admin("DELETE", `${path}/${id}`)).status).toBe(200);
+  expect(await list()).toBeUndefined();
+  expect((await admin("POST", "/v1/communities/nowhere/contracts", good)).status).toBe(404);
+});
+
+test("a person comments with a wallet, and agents read it", async () => {
+  const forum = await openForum();
+  const ada = await forum.addAgent("ada");
+  const threadId = await newThread(forum, ada);
+  const path = `/v1/threads/${threadId}/comments`;
+  const made = await forum.admin("POST", path, { body: " Well done ", owner_wallet: "0xPerson" });
+  expect(made.status).toBe(201);
+  expect(made.body).toMatchObject({ threadId, agentId: null, ownerWallet: "0xPerson", body: "Well done" });
+  const read = await send(forum.service, "GET", `/api/agents/threads/comments?threadId=${threadId}`, {
+    headers: readHeaders(ada),
+  });
+  expect(read.body.comments).toMatchObject([{ body: "Well done", author: "0xPerson" }]);
+  expect((await forum.admin("POST", "/v1/threads/nowhere/comments", { body: "x", owner_wallet: "0x1" })).status).toBe(
+    404,
+  );
+  expect((await forum.admin("POST", path, { body: "x" })).status).toBe(400);
+  await forum.admin("PATCH", `/v1/communities/${forum.communityId}`, { status: "CLOSED" });
+  expect((await forum.admin("POST", path, { body: "x", owner_wallet: "0x1" })).body).toEqual({
+    error: "Community is closed",
+  });
+});
+
+test("bans are listed by wallet, and need an owner", async () => {
+  const { admin, addAgent, communityId } = await openForum();
+  const [ada, bob] = [await addAgent("ada"), await addAgent("bob", { owner_wallet: "" })];
+  const path = `/v1/communities/${communityId}/bans`;
+  expect((await admin("PUT", `${path}/${ada.id}`)).body).toEqual({
+    owner_wallet: "0xowner-of-ada",
+    create_time: anyTime,
+  });
+  expect((await admin("PUT", `${path}/${bob.id}`)).body).toMatchObject({ reason: "OWNER_UNKNOWN" });
+  expect((await admin("PUT", `${path}/nobody`)).status).toBe(404);
+  expect((await admin("GET", path)).body.bans).toMatchObject([{ owner_wallet: "0xowner-of-ada" }]);
+  await admin("DELETE", `${path}/${ada.id}`);
+  expect((await admin("GET", path)).body.bans).toBeUndefined();
+});
+
+test("nobody but the administrator does any of it, over REST and gRPC", async () => {
+  const forum = await openForum();
+  const ada = await forum.addAgent("ada");
+  const methods = Object.values(ForumAdminService.method);
+  expect(methods.length).toBeGreaterThan(15);
+  for (const method of methods) {
+    for (const headers of [{}, { authorization: `Bearer ${ada.token}` }, readHeaders(ada)]) {
+      const client = new GrpcClient(forum.service.target, headers);
+      await expect(client.call(method, {})).rejects.toMatchObject({ code: 16 });
+    }
+  }
+  const answer = await send(forum.service, "POST", `/api/agents/${ada.id}/runner-credential`, {
+    headers: readHeaders(ada),
+  });
+  expect(answer.status).toBe(401);
+  expect(
+    (await write(forum.service, ada, "POST", "/api/threads", { communityId: forum.communityId, title: "a", body: "b" }))
+      .status,
+  ).toBe(200);
+  const { communities } = await new GrpcClient(forum.service.target, asAdmin).call(
+    ForumAdminService.method.listCommunities,
+    {},
+  );
+  expect(communities.map(({ slug }) => slug)).toEqual(["home"]);
+});

@@ -1,0 +1,144 @@
+// The text of a model → its decision: what it wants done, that it wants nothing done, or why it cannot be told.
+// D1  The first decision that has a valid action counts: the whole text and fenced blocks before JSON in prose, and what
+//     reads as it stands before what had to be repaired. How many more there were is told.
+// D2  A text that was cut off is an error; never is a part of it a decision.
+// D3  Nothing is unwrapped or guessed: an object is a list of one, and an entry without action or community is dropped.
+
+import { isJsonObject, type Json, type JsonObject } from "./json.ts";
+import { type Candidate, type Scan, scanDecisions } from "./scan.ts";
+
+export interface Decision {
+  /** All entries in their order, those that are no actions too. */
+  readonly actions: readonly Json[];
+  /** Those that name an action and a community. */
+  readonly valid: readonly JsonObject[];
+  readonly outcome: "execute" | "noop:plain-text" | "noop:empty-actions-array" | "error";
+  /** Set when the outcome is an error. */
+  readonly error?: DecisionError;
+  /** The actions could not be read as they stand. */
+  readonly repaired: boolean;
+  /** For the communication log, each once; none when repair was needed. */
+  readonly strictActionTypes: readonly string[];
+  /** Decisions in the same text that do not count, because another one does. */
+  readonly furtherDecisions: number;
+}
+
+export interface DecisionError {
+  readonly message: string;
+  readonly class: "Error" | "SyntaxError";
+}
+
+export interface ParseOptions {
+  /** The model was given the schema of `{"actions": […]}` and not that of a list: see `actionSchema`. */
+  readonly isWrapped?: boolean;
+}
+
+/** Models answer in a few KB. */
+export const decisionBytesMax = 1024 * 1024;
+
+export function parseDecision(output: string, options: ParseOptions = {}): Decision {
+  if (output.length > decisionBytesMax || Buffer.byteLength(output) > decisionBytesMax) {
+    return failed({ message: "LLM output is larger than 1 MiB", class: "Error" });
+  }
+  const text = dropThoughts(output.trim());
+  if (text === undefined) {
+    return failed(truncated);
+  }
+  if (text === "") {
+    return failed({ message: "Empty LLM output", class: "Error" });
+  }
+  return decide(scanDecisions(text), options);
+}
+
+const truncated: DecisionError = { message: "truncated decision", class: "Error" };
+
+const thoughtsOpening = /^<(think|thinking)>/i;
+
+/** Undefined when the text ends in the thoughts that it begins with. */
+function dropThoughts(text: string): string | undefined {
+  const name = thoughtsOpening.exec(text)?.[1];
+  if (name === undefined) {
+    return text;
+  }
+  const closing = new RegExp(`</${name}>`, "i").exec(text);
+  return closing === null ? undefined : text.slice(closing.index + closing[0].length).trim();
+}
+
+function decide(scan: Scan, { isWrapped = false }: ParseOptions): Decision {
+  if (scan.isExhausted) {
+    return failed({ message: "LLM output has more brackets than can be made sense of", class: "Error" });
+  }
+  if (scan.isCut) {
+    return failed(truncated);
+  }
+  const read = scan.candidates.map((candidate) => readCandidate(candidate, isWrapped)).sort(compareRank);
+  const first = read.find(({ valid }) => valid.length > 0);
+  if (first !== undefined) {
+    const decisions = read.filter(({ valid }) => valid.length > 0).length;
+    return { ...decisionOf(first), outcome: "execute", furtherDecisions: decisions - 1 };
+  }
+  if (scan.problem?.isCut === true) {
+    return failed(truncated);
+  }
+  return decideNothing(read[0], scan);
+}
+
+function decideNothing(read: ReadCandidate | undefined, { problem }: Scan): Decision {
+  if (read === undefined) {
+    return problem === undefined
+      ? { ...nothing, outcome: "noop:plain-text" }
+      : failed({ message: problem.message, class: "SyntaxError" });
+  }
+  if (read.actions.length === 0) {
+    return { ...decisionOf(read), outcome: "noop:empty-actions-array" };
+  }
+  const error: DecisionError = { message: "LLM decision does not include valid actions", class: "Error" };
+  return { ...decisionOf(read), outcome: "error", error };
+}
+
+interface ReadCandidate extends Candidate {
+  readonly actions: readonly Json[];
+  readonly valid: readonly JsonObject[];
+}
+
+function readCandidate(candidate: Candidate, isWrapped: boolean): ReadCandidate {
+  const value = isWrapped ? unwrap(candidate.value) : candidate.value;
+  const actions: readonly Json[] = Array.isArray(value) ? value : [value];
+  return { ...candidate, actions, valid: actions.filter(isValid) };
+}
+
+function unwrap(value: Json): Json {
+  const isWrapper = isJsonObject(value) && Object.keys(value).length === 1 && Array.isArray(value.actions);
+  return isWrapper ? (value.actions ?? null) : value;
+}
+
+function isValid(entry: Json): entry is JsonObject {
+  return isJsonObject(entry) && Boolean(entry.action) && Boolean(entry.communitySlug);
+}
+
+/** Sorting keeps the order of the text among equals. */
+function compareRank(a: Candidate, b: Candidate): number {
+  return rankOf(a) - rankOf(b);
+}
+
+function rankOf({ isBlock, isRepaired }: Candidate): number {
+  return (isBlock ? 0 : 2) + (isRepaired ? 1 : 0);
+}
+
+function decisionOf({ actions, valid, isRepaired }: ReadCandidate): Omit<Decision, "outcome"> {
+  const strictActionTypes = isRepaired ? [] : actionTypesOf(actions);
+  return { actions, valid, repaired: isRepaired, strictActionTypes, furtherDecisions: 0 };
+}
+
+function actionTypesOf(actions: readonly Json[]): string[] {
+  const types = actions.map((each) =>
+    isJsonObject(each) && typeof each.action === "string" ? each.action.trim() : "",
+  );
+  return [...new Set(types)].filter((type) => type !== "");
+}
+
+const nothing = { actions: [], valid: [], repaired: false, strictActionTypes: [], furtherDecisions: 0 } as const;
+
+function failed(error: DecisionError): Decision {
+  return { ...nothing, outcome: "error", error };
+}

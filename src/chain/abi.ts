@@ -1,0 +1,142 @@
+// The ABI of a contract, as far as one call needs it: the functions of a name and the errors of a revert. It was given by
+// whoever registered the contract, so it is believed in nothing.
+
+import type { AbiFunction, AbiParameter } from "viem";
+import { ChainFailure, show } from "./failure.ts";
+
+export interface ContractAbi {
+  /** Of the name that was asked for, at least one; more of them differ in their arguments. */
+  readonly functions: readonly [AbiFunction, ...AbiFunction[]];
+  readonly errors: readonly AbiError[];
+}
+
+interface AbiError {
+  readonly type: "error";
+  readonly name: string;
+  readonly inputs: readonly AbiParameter[];
+}
+
+/** The largest contracts have a tenth of it. */
+const abiCharsMax = 1_000_000;
+/** No compiler writes deeper ones. */
+const depthMax = 8;
+const errorsMax = 1_000;
+
+export function isThere(abi: string | null): abi is string {
+  return abi !== null && !/^\s*(?:\[\s*\]|null)?\s*$/.test(abi);
+}
+
+export function readAbi(text: string, functionName: string): ContractAbi {
+  const items = parseItems(text);
+  const named = items.filter((item) => item.type === "function" && item.name === functionName);
+  const [first, ...more] = named.map((item) => readFunction(functionName, item));
+  if (first === undefined) {
+    throw new ChainFailure(`Contract ABI has no function ${show(functionName)}.`);
+  }
+  const errors = items.filter((item) => item.type === "error").slice(0, errorsMax);
+  return { functions: [first, ...more], errors: errors.flatMap(readError) };
+}
+
+export function isView(item: AbiFunction): boolean {
+  return item.stateMutability === "view" || item.stateMutability === "pure";
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+function parseItems(text: string): readonly Json[] {
+  const parsed = text.length <= abiCharsMax ? parseJson(text) : undefined;
+  if (!Array.isArray(parsed)) {
+    throw new ChainFailure(`Contract ABI is malformed: expected a JSON list of at most ${abiCharsMax} characters.`);
+  }
+  return parsed.filter(isObject);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function readFunction(name: string, item: Json): AbiFunction {
+  return {
+    type: "function",
+    name,
+    inputs: readParameters(item.inputs, `${name}.inputs`, 0),
+    outputs: readParameters(item.outputs, `${name}.outputs`, 0),
+    stateMutability: readMutability(item),
+  };
+}
+
+/** ABIs of before 2018 say `constant` and `payable` instead. */
+function readMutability({ stateMutability, constant, payable }: Json): AbiFunction["stateMutability"] {
+  switch (stateMutability) {
+    case "view":
+    case "pure":
+    case "payable":
+      return stateMutability;
+    case undefined:
+      return constant === true ? "view" : payable === true ? "payable" : "nonpayable";
+    default:
+      return "nonpayable";
+  }
+}
+
+function readParameters(value: unknown, place: string, depth: number): AbiParameter[] {
+  if (value === undefined) {
+    return [];
+  }
+  if (!Array.isArray(value) || depth > depthMax) {
+    throw malformed(place);
+  }
+  return value.map((each, index) => readParameter(each, `${place}[${index}]`, depth));
+}
+
+const elementary = /^(?:address|bool|string|bytes|bytes([1-9]\d?)|u?int([1-9]\d{0,2}))$/;
+const suffixes = /(?:\[\d{0,6}\]){0,4}$/;
+
+function readParameter(value: unknown, place: string, depth: number): AbiParameter {
+  const { type, name, components } = isObject(value) ? value : {};
+  const base = typeof type === "string" ? type.replace(suffixes, "") : "";
+  const isTuple = base === "tuple";
+  if (
+    typeof type !== "string" ||
+    (name !== undefined && typeof name !== "string") ||
+    !(isTuple || isElementary(base))
+  ) {
+    throw malformed(place);
+  }
+  const named = { type, ...(name !== undefined && { name }) };
+  if (!isTuple) {
+    return named;
+  }
+  const parts = readParameters(components, `${place}.components`, depth + 1);
+  if (parts.length === 0) {
+    throw malformed(place);
+  }
+  return { ...named, components: parts };
+}
+
+function isElementary(type: string): boolean {
+  const match = elementary.exec(type);
+  const [, bytes = "1", bits = "8"] = match ?? [];
+  return match !== null && Number(bytes) <= 32 && Number(bits) <= 256 && Number(bits) % 8 === 0;
+}
+
+function malformed(place: string): ChainFailure {
+  return new ChainFailure(`Contract ABI is malformed: ${place} is no parameter with a known type.`);
+}
+
+/** One that is malformed explains no revert, and is no reason to refuse a call. */
+function readError({ name, inputs }: Json): readonly AbiError[] {
+  try {
+    return typeof name === "string" ? [{ type: "error", name, inputs: readParameters(inputs, name, 0) }] : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,351 @@
+// Calls and transactions on a real chain, on this machine.
+
+import { encodeErrorResult, getAddress, parseAbi, parseTransaction } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openChainOf } from "../../src/app/open-chain.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import type { ChainCall } from "../../src/chain/call.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { createManualClock } from "../harness/manual-clock.ts";
+import { type ChainOf, callOf, chainOf, ledgerAt, prepareTx } from "./calls.ts";
+import { ledgerAbi } from "./ledger.ts";
+import { addressOf, type LocalNode, localChainId, startLocalNode } from "./local-node.ts";
+import { answer, openNodeGate } from "./node-gate.ts";
+
+let node: LocalNode;
+beforeAll(async () => {
+  node = await startLocalNode();
+});
+afterAll(async () => {
+  await node[Symbol.asyncDispose]();
+});
+
+test("a view is called and answers with integers as decimal text and tuples as lists", async () => {
+  const { ledger, chain } = await open();
+  const called = { type: "call", contractAddress: ledger, args: [] };
+  expect(await chain.execute(callOf(ledger, "limit"))).toEqual({ ...called, functionName: "limit", result: "1000" });
+  expect(await chain.execute(callOf(ledger, "huge"))).toMatchObject({ result: String(2n ** 256n - 1n) });
+  expect(await chain.execute(callOf(ledger, "summary"))).toMatchObject({
+    result: ["0", [getAddress(ledger), "0"], "0x010203", ["-5", "5"]],
+  });
+});
+
+test("a transaction is sent and mined, and told with its hash, gas and block", async () => {
+  const { ledger, chain } = await open();
+  const args = [[{ by: ledger, amount: "7" }, [ledger, 5]]];
+  const result = await chain.execute(callOf(ledger, "addMany", args));
+  expect(result).toEqual({
+    type: "tx",
+    contractAddress: ledger,
+    functionName: "addMany",
+    args,
+    hash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+    status: 1,
+    gasUsed: expect.stringMatching(/^\d+$/),
+    blockNumber: expect.any(Number),
+  });
+  expect(JSON.parse(JSON.stringify(result))).toEqual(result);
+  expect(await node.readTotal(ledger)).toBe(12n);
+});
+
+test("value is sent up to the cap, to functions that take it", async () => {
+  const { ledger, chain, sender } = await open({ valueMaxWei: 5n });
+  expect(await chain.execute(callOf(ledger, "pay", [], "5"))).toMatchObject({ type: "tx", status: 1 });
+  expect(await chain.execute(callOf(ledger, "paid", [sender]))).toMatchObject({ result: "5" });
+  expect(await chain.execute(callOf(ledger, "pay", [], "6"))).toEqual({
+    error: "value: 6 wei is above the cap of 5 (decisions.tx.value_max_wei).",
+  });
+  expect(await node.countMined(sender)).toBe(1);
+});
+
+test("what would revert is not sent, and its reason is told", async () => {
+  const { ledger, chain, sender } = await open();
+  const reasons = [
+    ["addOnce", [5, 1], "Reverted in simulation: total has changed."],
+    ["add", ["2000"], 'Reverted in simulation: TooMuch("2000", "1000").'],
+    ["fail", [], 'Reverted in simulation: Panic("1").'],
+  ] as const;
+  for (const [functionName, args, error] of reasons) {
+    expect(await chain.execute(callOf(ledger, functionName, args))).toEqual({ error });
+  }
+  const withoutErrors = ledgerAt(ledger, { abi: JSON.stringify(ledgerAbi.filter(({ type }) => type !== "error")) });
+  expect(await chain.execute({ contracts: [withoutErrors], functionName: "add", args: ["2000"] })).toEqual({
+    error: expect.stringMatching(/^Reverted in simulation: an error that is not in the ABI, 0x[0-9a-f]+\.$/),
+  });
+  expect(await node.countMined(sender)).toBe(0);
+});
+
+test("what the simulation allowed and the chain did not is told as reverted", async () => {
+  const { ledger, chain } = await open();
+  const prepared = await prepareTx(chain, callOf(ledger, "addOnce", [0, 1]));
+  await node.write(ledger, "addOnce", [0n, 9n]);
+  expect(await chain.broadcast(prepared)).toEqual({ state: "sent" });
+  expect(await chain.confirm(prepared)).toMatchObject({ type: "tx", hash: prepared.hash, status: 0 });
+  expect(await node.readTotal(ledger)).toBe(9n);
+});
+
+test("what needs more gas than the cap is not sent", async () => {
+  const { ledger, chain, sender } = await open({ gasMax: 60_000n });
+  expect(await chain.execute(callOf(ledger, "burn", [500]))).toEqual({
+    error: expect.stringMatching(/^gas: it needs \d+, above the cap of 60000 \(decisions\.tx\.gas_max\)\.$/),
+  });
+  expect(await chain.execute(callOf(ledger, "burn", [1]))).toMatchObject({ type: "tx", status: 1 });
+  expect(await node.countMined(sender)).toBe(1);
+});
+
+test("a dry run simulates and sends nothing", async () => {
+  const { ledger, chain, sender } = await open({ dryRun: true });
+  expect(await chain.execute(callOf(ledger, "pay", [], "5"))).toEqual({
+    type: "dry_run",
+    contractAddress: ledger,
+    functionName: "pay",
+    args: [],
+    value: "5",
+    gas: expect.stringMatching(/^\d+$/),
+    result: [],
+  });
+  expect(await chain.execute(callOf(ledger, "add", [2000]))).toMatchObject({ error: expect.stringMatching(/TooMuch/) });
+  expect(await chain.execute(callOf(ledger, "limit"))).toMatchObject({ type: "call", result: "1000" });
+  expect(await node.countMined(sender)).toBe(0);
+});
+
+test("on another chain than that of the settings nothing is called, until the node is another one", async () => {
+  await using gate = await openNodeGate(node.url);
+  const { ledger, chain, sender } = await open({ rpcUrl: gate.url });
+  gate.decide((method) => (method === "eth_chainId" ? answer({ result: "0x1" }) : "pass"));
+  for (const functionName of ["limit", "pay"]) {
+    expect(await chain.execute(callOf(ledger, functionName))).toEqual({
+      error: "The node serves chain 1, not chain 31337 (decisions.tx.chain_id).",
+    });
+  }
+  expect(new Set(gate.asked)).toEqual(new Set(["eth_chainId"]));
+  gate.decide(() => "pass");
+  expect(await chain.execute(callOf(ledger, "pay"))).toMatchObject({ type: "tx", status: 1 });
+  expect(await node.countMined(sender)).toBe(1);
+});
+
+test("concurrent transactions of one sender take a nonce each", async () => {
+  const { ledger, chain, sender } = await open();
+  const calls = Array.from({ length: 6 }, () => chain.execute(callOf(ledger, "pay", [], "1")));
+  const results = await Promise.all(calls);
+  expect(results).toEqual(calls.map(() => expect.objectContaining({ type: "tx", status: 1 })));
+  expect(await node.countMined(sender)).toBe(6);
+  expect(await chain.execute(callOf(ledger, "paid", [sender]))).toMatchObject({ result: "6" });
+});
+
+test("a transaction that is broadcast again is executed once, also after it was mined", async () => {
+  const { ledger, chain, sender } = await open();
+  const prepared = await prepareTx(chain, callOf(ledger, "pay", [], "3"));
+  const broadcasts = await Promise.all([1, 2, 3].map(() => chain.broadcast(prepared)));
+  const mined = await chain.confirm(prepared);
+  broadcasts.push(await chain.broadcast(prepared));
+  expect(new Set(broadcasts.map(({ state }) => state))).toEqual(new Set(["sent"]));
+  expect(mined).toMatchObject({ type: "tx", status: 1 });
+  expect(await chain.confirm(prepared)).toEqual(mined);
+  expect(await node.countMined(sender)).toBe(1);
+  expect(await chain.execute(callOf(ledger, "paid", [sender]))).toMatchObject({ result: "3" });
+});
+
+test.each([
+  ["before it was broadcast", 0],
+  ["after it was broadcast", 1],
+])("a process that dies %s leaves what another one finishes, once", async (_, broadcasts) => {
+  const { ledger, chain, sender, again } = await open();
+  const stored = JSON.stringify(await prepareTx(chain, callOf(ledger, "pay", [], "3")));
+  for (let count = 0; count < broadcasts; count++) {
+    await chain.broadcast(JSON.parse(stored));
+  }
+  const next = again();
+  expect(await next.broadcast(JSON.parse(stored))).toEqual({ state: "sent" });
+  expect(await next.confirm(JSON.parse(stored))).toMatchObject({ type: "tx", status: 1 });
+  expect(await next.execute(callOf(ledger, "pay", [], "4"))).toMatchObject({ type: "tx", status: 1 });
+  expect(await node.countMined(sender)).toBe(2);
+  expect(await next.execute(callOf(ledger, "paid", [sender]))).toMatchObject({ result: "7" });
+});
+
+test("what was prepared for a nonce that another transaction used is refused, and nothing is done twice", async () => {
+  const { ledger, chain, sender, again } = await open();
+  const prepared = await prepareTx(chain, callOf(ledger, "pay", [], "3"));
+  expect(await again().execute(callOf(ledger, "pay", [], "4"))).toMatchObject({ type: "tx", status: 1 });
+  expect(await chain.broadcast(prepared)).toEqual({ state: "refused", error: expect.stringMatching(/nonce/i) });
+  expect(await node.countMined(sender)).toBe(1);
+});
+
+test("what is given up leaves its nonce to the next one", async () => {
+  const { ledger, chain } = await open();
+  const abandoned = await prepareTx(chain, callOf(ledger, "pay", [], "3"));
+  chain.abandon(abandoned);
+  const next = await prepareTx(chain, callOf(ledger, "pay", [], "4"));
+  expect(next.nonce).toBe(abandoned.nonce);
+  expect(await chain.broadcast(next)).toEqual({ state: "sent" });
+  expect(await chain.broadcast(abandoned)).toEqual({
+    state: "refused",
+    error: "Nonce 0 was used by another transaction.",
+  });
+});
+
+test("whoever waits for the sender's turn may stop waiting, and does not hold up who comes after", async () => {
+  const { ledger, chain, sender } = await open();
+  const prepared = await prepareTx(chain, callOf(ledger, "pay"));
+  const stop = new AbortController();
+  const stopped = chain.execute(callOf(ledger, "pay"), stop.signal);
+  const patient = chain.execute(callOf(ledger, "pay"));
+  stop.abort(new Error("enough"));
+  await expect(stopped).rejects.toThrow("enough");
+  await chain.broadcast(prepared);
+  expect(await patient).toMatchObject({ type: "tx", status: 1 });
+  expect(await node.countMined(sender)).toBe(2);
+});
+
+test("an answer that is lost on its way back does not make two of a transaction", async () => {
+  await using gate = await openNodeGate(node.url);
+  const { ledger, chain, sender } = await open({ rpcUrl: gate.url });
+  gate.decide((method) => (method === "eth_sendRawTransaction" ? "lose answer" : "pass"));
+  expect(await chain.execute(callOf(ledger, "pay", [], "3"))).toMatchObject({ type: "tx", status: 1 });
+  expect(await node.countMined(sender)).toBe(1);
+});
+
+test("a node that is away before anything was signed is told, and nothing was sent", async () => {
+  await using gate = await openNodeGate(node.url);
+  const { ledger, chain, sender } = await open({ rpcUrl: gate.url });
+  const places = ["eth_chainId", "eth_call", "eth_estimateGas", "eth_getTransactionCount", "eth_getBlockByNumber"];
+  for (const place of places) {
+    gate.decide((method) => (method === place ? "lose" : "pass"));
+    expect(await chain.execute(callOf(ledger, "pay")), place).toEqual({ error: "The node cannot be reached." });
+    expect(gate.asked.at(-1)).toBe(place);
+  }
+  gate.decide(() => "pass");
+  expect(await chain.execute(callOf(ledger, "pay"))).toMatchObject({ type: "tx", status: 1 });
+  expect(await node.countMined(sender)).toBe(1);
+});
+
+test("a node that does not answer is not waited for without end", async () => {
+  await using gate = await openNodeGate(node.url);
+  const { ledger, chain } = await open({ rpcUrl: gate.url, answerTimeoutMs: 50 });
+  gate.decide(() => "leave");
+  expect(await chain.execute(callOf(ledger, "pay"))).toEqual({ error: "The node gave no answer in time." });
+});
+
+test("a chain without a base fee gets transactions of the old form", async () => {
+  await using gate = await openNodeGate(node.url);
+  const { ledger, chain } = await open({ rpcUrl: gate.url });
+  const block = answer({ result: { number: "0x1", transactions: [] } });
+  gate.decide((method) => (method === "eth_getBlockByNumber" ? block : "pass"));
+  const prepared = await prepareTx(chain, callOf(ledger, "pay"));
+  expect(parseTransaction(prepared.raw as `0x${string}`)).toMatchObject({ type: "legacy", chainId: localChainId });
+  expect(await chain.broadcast(prepared)).toEqual({ state: "sent" });
+  expect(await chain.confirm(prepared)).toMatchObject({ type: "tx", status: 1 });
+});
+
+test("a node that is away from the broadcast on leaves it open, and what comes next does not take its nonce", async () => {
+  await using gate = await openNodeGate(node.url);
+  const clock = createManualClock({ jump: true });
+  const { ledger, chain, sender } = await open({ rpcUrl: gate.url, clock, pollMs: 10_000 });
+  gate.decide((method) => (/Raw|ByHash|Receipt/.test(method) ? "lose" : "pass"));
+  expect(await chain.execute(callOf(ledger, "pay", [], "3"))).toEqual({
+    error: expect.stringMatching(/^Transaction 0x\w+ was not confirmed within 30 s; it may still be\. The node cannot/),
+    hash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+  });
+  expect(await chain.execute(callOf(ledger, "pay", [], "4"))).toEqual({
+    error: "The transaction before this one may not have been sent yet; nothing is sent until it is.",
+  });
+  gate.decide(() => "pass");
+  const prepared = await prepareTx(chain, callOf(ledger, "pay", [], "4"));
+  expect(prepared.nonce).toBe(1);
+  await chain.broadcast(prepared);
+  expect(await chain.execute(callOf(ledger, "paid", [sender]))).toMatchObject({ result: "7" });
+});
+
+test("a transaction that is not mined in time is told with its hash, and can be waited for again", async () => {
+  const { ledger, chain, again } = await open({ clock: createManualClock({ jump: true }), pollMs: 10_000 });
+  await using _ = await withoutMining();
+  const prepared = await prepareTx(chain, callOf(ledger, "pay", [], "3"));
+  await chain.broadcast(prepared);
+  expect(await chain.confirm(prepared)).toEqual({
+    error: `Transaction ${prepared.hash} was not confirmed within 30 s; it may still be.`,
+    hash: prepared.hash,
+  });
+  const stop = new AbortController();
+  const waiting = again({ clock: createManualClock() }).confirm(prepared, stop.signal);
+  stop.abort(new Error("enough"));
+  await expect(waiting).rejects.toThrow("enough");
+  await node.setMining(true);
+  expect(await again().confirm(prepared)).toMatchObject({ type: "tx", status: 1 });
+});
+
+test("a transaction that the node has forgotten is sent again before the next one", async () => {
+  const { ledger, chain, sender, again } = await open();
+  await using _ = await withoutMining();
+  const first = await prepareTx(chain, callOf(ledger, "pay", [], "3"));
+  await chain.broadcast(first);
+  await node.forget(first.hash as `0x${string}`);
+  const second = await prepareTx(chain, callOf(ledger, "pay", [], "4"));
+  expect(second.nonce).toBe(first.nonce + 1);
+  await chain.broadcast(second);
+  await node.setMining(true);
+  const results = [await again().confirm(first), await again().confirm(second)];
+  expect(results).toEqual(results.map(() => expect.objectContaining({ status: 1 })));
+  expect(await chain.execute(callOf(ledger, "paid", [sender]))).toMatchObject({ result: "7" });
+});
+
+test("a sender without money is refused by the node in its words", async () => {
+  const { ledger, chain } = await open({ privateKey: `0x${"5e".repeat(32)}` });
+  expect(await chain.execute(callOf(ledger, "pay", [], "3"))).toEqual({ error: expect.stringMatching(/funds/i) });
+});
+
+test("a contract that sends callers to a URL is not followed there", async () => {
+  await using gate = await openNodeGate(node.url);
+  const { ledger, chain } = await open({ rpcUrl: gate.url });
+  const abi = parseAbi([
+    "error OffchainLookup(address sender, string[] urls, bytes callData, bytes4 callback, bytes extra)",
+  ]);
+  const args = [ledger, [`${gate.url}{sender}/{data}`], "0x", "0x00000000", "0x"] as const;
+  const data = encodeErrorResult({ abi, errorName: "OffchainLookup", args });
+  gate.decide((method) => (method === "eth_call" ? answer({ error: { code: 3, message: "reverted", data } }) : "pass"));
+  expect(await chain.execute(callOf(ledger, "limit"))).toEqual({
+    error: expect.stringMatching(/^Reverted in simulation: an error that is not in the ABI, 0x556f1830/),
+  });
+  expect(gate.asked).toEqual(["eth_chainId", "eth_call"]);
+});
+
+test("the settings open the way, within their limits", async () => {
+  const ledger = await node.deployLedger();
+  const environment = {
+    RUNNEL_DECISIONS_TX_ENABLED: "true",
+    RUNNEL_DECISIONS_TX_RPC_URL: node.url,
+    RUNNEL_DECISIONS_TX_CHAIN_ID: String(localChainId),
+    RUNNEL_DECISIONS_TX_PRIVATE_KEY: node.takeKey(),
+    RUNNEL_DECISIONS_TX_ALLOW: `${ledger}:pay, ${ledger}:limit`,
+    RUNNEL_DECISIONS_TX_VALUE_MAX_WEI: "9",
+  };
+  const run = async (changes: Record<string, string>, call: ChainCall) =>
+    await (await openChainOf(loadConfig({ ...environment, ...changes }), systemClock)).execute(call);
+  const pay = callOf(ledger, "pay", [], "9");
+  expect(await run({}, callOf(ledger, "limit"))).toMatchObject({ type: "call", result: "1000" });
+  expect(await run({}, callOf(ledger, "pay", [], "10"))).toMatchObject({ error: expect.stringMatching(/cap of 9/) });
+  expect(await run({}, callOf(ledger, "add", [1]))).toMatchObject({ error: expect.stringMatching(/allow-list/) });
+  expect(await run({ RUNNEL_DECISIONS_TX_DRY_RUN: "true" }, pay)).toMatchObject({ type: "dry_run" });
+  expect(await run({ RUNNEL_DECISIONS_TX_GAS_MAX: "21000" }, pay)).toMatchObject({
+    error: expect.stringMatching(/^gas:/),
+  });
+  const missing = { error: "Execution wallet or Alchemy key missing." };
+  expect(await run({ RUNNEL_DECISIONS_TX_ENABLED: "false" }, pay)).toEqual(missing);
+  expect(await run({ RUNNEL_DECISIONS_TX_PRIVATE_KEY: "" }, pay)).toEqual(missing);
+});
+
+/** A contract of its own, a sender of its own, and ways to the chain for it; `again` is that of another process. */
+async function open(changes: Partial<ChainOf> = {}) {
+  const ledger = await node.deployLedger();
+  const options = { rpcUrl: node.url, privateKey: node.takeKey(), ledger, ...changes };
+  return {
+    ledger,
+    sender: addressOf(options.privateKey),
+    chain: chainOf(options),
+    again: (more: Partial<ChainOf> = {}) => chainOf({ ...options, clock: systemClock, pollMs: 20, ...more }),
+  };
+}
+
+async function withoutMining(): Promise<AsyncDisposable> {
+  await node.setMining(false);
+  return { [Symbol.asyncDispose]: () => node.setMining(true) };
+}

@@ -1,0 +1,77 @@
+// The settings of transactions: off by default, complete or refused, and secret where they are.
+
+import { expect, test } from "vitest";
+import { checkConfig, explainConfig } from "../../src/config/explain.ts";
+import { loadConfig, readConfig } from "../../src/config/load.ts";
+import { secretsOf } from "../../src/config/secrets.ts";
+import { makePlace, readYamlConfig, refusalOf } from "./place.ts";
+
+const startable = { RUNNEL_AUTH_HMAC_SECRET: "a", RUNNEL_DEFAULTS_MODEL: "demo" };
+const url = "https://node.example/v2/canary-of-the-node";
+const privateKey = `0x${"ca7a".repeat(16)}`;
+const contract = `0x${"aB".repeat(20)}`;
+
+test("nothing is called, allowed or paid by default", () => {
+  expect(loadConfig({})).toMatchObject({
+    txEnabled: false,
+    txRpcUrl: "",
+    txChainId: undefined,
+    txPrivateKey: "",
+    txAllow: [],
+    txValueMaxWei: "0",
+    txDryRun: false,
+  });
+});
+
+test("a YAML file may have them as they are, in lists or in one text", async () => {
+  const tx = (allow: string) =>
+    `decisions:\n  tx:\n    chain_id: 1\n    private_key: ${privateKey}\n    allow: ${allow}\n    value_max_wei: 10000000000000000000000`;
+  for (const allow of [`["${contract}:pay", "${contract}:$_1"]`, `"${contract}:pay, ${contract}:$_1"`]) {
+    expect(await readYamlConfig(tx(allow))).toMatchObject({
+      txChainId: 1,
+      txPrivateKey: privateKey,
+      txAllow: [`${contract}:pay`, `${contract}:$_1`],
+      txValueMaxWei: "10000000000000000000000",
+    });
+  }
+});
+
+test("key and address of the node come from files too, and are shown nowhere", async () => {
+  const { sources, write } = await makePlace();
+  const environment = {
+    RUNNEL_DECISIONS_TX_RPC_URL_FILE: await write("url", `${url}\n`),
+    RUNNEL_DECISIONS_TX_PRIVATE_KEY_FILE: await write("key", `${privateKey}\n`),
+  };
+  const config = readConfig({ ...sources, environment });
+  expect(config).toMatchObject({ txRpcUrl: url, txPrivateKey: privateKey });
+  expect(secretsOf(config)).toEqual(expect.arrayContaining([url, privateKey]));
+  expect(JSON.stringify(explainConfig({ ...sources, environment }))).not.toMatch(/canary|ca7a/);
+});
+
+test.each([
+  ["RPC_URL", ["canary", "ftp://canary", "wss://canary", `https://${"canary".repeat(400)}`]],
+  ["PRIVATE_KEY", ["canary", privateKey.slice(1), `${privateKey}00`, privateKey.slice(0, -1)]],
+  ["CHAIN_ID", ["0", "-1", "sepolia", "1e3"]],
+  ["ALLOW", [contract, `${contract}:`, `${contract}:*`, "pay", `${contract.slice(0, -1)}:pay`, `${contract}:pay()`]],
+  ["VALUE_MAX_WEI", ["-1", "1.5", "1e18", "1 ether", "0x10"]],
+  ["GAS_MAX", ["0", "1e9"]],
+])("%s is refused where it is none, without a secret in the words", async (name, values) => {
+  for (const value of values) {
+    const { sources } = await makePlace({ [`RUNNEL_DECISIONS_TX_${name}`]: value });
+    const words = refusalOf(sources);
+    expect(words).toContain(`RUNNEL_DECISIONS_TX_${name}`);
+    expect(words).not.toMatch(/canary|ca7a/);
+  }
+});
+
+test("what is missing once transactions are on is told before the start", async () => {
+  const on = { ...startable, RUNNEL_DECISIONS_TX_ENABLED: "true" };
+  const { sources } = await makePlace({ ...on, RUNNEL_DECISIONS_TX_CHAIN_ID: "1" });
+  expect(checkConfig(sources)).toEqual([
+    "decisions.tx.enabled needs decisions.tx.rpc_url: set it too",
+    "decisions.tx.enabled needs decisions.tx.private_key: set it too",
+  ]);
+  const whole = { RUNNEL_DECISIONS_TX_RPC_URL: url, RUNNEL_DECISIONS_TX_PRIVATE_KEY: privateKey };
+  expect(checkConfig((await makePlace({ ...on, ...whole, RUNNEL_DECISIONS_TX_CHAIN_ID: "1" })).sources)).toEqual([]);
+  expect(checkConfig((await makePlace(startable)).sources)).toEqual([]);
+});

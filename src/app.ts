@@ -2,6 +2,7 @@
 
 import type { Ground } from "./app/ground.ts";
 import { openCallbacks } from "./app/open-callbacks.ts";
+import { openSchedule } from "./app/open-decisions.ts";
 import { openLog } from "./app/open-log.ts";
 import type { Address } from "./app/open-ports.ts";
 import { openRunners } from "./app/open-runners.ts";
@@ -148,7 +149,8 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
   const runlog = await openLog(ground, lease);
   const thinking = await openThinking(ground);
   const runners = await openRunners(ground, runlog);
-  const runs: Dispatcher = await openRuns(ground, lease, runlog, thinking, runners);
+  const ownAddress = Promise.withResolvers<Address>();
+  const runs: Dispatcher = await openRuns(ground, lease, runlog, thinking, runners, ownAddress.promise);
   openCallbacks(ground, runlog);
   const pulse = new Pulse({ connections, clock, events });
   closers.defer(() => pulse.close());
@@ -160,6 +162,8 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     ...runners,
     dispatcher: runs,
   });
+  ownAddress.resolve(address);
+  openSchedule(ground, { ...runlog, dispatcher: runs });
   events.serverListening(address);
   return {
     ...address,

@@ -1,6 +1,7 @@
 // What works on runs: the drivers, who hands them runs, and who looks after runs that nobody works on.
 
 import { createBenchmark } from "../drivers/benchmark/benchmark.ts";
+import { createDecisionCycle } from "../drivers/decision-cycle/decision-cycle.ts";
 import { createLlmLoop } from "../drivers/llm-loop/llm-loop.ts";
 import { createRemoteRunner } from "../drivers/remote-runner/remote-runner.ts";
 import { createTextExchange } from "../drivers/text-exchange/text-exchange.ts";
@@ -13,6 +14,7 @@ import type { Lease } from "../runs/lease.ts";
 import { Reaper } from "../runs/reap.ts";
 import { supervise } from "../runs/supervise.ts";
 import type { Ground } from "./ground.ts";
+import { type OwnAddress, openDecisions } from "./open-decisions.ts";
 import { openExchanges } from "./open-exchanges.ts";
 import { openJobTasks } from "./open-jobs.ts";
 import type { Runlog } from "./open-log.ts";
@@ -26,9 +28,11 @@ export async function openRuns(
   ground: Ground,
   lease: Lease,
   { log, wakeup }: Runlog,
-  { models, toolbox, dayBudget }: Thinking,
+  thinking: Thinking,
   { mailboxes, runTokens }: Runners,
+  ownAddress: Promise<OwnAddress>,
 ): Promise<Dispatcher> {
+  const { models, toolbox, dayBudget } = thinking;
   const { config, clock, events, traces, connections, egress, workDirs, closers } = ground;
   const { db, control } = connections;
   const defaults = {
@@ -42,6 +46,7 @@ export async function openRuns(
     createLlmLoop({ ...shared, toolbox }),
     createBenchmark({ ...shared, openTask: openJobTasks(ground) }),
     createTextExchange(openExchanges(ground, toolbox)),
+    createDecisionCycle(await openDecisions(ground, thinking, ownAddress)),
     createRemoteRunner({
       clock,
       mailboxes,

@@ -106,12 +106,29 @@ export const folderFailpoints = [
   "file.moved",
 ] as const;
 
+/** Those by which only a decision cycle comes: it is started, asks its model, and does its actions one by one. */
+export const decisionFailpoints = [
+  "cycle.written",
+  "cycle.committed",
+  "context.read",
+  "decided.written",
+  "decision.committed",
+  "action.begun",
+  "action.sent",
+  "action.settled",
+] as const;
+
+/** Those by which only an agent's transaction comes: it is signed and stored, and it was sent. */
+export const txFailpoints = ["tx.begun", "tx.sent"] as const;
+
 export const allFailpoints = [
   ...failpoints,
   ...jobFailpoints,
   ...runnerFailpoints,
   ...exchangeFailpoints,
   ...folderFailpoints,
+  ...decisionFailpoints,
+  ...txFailpoints,
 ] as const;
 
 /** The places of every run. */

@@ -2,7 +2,9 @@
 
 import type { Key } from "./key.ts";
 import { authKeys, type ClientKey } from "./keys/auth.ts";
+import { decisionKeys } from "./keys/decisions.ts";
 import { exchangeKeys } from "./keys/exchanges.ts";
+import { forumKeys } from "./keys/forum.ts";
 import { hostKeys } from "./keys/host.ts";
 import { modelKeys } from "./keys/models.ts";
 import { operationKeys } from "./keys/operation.ts";
@@ -11,6 +13,7 @@ import { serverKeys } from "./keys/server.ts";
 import { sessionKeys } from "./keys/sessions.ts";
 import { toolKeys } from "./keys/tools.ts";
 import { trustKeys } from "./keys/trust.ts";
+import { txKeys } from "./keys/tx.ts";
 
 export type { ClientKey, Key };
 
@@ -24,6 +27,9 @@ export const keys = {
   ...exchangeKeys,
   ...trustKeys,
   ...hostKeys,
+  ...forumKeys,
+  ...decisionKeys,
+  ...txKeys,
   ...operationKeys,
 } as const satisfies Record<string, Key<unknown>>;
 

@@ -20,6 +20,8 @@ export function checkRequirements(resolution: Resolution): Requirements {
       ...problems,
       ...findKeyWithoutServer(resolution),
       ...findUnknownRegions(resolution),
+      ...findUnreachableForum(resolution),
+      ...findMissingOfTx(resolution),
       ...findTlsProblems(resolution.config),
     ],
     hint: missing.length === 0 ? undefined : [...missing.map((each) => each.fix), devNeedsNone].join("\n"),
@@ -84,4 +86,22 @@ function findUnknownRegions({ config }: Resolution): Problem[] {
   const unknown = config.jobsServedRegions.filter((region) => !config.jobsRegions.includes(region));
   const [served, all] = [keys.jobsServedRegions.path, keys.jobsRegions.path];
   return unknown.map((region) => ({ field: served, text: `${served} has "${region}", which ${all} has not: add it` }));
+}
+
+/** The way to itself over the loopback has no name that a certificate could hold. */
+function findUnreachableForum({ config }: Resolution): Problem[] {
+  const isReachable = config.tlsCertFile === "" || config.decisionsForumUrl !== "";
+  const path = keys.decisionsForumUrl.path;
+  const text = `${path} is needed where the service's own port speaks TLS: set it to the name in the certificate`;
+  return isReachable || config.decisionsAgents.length === 0 ? [] : [{ field: path, text }];
+}
+
+/** Without them every transaction would be refused, and nobody would know why. */
+function findMissingOfTx({ config, settings }: Resolution): Problem[] {
+  const names = ["txRpcUrl", "txChainId", "txPrivateKey"] as const;
+  const missing = names.filter((name) => (config[name] ?? "") === "" && settings[name].isValid);
+  const path = keys.txEnabled.path;
+  return config.txEnabled
+    ? missing.map((name) => ({ field: path, text: `${path} needs ${keys[name].path}: set it too` }))
+    : [];
 }

@@ -3,10 +3,12 @@
 
 import type { Clock } from "../base/clock.ts";
 import { lowestUuid } from "../base/ids.ts";
+import { deleteExpiredAgentNonces } from "../storage/agent-credential.ts";
 import { deleteExpiredArtifacts } from "../storage/artifact.ts";
 import { deleteAuditEntries } from "../storage/audit-entry.ts";
 import { deleteSettledCallbacks } from "../storage/callback.ts";
 import { deleteIdleCheckpoints } from "../storage/checkpoint.ts";
+import { deleteOldCommunications } from "../storage/communication.ts";
 import type { Db } from "../storage/database.ts";
 import {
   deleteUsageBefore,
@@ -56,6 +58,8 @@ const usageDaysMax = 90;
 const trustEventDaysMax = 90;
 /** The same for what runs asked of their host. */
 const auditDaysMax = 90;
+/** As its document says. */
+const communicationDaysMax = 14;
 /** Whoever writes a value goes on with it at once. */
 const pieceAgeMaxMs = 3_600_000;
 /** Nobody waits for an answer as long as that. */
@@ -106,7 +110,9 @@ export class Maintenance {
     { name: "jobs", intervalMs: slowIntervalMs, work: (db) => this.#dropJobs(db) },
     { name: "audit", intervalMs: slowIntervalMs, work: (db) => this.#dropTrustEvents(db) },
     { name: "host data", intervalMs: slowIntervalMs, work: (db) => this.#dropHostData(db) },
+    { name: "communications", intervalMs: slowIntervalMs, work: (db) => this.#dropCommunications(db) },
     { name: "workers", intervalMs: slowIntervalMs, work: (db) => this.#dropWorkers(db) },
+    { name: "agent nonces", intervalMs, work: (db) => this.#dropAgentNonces(db) },
   ];
   readonly #dueAtMs = new Map<Part, number>();
   #working: Promise<void> | undefined;
@@ -230,10 +236,19 @@ export class Maintenance {
     await this.#inBatches(limit, () => deleteStalePieces(db, { ageMs: pieceAgeMaxMs, limit }));
   }
 
+  async #dropCommunications(db: Db): Promise<void> {
+    const args = { createdBefore: this.#lowestUuidOf(communicationDaysMax), limit: erasedRowsMax };
+    await this.#inBatches(erasedRowsMax, () => deleteOldCommunications(db, args));
+  }
+
   async #dropWorkers(db: Db): Promise<void> {
     const limit = erasedRowsMax;
     await this.#inBatches(limit, () => deleteUnseenWorkerSessions(db, { ageMs: workerAgeMaxMs, limit }));
     await this.#inBatches(limit, () => deleteOldForwardedReports(db, { ageMs: reportAgeMaxMs, limit }));
+  }
+
+  async #dropAgentNonces(db: Db): Promise<void> {
+    await this.#inBatches(erasedRowsMax, () => deleteExpiredAgentNonces(db, { limit: erasedRowsMax }));
   }
 
   /** Of so many days ago. */

@@ -7,6 +7,7 @@ import type { Agent, Callback } from "#gen/runnel/v1/session_pb.js";
 import type { ResultInit } from "../runlog/result.ts";
 import type { RunSpan } from "../telemetry/traces.ts";
 import type { WorkPlace } from "../tools/work-place.ts";
+import type { DecidedEffects } from "./decided.ts";
 import type { ExchangedEffects } from "./exchanged.ts";
 import type { ReportedEffects } from "./reported.ts";
 import type { StopReason } from "./stop.ts";
@@ -102,6 +103,8 @@ export interface StepEffects {
   readonly reported?: ReportedEffects;
   /** How far an exchange has come. */
   readonly exchanged?: ExchangedEffects;
+  /** How far a decision cycle has come. */
+  readonly decided?: DecidedEffects;
 }
 
 export type DriverEnd = CompletedEnd | FailedEnd | ParkedEnd;

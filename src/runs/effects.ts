@@ -10,6 +10,7 @@ import type { Transaction } from "../storage/database.ts";
 import { setTurn } from "../storage/run.ts";
 import { insertToolCalls, markToolCallsLogged, recordToolOutcome } from "../storage/tool-call.ts";
 import { appendTranscript } from "../storage/transcript.ts";
+import { applyDecided } from "./decided.ts";
 import type { StepEffects } from "./driver.ts";
 import { applyExchanged } from "./exchanged.ts";
 import { applyReported } from "./reported.ts";
@@ -53,6 +54,10 @@ export async function applyEffects(
   if (effects.exchanged !== undefined) {
     await applyExchanged(trx, session, effects.exchanged);
     failpoint("exchanged.written");
+  }
+  if (effects.decided !== undefined) {
+    await applyDecided(trx, runId, effects.decided);
+    failpoint("decided.written");
   }
   if (effects.checkpoint !== undefined) {
     const checkpoint = { ...effects.checkpoint, sequence: chain.count };

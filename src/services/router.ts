@@ -10,7 +10,10 @@ import { HostService } from "#gen/runnel/host/v1/host_service_pb.js";
 import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { CallbackService } from "#gen/runnel/v1/callback_service_pb.js";
+import { DecisionService } from "#gen/runnel/v1/decision_service_pb.js";
 import { ExchangeService } from "#gen/runnel/v1/exchange_service_pb.js";
+import { ForumAdminService } from "#gen/runnel/v1/forum_admin_service_pb.js";
+import { ForumService } from "#gen/runnel/v1/forum_service_pb.js";
 import { JobService } from "#gen/runnel/v1/job_service_pb.js";
 import { KnowledgeService } from "#gen/runnel/v1/knowledge_service_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
@@ -26,9 +29,12 @@ import { createApprovalService } from "./approval-service.ts";
 import { createAuthService } from "./auth-service.ts";
 import { createCallbackService } from "./callback-service.ts";
 import { createDeadlineInterceptor } from "./deadline.ts";
+import { createDecisionService } from "./decision-service.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { createExchangeService } from "./exchange-service.ts";
 import { createFaultInterceptor, toConnectError } from "./faults.ts";
+import { createForumAdminService } from "./forum-admin-service.ts";
+import { createForumService } from "./forum-service.ts";
 import { createHealthService } from "./health-service.ts";
 import { createHostService } from "./host-service.ts";
 import { createJobService } from "./job-service.ts";
@@ -58,6 +64,9 @@ export const services = [
   KnowledgeService,
   ExchangeService,
   ProviderService,
+  ForumService,
+  ForumAdminService,
+  DecisionService,
   SystemService,
   HostService,
 ] as const;
@@ -105,6 +114,9 @@ export function createRouter(deps: ServiceDeps, limits = routerLimits): ConnectR
     .service(KnowledgeService, createKnowledgeService(deps))
     .service(ExchangeService, createExchangeService(deps))
     .service(ProviderService, createProviderService(deps))
+    .service(ForumService, createForumService(deps))
+    .service(ForumAdminService, createForumAdminService(deps))
+    .service(DecisionService, createDecisionService(deps))
     .service(SystemService, createSystemService(deps))
     .service(HostService, createHostService(deps))
     .service(Health, createHealthService({ ...deps, services }));

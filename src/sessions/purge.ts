@@ -7,6 +7,7 @@ import { purgeResult } from "../runlog/purge-result.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
 import { deleteCheckpoints } from "../storage/checkpoint.ts";
 import type { Db, Transaction } from "../storage/database.ts";
+import { deleteCycles } from "../storage/decision-cycle.ts";
 import { erasedRowsMax } from "../storage/erase.ts";
 import { deleteExchanges } from "../storage/exchange.ts";
 import {
@@ -104,6 +105,7 @@ async function purgeContents(deps: PurgeDeps, session: string): Promise<number> 
     await deleteToolCalls(db, { runs, rowsMax: erasedRowsMax });
     await deleteCheckpoints(db, runs);
     await emptyRemoteRuns(db, runs);
+    await deleteCycles(db, runs);
     after = runs.at(-1);
   }
   await deleteTranscript(db, { session, rowsMax: erasedRowsMax });

@@ -150,6 +150,11 @@ export const catalogue = {
     "warn",
     "A JobSpec was accepted by the older rule, by which empty texts are not signed.",
   ),
+  cycleNotStarted: row<{ agentId: string; error: unknown }>(
+    "cycle.not_started",
+    "warn",
+    "A decision cycle was due and could not be started; it is tried again.",
+  ),
   budgetReached: row<OnRun<{ budget: string }>>(
     "budget.reached",
     "warn",

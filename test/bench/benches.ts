@@ -9,6 +9,7 @@ import { exchangeParse } from "./benches/exchange-parse.ts";
 import { fanOut } from "./benches/fan-out.ts";
 import { fileTools } from "./benches/file-tools.ts";
 import { firstResult } from "./benches/first-result.ts";
+import { forum } from "./benches/forum.ts";
 import { logChain } from "./benches/log-chain.ts";
 import { longSession } from "./benches/long-session.ts";
 import { pacedTools } from "./benches/paced-tools.ts";
@@ -39,6 +40,7 @@ export const benches: readonly Bench[] = [
   signedSpecs,
   exchangeParse,
   runners,
+  forum,
   longSession,
   waitingExchanges,
   retainedSessions,

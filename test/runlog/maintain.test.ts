@@ -5,11 +5,13 @@ import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { newUuid } from "../../src/base/ids.ts";
 import { Maintenance, type MaintenanceOptions } from "../../src/runlog/maintain.ts";
+import { insertCommunication, listCommunications } from "../../src/storage/communication.ts";
 import { insertJob } from "../../src/storage/job.ts";
 import { withMaintenanceLock } from "../../src/storage/maintenance-lock.ts";
 import { createPartitions } from "../../src/storage/partition.ts";
 import { deleteSurplusRefusals, insertTrustEvent } from "../../src/storage/trust-event.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
+import { until } from "../harness/wait.ts";
 import { addRun, addSession, LocalWakeup, openStore, plant, silentEvents } from "./store.ts";
 
 const settings = {
@@ -235,4 +237,28 @@ test("of refused JobSpecs the newest are kept, and no change of a key goes for t
   expect(await deleteSurplusRefusals(db, { kept: 2, limit: 10 })).toBe(1);
   const kept = await db.selectFrom("trust_event").select("id").orderBy("id").execute();
   expect(kept.map(({ id }) => id)).toEqual([ids[1], ids[3], ids[4]]);
+});
+
+test("entries of the communication log go after a fortnight", async () => {
+  const { db } = await openStore();
+  const nowMs = systemClock.nowMs();
+  const dayMs = 86_400_000;
+  const add = async (daysOld: number) => {
+    const createdMs = Math.floor(nowMs - daysOld * dayMs);
+    const id = newUuid(createdMs);
+    const stamp = { instanceId: "i", port: "1", pid: 1 } as const;
+    const said = { agentId: "a", direction: "agent_to_runner", actionTypes: [], content: "c" } as const;
+    await db.transaction().execute((trx) => insertCommunication(trx, { id, createdMs, ...stamp, ...said }));
+    return id;
+  };
+  const [old, kept, fresh] = [await add(14.1), await add(13.9), await add(0)];
+  const maintenance = new Maintenance({ db, clock: createManualClock({ nowMs }), events: silentEvents, ...settings });
+  onTestFinished(() => maintenance.close());
+  await maintenance.open();
+  const listed = async () => {
+    const { rows } = await listCommunications(db, { agentId: "a", before: undefined, limit: 10 });
+    return rows.map(({ id }) => id);
+  };
+  await until("the old entry to go", async () => !(await listed()).includes(old));
+  expect(await listed()).toEqual([fresh, kept]);
 });

@@ -2,6 +2,7 @@
 
 import { Expected, type Key, makeKey, type Wrong } from "../key.ts";
 import { flag, secret, token } from "../kinds.ts";
+import { keyCharsMin, readNamedKeys } from "../named-keys.ts";
 
 const documented = true;
 
@@ -10,9 +11,6 @@ export interface ClientKey {
   readonly client: string;
   readonly key: string;
 }
-
-/** Short keys can be guessed, and a line that is wrong must not quietly lock a client out. */
-const keyCharsMin = 16;
 
 export const authKeys = {
   authHmacSecret: secret({
@@ -48,9 +46,6 @@ function clientKeys(): Key<readonly ClientKey[]> {
 }
 
 function readClientKeys(text: string): readonly ClientKey[] | Wrong {
-  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
-  const keys = lines.map((line) => /^\s*([\x21-\x3c\x3e-\x7e]{1,128})=(\S+)\s*$/.exec(line));
-  const read = keys.flatMap((match) => (match === null ? [] : [{ client: match[1] ?? "", key: match[2] ?? "" }]));
-  const isRight = read.length === lines.length && read.every(({ key }) => key.length >= keyCharsMin);
-  return isRight ? read : new Expected(`lines of client=key, with keys of at least ${keyCharsMin} characters`);
+  const read = readNamedKeys(text)?.map(({ name, key }) => ({ client: name, key }));
+  return read ?? new Expected(`lines of client=key, with keys of at least ${keyCharsMin} characters`);
 }

@@ -11,6 +11,8 @@ export interface H1Answer {
 }
 
 export interface H1Request {
+  /** POST unless told. */
+  readonly method?: "GET" | "POST";
   readonly path: string;
   readonly body: string;
   /** Instead of the bearer token. */
@@ -28,7 +30,7 @@ export class H1Client implements Disposable {
     this.#address = { host: hostname, port: Number(port) };
   }
 
-  post(request: H1Request): Promise<H1Answer> {
+  send(request: H1Request): Promise<H1Answer> {
     const socket = this.#free.pop() ?? this.#open();
     return new Promise((resolve, reject) => {
       let received: Buffer = Buffer.alloc(0);
@@ -47,6 +49,10 @@ export class H1Client implements Disposable {
     });
   }
 
+  post(request: Omit<H1Request, "method">): Promise<H1Answer> {
+    return this.send(request);
+  }
+
   [Symbol.dispose](): void {
     for (const socket of this.#all) {
       socket.destroy();
@@ -59,14 +65,14 @@ export class H1Client implements Disposable {
     return socket;
   }
 
-  #format({ path, body, headers = { authorization: benchAuthorization } }: H1Request): string {
+  #format({ method = "POST", path, body, headers = { authorization: benchAuthorization } }: H1Request): string {
     const lines = Object.entries({
       ...headers,
       host: `${this.#address.host}:${this.#address.port}`,
       "content-type": "application/json",
       "content-length": String(Buffer.byteLength(body)),
     }).map(([name, value]) => `${name}: ${value}\r\n`);
-    return `POST ${path} HTTP/1.1\r\n${lines.join("")}\r\n${body}`;
+    return `${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n${body}`;
   }
 }
 

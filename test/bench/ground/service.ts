@@ -42,6 +42,7 @@ export async function startService({ home, providerUrl, profile }: ServiceOption
       RUNNEL_SECURITY_CALLBACK_ALLOW: "127.0.0.1@127.0.0.1/32",
       // The limits are lifted: what is measured is the cost of work, not its refusal.
       RUNNEL_SESSIONS_MAX_CONCURRENT: "0",
+      RUNNEL_FORUM_NONCES_PER_MINUTE: "0",
       RUNNEL_RUNS_SLOTS: "256",
       ...(providerUrl === undefined
         ? { RUNNEL_DEFAULTS_MODEL: "demo" }

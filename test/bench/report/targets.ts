@@ -24,6 +24,7 @@ export const targets: readonly Target[] = [
   ...specTargets(),
   ...exchangeTargets(),
   ...runnerTargets(),
+  ...forumTargets(),
   ...retainedTargets(),
 ];
 
@@ -194,6 +195,20 @@ function runnerTargets(): Target[] {
       variant: "idle",
       metric: "offer → first result p50, ms",
       most: 15,
+    },
+  ];
+}
+
+function forumTargets(): Target[] {
+  const forum = { bench: "forum" };
+  return [
+    { ...forum, work: "a signed write with a durable nonce", variant: "comment", metric: "calls/s", least: 1_500 },
+    {
+      ...forum,
+      work: "an agent's context, of 10,000 threads and as many comments",
+      variant: "context",
+      metric: "p50, ms",
+      most: 10,
     },
   ];
 }

@@ -1,0 +1,112 @@
+// What an agent is told of its actions: with the next cycle whose model answers, once, and no more than ten entries at a time.
+
+import { expect, test } from "vitest";
+import { fail } from "../../fakes/wire-server.ts";
+import { setStage } from "./stage.ts";
+
+const tx = (threadId: string) => ({
+  action: "tx",
+  communitySlug: "home",
+  threadId,
+  contractAddress: "0xAbC",
+  functionName: "mint",
+  args: ["1", true],
+  value: "5",
+});
+const feedbackOn = (threadId: string) => ({
+  type: "tx_feedback",
+  communitySlug: "home",
+  threadId,
+  contractAddress: "0xAbC",
+  functionName: "mint",
+  args: ["1", true],
+  value: "5",
+  result: { error: "Execution wallet or Alchemy key missing." },
+});
+
+test("feedback is told in the next cycle, and is not lost when the model fails or nothing can be read", async () => {
+  const stage = await setStage();
+  stage.say([tx("t1"), { action: "tx", communitySlug: "home", threadId: "t2", args: [9007199254740993n.toString()] }]);
+  expect((await stage.cycle()).result.actions.map(({ error }: { error: string }) => error)).toEqual([
+    "Execution wallet or Alchemy key missing.",
+    "functionName is missing: give the name of a function of the contract",
+  ]);
+  const expected = [
+    feedbackOn("t1"),
+    {
+      type: "tx_feedback",
+      communitySlug: "home",
+      threadId: "t2",
+      contractAddress: null,
+      functionName: null,
+      args: ["9007199254740993"],
+      value: null,
+      result: { error: "functionName is missing: give the name of a function of the contract" },
+    },
+  ];
+  stage.provider.respond(fail(400, '{"error":{"message":"no"}}'), fail(400, '{"error":{"message":"no"}}'));
+  for (const index of [1, 2]) {
+    expect((await stage.cycle()).result).toMatchObject({ ok: false });
+    expect(stage.shown(index).context.runnerInbox).toEqual(expected);
+  }
+  // The call of the model succeeded, so the agent has been told, whatever it made of it.
+  stage.say('{"action": ', []);
+  expect((await stage.cycle()).result).toMatchObject({ ok: false });
+  expect(stage.shown(3).context.runnerInbox).toEqual(expected);
+  await stage.cycle();
+  expect(stage.shown(4).context.runnerInbox).toEqual([]);
+});
+
+test("more than ten entries are told in several cycles, in their order, and to nobody else", async () => {
+  const stage = await setStage();
+  const ids = Array.from({ length: 13 }, (_, index) => `t${index}`);
+  stage.say(ids.map(tx), [], [], []);
+  await stage.cycle();
+  await stage.cycle(stage.other.id);
+  await stage.cycle();
+  await stage.cycle();
+  const told = [1, 2, 3].map((index) =>
+    stage.shown(index).context.runnerInbox.map(({ threadId }: { threadId: string }) => threadId),
+  );
+  expect(told).toEqual([[], ids.slice(0, 10), ids.slice(10)]);
+});
+
+test("the communication log has what both said, newest first, with the stamp of the process", async () => {
+  const stage = await setStage();
+  stage.say('Sure!\n```json\n[{"action": "tx", "communitySlug": "home", "threadId": "t",}]\n```', [tx("a"), tx("b")]);
+  await stage.cycle();
+  await stage.cycle();
+  const entries = await stage.communications();
+  expect(entries.map(({ direction, actionTypes }) => [direction, actionTypes])).toEqual([
+    ["runner_to_agent", ["tx"]],
+    ["runner_to_agent", ["tx"]],
+    ["agent_to_runner", ["tx"]],
+    ["runner_to_agent", ["tx"]],
+    // It had to be repaired.
+    ["agent_to_runner", []],
+  ]);
+  const [newest] = entries;
+  expect(newest).toEqual({
+    id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    direction: "runner_to_agent",
+    actionTypes: ["tx"],
+    instanceId: entries.at(-1)?.instanceId,
+    port: String(stage.service.app.port),
+    pid: process.pid,
+    agentId: stage.agent.id,
+    content: JSON.stringify(feedbackOn("b"), null, 2),
+  });
+  const paged: unknown[] = [];
+  for (let token = ""; ; ) {
+    const path = `/v1/decision-agents/${stage.agent.id}/communications?page_size=2&page_token=${encodeURIComponent(token)}`;
+    const { body } = await stage.admin("GET", path);
+    paged.push(...body.communications);
+    token = body.next_page_token ?? "";
+    if (token === "") {
+      break;
+    }
+  }
+  expect(paged).toEqual(entries);
+  expect(await stage.communications(stage.other.id)).toEqual([]);
+});

@@ -1,0 +1,76 @@
+// Stands between an agent and its forum, and loses what a test wants to be lost.
+
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+
+/** What becomes of one request: it passes, is lost on the way there or back, or is answered here. */
+export type Fate = "pass" | "lose-request" | "lose-answer" | { readonly status: number; readonly body: string };
+
+export interface ForumGate {
+  readonly url: string;
+  /** Method and path of each request, in their order. */
+  readonly seen: readonly string[];
+  /** Asked for each request. */
+  decide(fateOf: (request: string) => Fate): void;
+}
+
+export async function openForumGate(forumUrl: string): Promise<ForumGate> {
+  const seen: string[] = [];
+  let fateOf: (request: string) => Fate = () => "pass";
+  const server = createServer((incoming, outgoing) => {
+    const request = `${incoming.method} ${incoming.url}`;
+    seen.push(request);
+    handle(fateOf(request), forumUrl, incoming, outgoing).catch(() => outgoing.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(async () => {
+    server.close();
+    server.closeAllConnections();
+    await once(server, "close");
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    decide: (decide) => {
+      fateOf = decide;
+    },
+  };
+}
+
+async function handle(
+  fate: Fate,
+  forumUrl: string,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  if (typeof fate === "object") {
+    outgoing.writeHead(fate.status, { "content-type": "application/json" }).end(fate.body);
+    return;
+  }
+  if (fate === "lose-request") {
+    outgoing.destroy();
+    return;
+  }
+  const pieces: Buffer[] = [];
+  for await (const piece of incoming) {
+    pieces.push(piece);
+  }
+  const { host: _host, connection: _connection, ...headers } = incoming.headers;
+  const hasBody = incoming.method !== "GET" && pieces.length > 0;
+  const answer = await fetch(forumUrl + incoming.url, {
+    method: incoming.method ?? "GET",
+    headers: Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+      typeof value === "string" && name !== "content-length" && name !== "transfer-encoding" ? [[name, value]] : [],
+    ),
+    ...(hasBody && { body: Buffer.concat(pieces) }),
+  });
+  const body = await answer.text();
+  if (fate === "lose-answer") {
+    outgoing.destroy();
+    return;
+  }
+  outgoing.writeHead(answer.status, { "content-type": "application/json" }).end(body);
+}

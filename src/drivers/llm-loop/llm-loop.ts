@@ -161,8 +161,8 @@ async function* takeCalls(
   const { tools, clock, context, events } = loop;
   const turn = progress.turns;
   const { counts, interventions } = noticeRepetition(loop, progress, calls);
-  const { session, signal, span } = context;
-  const work = { ...(await context.openWorkPlace()), sessionId: session.name, signal, span };
+  const { session, signal, span, isHeld } = context;
+  const work = { ...(await context.openWorkPlace()), sessionId: session.name, signal, span, isHeld };
   const outcomes = yield* runToolBatch({ turn, calls, resumed, tools, interventions, clock, work, events });
   return outcomes && (yield* answerCalls(loop, { ...progress, callCounts: counts }, outcomes));
 }

@@ -23,7 +23,7 @@ export interface ToolBatch {
   readonly tools: readonly Tool[];
   /** What to say to calls of a model that repeats itself, by their place; then no tool runs. */
   readonly interventions: ReadonlyMap<number, string>;
-  readonly work: ToolContext & Pick<RunContext, "span">;
+  readonly work: ToolContext & Pick<RunContext, "span" | "isHeld">;
   readonly clock: Clock;
   readonly events: Events;
 }
@@ -35,6 +35,11 @@ export async function* runToolBatch(batch: ToolBatch): AsyncGenerator<DriverStep
   const running = new Map<number, Promise<{ position: number; outcome: ToolCallCompleted }>>();
   while (waiting.length > 0 || running.size > 0) {
     while (running.size < parallelCallsMax && waiting.length > 0) {
+      // A process that thaws must not do what another one has done, or told as interrupted, meanwhile.
+      if (!batch.work.isHeld()) {
+        yield { kind: "commit", results: [], effects: {} };
+        continue;
+      }
       const position = waiting.shift() ?? 0;
       running.set(position, runOne(batch, position));
     }

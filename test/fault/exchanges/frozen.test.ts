@@ -1,14 +1,13 @@
 // A process that is frozen between the note that a command begins and the command itself, and thaws when another one has long
 // done it: the workspace is no log, so nobody but the process itself can keep it from doing it once more.
 
-import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { filesBelow } from "../../exchanges/execute/stage.ts";
-import { query } from "../../harness/database.ts";
 import { until } from "../../harness/wait.ts";
 import { Area } from "../../tools/area.ts";
 import { openCluster } from "../cluster.ts";
 import { comeBack, isFrozen, thaw } from "../crash-matrix/freeze.ts";
+import { holdLeases } from "../held-leases.ts";
 import { expectInvariants } from "../invariants.ts";
 import { Person, runPosition } from "./person.ts";
 
@@ -48,33 +47,3 @@ test.each([
   );
   await expectInvariants(cluster.databaseUrl);
 });
-
-interface HeldLeases extends AsyncDisposable {
-  /** Resolves when the process that works on the run wants to write. */
-  asked(): Promise<void>;
-}
-
-/** Nobody learns whether its lease still holds: what a process that thaws does first, it does without asking. */
-async function holdLeases(databaseUrl: string): Promise<HeldLeases> {
-  const holder = new pg.Client({ connectionString: databaseUrl });
-  await holder.connect();
-  await holder.query("begin; lock table replica in access exclusive mode");
-  let ending: Promise<void> | undefined;
-  const isAsked = async (): Promise<boolean> => {
-    const waiting = await query(
-      databaseUrl,
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-        and query like '%lease_until > now() for key share%'`,
-    );
-    return waiting.length > 0;
-  };
-  return {
-    asked: async () => {
-      await until("the thawed process to want to write", isAsked);
-    },
-    [Symbol.asyncDispose]: () => {
-      ending ??= holder.end();
-      return ending;
-    },
-  };
-}

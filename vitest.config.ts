@@ -6,8 +6,8 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Starting an embedded Postgres on a busy two-core machine takes several seconds; no healthy test comes near this. */
 const testTimeoutMs = 60_000;
 
-/** Two cores run two files; more of them only make every wait longer, since each may hold a database and a server. */
-const testWorkersMax = 2;
+/** Two cores have a third of their time left when they run two files, since tests of deaths and deadlines wait for them. */
+const testWorkersMax = 3;
 
 /** What takes minutes by itself: begun last, it would leave a core without work. */
 const longest: readonly string[] = ["test/fault/crash-matrix/crash-matrix.test.ts"];

@@ -156,8 +156,11 @@ export class Ingest {
     }
     const odd = this.#describeOrder(number);
     const isNoted = this.#seen.add(number, report.body);
-    const { disposition, diagnostics } = this.#judge(item, report, { isNoted, batch });
-    return judged(disposition, isNoted ? [...odd, ...diagnostics] : diagnostics);
+    const isBeyond = !isNoted || this.#seen.count > this.#options.limits.resultsMax;
+    const { disposition, diagnostics } = this.#judge(item, report, { isBeyond, batch });
+    // An end that is none ends nothing, so beyond the limit there may be any number of them.
+    const limit = isBeyond && disposition === "dropped_invalid" ? [this.#tooMany()] : [];
+    return judged(disposition, [...(isNoted ? odd : []), ...limit, ...diagnostics]);
   }
 
   #describeOrder(number: number): string[] {
@@ -172,13 +175,13 @@ export class Ingest {
     return [first === last ? `gap ${first}` : `gap ${first}-${last}`];
   }
 
-  #judge(item: ReportedResult, report: Report, { isNoted, batch }: { isNoted: boolean; batch: Batch }): Judged {
+  #judge(item: ReportedResult, report: Report, { isBeyond, batch }: { isBeyond: boolean; batch: Batch }): Judged {
     if (this.#hasEnded) {
       return judged("ignored_after_terminal");
     }
-    const quota = isTerminalType(item.type) ? undefined : this.#findQuota(report, isNoted);
+    const quota = isTerminalType(item.type) ? undefined : this.#findQuota(report, isBeyond);
     if (quota !== undefined) {
-      return judged("refused_policy", [`${quotaWord}: ${quota}`]);
+      return judged("refused_policy", [quota]);
     }
     const { data } = report;
     const payload = "problem" in data ? data : this.#readPayload(item.type, data);
@@ -196,13 +199,17 @@ export class Ingest {
     return this.#apply(payload, item, batch);
   }
 
-  /** The number of this result is counted already, where there was room to note it. */
-  #findQuota({ bytes }: Report, isNoted: boolean): string | undefined {
-    const { resultsMax, bytesMax } = this.#options.limits;
-    if (!isNoted || this.#seen.count > resultsMax) {
-      return `${resultsMax} results are the most of a run`;
+  #findQuota({ bytes }: Report, isBeyond: boolean): string | undefined {
+    const { bytesMax } = this.#options.limits;
+    if (isBeyond) {
+      return this.#tooMany();
     }
-    return this.#bytes + bytes > bytesMax ? `${bytesMax} bytes of results are the most of a run` : undefined;
+    const isTooMuch = this.#bytes + bytes > bytesMax;
+    return isTooMuch ? `${quotaWord}: ${bytesMax} bytes of results are the most of a run` : undefined;
+  }
+
+  #tooMany(): string {
+    return `${quotaWord}: ${this.#options.limits.resultsMax} results are the most of a run`;
   }
 
   #readPayload(type: string, data: JsonDocument): RunnerPayload | { problem: string } {

@@ -254,6 +254,19 @@ test("I3: a run takes no more results than its limit, whatever their numbers, an
   );
 });
 
+test.each([
+  ["with numbers that follow each other", (index: number) => index + 1],
+  ["with numbers far away", (index: number) => 1_000 - index],
+  ["with one number", () => 1_000],
+])("I3: ends that are no ends, beyond the limit, leave no more verdicts than all that is repeated: %s", (_how, at) => {
+  const ingest = openIngest({ limits: { resultsMax: 2, repeatedVerdictsMax: 4 } });
+  const sent = Array.from({ length: 30 }, (_, index) => ({ sequence: at(index), saying: "brokenEnd" }));
+  const { kept, end } = takeAll(ingest, sent);
+  expect(kept.length).toBeLessThanOrEqual(2 + 4);
+  expect(end).toBeUndefined();
+  expect(takeAll(ingest, [{ sequence: 2_000, saying: "failed" }]).end).toBeDefined();
+});
+
 function sayingOf({ saying }: Said): Saying {
   const found = sayings[saying];
   if (found === undefined) {

@@ -10,7 +10,7 @@ import type { Dispatcher } from "../runs/dispatch.ts";
 import { UnverifiedBodies } from "../server/request-body.ts";
 import { createRequestListener } from "../server/request-listener.ts";
 import { createFeeds } from "../services/feeds.ts";
-import { createRouter, type RouterLimits, routerLimits, services } from "../services/router.ts";
+import { createRouters, routerLimits, services } from "../services/router.ts";
 import { FirstRuns } from "../sessions/first-runs.ts";
 import { loadSecret } from "../storage/secret.ts";
 import { countSessions } from "../storage/session.ts";
@@ -68,11 +68,12 @@ export async function openServer(
     version,
   };
   const feeds = ground.plainStreams ? [] : createFeeds(deps);
-  const openHandlers = (limits: RouterLimits) => mountFeeds(createRouter(deps, limits).handlers, feeds, limits);
-  const handlers = openHandlers(routerLimits);
-  const reportError = (error: unknown): void => events.requestFailed({ method: "REST", error });
   // A body over REST may hold more than a message over gRPC: what it becomes is not limited once more.
-  const restHandlers = openHandlers({ ...routerLimits, readMaxBytes: config.serverMaxBodyBytes });
+  const restLimits = { ...routerLimits, readMaxBytes: config.serverMaxBodyBytes };
+  const [rpcRouter, restRouter] = createRouters(deps, [routerLimits, restLimits]);
+  const handlers = mountFeeds(rpcRouter.handlers, feeds, routerLimits);
+  const restHandlers = mountFeeds(restRouter.handlers, feeds, restLimits);
+  const reportError = (error: unknown): void => events.requestFailed({ method: "REST", error });
   const rest = createRestGateway({
     handlers: restHandlers,
     services,

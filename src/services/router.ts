@@ -1,7 +1,8 @@
 // The services behind one router: every call passes the gate, is bounded in time and checked against the contract, and
 // what goes wrong is told in its terms.
 
-import { type ConnectRouter, createConnectRouter } from "@connectrpc/connect";
+import type { DescService } from "@bufbuild/protobuf";
+import { type ConnectRouter, createConnectRouter, type ServiceImpl } from "@connectrpc/connect";
 import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import { Health } from "#gen/grpc/health/v1/health_pb.js";
 import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.js";
@@ -81,51 +82,73 @@ export interface RouterLimits {
 /** A timeout is longer than any stream is kept open. */
 export const routerLimits: RouterLimits = { readMaxBytes: messageBytesMax, maxTimeoutMs: 2 * 3_600_000 };
 
-export function createRouter(deps: ServiceDeps, limits = routerLimits): ConnectRouter {
-  const router = createConnectRouter({
+/** One router for each of the limits, over the same services: what a service counts, it counts for all of them. */
+export function createRouters<const All extends readonly RouterLimits[]>(
+  deps: ServiceDeps,
+  allLimits: All,
+): { readonly [Each in keyof All]: ConnectRouter } {
+  const parts = createServices(deps);
+  const open = (limits: RouterLimits): ConnectRouter =>
+    parts.reduce((router, addTo) => addTo(router), openRouter(deps, limits));
+  return allLimits.map(open) as { readonly [Each in keyof All]: ConnectRouter };
+}
+
+function openRouter({ events, clock }: ServiceDeps, limits: RouterLimits): ConnectRouter {
+  return createConnectRouter({
     requestGate: ({ values, method }) => {
       try {
         assertAccess(values, method);
       } catch (error) {
-        const refusal = toConnectError(error, method, deps.events);
-        countRefusal(deps.events, method, refusal);
+        const refusal = toConnectError(error, method, events);
+        countRefusal(events, method, refusal);
         throw refusal;
       }
     },
     interceptors: [
-      createMeasureInterceptor(deps),
-      createFaultInterceptor(deps.events),
-      createDeadlineInterceptor(deps.clock),
+      createMeasureInterceptor({ events, clock }),
+      createFaultInterceptor(events),
+      createDeadlineInterceptor(clock),
       createValidationInterceptor(),
     ],
     acceptCompression: [compressionGzip, compressionBrotli],
     compressMinBytes,
     ...limits,
-  })
-    .service(SessionService, createSessionService(deps))
-    .service(RunService, createRunService(deps))
-    .service(RunnerService, createRunnerService(deps))
-    .service(RunnerWorkerService, createRunnerWorkerService(deps))
-    .service(ApprovalService, createApprovalService(deps))
-    .service(CallbackService, createCallbackService(deps))
-    .service(JobService, createJobService(deps))
-    .service(TrustService, createTrustService(deps))
-    .service(AuthService, createAuthService(deps))
-    .service(KnowledgeService, createKnowledgeService(deps))
-    .service(ExchangeService, createExchangeService(deps))
-    .service(ProviderService, createProviderService(deps))
-    .service(ForumService, createForumService(deps))
-    .service(ForumAdminService, createForumAdminService(deps))
-    .service(DecisionService, createDecisionService(deps))
-    .service(SystemService, createSystemService(deps))
-    .service(HostService, createHostService(deps))
-    .service(Health, createHealthService({ ...deps, services }));
-  if (deps.config.serverReflection) {
-    const reflection = createReflectionService({
-      services: [...services, Health, ServerReflection, ServerReflectionV1Alpha],
-      drain: deps.drain,
-    });
-    router.service(ServerReflection, reflection).service(ServerReflectionV1Alpha, reflection);
+  });
+}
+
+type Part = (router: ConnectRouter) => ConnectRouter;
+
+function createServices(deps: ServiceDeps): readonly Part[] {
+  const parts = [
+    part(SessionService, createSessionService(deps)),
+    part(RunService, createRunService(deps)),
+    part(RunnerService, createRunnerService(deps)),
+    part(RunnerWorkerService, createRunnerWorkerService(deps)),
+    part(ApprovalService, createApprovalService(deps)),
+    part(CallbackService, createCallbackService(deps)),
+    part(JobService, createJobService(deps)),
+    part(TrustService, createTrustService(deps)),
+    part(AuthService, createAuthService(deps)),
+    part(KnowledgeService, createKnowledgeService(deps)),
+    part(ExchangeService, createExchangeService(deps)),
+    part(ProviderService, createProviderService(deps)),
+    part(ForumService, createForumService(deps)),
+    part(ForumAdminService, createForumAdminService(deps)),
+    part(DecisionService, createDecisionService(deps)),
+    part(SystemService, createSystemService(deps)),
+    part(HostService, createHostService(deps)),
+    part(Health, createHealthService({ ...deps, services })),
+  ];
+  if (!deps.config.serverReflection) {
+    return parts;
   }
-  return router;
+  const reflection = createReflectionService({
+    services: [...services, Health, ServerReflection, ServerReflectionV1Alpha],
+    drain: deps.drain,
+  });
+  return [...parts, part(ServerReflection, reflection), part(ServerReflectionV1Alpha, reflection)];
+}
+
+function part<Desc extends DescService>(service: Desc, implementation: Partial<ServiceImpl<Desc>>): Part {
+  return (router) => router.service(service, implementation);
 }

@@ -59,6 +59,7 @@ export function isPlainText(chunk: Chunk): chunk is PlainChunk {
   return (
     chunk !== undefined &&
     chunk.isFinal !== true &&
+    chunk.replacesText !== true &&
     chunk.allContent === undefined &&
     chunk.providerSpecificFields === undefined &&
     chunk.source === undefined &&

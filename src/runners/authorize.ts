@@ -22,6 +22,7 @@ import type { Binding } from "#gen/runnel/v1/binding_pb.js";
 import type { RunnerManifest, RunnerPermissions, RunnerPermissionsSchema } from "#gen/runnel/v1/runner_pb.js";
 import { configOf } from "./binding.ts";
 import { textsOfFields } from "./config-fields.ts";
+import { deliveryOf } from "./delivery.ts";
 import { type Api, apis, type Grant, type Operations } from "./grant.ts";
 import { isStateScope, type RunScope, type StateScope, stateKey } from "./scope.ts";
 
@@ -86,7 +87,7 @@ export async function authorize(asked: Asked, finder: ResourceFinder): Promise<A
     ...storage,
     apis: apisOf(asked, storage.pluginStorage || storage.workspaceStorage),
     stateScopes: stateScopesOf(binding, scope),
-    delivery: deliveryOf(binding),
+    delivery: deliveryOf(manifest, binding),
     approval: approvalOf(binding),
     announcesStreaming: manifest.capabilities?.streaming ?? false,
   };
@@ -206,15 +207,6 @@ function stateScopesOf({ statePolicy }: Binding, scope: RunScope): StateScope[] 
   const listed = statePolicy?.stateScopes ?? [];
   const allowed = listed.length === 0 ? stateScopesDefault : new Set(listed.filter(isStateScope));
   return [...allowed].filter((of) => stateKey(scope, of) !== undefined);
-}
-
-function deliveryOf({ deliveryPolicy }: Binding): Grant["delivery"] {
-  const max = Number(deliveryPolicy?.maxMessageSize ?? 0n);
-  return {
-    streaming: deliveryPolicy?.enableStreaming !== false,
-    reply: deliveryPolicy?.enableReply !== false,
-    messageCharsMax: max > 0 ? max : undefined,
-  };
 }
 
 /** Long enough for somebody who is asked on a chat, short enough that nobody approves what is forgotten. */

@@ -20,6 +20,8 @@ export interface Grant {
     readonly reply: boolean;
     /** Undefined for no limit. */
     readonly messageCharsMax?: number | undefined;
+    /** What chunks of messages hold; undefined where the host detects it. */
+    readonly chunkContent?: "snapshot" | "increment" | undefined;
   };
   /** Somebody has to approve what the runner asks for, within this time; undefined when nobody has to. */
   readonly approval?: { readonly expireSeconds: number } | undefined;

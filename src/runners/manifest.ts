@@ -14,6 +14,7 @@ import { type JsonObject, memberOf, parseFreeJson, parseFreeObject } from "../ba
 import { readMessageJson } from "../base/json/read.ts";
 import { jsonShape } from "../base/json/shape.ts";
 import { type JsonNode, JsonTextError, parseJsonText } from "../base/json/text.ts";
+import { isChunkContent, statedChunkContent } from "./delivery.ts";
 import { parseRunnerId, runnerIdForm } from "./runner-id.ts";
 
 /** Manifests are forms and words; a larger one is no manifest. */
@@ -47,6 +48,7 @@ export function readManifest(text: string): RunnerManifest {
   assertTexts("description", manifest.description);
   assertConfigSchema(manifest.configSchema);
   assertObject("metadata", manifest.metadata);
+  assertChunkContent(manifest);
   return manifest;
 }
 
@@ -133,6 +135,13 @@ function assertPermissions({ permissions }: RunnerManifest): void {
       const { name } = RunnerPermissionsSchema.field[kind as PermissionKind];
       throw invalidField(`permissions.${name}[${at}]`, `must be one of ${words.join(", ")}`);
     }
+  }
+}
+
+function assertChunkContent(manifest: RunnerManifest): void {
+  const word = statedChunkContent(manifest);
+  if (word !== undefined && !isChunkContent(word)) {
+    throw invalidField("metadata.chunk_content", "must be snapshot or increment");
   }
 }
 

@@ -123,7 +123,10 @@ interface EndOfRun {
 export interface CompletedEnd extends EndOfRun {
   readonly kind: "completed";
   readonly finishReason: string;
-  readonly message: Message;
+  /** The last whole message; undefined when there was none. */
+  readonly message: Message | undefined;
+  /** The output of a run without a message. */
+  readonly output?: string;
   readonly turns: number;
   readonly transcript?: readonly Message[];
 }

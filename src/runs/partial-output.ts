@@ -23,25 +23,40 @@ export async function readPartialOutput(trx: Transaction, runId: string): Promis
 
 async function readUnfinishedText(trx: Transaction, runId: string): Promise<string> {
   let after = (await readCheckpoint(trx, runId))?.sequence ?? 0;
-  let text = "";
+  let said: Said = { whole: "", streamed: "" };
   for (;;) {
     const page = await readResults(trx, { runId, after, limit: pageRows });
     for (const { payload } of page) {
-      text = addText(text, decodeResult(payload).payload);
+      said = addText(said, decodeResult(payload).payload);
     }
     const last = page.at(-1);
-    if (last === undefined || page.length < pageRows || text.length >= textCharsMax) {
-      return text;
+    if (last === undefined || page.length < pageRows || said.streamed.length >= textCharsMax) {
+      return said.streamed === "" ? said.whole : said.streamed;
     }
     after = last.sequence;
   }
 }
 
-function addText(text: string, payload: ReturnType<typeof decodeResult>["payload"]): string {
-  if (payload.case === "turnRestarted") {
-    return "";
+interface Said {
+  /** The last whole message. */
+  readonly whole: string;
+  /** What came in chunks since. */
+  readonly streamed: string;
+}
+
+function addText(said: Said, payload: ReturnType<typeof decodeResult>["payload"]): Said {
+  switch (payload.case) {
+    case "turnRestarted":
+      return { whole: "", streamed: "" };
+    case "messageCompleted":
+      return { whole: messageText(payload.value.message), streamed: "" };
+    case "messageDelta": {
+      const { content = "", replacesText = false } = payload.value.chunk ?? {};
+      return { whole: said.whole, streamed: replacesText ? content : said.streamed + content };
+    }
+    default:
+      return said;
   }
-  return payload.case === "messageDelta" ? text + (payload.value.chunk?.content ?? "") : text;
 }
 
 async function readLastText(trx: Transaction, runId: string): Promise<string> {

@@ -4,7 +4,7 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type Run, Run_State, RunSchema } from "#gen/runnel/v1/run_pb.js";
 import { decodeResult } from "../runlog/result.ts";
-import { messageText } from "../sessions/message-text.ts";
+import { completedText } from "../sessions/message-text.ts";
 import type { ClientRun } from "../storage/run.ts";
 import type { RunStatus } from "../storage/schema.ts";
 
@@ -46,7 +46,7 @@ function presentTerminal(bytes: Uint8Array): MessageInitShape<typeof RunSchema> 
   const { payload, usage } = decodeResult(bytes);
   const used = usage === undefined ? {} : { usage };
   if (payload.case === "runCompleted") {
-    return { ...used, output: messageText(payload.value.message) };
+    return { ...used, output: completedText(payload.value) };
   }
   if (payload.case === "runFailed") {
     const { output, code, error } = payload.value;

@@ -150,8 +150,8 @@ async function terminalResult(
 }
 
 function completedResult(end: CompletedEnd, turns: number, durationMs: number): ResultInit {
-  const { finishReason, message } = end;
-  const value = { finishReason, message, turns, durationMs: wholeMs(durationMs) };
+  const { finishReason, message, output = "" } = end;
+  const value = { finishReason, ...(message && { message }), output, turns, durationMs: wholeMs(durationMs) };
   return { ...extrasOf(end), payload: { case: "runCompleted", value } };
 }
 

@@ -6,7 +6,7 @@ import { AgentSchema, type Session, Session_State, SessionSchema } from "#gen/ru
 import { decodeResult } from "../runlog/result.ts";
 import type { RunStatus } from "../storage/schema.ts";
 import type { SessionWithRun } from "../storage/session.ts";
-import { messageText } from "./message-text.ts";
+import { completedText } from "./message-text.ts";
 
 /** In the documented statuses queued and waiting show as running. */
 const stateOfRun = {
@@ -37,8 +37,8 @@ export function presentTerminal(bytes: Uint8Array): MessageInitShape<typeof Sess
   const { payload, usage } = decodeResult(bytes);
   const used = usage === undefined ? {} : { usage };
   if (payload.case === "runCompleted") {
-    const { turns, durationMs, message } = payload.value;
-    return { ...used, turns, durationMs, output: messageText(message) };
+    const { turns, durationMs } = payload.value;
+    return { ...used, turns, durationMs, output: completedText(payload.value) };
   }
   if (payload.case === "runFailed") {
     const { turns, durationMs, output, error } = payload.value;

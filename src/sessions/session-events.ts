@@ -4,7 +4,7 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { RunCompleted, RunFailed, RunResult, ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
 import { Session_State } from "#gen/runnel/v1/session_pb.js";
 import { type StreamSessionResponse, StreamSessionResponseSchema } from "#gen/runnel/v1/session_service_pb.js";
-import { messageText } from "./message-text.ts";
+import { completedText } from "./message-text.ts";
 
 type Event = NonNullable<MessageInitShape<typeof StreamSessionResponseSchema>["event"]>;
 
@@ -62,8 +62,9 @@ function resultText(json: string): string {
   return isText ? String(value.content) : json;
 }
 
-function completed({ message, turns, durationMs }: RunCompleted): Event {
-  const value = { status: Session_State.COMPLETED, output: messageText(message), turns, durationMs };
+function completed(end: RunCompleted): Event {
+  const { turns, durationMs } = end;
+  const value = { status: Session_State.COMPLETED, output: completedText(end), turns, durationMs };
   return { case: "done", value };
 }
 

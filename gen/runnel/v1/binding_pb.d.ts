@@ -330,11 +330,20 @@ export declare type DeliveryPolicy = Message<"runnel.v1.DeliveryPolicy"> & {
   enableReply?: boolean | undefined;
 
   /**
-   * Longest text of a message in characters; 0 means no limit. A longer message is refused.
+   * Maximum length of a message's text in characters, however often a runner repeats it; 0 means no limit. A longer message
+   * is refused.
    *
    * @generated from field: int64 max_message_size = 3;
    */
   maxMessageSize: bigint;
+
+  /**
+   * What the runner's chunks hold. Unset: `metadata.chunk_content` of the manifest, and without it the host detects it for each
+   * message by the rule at MessageChunk.
+   *
+   * @generated from field: runnel.v1.ChunkContent chunk_content = 4;
+   */
+  chunkContent: ChunkContent;
 };
 
 /**
@@ -370,4 +379,37 @@ export declare type ApprovalPolicy = Message<"runnel.v1.ApprovalPolicy"> & {
  * Use `create(ApprovalPolicySchema)` to create a new message.
  */
 export declare const ApprovalPolicySchema: GenMessage<ApprovalPolicy>;
+
+/**
+ * What `content` of the chunks that a runner reports holds.
+ *
+ * @generated from enum runnel.v1.ChunkContent
+ */
+export enum ChunkContent {
+  /**
+   * The host detects it for each message.
+   *
+   * @generated from enum value: CHUNK_CONTENT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * The text of the message so far.
+   *
+   * @generated from enum value: CHUNK_CONTENT_SNAPSHOT = 1;
+   */
+  SNAPSHOT = 1,
+
+  /**
+   * Only the text that is new.
+   *
+   * @generated from enum value: CHUNK_CONTENT_INCREMENT = 2;
+   */
+  INCREMENT = 2,
+}
+
+/**
+ * Describes the enum runnel.v1.ChunkContent.
+ */
+export declare const ChunkContentSchema: GenEnum<ChunkContent>;
 

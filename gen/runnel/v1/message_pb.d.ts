@@ -104,7 +104,21 @@ export declare type Message = Message$1<"runnel.v1.Message"> & {
 export declare const MessageSchema: GenMessage<Message>;
 
 /**
- * A piece of a message while it is being written (LangBot AgentRunner Protocol v1, §7.2 `MessageChunk`).
+ * A chunk of a message while its runner writes it (LangBot AgentRunner Protocol v1, §7.2 `MessageChunk`).
+ *
+ * In a log, `content` is always an increment: the text of a message is the `content` of its chunks, joined. Runners differ.
+ * Some send increments, some send the text so far (a snapshot), and some send increments and then the whole text with
+ * `is_final`. The host turns all of these into increments before they enter the log:
+ *
+ * 1. `all_content`, where a runner sends it, is the text so far.
+ * 2. Otherwise a chunk that begins with all text so far is a snapshot. The host then reads the chunks of this message as
+ *    snapshots. Any other second chunk makes it read them as increments.
+ * 3. A chunk with `is_final` that begins with all text so far, or differs from it only in outer white space, is the whole text.
+ * 4. After `is_final` or `message.completed` a new message begins. A snapshot that begins with the text of the message before
+ *    continues that message.
+ *
+ * Increments that repeat all text so far, such as `ha` and `ha`, look like snapshots. `DeliveryPolicy.chunk_content` of the
+ * binding, or `metadata.chunk_content` of the manifest, says which they are.
  *
  * @generated from message runnel.v1.MessageChunk
  */
@@ -117,14 +131,14 @@ export declare type MessageChunk = Message$1<"runnel.v1.MessageChunk"> & {
   role: string;
 
   /**
-   * The text that is new with this chunk.
+   * The text that is new with this chunk. Empty when the runner repeated what it had sent.
    *
    * @generated from field: string content = 2;
    */
   content: string;
 
   /**
-   * The whole text so far, from runners that send it.
+   * Never set in a log: `content` holds the increment. A runner may report it as the text so far.
    *
    * @generated from field: optional string all_content = 3;
    */
@@ -138,7 +152,7 @@ export declare type MessageChunk = Message$1<"runnel.v1.MessageChunk"> & {
   isFinal: boolean;
 
   /**
-   * Which message of the run the chunk belongs to, from 0.
+   * The runner's own number. Some runners count messages, others chunks, so it tells nothing about either.
    *
    * @generated from field: int32 msg_sequence = 5;
    */
@@ -159,11 +173,19 @@ export declare type MessageChunk = Message$1<"runnel.v1.MessageChunk"> & {
   providerSpecificFields?: string | undefined;
 
   /**
-   * The whole chunk as its runner wrote it, a JSON object, where the other fields do not say all of it.
+   * The chunk as its runner wrote it, a JSON object without its text, where the other fields do not say all of it.
    *
    * @generated from field: optional string source = 8;
    */
   source?: string | undefined;
+
+  /**
+   * True when the runner revised its text: `content` replaces the text of all chunks since the last `message.completed`, or
+   * since the start of the run.
+   *
+   * @generated from field: bool replaces_text = 9;
+   */
+  replacesText: boolean;
 };
 
 /**

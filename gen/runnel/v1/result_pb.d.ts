@@ -203,7 +203,7 @@ export declare const RunResultSchema: GenMessage<RunResult>;
  */
 export declare type MessageDelta = Message<"runnel.v1.MessageDelta"> & {
   /**
-   * The new piece. Adjacent pieces of one message may be merged before they enter the log.
+   * The new chunk; its `content` is an increment. Adjacent chunks of one message may be merged before they enter the log.
    *
    * @generated from field: runnel.v1.MessageChunk chunk = 1;
    */
@@ -509,7 +509,7 @@ export declare type RunCompleted = Message<"runnel.v1.RunCompleted"> & {
   finishReason: string;
 
   /**
-   * The last message; its text is the run's output.
+   * The last whole message; its text is the run's output. Unset when a runner reported none.
    *
    * @generated from field: runnel.v1.Message message = 2;
    */
@@ -528,6 +528,13 @@ export declare type RunCompleted = Message<"runnel.v1.RunCompleted"> & {
    * @generated from field: int64 duration_ms = 4;
    */
   durationMs: bigint;
+
+  /**
+   * The run's output where `message` is unset: the text that came in chunks alone, at most 1,000,000 characters of it.
+   *
+   * @generated from field: string output = 5;
+   */
+  output: string;
 };
 
 /**

@@ -55,7 +55,11 @@ export async function* runDialled(
         return arrived;
       }
       const results = arrived.map((response) => numbering.number(response));
-      const taken = await take(remote, { results, finished: results.length === 0 }, clock.nowMs());
+      const taken = await take(
+        remote,
+        { results, finished: results.length === 0 },
+        { nowMs: clock.nowMs(), isCancelled: false },
+      );
       if (taken.end !== undefined) {
         return taken.end;
       }

@@ -198,7 +198,8 @@ class Work {
   /** Undefined when the database is away: nothing of the report counts yet. */
   async #take(report: Report): Promise<TakenReport | undefined> {
     try {
-      return await take(this.#remote, report, this.#clock.nowMs());
+      const isCancelled = this.#context.stopReason() === "cancelled";
+      return await take(this.#remote, report, { nowMs: this.#clock.nowMs(), isCancelled });
     } catch (error) {
       if (isOutage(error)) {
         return undefined;

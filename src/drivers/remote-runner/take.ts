@@ -2,8 +2,6 @@
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { Message } from "#gen/runnel/v1/message_pb.js";
-import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { ResultDisposition, type ResultVerdictSchema } from "#gen/runnel/v1/runner_service_pb.js";
 import { type ReportResultsResponse, ReportResultsResponseSchema } from "#gen/runnel/v1/runner_worker_service_pb.js";
 import type { ReportedResults } from "../../runners/mailbox.ts";
@@ -33,10 +31,10 @@ export interface Standing {
 export async function take(
   run: RemoteRun,
   { results, finished }: ReportedResults,
-  nowMs: number,
+  { nowMs, isCancelled }: { readonly nowMs: number; readonly isCancelled: boolean },
 ): Promise<TakenReport> {
   await run.artifactIds.claim(results);
-  const outcome = run.ingest.take(results);
+  const outcome = run.ingest.take(results, { isCancelled });
   const { ackedThrough } = run.ingest;
   const reported = effectsOf(run, outcome, nowMs);
   const end = endOf(outcome, finished && !run.ingest.hasEnded);
@@ -114,12 +112,11 @@ function endOfRunner({ usage, runnerSequence, ...end }: RunnerEnd): CompletedEnd
     ...counted,
     kind: "completed",
     finishReason: end.finishReason,
-    message: end.message ?? nothingSaid,
+    message: end.message,
+    ...(end.output !== undefined && { output: end.output }),
     turns: 0,
   };
 }
-
-const nothingSaid: Message = create(MessageSchema, { role: "assistant" });
 
 const dispositions = {
   applied: ResultDisposition.APPLIED,

@@ -1,6 +1,7 @@
 // What a result that is valid and allowed comes to: its entry in the log, its effect, or the end of the run.
 
-import type { MessageChunk } from "#gen/runnel/v1/message_pb.js";
+import { create } from "@bufbuild/protobuf";
+import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { type ActionRequested, StateUpdated_Scope } from "#gen/runnel/v1/result_pb.js";
 import type { ResultInit } from "../../runlog/result.ts";
 import { messageText } from "../../sessions/message-text.ts";
@@ -9,9 +10,10 @@ import type { StateScope } from "../scope.ts";
 import { type ApprovalStamp, askForApproval, loggedApproval } from "./approval.ts";
 import { loggedArtifact } from "./artifact.ts";
 import { historyEffect, type ResultEffect, type RunnerEnd } from "./effect.ts";
-import type { Output } from "./output.ts";
-import { refuseMessage } from "./policy.ts";
-import type { CompletedPayload, RunnerPayload } from "./read-payload.ts";
+import { quote } from "./members.ts";
+import type { Output, TakenChunk } from "./output.ts";
+import { refuseMessage, type TakenPayload } from "./policy.ts";
+import type { CompletedPayload, FailedPayload } from "./read-payload.ts";
 import type { Disposition } from "./verdict.ts";
 
 export interface Applied {
@@ -34,17 +36,19 @@ export interface ApplyOptions {
   /** Told of what the run says. */
   readonly output: Output;
   readonly stampApproval: () => ApprovalStamp;
+  readonly isCancelled: boolean;
 }
 
-export function applyPayload(payload: RunnerPayload, counted: Counted, options: ApplyOptions): Applied {
+export function applyPayload(payload: TakenPayload, counted: Counted, options: ApplyOptions): Applied {
   const { grant, output } = options;
   switch (payload.kind) {
     case "piece":
-      return applyPiece(payload, grant, output);
+      return applyChunk(payload.taken, grant, output);
     case "message":
       output.addMessage(payload.message);
       return {
         disposition: "applied",
+        warnings: payload.warnings ?? [],
         payload: { case: "messageCompleted", value: { message: payload.message } },
         effect: historyEffect(payload.message),
       };
@@ -63,17 +67,17 @@ export function applyPayload(payload: RunnerPayload, counted: Counted, options: 
     case "action":
       return applyAction(payload.action, counted, options);
     case "telemetry":
-      return { disposition: "telemetry", payload: payload.payload };
+      return { disposition: "telemetry", warnings: payload.warnings ?? [], payload: payload.payload };
     case "unknown":
       return {
         disposition: "ignored_unknown",
-        warnings: ["the type is not known here: kept as it came"],
+        warnings: ["the type is not known here: kept as it came", ...(payload.warnings ?? [])],
         payload: payload.payload,
       };
     case "completed":
       return completeRun(payload, counted, grant, output);
     case "failed":
-      return { disposition: "applied", end: { ...payload, ...counted } };
+      return { disposition: "applied", warnings: warnOfCancel(payload, options), end: { ...payload, ...counted } };
     default:
       return payload satisfies never;
   }
@@ -86,14 +90,21 @@ const scopes: Readonly<Record<StateScope, StateUpdated_Scope>> = {
   runner: StateUpdated_Scope.RUNNER,
 };
 
-function applyPiece({ chunk }: { chunk: MessageChunk }, grant: Grant, output: Output): Applied {
+/** The log says of every cancelled run the same, whatever its runner says. */
+function warnOfCancel({ code, error }: FailedPayload, { isCancelled }: ApplyOptions): string[] {
+  return isCancelled
+    ? [`the run was cancelled: the host's code and error replace ${quote(code)}: ${quote(error)}`]
+    : [];
+}
+
+function applyChunk(taken: TakenChunk, grant: Grant, output: Output): Applied {
   // Once a run: a capability is no permission, and hundreds of warnings say no more than one.
   const isOdd = !grant.announcesStreaming && !output.hasStreamed;
-  output.addPiece(chunk);
+  output.addChunk(taken);
   return {
     disposition: "applied",
     warnings: isOdd ? ["the manifest does not announce streaming: set its capability"] : [],
-    payload: { case: "messageDelta", value: { chunk } },
+    payload: { case: "messageDelta", value: { chunk: taken.chunk } },
   };
 }
 
@@ -117,23 +128,43 @@ function applyAction(
 }
 
 function completeRun(
-  { finishReason, message: told }: CompletedPayload,
+  { finishReason, message: reported, warnings = [] }: CompletedPayload,
   counted: Counted,
   grant: Grant,
   output: Output,
 ): Applied {
-  const refusal = told && refuseMessage(messageText(told), grant);
-  const message = refusal === undefined ? told : undefined;
-  const isNews = message !== undefined && !output.repeats(message);
-  const last = grant.delivery.reply ? output.last : undefined;
-  const isSilent = told === undefined && output.isEmpty;
+  const refusal = reported && refuseMessage(messageText(reported), grant);
+  const message = refusal === undefined ? reported : undefined;
+  const isSilent = reported === undefined && output.isEmpty;
   return {
     disposition: "applied",
     warnings: [
+      ...warnings,
       ...(refusal === undefined ? [] : [`message left out: ${refusal}`]),
       ...(isSilent ? ["empty_output"] : []),
     ],
-    effect: isNews ? historyEffect(message) : undefined,
-    end: { kind: "completed", finishReason, message: message ?? last, ...counted },
+    effect: rememberLast(message, grant, output),
+    end: { kind: "completed", finishReason, ...lastWords(message, grant, output), ...counted },
   };
+}
+
+/** What the conversation does not hold yet: the message of the end, or a text that came in chunks alone. */
+function rememberLast(message: Message | undefined, { delivery }: Grant, output: Output): ResultEffect | undefined {
+  if (message !== undefined) {
+    return output.repeats(message) ? undefined : historyEffect(message);
+  }
+  const text = delivery.reply ? output.text : "";
+  return text === "" ? undefined : historyEffect(create(MessageSchema, { role: "assistant", content: asText(text) }));
+}
+
+/** No message that the runner did not report: a text that came in chunks alone is the output, and no message. */
+function lastWords(message: Message | undefined, { delivery }: Grant, output: Output) {
+  if (message !== undefined || !delivery.reply) {
+    return { message };
+  }
+  return { message: output.lastMessage, output: output.text };
+}
+
+function asText(value: string): Message["content"] {
+  return { case: "text", value };
 }

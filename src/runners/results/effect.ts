@@ -41,7 +41,13 @@ export type RunnerEnd = {
   /** As the terminal result says it. */
   readonly usage: ResultInit["usage"];
 } & (
-  | { readonly kind: "completed"; readonly finishReason: string; readonly message: Message | undefined }
+  | {
+      readonly kind: "completed";
+      readonly finishReason: string;
+      readonly message?: Message | undefined;
+      /** Text that came in chunks alone. */
+      readonly output?: string;
+    }
   | { readonly kind: "failed"; readonly code: string; readonly error: string; readonly retryable: boolean }
 );
 

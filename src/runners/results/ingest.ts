@@ -7,6 +7,7 @@
 // I3  The first terminal result that is valid ends the run; nothing after it counts, and no limit stands in its way.
 // I4  No result ends anything but its own run, and none throws.
 
+import type { MessageChunk } from "#gen/runnel/v1/message_pb.js";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 import type { ReportedResult } from "#gen/runnel/v1/runner_worker_service_pb.js";
 import { JsonTextError } from "../../base/json/text.ts";
@@ -17,7 +18,7 @@ import type { NewArtifact } from "./artifact.ts";
 import type { ResultEffect, RunnerEnd } from "./effect.ts";
 import { PayloadFault } from "./members.ts";
 import { Output } from "./output.ts";
-import { type Policy, type Refusal, refusePayload } from "./policy.ts";
+import { type Policy, type Refusal, refusePayload, type TakenPayload } from "./policy.ts";
 import { isTerminalType, type JsonDocument, type RunnerPayload, readPayload } from "./read-payload.ts";
 import { type Report, readReport } from "./report.ts";
 import { SeenNumbers } from "./seen.ts";
@@ -61,6 +62,7 @@ interface Batch {
   readonly results: ResultInit[];
   readonly effects: ResultEffect[];
   end: RunnerEnd | undefined;
+  readonly isCancelled: boolean;
 }
 
 interface Judged {
@@ -103,7 +105,7 @@ export class Ingest {
     this.#recallNumber(runnerSequence);
     this.#bytes += bytes;
     if (payload.case === "messageDelta" && payload.value.chunk !== undefined) {
-      this.#output.addPiece(payload.value.chunk);
+      this.#output.recallChunk(payload.value.chunk);
     }
     if (payload.case === "messageCompleted" && payload.value.message !== undefined) {
       this.#output.addMessage(payload.value.message);
@@ -118,13 +120,15 @@ export class Ingest {
     }
   }
 
-  take(items: readonly ReportedResult[]): IngestOutcome {
-    const batch: Batch = { results: [], effects: [], end: undefined };
+  /** `isCancelled`: the run is being cancelled, so the host says how it ends. */
+  take(items: readonly ReportedResult[], { isCancelled = false } = {}): IngestOutcome {
+    const batch: Batch = { results: [], effects: [], end: undefined, isCancelled };
     const verdicts = items.map((item): Verdict => {
       const { disposition, diagnostics } = this.#takeItem(item, batch);
       return { sequence: item.sequence, type: showType(item.type), disposition, diagnostics };
     });
-    return { ...batch, verdicts, kept: verdicts.filter((verdict) => this.#isKept(verdict)) };
+    const { results, effects, end } = batch;
+    return { results, effects, end, verdicts, kept: verdicts.filter((verdict) => this.#isKept(verdict)) };
   }
 
   #recallNumber(sequence: bigint): void {
@@ -184,19 +188,27 @@ export class Ingest {
       return judged("refused_policy", [quota]);
     }
     const { data } = report;
-    const payload = "problem" in data ? data : this.#readPayload(item.type, data);
-    if ("problem" in payload) {
-      return judged("dropped_invalid", [payload.problem]);
+    const read = "problem" in data ? data : this.#readPayload(item.type, data);
+    if ("problem" in read) {
+      return judged("dropped_invalid", [read.problem]);
     }
+    const payload = this.#takeChunk(read);
     const refusal =
       payload.kind === "artifact"
         ? this.#options.refuseArtifact(payload.artifact)
-        : refusePayload(payload, this.#options, this.#output);
+        : refusePayload(payload, this.#options);
     if (refusal !== undefined) {
       return judged(refusal.disposition, [refusal.problem]);
     }
-    this.#bytes += report.bytes;
+    this.#bytes += payload.kind === "piece" ? Math.min(report.bytes, sizeOfChunk(payload.taken.chunk)) : report.bytes;
     return this.#apply(payload, item, batch);
+  }
+
+  #takeChunk(payload: RunnerPayload): TakenPayload {
+    const { chunkContent = "auto" } = this.#options.grant.delivery;
+    return payload.kind === "piece"
+      ? { kind: "piece", taken: this.#output.readChunk(payload.chunk, chunkContent) }
+      : payload;
   }
 
   #findQuota({ bytes }: Report, isBeyond: boolean): string | undefined {
@@ -223,11 +235,12 @@ export class Ingest {
     }
   }
 
-  #apply(payload: RunnerPayload, item: ReportedResult, batch: Batch): Judged {
+  #apply(payload: TakenPayload, item: ReportedResult, batch: Batch): Judged {
     const { usage, problems } = tryReadingUsage(item.usage);
     const counted = { runnerSequence: item.sequence, usage };
     const { grant, stampApproval } = this.#options;
-    const applied = applyPayload(payload, counted, { grant, output: this.#output, stampApproval });
+    const { isCancelled } = batch;
+    const applied = applyPayload(payload, counted, { grant, output: this.#output, stampApproval, isCancelled });
     if (applied.payload !== undefined) {
       const { runnerSequence } = counted;
       batch.results.push({ payload: applied.payload, runnerSequence, ...(usage !== undefined && { usage }) });
@@ -246,14 +259,29 @@ export class Ingest {
   }
 }
 
+/** What a chunk adds to the log: a runner that sends the text so far again and again sends far more. */
+function sizeOfChunk(chunk: MessageChunk): number {
+  const { content, source = "", providerSpecificFields = "" } = chunk;
+  const texts = [content, source, providerSpecificFields, ...chunk.toolCalls.map((call) => call.arguments)];
+  return texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), chunkFrameBytes);
+}
+
+/** The rest of a chunk, by and large. */
+const chunkFrameBytes = 64;
+
+/** A verdict has to stay short. */
+const namesShownMax = 5;
+
 function judged(disposition: Disposition, diagnostics: readonly string[] = []): Judged {
   return { disposition, diagnostics };
 }
 
-/** Usage that is not what it has to be is left out: the result counts. */
+/** Usage that is invalid is left out, and so are members without a field here: the result counts. */
 function tryReadingUsage(text: string | undefined): { usage: ResultInit["usage"]; problems: string[] } {
   try {
-    return { usage: readUsage(text), problems: [] };
+    const { usage, leftOut } = readUsage(text);
+    const names = leftOut.slice(0, namesShownMax).join(", ");
+    return { usage, problems: leftOut.length === 0 ? [] : [`usage: ${names} left out: not a known member`] };
   } catch (error) {
     if (error instanceof PayloadFault || error instanceof JsonTextError) {
       return { usage: undefined, problems: [`usage left out: ${error.message}`] };

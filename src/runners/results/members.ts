@@ -46,6 +46,22 @@ export class Members {
     return !this.#hasMore && this.#asked.size === this.#byName.size;
   }
 
+  get hasMore(): boolean {
+    return this.#hasMore;
+  }
+
+  /** The members of these names that are not null, as a JSON object; undefined where there are none. */
+  select(isWanted: (name: string) => boolean): string | undefined {
+    const wanted = this.#node.members.filter(({ key, value }) => value.kind !== "null" && isWanted(key.value));
+    const printed = wanted.map(({ key, value }) => `${JSON.stringify(key.value)}:${compactJson(this.#text, value)}`);
+    return printed.length === 0 ? undefined : `{${printed.join(",")}}`;
+  }
+
+  /** Names of members that were not asked for, as they may be shown. */
+  get unasked(): string[] {
+    return [...this.#byName.keys()].filter((name) => !this.#asked.has(name)).map(quote);
+  }
+
   /** What was asked for does not say all of this object. */
   markMore(): void {
     this.#hasMore = true;
@@ -200,7 +216,7 @@ export function quote(text: string): string {
   return JSON.stringify(shown);
 }
 
-function describe({ kind }: JsonNode): string {
+export function describe({ kind }: JsonNode): string {
   switch (kind) {
     case "string":
       return "text";

@@ -1,14 +1,9 @@
-// The JSON of a message or of a piece of one, for those who speak the LangBot protocol: as its runner wrote it, or as that
-// protocol writes what the fields say.
+// Prints a message as the JSON of the LangBot protocol: as its runner wrote it, or as that protocol writes its fields.
 
-import type { ContentElement, Message, MessageChunk, ToolCall } from "#gen/runnel/v1/message_pb.js";
+import type { ContentElement, Message, ToolCall } from "#gen/runnel/v1/message_pb.js";
 
 export function messageJson(message: Message): string {
   return message.source ?? printMessage(message);
-}
-
-export function chunkJson(chunk: MessageChunk): string {
-  return chunk.source ?? printChunk(chunk);
 }
 
 function printMessage({ role, name, content, toolCalls, ...rest }: Message): string {
@@ -19,18 +14,6 @@ function printMessage({ role, name, content, toolCalls, ...rest }: Message): str
     ["tool_calls", printCalls(toolCalls)],
     ["tool_call_id", printText(rest.toolCallId)],
     ["resp_message_id", printText(rest.respMessageId)],
-    ["provider_specific_fields", rest.providerSpecificFields],
-  ]);
-}
-
-function printChunk({ role, content, toolCalls, ...rest }: MessageChunk): string {
-  return printObject([
-    ["role", JSON.stringify(role)],
-    ["content", content === "" ? undefined : JSON.stringify(content)],
-    ["all_content", printText(rest.allContent)],
-    ["tool_calls", printCalls(toolCalls)],
-    ["is_final", rest.isFinal ? "true" : undefined],
-    ["msg_sequence", rest.msgSequence === 0 ? undefined : String(rest.msgSequence)],
     ["provider_specific_fields", rest.providerSpecificFields],
   ]);
 }

@@ -1,7 +1,8 @@
-// Messages and pieces of messages as runners write them (LangBot AgentRunner Protocol v1, §7.2), and the JSON of a message for
-// those who speak that protocol.
+// Messages and chunks of messages as runners write them (LangBot AgentRunner Protocol v1, §7.2).
 //
-// G1  Nothing is lost: the fields say all of it, or `source` has the whole of it as it was written.
+// G1  Nothing of a message is lost: the fields say all of it, or `source` has the whole of it as it was written.
+// G2  `source` of a chunk has only the members that no field holds. It never has the text, which many runners repeat in each
+//     chunk. A null says no more than a missing member.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -22,7 +23,7 @@ export function readMessage(members: Members): Message {
   const message = create(MessageSchema, {
     role: members.label("role"),
     name: members.findText("name"),
-    content: readContent(members),
+    content: readMessageContent(members),
     toolCalls: readCalls(members),
     toolCallId: members.findText("tool_call_id"),
     respMessageId: members.findText("resp_message_id"),
@@ -34,21 +35,46 @@ export function readMessage(members: Members): Message {
   return message;
 }
 
+/** Some runners write `text` where the protocol has `content`. */
+function readMessageContent(members: Members): Message["content"] {
+  const content = readContent(members);
+  const text = content.case === undefined ? members.findText("text") : undefined;
+  return text === undefined ? content : { case: "text", value: text };
+}
+
 export function readChunk(members: Members): MessageChunk {
-  const chunk = create(MessageChunkSchema, {
-    role: members.label("role"),
-    content: readPieceText(members),
-    allContent: members.findText("all_content"),
-    isFinal: readTrue(members, "is_final"),
-    msgSequence: readMsgSequence(members),
-    toolCalls: readCalls(members),
-    providerSpecificFields: members.findJson("provider_specific_fields"),
-  });
-  checkMessageOnly(members);
-  if (!members.isWhole) {
-    chunk.source = members.json;
+  const toolCalls = readCalls(members);
+  const holdsCalls = toolCalls.length === 0 || !members.hasMore;
+  const content = readContent(members);
+  for (const name of messageOnly) {
+    members.findText(name);
   }
-  return chunk;
+  return create(MessageChunkSchema, {
+    role: members.label("role"),
+    content: contentText(content),
+    allContent: members.findText("all_content"),
+    isFinal: members.findFlag("is_final") ?? false,
+    msgSequence: members.findInteger("msg_sequence", { min: -(2 ** 31), max: 2 ** 31 - 1 }) ?? 0,
+    toolCalls,
+    providerSpecificFields: members.findJson("provider_specific_fields"),
+    source: members.select((name) => isBeyondFields(name, { holdsCalls, content })),
+  });
+}
+
+/** A chunk has no field for these. They are checked, and kept in `source`. */
+const messageOnly = ["name", "tool_call_id", "resp_message_id"];
+
+const chunkFields = new Set(["role", "all_content", "is_final", "msg_sequence", "provider_specific_fields"]);
+
+function isBeyondFields(name: string, held: { holdsCalls: boolean; content: Message["content"] }): boolean {
+  switch (name) {
+    case "content":
+      return held.content.case === "parts" && held.content.value.elements.some(({ type }) => type !== "text");
+    case "tool_calls":
+      return !held.holdsCalls;
+    default:
+      return !chunkFields.has(name);
+  }
 }
 
 function readContent(members: Members): Message["content"] {
@@ -63,15 +89,6 @@ function readContent(members: Members): Message["content"] {
     default:
       throw new PayloadFault(`${members.path}.content is neither text nor a list of parts: write one of them`);
   }
-}
-
-/** A piece has one text: that of a list is joined, and so is not all of it. */
-function readPieceText(members: Members): string {
-  const content = readContent(members);
-  if (content.case === "parts" || content.value === "") {
-    members.markMore();
-  }
-  return contentText(content);
 }
 
 function readElements(members: Members): ContentElement[] {
@@ -129,31 +146,5 @@ const functionType = "function";
 function passMore(inner: Members, outer: Members): void {
   if (!inner.isWhole) {
     outer.markMore();
-  }
-}
-
-/** The field cannot tell false from nothing. */
-function readTrue(members: Members, name: string): boolean {
-  const value = members.findFlag(name);
-  if (value === false) {
-    members.markMore();
-  }
-  return value ?? false;
-}
-
-function readMsgSequence(members: Members): number {
-  const value = members.findInteger("msg_sequence", { min: -(2 ** 31), max: 2 ** 31 - 1 });
-  if (value === 0) {
-    members.markMore();
-  }
-  return value ?? 0;
-}
-
-/** What a piece has no field for is checked all the same, and kept in `source`. */
-function checkMessageOnly(members: Members): void {
-  for (const name of ["name", "tool_call_id", "resp_message_id"]) {
-    if (members.findText(name) !== undefined) {
-      members.markMore();
-    }
   }
 }

@@ -1,58 +1,85 @@
-// What a run has said so far, as far as its end needs it.
+// What a run has said so far: the last whole message, and the text that came in chunks since.
 
-import { create } from "@bufbuild/protobuf";
-import { type Message, type MessageChunk, MessageSchema } from "#gen/runnel/v1/message_pb.js";
+import type { Message, MessageChunk } from "#gen/runnel/v1/message_pb.js";
 import { compactJson, parseJsonText } from "../../base/json/text.ts";
 import { countChars } from "./count-chars.ts";
 import { messageJson } from "./message-json.ts";
+import { type ChunkContent, noMessage, readStreamed, type StreamedMessage } from "./stream-text.ts";
 
-/** Of text that came in pieces only. The log has the rest, and a terminal result has to stay small. */
+/** Of text that came in chunks only. The log has the rest, and a terminal result has to stay small. */
 const streamedCharsMax = 1_000_000;
+
+/** A chunk as the log gets it, and what the run has said with it. */
+export interface TakenChunk {
+  readonly chunk: MessageChunk;
+  /** Characters of chunks since the last whole message. */
+  readonly chars: number;
+  readonly next: Streamed;
+}
+
+/** Text of chunks since the last whole message. */
+interface Streamed {
+  /** Messages that have ended. */
+  readonly ended: string;
+  readonly message: StreamedMessage;
+  readonly chars: number;
+}
+
+const nothingStreamed: Streamed = { ended: "", message: noMessage, chars: 0 };
 
 export class Output {
   #lastMessage: Message | undefined;
-  #streamed = "";
-  #role = "assistant";
-  #streamedChars = 0;
+  #streamed = nothingStreamed;
   #hasStreamed = false;
-  #hasText = false;
-
-  /** Characters of pieces since the last whole message. */
-  get streamedChars(): number {
-    return this.#streamedChars;
-  }
 
   get hasStreamed(): boolean {
     return this.#hasStreamed;
   }
 
   get isEmpty(): boolean {
-    return this.#lastMessage === undefined && !this.#hasText;
+    return this.#lastMessage === undefined && this.text === "";
   }
 
-  addPiece({ role, content }: MessageChunk): void {
+  /** The text of a run that reports no whole message; empty when there is one. */
+  get text(): string {
+    const { ended, message } = this.#lastMessage === undefined ? this.#streamed : nothingStreamed;
+    return (ended + message.text).slice(0, streamedCharsMax).toWellFormed();
+  }
+
+  get lastMessage(): Message | undefined {
+    return this.#lastMessage;
+  }
+
+  /** Makes an increment of a chunk, in place. It counts once it is given to `addChunk`. */
+  readChunk(chunk: MessageChunk, setting: ChunkContent): TakenChunk {
+    const before = this.#streamed;
+    const { message, added, replacesText, isNew } = readStreamed(before.message, chunk, setting);
+    const ended = isNew ? (before.ended + before.message.text).slice(0, streamedCharsMax) : before.ended;
+    const content = replacesText ? ended + added : added;
+    const chars = (replacesText ? 0 : before.chars) + countChars(content);
+    Object.assign(chunk, { content, replacesText, allContent: undefined });
+    return { chunk, chars, next: { ended, message, chars } };
+  }
+
+  addChunk({ next }: TakenChunk): void {
     this.#hasStreamed = true;
-    this.#streamedChars += countChars(content);
-    this.#hasText ||= content !== "";
-    this.#role = role;
-    if (this.#streamed.length < streamedCharsMax) {
-      this.#streamed += content.slice(0, streamedCharsMax - this.#streamed.length);
-    }
+    this.#streamed = next;
+  }
+
+  /** Takes up a chunk of the log, which is an increment. */
+  recallChunk({ content, isFinal, replacesText }: MessageChunk): void {
+    const { message, ended, chars } = replacesText ? nothingStreamed : this.#streamed;
+    this.#hasStreamed = true;
+    this.#streamed = {
+      ended,
+      message: { ...message, text: message.text + content, isEnded: isFinal },
+      chars: chars + countChars(content),
+    };
   }
 
   addMessage(message: Message): void {
     this.#lastMessage = message;
-    this.#streamed = "";
-    this.#streamedChars = 0;
-  }
-
-  /** The message that a run ends with when its end has none: the last one, or what came in pieces. */
-  get last(): Message | undefined {
-    if (this.#lastMessage !== undefined || this.#streamed === "") {
-      return this.#lastMessage;
-    }
-    const content = { case: "text", value: this.#streamed.toWellFormed() } as const;
-    return create(MessageSchema, { role: this.#role, content });
+    this.#streamed = nothingStreamed;
   }
 
   /** Whether the last whole message was this one. */

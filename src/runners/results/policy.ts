@@ -1,11 +1,10 @@
 // Whether what a runner says is allowed to it: by the grant of its run, which was frozen when the run started.
 
-import type { MessageChunk } from "#gen/runnel/v1/message_pb.js";
 import { messageText } from "../../sessions/message-text.ts";
 import type { Grant } from "../grant.ts";
 import { type RunScope, stateKey } from "../scope.ts";
 import { countChars } from "./count-chars.ts";
-import type { Output } from "./output.ts";
+import type { TakenChunk } from "./output.ts";
 import type { RunnerPayload } from "./read-payload.ts";
 import type { Disposition } from "./verdict.ts";
 
@@ -14,16 +13,21 @@ export interface Policy {
   readonly scope: RunScope;
 }
 
+/** A payload whose chunk is an increment. */
+export type TakenPayload =
+  | Exclude<RunnerPayload, { kind: "piece" }>
+  | { readonly kind: "piece"; readonly taken: TakenChunk };
+
 export interface Refusal {
   readonly disposition: Extract<Disposition, "dropped_invalid" | "refused_policy">;
   readonly problem: string;
 }
 
-/** Undefined when it is allowed. The end of a run always is; its message is asked about by `refuseMessage`. */
-export function refusePayload(payload: RunnerPayload, policy: Policy, output: Output): Refusal | undefined {
+/** Undefined when it is allowed. The end of a run always is; `refuseMessage` judges its message. */
+export function refusePayload(payload: TakenPayload, policy: Policy): Refusal | undefined {
   switch (payload.kind) {
     case "piece":
-      return refused(refusePiece(payload.chunk, policy.grant, output));
+      return refused(refuseChunk(payload.taken, policy.grant));
     case "message":
       return refused(refuseMessage(messageText(payload.message), policy.grant));
     case "state":
@@ -45,13 +49,12 @@ export function refuseMessage(text: string, { delivery }: Grant): string | undef
   return delivery.reply ? refuseLength(countChars(text), delivery) : "the binding does not let messages be delivered";
 }
 
-function refusePiece(chunk: MessageChunk, { delivery }: Grant, output: Output) {
+function refuseChunk({ chars }: TakenChunk, { delivery }: Grant): string | undefined {
   if (!delivery.streaming) {
     return "the binding does not let pieces of messages be delivered";
   }
-  // Pieces up to the next whole message are one message, or its limit would be none.
-  const chars = output.streamedChars + countChars(chunk.content);
-  return refuseLength(Math.max(chars, countChars(chunk.allContent ?? "")), delivery);
+  // Chunks up to the next whole message count as one message: `is_final` alone would not end anything that is limited.
+  return refuseLength(chars, delivery);
 }
 
 function refuseLength(chars: number, { messageCharsMax }: Grant["delivery"]): string | undefined {

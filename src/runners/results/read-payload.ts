@@ -17,21 +17,26 @@ import {
 import { compactJson, type JsonNode } from "../../base/json/text.ts";
 import type { ResultInit } from "../../runlog/result.ts";
 import { type NewArtifact, readArtifact } from "./artifact.ts";
-import { Members, PayloadFault } from "./members.ts";
+import { describe, Members, PayloadFault } from "./members.ts";
 import { readChunk, readMessage } from "./message.ts";
 import { readStateUpdate, type StateUpdate } from "./state.ts";
 
 export type RunnerPayload =
   | { readonly kind: "piece"; readonly chunk: MessageChunk }
-  | { readonly kind: "message"; readonly message: Message }
+  | ({ readonly kind: "message"; readonly message: Message } & Noted)
   | { readonly kind: "artifact"; readonly artifact: NewArtifact }
   | { readonly kind: "state"; readonly update: StateUpdate }
   | { readonly kind: "action"; readonly action: ActionRequested }
-  | { readonly kind: "telemetry" | "unknown"; readonly payload: NonNullable<ResultInit["payload"]> }
+  | ({ readonly kind: "telemetry" | "unknown"; readonly payload: NonNullable<ResultInit["payload"]> } & Noted)
   | CompletedPayload
   | FailedPayload;
 
-export interface CompletedPayload {
+interface Noted {
+  /** What is odd about a payload that counts all the same. */
+  readonly warnings?: readonly string[];
+}
+
+export interface CompletedPayload extends Noted {
   readonly kind: "completed";
   readonly finishReason: string;
   readonly message: Message | undefined;
@@ -53,7 +58,7 @@ export interface JsonDocument {
 export function readPayload(type: string, data: JsonDocument, newArtifactId: () => string): RunnerPayload {
   const read = readers.get(type);
   return read === undefined
-    ? { kind: "unknown", payload: asItCame(type, data) }
+    ? { kind: "unknown", payload: asItCame(type, data), warnings: warnOfData(data) }
     : read({ ...data, type, members: () => new Members(data.text, data.node, "data"), newArtifactId });
 }
 
@@ -90,7 +95,7 @@ function readWholeMessage({ members }: Reported): RunnerPayload {
   const data = members();
   const message = readMessage(data.members("message"));
   data.refuseOthers();
-  return { kind: "message", message };
+  return { kind: "message", message, warnings: warnOfMessage(message) };
 }
 
 function readNewArtifact({ members, newArtifactId }: Reported): RunnerPayload {
@@ -115,10 +120,19 @@ function readAction({ members }: Reported): RunnerPayload {
 function readCompleted({ members }: Reported): RunnerPayload {
   const data = members();
   const finishReason = data.findLabel("finish_reason") ?? "stop";
-  const message = data.findMembers("message");
-  const completed: RunnerPayload = { kind: "completed", finishReason, message: message && readMessage(message) };
+  const last = data.findMembers("message");
+  const message = last && readMessage(last);
   data.refuseOthers();
-  return completed;
+  return { kind: "completed", finishReason, message, warnings: warnOfMessage(message) };
+}
+
+function warnOfMessage(message: Message | undefined): string[] {
+  const isEmpty = message !== undefined && message.content.case === undefined && message.toolCalls.length === 0;
+  return isEmpty ? ["data.message has neither content nor tool_calls: write its text into content"] : [];
+}
+
+function warnOfData({ node }: JsonDocument): string[] {
+  return node.kind === "object" ? [] : [`data is ${describe(node)}, and objects are expected: kept as it came`];
 }
 
 function readFailed({ members }: Reported): RunnerPayload {
@@ -140,6 +154,7 @@ function readLoosely(read: LooseReader): (reported: Reported) => RunnerPayload {
   return (reported) => ({
     kind: "telemetry",
     payload: tryReading(read, reported) ?? asItCame(reported.type, reported),
+    warnings: warnOfData(reported),
   });
 }
 

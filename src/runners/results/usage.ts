@@ -5,14 +5,23 @@ import { type Usage, UsageSchema } from "#gen/runnel/v1/usage_pb.js";
 import { parseJsonText } from "../../base/json/text.ts";
 import { Members } from "./members.ts";
 
-/** Undefined when nothing is known. Throws what `Members` and the JSON reader throw. */
-export function readUsage(text: string | undefined): Usage | undefined {
+export interface ReadUsage {
+  /** Undefined when nothing is known. */
+  readonly usage: Usage | undefined;
+  /** Members that have no field here, as they may be shown. */
+  readonly leftOut: readonly string[];
+}
+
+const nothing: ReadUsage = { usage: undefined, leftOut: [] };
+
+/** Throws what `Members` and the JSON reader throw. */
+export function readUsage(text: string | undefined): ReadUsage {
   if (text === undefined || text.trim() === "") {
-    return undefined;
+    return nothing;
   }
   const node = parseJsonText(text);
   if (node.kind === "null") {
-    return undefined;
+    return nothing;
   }
   const members = new Members(text, node, "usage");
   const [promptTokens, completionTokens, totalTokens] = figures.map((name) => {
@@ -20,7 +29,8 @@ export function readUsage(text: string | undefined): Usage | undefined {
     return figure === undefined ? undefined : BigInt(figure);
   });
   const isKnown = (promptTokens ?? completionTokens ?? totalTokens) !== undefined;
-  return isKnown ? create(UsageSchema, { promptTokens, completionTokens, totalTokens }) : undefined;
+  const usage = isKnown ? create(UsageSchema, { promptTokens, completionTokens, totalTokens }) : undefined;
+  return { usage, leftOut: members.unasked };
 }
 
 const figures = ["prompt_tokens", "completion_tokens", "total_tokens"] as const;

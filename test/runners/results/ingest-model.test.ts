@@ -11,7 +11,21 @@ import { expect, test } from "vitest";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import type { ReportedResult } from "#gen/runnel/v1/runner_worker_service_pb.js";
 import type { Ingest, IngestOutcome } from "../../../src/runners/results/ingest.ts";
-import { item, logged, message, openIngest, piece, told } from "./reported.ts";
+import {
+  grant,
+  type IngestChanges,
+  item,
+  logged,
+  message,
+  openIngest as openAnyIngest,
+  piece,
+  told,
+} from "./reported.ts";
+
+/** Of chunks that are increments: `stream-text.test.ts` has the others. */
+function openIngest(changes: IngestChanges = {}): Ingest {
+  return openAnyIngest({ ...changes, grant: { delivery: { ...grant.delivery, chunkContent: "increment" } } });
+}
 
 /** What a runner may say under a number, and what becomes of it where the number is new and the run goes on. */
 interface Saying {

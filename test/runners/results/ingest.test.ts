@@ -230,6 +230,93 @@ test("the longest message is counted in characters, and pieces up to the next me
   expect(told(outcome)).toEqual(["applied", refused, "applied", refused, "applied", "applied", "applied"]);
 });
 
+test("the longest message counts a text once, however often the runner sends it", () => {
+  const changes = { grant: { delivery: { streaming: true, reply: true, messageCharsMax: 6 } } };
+  const outcome = openIngest(changes).take([
+    piece(1, "abc"),
+    piece(2, "abcde"),
+    piece(3, "abcdef"),
+    piece(4, "abcdefg"),
+  ]);
+  const refused = "refused_policy | the message has 7 characters, and the binding allows 6";
+  expect(told(outcome)).toEqual(["applied", "applied", "applied", refused]);
+});
+
+test("the bytes of a run count a text once, however often the runner sends it", () => {
+  const text = "All of this comes again. ".repeat(400);
+  const snapshots = Array.from({ length: 100 }, (_, index) => piece(index + 1, text.slice(0, (index + 1) * 100)));
+  const outcome = openIngest({ limits: { bytesMax: 40_000 } }).take([...snapshots, item(101, "run.completed")]);
+  expect(new Set(told(outcome))).toEqual(new Set(["applied"]));
+  expect(outcome.end).toMatchObject({ output: text });
+});
+
+test("the log gets increments of chunks, and nothing of a text twice", () => {
+  const chunk = (content: string, more = {}) => ({
+    chunk: { role: "assistant", content, all_content: null, name: null, is_final: false, msg_sequence: 0, ...more },
+  });
+  const { results } = openIngest().take([
+    item(1, "message.delta", chunk("Hello")),
+    item(2, "message.delta", chunk("Hello, you", { mood: "calm" })),
+    item(3, "message.delta", chunk("Hello, you", { is_final: true })),
+    item(4, "message.delta", chunk("Goodbye")),
+    item(5, "message.delta", chunk("Good evening")),
+    item(6, "message.delta", chunk("Good evening all", { all_content: "Good evening all" })),
+  ]);
+  const chunks = results.map(({ payload }) => (payload?.case === "messageDelta" ? payload.value.chunk : undefined));
+  expect(chunks[0]?.source).toBeUndefined();
+  expect(chunks).toMatchObject([
+    { content: "Hello", isFinal: false, replacesText: false },
+    { content: ", you", source: '{"mood":"calm"}' },
+    { content: "", isFinal: true },
+    { content: "Goodbye" },
+    { content: "Good evening" },
+    { content: "Hello, youGood evening all", replacesText: true, allContent: undefined },
+  ]);
+});
+
+test("the binding or the manifest says what chunks hold where nothing tells", () => {
+  const textOf = (chunkContent: "snapshot" | "increment" | undefined) => {
+    const { end } = openIngest({ grant: { delivery: { streaming: true, reply: true, chunkContent } } }).take([
+      piece(1, "ha"),
+      piece(2, "ha"),
+      item(3, "run.completed"),
+    ]);
+    return end?.kind === "completed" ? end.output : undefined;
+  };
+  expect([textOf(undefined), textOf("snapshot"), textOf("increment")]).toEqual(["ha", "ha", "haha"]);
+});
+
+test("a text that came in chunks alone enters the history when its run completes", () => {
+  const outcome = openIngest().take([piece(1, "Hel"), piece(2, "Hello"), item(3, "run.completed")]);
+  const message = '{"role":"assistant","content":"Hello"}';
+  expect(outcome.effects).toEqual([{ kind: "history", role: "assistant", message, text: "Hello" }]);
+  expect(openIngest().take([piece(1, "Hel"), item(2, "run.failed", { error: "no" })]).effects).toEqual([]);
+});
+
+test("a message with `text` in place of `content` is read, and one that says nothing is noted", () => {
+  const end = openIngest().take([item(1, "run.completed", { message: { role: "assistant", text: "hi" } })]);
+  expect(told(end)).toEqual(["applied"]);
+  expect(end.end).toMatchObject({ message: { content: { case: "text", value: "hi" } } });
+  expect(toldOf("message.completed", { message: { role: "assistant", words: "hi" } })).toBe(
+    "applied | data.message has neither content nor tool_calls: write its text into content",
+  );
+});
+
+test("members of usage without a field are named, and the known ones count", () => {
+  const usage = '{"prompt_tokens":1,"audio_tokens":2,"cost":{"usd":1}}';
+  const outcome = openIngest().take([item(1, "run.completed", { message: { role: "a", content: "b" } }, { usage })]);
+  expect(told(outcome)).toEqual(['applied | usage: "audio_tokens", "cost" left out: not a known member']);
+  expect(outcome.end?.usage?.promptTokens).toBe(1n);
+});
+
+test("a failure of a cancelled run is noted, for the host says how that run ends", () => {
+  const failed = item(1, "run.failed", { error: "saved my place", code: "cancelled" });
+  expect(told(openIngest().take([failed], { isCancelled: true }))).toEqual([
+    'applied | the run was cancelled: the host\'s code and error replace "cancelled": "saved my place"',
+  ]);
+  expect(told(openIngest().take([failed]))).toEqual(["applied"]);
+});
+
 test("beyond the limits of a run results are refused, and its end passes", () => {
   const ingest = openIngest({ limits: { resultsMax: 2 } });
   const outcome = ingest.take([piece(1, "a"), item(2, ""), piece(3, "c"), piece(9, "d"), item(5, "run.completed")]);
@@ -257,17 +344,17 @@ test("a run that completes without having said anything is warned of", () => {
   expect(told(openIngest().take([message(1, ""), item(2, "run.completed")]))[1]).toBe("applied");
 });
 
-test("a run ends with the message of its end, else with its last one, else with its pieces", () => {
+test("a run ends with the message of its end, else with its last one, else with the text of its chunks and no message", () => {
   const end = (sequence: number, content?: string) =>
     item(sequence, "run.completed", content === undefined ? {} : { message: { role: "assistant", content } });
   const textOf = (...items: ReportedResult[]) => {
     const ended = openIngest().take(items).end;
-    return ended?.kind === "completed" ? ended.message?.content.value : undefined;
+    return ended?.kind === "completed" ? (ended.message?.content.value ?? `chunks: ${ended.output}`) : undefined;
   };
   expect(textOf(piece(1, "a"), message(2, "b"), end(3, "c"))).toBe("c");
   expect(textOf(message(1, "a"), message(2, "b"), piece(3, "x"), end(4))).toBe("b");
-  expect(textOf(piece(1, "a"), piece(2, "b"), end(3))).toBe("ab");
-  expect(textOf(end(1))).toBeUndefined();
+  expect(textOf(piece(1, "a"), piece(2, "b"), end(3))).toBe("chunks: ab");
+  expect(textOf(end(1))).toBe("chunks: ");
 });
 
 test("a failed end says its code, its error and whether to try again; the document's defaults hold", () => {
@@ -334,7 +421,7 @@ test("whoever goes on with a run knows its numbers, what it said and that it end
   expect(ingest.ackedThrough).toBe(2);
   const after = ingest.take([piece(1, "other"), piece(4, "b"), piece(6, "c"), item(7, "run.completed")]);
   expect(told(after)).toEqual(["dropped_duplicate", "dropped_duplicate", "applied | gap 5", "applied"]);
-  expect(after.end).toMatchObject({ message: { content: { value: "abc" } } });
+  expect(after.end).toMatchObject({ message: undefined, output: "abc" });
   const ended = openIngest();
   ended.recallResult(create(RunResultSchema, { payload: { case: "runFailed", value: {} } }), 10);
   expect(told(ended.take([piece(9, "x")]))[0]).toMatch(/^ignored_after_terminal/);

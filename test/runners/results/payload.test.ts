@@ -76,11 +76,11 @@ describe("telemetry of tools that does not fit is kept as it came [58]", () => {
     ["null for parameters", { tool_call_id: "c", tool_name: "n", parameters: null }],
     ["text for a result", { tool_call_id: "c", tool_name: "n", result: "ok" }],
     ["nothing", {}],
-    ["a list", []],
-  ])("%s", (_, data) => {
+    ["a list", [], "data is a list, and objects are expected: kept as it came"],
+  ])("%s", (_, data, ...diagnostics) => {
     for (const type of ["tool.call.started", "tool.call.completed"]) {
       const { results, verdicts } = openIngest().take([item(1, type, data)]);
-      expect(verdicts).toMatchObject([{ disposition: "telemetry", diagnostics: [] }]);
+      expect(verdicts).toMatchObject([{ disposition: "telemetry", diagnostics }]);
       expect(results).toMatchObject([{ payload: { case: "extension", value: { type, json: JSON.stringify(data) } } }]);
     }
   });

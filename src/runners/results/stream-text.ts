@@ -1,0 +1,121 @@
+// Turns the chunks of streamed messages into increments. Runners disagree on what `content` of a chunk holds: the text of the
+// message so far (a snapshot), only what is new (an increment), or increments and then the whole text with `is_final`. The rule
+// is stated at MessageChunk in message.proto. Pure: a state and a chunk give the next state.
+//
+// S1  Joined increments are the runner's text, whichever way it sends it. A revision is the one exception: it replaces the text.
+// S2  No chunk waits for a later one. A guess that a later chunk disproves is corrected by that chunk.
+
+import type { MessageChunk } from "#gen/runnel/v1/message_pb.js";
+import type { Grant } from "../grant.ts";
+
+/** What a runner's chunks hold; `auto` detects it for each message. */
+export type ChunkContent = "auto" | NonNullable<Grant["delivery"]["chunkContent"]>;
+
+export interface StreamedMessage {
+  /** The text so far; no more than `textCharsMax` of a message that came as increments. */
+  readonly text: string;
+  readonly isEnded: boolean;
+  readonly reading: Reading;
+}
+
+/**
+ * How chunks are read. `unknown`: one chunk tells nothing. `guess`: a chunk began with all text so far, which was too short to
+ * be sure; `joined` is the text if the chunks are increments.
+ */
+type Reading =
+  | { readonly kind: "unknown" | "increment" | "snapshot" }
+  | { readonly kind: "guess"; readonly joined: string };
+
+export interface ChunkStep {
+  readonly message: StreamedMessage;
+  /** The text that is new; with `replacesText`, the whole text of the message. */
+  readonly added: string;
+  /** The message goes on after its text was revised. */
+  readonly replacesText: boolean;
+  /** The chunk begins another message. */
+  readonly isNew: boolean;
+}
+
+export const noMessage: StreamedMessage = { text: "", isEnded: false, reading: { kind: "unknown" } };
+
+/** More than the text of any one result: a whole text that is longer never comes. */
+export const textCharsMax = 2_097_152;
+
+type Chunk = Pick<MessageChunk, "content" | "allContent" | "isFinal">;
+
+export function readStreamed(before: StreamedMessage, chunk: Chunk, setting: ChunkContent): ChunkStep {
+  const isNew = before.isEnded && !continues(before, chunk, setting);
+  const from = isNew ? noMessage : before;
+  const next = nextText(from, chunk, setting);
+  const isEnded = chunk.isFinal || (before.isEnded && !isNew && next.text === before.text);
+  return {
+    message: { text: next.text.slice(0, textCharsMax), isEnded, reading: next.reading },
+    ...(next.isAppended ? { added: chunk.content, replacesText: false } : compare(from.text, next.text)),
+    isNew,
+  };
+}
+
+function compare(before: string, after: string): Pick<ChunkStep, "added" | "replacesText"> {
+  const replacesText = !after.startsWith(before);
+  return { added: replacesText ? after : after.slice(before.length), replacesText };
+}
+
+/** Whether a chunk after `is_final` still belongs to that message. */
+function continues({ text, reading }: StreamedMessage, chunk: Chunk, setting: ChunkContent): boolean {
+  const { content } = chunk;
+  const allContent = statedText(chunk, setting);
+  const isIncrement = setting === "increment" || (reading.kind === "increment" && allContent === undefined);
+  return content === "" || (!isIncrement && (allContent ?? content).startsWith(text));
+}
+
+/** The text so far, where the runner states it beside `content`. */
+function statedText({ allContent }: Chunk, setting: ChunkContent): string | undefined {
+  return setting === "auto" && allContent !== "" ? allContent : undefined;
+}
+
+interface NextText {
+  readonly text: string;
+  readonly reading: Reading;
+  /** `content` of the chunk was added as it is. */
+  readonly isAppended?: boolean;
+}
+
+function nextText({ text, reading }: StreamedMessage, chunk: Chunk, setting: ChunkContent): NextText {
+  const { content, isFinal } = chunk;
+  if (setting === "increment") {
+    return { text: text + content, reading, isAppended: true };
+  }
+  const allContent = statedText(chunk, setting);
+  const whole = allContent ?? content;
+  if (whole === "" || (isFinal && text !== "" && whole.trim() === text.trim())) {
+    return { text, reading };
+  }
+  if (text === "" || setting === "snapshot" || allContent !== undefined) {
+    return { text: whole, reading };
+  }
+  return detect({ text, reading }, content, isFinal);
+}
+
+function detect({ text, reading }: NextText, content: string, isFinal: boolean): NextText {
+  if (reading.kind === "increment") {
+    const isWhole = isFinal && content.startsWith(text);
+    return isWhole ? { text: content, reading } : { text: text + content, reading, isAppended: true };
+  }
+  if (reading.kind === "snapshot") {
+    return { text: content, reading };
+  }
+  const joined = (reading.kind === "guess" ? reading.joined : text) + content;
+  if (!content.startsWith(text)) {
+    return { text: joined, reading: { kind: "increment" } };
+  }
+  const isSure = content.length > text.length && isTelling(text);
+  return { text: content, reading: isSure ? { kind: "snapshot" } : { kind: "guess", joined } };
+}
+
+/** Whether an increment would hardly begin with this text by chance, as it may with `ha`, `==` or a line break. */
+function isTelling(text: string): boolean {
+  return text.length > tellingCharsMin || new Set(text).size >= differentCharsMin;
+}
+
+const tellingCharsMin = 256;
+const differentCharsMin = 5;

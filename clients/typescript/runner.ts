@@ -17,6 +17,8 @@ export interface Manifest {
   readonly id: string;
   readonly name: string;
   readonly label: Readonly<Record<string, string>>;
+  /** `chunk_content` says what chunks of messages hold: `increment` (the default here) or `snapshot`. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
   readonly [key: string]: unknown;
 }
 

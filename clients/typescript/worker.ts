@@ -13,7 +13,7 @@ import { openHost } from "./host.ts";
 import { isTransient } from "./is-transient.ts";
 import { perform } from "./perform.ts";
 import { Reporter } from "./reporter.ts";
-import type { Runner } from "./runner.ts";
+import type { Manifest, Runner } from "./runner.ts";
 
 export interface WorkerOptions {
   /** Where the service is. */
@@ -49,6 +49,11 @@ const endMaxDefaultMs = 10_000;
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   await new Worker(options).run();
+}
+
+/** `delta` makes chunks that hold only new text, and the service need not guess. A manifest may say otherwise. */
+function printManifest(manifest: Manifest): string {
+  return JSON.stringify({ ...manifest, metadata: { chunk_content: "increment", ...manifest.metadata } });
 }
 
 class Worker {
@@ -129,7 +134,7 @@ class Worker {
 
   async #register(): Promise<string> {
     const { workerId, runners } = this.#options;
-    const manifests = runners.map(({ manifest }) => JSON.stringify(manifest));
+    const manifests = runners.map(({ manifest }) => printManifest(manifest));
     const request = { workerId, manifests, era: "4.11" };
     const { workerSessionId, verdicts } = await this.#directory
       .registerRunners(request, { signal: this.#signal, timeoutMs: callMaxMs })

@@ -6,34 +6,45 @@ import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 const shownCharsMax = 160;
 
 /**
- * Shows the results of one run, in order. A whole message is shown where its pieces were not; of a run whose beginning was seen
- * elsewhere they were.
+ * Shows the results of one run, in order. A whole message is shown where its chunks were not, or where it differs from them. With
+ * `isBegun` the reader has seen the beginning of the run elsewhere.
  */
 export function createResultView({ isBegun }: { readonly isBegun: boolean }): (result: RunResult) => string {
-  let [inPieces, hasSpoken] = [isBegun, isBegun];
+  /** Text of chunks since the last whole message; without its beginning while `isCut`. */
+  let streamed = "";
+  let isCut = isBegun;
+  let last: string | undefined;
+  const showMessage = (text: string): string => {
+    const isShown = isCut ? text.endsWith(streamed.trim()) : text.trim() === streamed.trim();
+    const isOther = !isShown && streamed !== "";
+    [streamed, isCut, last] = ["", false, text];
+    return isShown ? "" : `${isOther ? "\n(the whole message differs from its chunks)\n" : ""}${text}\n`;
+  };
   return ({ payload }) => {
     switch (payload.case) {
-      case "messageDelta":
-        [inPieces, hasSpoken] = [true, true];
-        break;
-      case "messageCompleted": {
-        const text = inPieces ? "" : textOf(payload.value.message);
-        inPieces = false;
-        hasSpoken ||= text !== "";
-        return text === "" ? "" : `${text}\n`;
+      case "messageDelta": {
+        const { content = "", replacesText = false } = payload.value.chunk ?? {};
+        [streamed, isCut] = replacesText ? [content, false] : [streamed + content, isCut];
+        return replacesText ? `\n(the text starts over)\n${content}` : content;
       }
-      case "runCompleted":
-        return `${hasSpoken ? "" : textOf(payload.value.message)}${showPayload(payload)}`;
+      case "messageCompleted":
+        return showMessage(textOf(payload.value.message));
+      case "turnRestarted":
+        [streamed, isCut] = ["", false];
+        return showPayload(payload);
+      case "runCompleted": {
+        const text = textOf(payload.value.message);
+        return `${text === "" || text === last ? "" : showMessage(text)}${showPayload(payload)}`;
+      }
+      default:
+        return showPayload(payload);
     }
-    return showPayload(payload);
   };
 }
 
-/** Text of the model comes as it is; everything else on lines of its own. */
+/** Everything but text, on lines of its own. */
 function showPayload(payload: RunResult["payload"]): string {
   switch (payload.case) {
-    case "messageDelta":
-      return payload.value.chunk?.content ?? "";
     case "toolCallStarted":
       return `\n→ ${payload.value.toolName} ${shorten(payload.value.parameters)}\n`;
     case "toolCallCompleted":

@@ -1,0 +1,56 @@
+// What the command line shows of a run's results.
+
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
+import { createResultView } from "../../src/cli/show.ts";
+
+type Payload = NonNullable<MessageInitShape<typeof RunResultSchema>["payload"]>;
+
+const chunk = (content: string, replacesText = false): Payload => ({
+  case: "messageDelta",
+  value: { chunk: { role: "assistant", content, replacesText } },
+});
+const said = (value: string) => ({ role: "assistant", content: { case: "text", value } }) as const;
+const message = (text: string): Payload => ({ case: "messageCompleted", value: { message: said(text) } });
+const completed = (text?: string): Payload => ({
+  case: "runCompleted",
+  value: { ...(text !== undefined && { message: said(text) }), turns: 1, durationMs: 2n },
+});
+
+function show(payloads: readonly Payload[], isBegun = false): string {
+  const view = createResultView({ isBegun });
+  return payloads.map((payload) => view(create(RunResultSchema, { payload }))).join("");
+}
+
+const end = "\n✓ completed in 1 turns, 2 ms\n";
+const differs = "\n(the whole message differs from its chunks)\n";
+
+describe("text is shown once, and all of it", () => {
+  test.each<[string, readonly Payload[], string]>([
+    ["chunks and their message", [chunk("Hel"), chunk("lo"), message("Hello"), completed("Hello")], `Hello${end}`],
+    ["chunks alone", [chunk("Hel"), chunk("lo"), completed()], `Hello${end}`],
+    ["a message alone", [message("Hello"), completed("Hello")], `Hello\n${end}`],
+    ["the message of the end alone", [completed("Hello")], `Hello\n${end}`],
+    [
+      "a message without the blanks of its chunks",
+      [chunk("Hello \n"), message("Hello"), completed()],
+      `Hello \n${end}`,
+    ],
+    ["a message that differs", [chunk("Helo"), message("Hello"), completed("Hello")], `Helo${differs}Hello\n${end}`],
+    ["an end that differs", [chunk("Helo"), completed("Hello")], `Helo${differs}Hello\n${end}`],
+    ["two messages", [message("a"), chunk("b"), message("b"), completed("b")], `a\nb${end}`],
+    [
+      "a text that starts over",
+      [chunk("[1]"), chunk("(a)", true), completed()],
+      `[1]\n(the text starts over)\n(a)${end}`,
+    ],
+  ])("%s", (_, payloads, expected) => {
+    expect(show(payloads)).toBe(expected);
+  });
+
+  test("of a run whose beginning was seen elsewhere", () => {
+    expect(show([chunk("lo"), message("Hello"), completed("Hello")], true)).toBe(`lo${end}`);
+    expect(show([message("Hello"), completed("Hello")], true)).toBe(end);
+  });
+});

@@ -18,7 +18,7 @@ export function createResultView({ isBegun }: { readonly isBegun: boolean }): (r
     const isShown = isCut ? text.endsWith(streamed.trim()) : text.trim() === streamed.trim();
     const isOther = !isShown && streamed !== "";
     [streamed, isCut, last] = ["", false, text];
-    return isShown ? "" : `${isOther ? "\n(the whole message differs from its chunks)\n" : ""}${text}\n`;
+    return isShown ? "" : `${isOther ? "\n(the whole message differs from its chunks)\n" : ""}${text}`;
   };
   return ({ payload }) => {
     switch (payload.case) {
@@ -27,8 +27,10 @@ export function createResultView({ isBegun }: { readonly isBegun: boolean }): (r
         [streamed, isCut] = replacesText ? [content, false] : [streamed + content, isCut];
         return replacesText ? `\n(the text starts over)\n${content}` : content;
       }
-      case "messageCompleted":
-        return showMessage(textOf(payload.value.message));
+      case "messageCompleted": {
+        const text = showMessage(textOf(payload.value.message));
+        return text === "" ? "" : `${text}\n`;
+      }
       case "turnRestarted":
         [streamed, isCut] = ["", false];
         return showPayload(payload);

@@ -31,14 +31,14 @@ describe("text is shown once, and all of it", () => {
     ["chunks and their message", [chunk("Hel"), chunk("lo"), message("Hello"), completed("Hello")], `Hello${end}`],
     ["chunks alone", [chunk("Hel"), chunk("lo"), completed()], `Hello${end}`],
     ["a message alone", [message("Hello"), completed("Hello")], `Hello\n${end}`],
-    ["the message of the end alone", [completed("Hello")], `Hello\n${end}`],
+    ["the message of the end alone", [completed("Hello")], `Hello${end}`],
     [
       "a message without the blanks of its chunks",
       [chunk("Hello \n"), message("Hello"), completed()],
       `Hello \n${end}`,
     ],
     ["a message that differs", [chunk("Helo"), message("Hello"), completed("Hello")], `Helo${differs}Hello\n${end}`],
-    ["an end that differs", [chunk("Helo"), completed("Hello")], `Helo${differs}Hello\n${end}`],
+    ["an end that differs", [chunk("Helo"), completed("Hello")], `Helo${differs}Hello${end}`],
     ["two messages", [message("a"), chunk("b"), message("b"), completed("b")], `a\nb${end}`],
     [
       "a text that starts over",

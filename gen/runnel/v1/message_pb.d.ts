@@ -111,14 +111,14 @@ export declare const MessageSchema: GenMessage<Message>;
  * `is_final`. The host turns all of these into increments before they enter the log:
  *
  * 1. `all_content`, where a runner sends it, is the text so far.
- * 2. Otherwise a chunk that begins with all text so far is a snapshot. The host then reads the chunks of this message as
- *    snapshots. Any other second chunk makes it read them as increments.
+ * 2. Otherwise a chunk that begins with all text so far and is longer is a snapshot. The host then reads the chunks of this
+ *    message as snapshots. Any other second chunk makes it read them as increments.
  * 3. A chunk with `is_final` that begins with all text so far, or differs from it only in outer white space, is the whole text.
  * 4. After `is_final` or `message.completed` a new message begins. A snapshot that begins with the text of the message before
  *    continues that message.
  *
- * Increments that repeat all text so far, such as `ha` and `ha`, look like snapshots. `DeliveryPolicy.chunk_content` of the
- * binding, or `metadata.chunk_content` of the manifest, says which they are.
+ * An increment that begins with all text so far, such as `10` after `1`, looks like a snapshot. `DeliveryPolicy.chunk_content`
+ * of the binding, or `metadata.chunk_content` of the manifest, says which it is.
  *
  * @generated from message runnel.v1.MessageChunk
  */

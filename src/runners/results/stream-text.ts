@@ -19,12 +19,12 @@ export interface StreamedMessage {
 }
 
 /**
- * How chunks are read. `unknown`: one chunk tells nothing. `guess`: a chunk began with all text so far, which was too short to
- * be sure; `joined` is the text if the chunks are increments.
+ * How chunks are read. `unknown`: one chunk tells nothing. `guess`: each chunk began with the one before, and none of them was
+ * telling. `latest` is the text if they are snapshots, `joined` if they are increments; `isJoined` says which one is assumed.
  */
 type Reading =
   | { readonly kind: "unknown" | "increment" | "snapshot" }
-  | { readonly kind: "guess"; readonly joined: string };
+  | { readonly kind: "guess"; readonly latest: string; readonly joined: string; readonly isJoined: boolean };
 
 export interface ChunkStep {
   readonly message: StreamedMessage;
@@ -104,12 +104,19 @@ function detect({ text, reading }: NextText, content: string, isFinal: boolean):
   if (reading.kind === "snapshot") {
     return { text: content, reading };
   }
-  const joined = (reading.kind === "guess" ? reading.joined : text) + content;
-  if (!content.startsWith(text)) {
+  const { latest, ...before } =
+    reading.kind === "guess" ? reading : { latest: text, joined: text, isJoined: undefined };
+  const joined = before.joined + content;
+  if (!content.startsWith(latest)) {
     return { text: joined, reading: { kind: "increment" } };
   }
-  const isSure = content.length > text.length && isTelling(text);
-  return { text: content, reading: isSure ? { kind: "snapshot" } : { kind: "guess", joined } };
+  if (content.length > latest.length && isTelling(latest)) {
+    return { text: content, reading: { kind: "snapshot" } };
+  }
+  // A snapshot without news is seldom sent first, but to end its message.
+  const isRepeated = content === latest;
+  const isJoined = !(isFinal && isRepeated) && (before.isJoined ?? isRepeated);
+  return { text: isJoined ? joined : content, reading: { kind: "guess", latest: content, joined, isJoined } };
 }
 
 /** Whether an increment would hardly begin with this text by chance, as it may with `ha`, `==` or a line break. */
@@ -118,4 +125,4 @@ function isTelling(text: string): boolean {
 }
 
 const tellingCharsMin = 256;
-const differentCharsMin = 5;
+const differentCharsMin = 4;

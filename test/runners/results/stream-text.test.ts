@@ -58,7 +58,11 @@ describe("S1: the log has increments", () => {
       ["Hel", "lo", ""],
     ],
     ["of chunks without text between", [chunk("Hel"), chunk(""), chunk("Hello"), final("")], ["Hel", "", "lo", ""]],
-    ["of a snapshot without news", [chunk("Hello"), chunk("Hello"), chunk("Hello you")], ["Hello", "", " you"]],
+    [
+      "of a snapshot without news",
+      [chunk("Hel"), chunk("Hello"), chunk("Hello"), chunk("Hello.")],
+      ["Hel", "lo", "", "."],
+    ],
   ])("%s", (_, chunks, expected) => {
     expect(increments(chunks)).toEqual(expected);
   });
@@ -96,15 +100,23 @@ describe("S2: what looks like snapshots and is not is corrected", () => {
     ["a growing line", ["=", "==", "====", "=", " title"]],
     ["a repeated verse", ["Row, row, row\n", "Row, row, row\n", "your boat"]],
     ["digits", ["1", "10", "2"]],
+    ["one letter", ["x", "x", "x", "x"]],
+    ["a word twice", ["hello", "hello"]],
   ])("%s", (_, parts) => {
     expect(readText(parts.map(chunk))).toBe(parts.join(""));
   });
 
   test("only what never differs from snapshots is read as such, and a setting says otherwise", () => {
-    const laughs = [chunk("ha"), chunk("ha")];
-    expect(readText(laughs)).toBe("ha");
-    expect(readText(laughs, "increment")).toBe("haha");
+    const digits = [chunk("1"), chunk("10")];
+    expect(readText(digits)).toBe("10");
+    expect(readText(digits, "increment")).toBe("110");
     expect(readText([chunk("ab"), chunk("abab"), final("abab")], "increment")).toBe("ababababab");
+  });
+
+  test("a snapshot without news at the beginning is corrected too", () => {
+    const words = [chunk("Hello"), chunk("Hello")];
+    expect(increments([...words, chunk("Hello you")])).toEqual(["Hello", "Hello", `${replacing}Hello you`]);
+    expect(increments([...words, final("Hello")])).toEqual(["Hello", "Hello", `${replacing}Hello`]);
   });
 
   test("a setting for snapshots takes each chunk for the whole text", () => {

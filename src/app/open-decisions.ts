@@ -15,7 +15,7 @@ import { createForumClient } from "../drivers/decision-cycle/forum-client.ts";
 import type { Wakeup } from "../runlog/wakeup.ts";
 import { runBudgetOfService } from "../runs/budget.ts";
 import type { Dispatcher } from "../runs/dispatch.ts";
-import { listFeedback } from "../storage/agent-feedback.ts";
+import { countFeedback, listFeedback } from "../storage/agent-feedback.ts";
 import { findCycle } from "../storage/decision-cycle.ts";
 import { tryWalletLock } from "../storage/wallet-lock.ts";
 import { createScrubber } from "../telemetry/scrub.ts";
@@ -50,6 +50,7 @@ export async function openDecisions(
     findKey: (agentId) => keys.get(agentId),
     findCycle: (runId) => findCycle(db, runId),
     listFeedback: (agentId, limit) => listFeedback(db, { agentId, limit }),
+    countFeedback: (agentId) => countFeedback(db, agentId),
     forum: createForumClient({
       clock,
       baseUrl: async () => config.decisionsForumUrl || loopbackOf(await ownAddress),

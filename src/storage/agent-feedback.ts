@@ -29,6 +29,12 @@ export async function listFeedback(
     .execute();
 }
 
+export async function countFeedback(db: Db, agentId: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from agent_feedback where agent_id = ${agentId}`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
 export async function deleteFeedback(trx: Transaction, ids: readonly string[]): Promise<void> {
   await sql`delete from agent_feedback where id = any(${uuidArray(ids)}::uuid[])`.execute(trx);
 }

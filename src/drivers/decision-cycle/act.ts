@@ -13,7 +13,7 @@ import type { CommitStep, DriverStep } from "../../runs/driver.ts";
 import type { ActionRow } from "../../storage/decision-cycle.ts";
 import { type Community, objectOf } from "./community.ts";
 import { deliver } from "./deliver.ts";
-import { actionTypeOf, feedbackOf } from "./feedback.ts";
+import { actionTypeOf, feedbackOf, queueFullError, queueState } from "./feedback.ts";
 import { errorOf, type ForumAgentKey, type ForumClient, NoAnswer, type SignedWrite } from "./forum-client.ts";
 import { actionEnded, actionStarted } from "./log.ts";
 import { type FeedbackType, type Plan, planAction, type WritePlan } from "./plan.ts";
@@ -29,6 +29,8 @@ export interface ActingOptions {
   readonly redact: Redact;
   readonly holdsSecret: (text: string) => boolean;
   readonly newerActions: boolean;
+  /** Entries of feedback that an agent has not been told yet. */
+  readonly countFeedback: (agentId: string) => Promise<number>;
   readonly stamp: () => Stamp;
 }
 
@@ -64,7 +66,8 @@ export async function* act(
       return undefined;
     }
     const task: Task = { ...acting, raw, position, attempt: row?.attempt ?? undefined, outcomes };
-    const done = yield* doAction(task, planOf(task));
+    const plan = planOf(task);
+    const done = (await refuseWhenFull(task, plan)) ?? (yield* doAction(task, plan));
     if (done === undefined) {
       return undefined;
     }
@@ -97,6 +100,25 @@ function planOf({ raw, position, ...acting }: Task): Plan {
     return { kind: "refused", error: `not done: more than ${actionsMax} actions in a cycle` };
   }
   return planAction(raw, acting);
+}
+
+/**
+ * Undefined when the queue takes what the action leaves. A transaction that was begun may be on the chain, so its result is kept.
+ * Of the actions that are refused while the queue is full, the first one leaves an entry, which says why.
+ */
+async function refuseWhenFull({ raw, attempt, countFeedback, key }: Task, plan: Plan): Promise<Done | undefined> {
+  const type = feedbackTypeOf(raw, plan);
+  const state = type && attempt === undefined ? queueState(await countFeedback(key.agentId)) : "open";
+  if (type === undefined || state === "open") {
+    return undefined;
+  }
+  const end = { error: queueFullError };
+  return { end, ...(state === "noting" && { feedback: { type, result: end } }) };
+}
+
+/** What an action leaves, whatever comes of it; undefined for one that leaves nothing. */
+function feedbackTypeOf(raw: JsonObject, plan: Plan): FeedbackType | undefined {
+  return plan.kind === "read" ? plan.type : isTx(raw) ? "tx_feedback" : undefined;
 }
 
 async function* doAction(task: Task, plan: Plan): AsyncGenerator<DriverStep, Done | undefined> {

@@ -33,6 +33,7 @@ import type { Events } from "../../telemetry/events.ts";
 import { type NoResponse, respond } from "../response/respond.ts";
 import { type ActingOptions, act, commit } from "./act.ts";
 import { type Community, readAgentContext } from "./community.ts";
+import { inboxMax } from "./feedback.ts";
 import { fitContext } from "./fit-context.ts";
 import type { ForumAgentKey } from "./forum-client.ts";
 import { assistantMessage } from "./log.ts";
@@ -156,9 +157,6 @@ async function* decide(cycle: Cycle, key: ForumAgentKey): AsyncGenerator<DriverS
   failpoint("decision.committed");
   return decided;
 }
-
-/** As many entries of feedback as an agent is told at once. */
-const inboxMax = 10;
 
 /** The answer, that the feedback was told, and the entry of the communication log, all at once. */
 function commitDecision(cycle: Cycle, { agentId }: ForumAgentKey, decided: Decided, delivered: readonly string[]) {

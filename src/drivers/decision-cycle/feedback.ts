@@ -3,6 +3,22 @@
 import type { Json, JsonObject } from "../../decisions/json.ts";
 import type { FeedbackType } from "./plan.ts";
 
+/** Entries of feedback in one context. */
+export const inboxMax = 10;
+
+/**
+ * Entries of feedback that wait for one agent. A cycle does 50 actions at most, so an agent with an empty queue gets them all done.
+ * One more entry says that the queue is full.
+ */
+const queueMax = 50;
+
+export const queueFullError = `not done: ${queueMax} results of earlier actions wait to be delivered, ${inboxMax} in each cycle; ask again in a later cycle`;
+
+/** Whether the queue takes the result of another action, only a note that it is full, or nothing. */
+export function queueState(waiting: number): "open" | "noting" | "full" {
+  return waiting < queueMax ? "open" : waiting === queueMax ? "noting" : "full";
+}
+
 /** A context with ten of them has to fit into what models take. */
 const feedbackCharsMax = 262_144;
 

@@ -71,6 +71,59 @@ test("more than ten entries are told in several cycles, in their order, and to n
   expect(told).toEqual([[], ids.slice(0, 10), ids.slice(10)]);
 });
 
+test("an agent that always asks for more has a bounded queue, and is told why the rest was not done", async () => {
+  const stage = await setStage();
+  const accepted: string[] = [];
+  const refused: string[] = [];
+  const queued: number[] = [];
+  const asked = 30;
+  for (let cycle = 0; cycle < 8; cycle++) {
+    const ids = Array.from({ length: asked }, (_, index) => `c${cycle}-${index}`);
+    stage.say(ids.map(tx));
+    const { actions } = (await stage.cycle()).result;
+    for (const [index, { error }] of actions.entries()) {
+      (error === feedbackOn("").result.error ? accepted : refused).push(`${ids[index]} ${error}`);
+    }
+    queued.push((await stage.query("select count(*)::int as count from agent_feedback"))[0]?.count as number);
+  }
+  // Fifty, and one entry that says why more was refused.
+  expect(queued).toEqual([30, 50, ...Array(6).fill(51)]);
+  expect(refused).toHaveLength(8 * asked - accepted.length);
+  const reason =
+    "not done: 50 results of earlier actions wait to be delivered, 10 in each cycle; ask again in a later cycle";
+  expect(refused.every((each) => each.endsWith(` ${reason}`))).toBe(true);
+  for (let cycle = 0; cycle < 7; cycle++) {
+    stage.say([]);
+    await stage.cycle();
+  }
+  const told: { threadId: string; result: { error: string } }[] = stage.provider.requests.flatMap(
+    (_, index) => stage.shown(index).context.runnerInbox,
+  );
+  const reasons = told.filter(({ result }) => result.error === reason);
+  // One for each cycle that found the queue full.
+  expect(reasons).toHaveLength(6);
+  // Whatever was accepted is told, once and in its order.
+  expect(
+    told.filter((each) => !reasons.includes(each)).map(({ threadId, result }) => `${threadId} ${result.error}`),
+  ).toEqual(accepted);
+  expect(await stage.query("select id from agent_feedback")).toEqual([]);
+});
+
+test("a cycle leaves no more than the queue holds, however many actions it lists", async () => {
+  const stage = await setStage({ decisionsNewerActions: true });
+  const comments = { action: "request_thread_comments", communitySlug: "home", threadId: "t" };
+  stage.say([
+    ...Array.from({ length: 49 }, (_, index) => tx(`t${index}`)),
+    ...Array.from({ length: 40 }, (_, index) => ({ ...comments, threadId: `r${index}` })),
+    ...Array.from({ length: 40 }, (_, index) => tx(`u${index}`)),
+    { action: "comment", communitySlug: "home", threadId: "missing", body: "x" },
+  ]);
+  const { actions } = (await stage.cycle()).result;
+  expect(actions).toHaveLength(130);
+  const [row] = await stage.query("select count(*)::int as count from agent_feedback");
+  expect(row?.count).toBe(51);
+});
+
 test("the communication log has what both said, newest first, with the stamp of the process", async () => {
   const stage = await setStage();
   stage.say('Sure!\n```json\n[{"action": "tx", "communitySlug": "home", "threadId": "t",}]\n```', [tx("a"), tx("b")]);

@@ -1,4 +1,4 @@
-// What is known of models beforehand: how much they read at once and what they cost. One table, with a version that stands
+// What is known of models beforehand: how much they read at once, what they cost, and whether they can be held to a schema. One table, with a version that stands
 // beside every cost that was reckoned with it. Models that are not in it work as well; only their cost is unknown.
 
 import type { ModelUsage } from "./model.ts";
@@ -64,10 +64,50 @@ export function estimateTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4);
 }
 
+/** Whether a model can be held to a JSON Schema. Undefined when the table does not have the model. */
+export function takesSchema(
+  model: { readonly provider: string; readonly name: string },
+  { hasTools }: { readonly hasTools: boolean },
+): boolean | undefined {
+  const support = findLongest(schemaRows, model)?.support;
+  return support === "without-tools" ? !hasTools : support && support === "yes";
+}
+
+interface SchemaRow {
+  readonly provider: string;
+  /** The longest prefix that fits a name counts. */
+  readonly prefix: string;
+  readonly support: "yes" | "no" | "without-tools";
+}
+
+const schemaRows: readonly SchemaRow[] = [
+  ...schemaRowsOf("openai", "yes", ["gpt-4o", "gpt-4.1", "gpt-5", "o1", "o3", "o4-mini"]),
+  ...schemaRowsOf("openai", "no", ["gpt-3.5", "gpt-4", "gpt-4o-2024-05-13", "chatgpt-", "o1-mini", "o1-preview"]),
+  ...schemaRowsOf("gemini", "yes", ["gemini-3"]),
+  ...schemaRowsOf("gemini", "without-tools", ["gemini-2.5"]),
+  // They take a schema of another dialect alone.
+  ...schemaRowsOf("gemini", "no", ["gemini-1", "gemini-2.0"]),
+  ...schemaRowsOf("anthropic", "yes", ["claude-sonnet-4-5", "claude-sonnet-4-6", "claude-haiku-4-5"]),
+  ...schemaRowsOf("anthropic", "yes", ["claude-opus-4-1", "claude-opus-4-5", "claude-opus-4-6", "claude-opus-4-7"]),
+  ...schemaRowsOf("anthropic", "no", ["claude-2", "claude-3", "claude-sonnet-4", "claude-opus-4"]),
+  ...schemaRowsOf("demo", "no", [""]),
+];
+
+function schemaRowsOf(provider: string, support: SchemaRow["support"], prefixes: readonly string[]): SchemaRow[] {
+  return prefixes.map((prefix) => ({ provider, prefix, support }));
+}
+
 const free: Price = { input: 0, cached: 0, output: 0 };
 
-function findFamily({ provider, name }: { readonly provider: string; readonly name: string }): Family | undefined {
-  const fitting = families.filter((family) => family.provider === provider && name.startsWith(family.prefix));
+function findFamily(model: { readonly provider: string; readonly name: string }): Family | undefined {
+  return findLongest(families, model);
+}
+
+function findLongest<Row extends { readonly provider: string; readonly prefix: string }>(
+  rows: readonly Row[],
+  { provider, name }: { readonly provider: string; readonly name: string },
+): Row | undefined {
+  const fitting = rows.filter((row) => row.provider === provider && name.startsWith(row.prefix));
   return fitting.toSorted((one, other) => other.prefix.length - one.prefix.length)[0];
 }
 

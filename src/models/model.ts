@@ -34,6 +34,22 @@ export interface ModelToolDefinition {
   readonly parameters: object;
 }
 
+/**
+ * The form of the answer. A wish: a model that cannot be held to it answers with text, so a caller reads the answer as text. The
+ * schema of a strict format is within what providers enforce: each object is closed and requires all of its properties.
+ */
+export type ResponseFormat =
+  /** Any JSON object. OpenAI refuses it unless the prompt mentions JSON. */
+  | { readonly type: "json-object" }
+  | {
+      readonly type: "json-schema";
+      /** Letters, digits, `_` and `-`, at most 64. */
+      readonly name: string;
+      readonly description?: string | undefined;
+      readonly schema: object;
+      readonly strict: boolean;
+    };
+
 export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
@@ -41,6 +57,8 @@ export interface ModelRequest {
   readonly tools: readonly ModelToolDefinition[];
   readonly maxTokens: number;
   readonly temperature: number | undefined;
+  /** Undefined means text. */
+  readonly responseFormat?: ResponseFormat | undefined;
   /** Asks for each piece as a part of its own, however many come at once: for who may stop after any of them. */
   readonly isPiecewise?: boolean;
 }

@@ -21,6 +21,7 @@ import { createOpenAiResponses } from "./openai-responses/provider.ts";
 import { createHttpReranker, type RerankProvider } from "./rerank/http-reranker.ts";
 import type { Reranker } from "./rerank/reranker.ts";
 import { createRerankRouter } from "./rerank/route.ts";
+import { withResponseFormat } from "./response-format.ts";
 import { retryDefaults, withRetry } from "./retry.ts";
 import { createModelRouter, type ModelProvider, type ProviderName, providerNames } from "./route.ts";
 import { withEvents } from "./watch.ts";
@@ -72,7 +73,7 @@ export function openModels({ config, clock, events, random }: ModelsOptions): Mo
       const model = router.resolve(name);
       const breaker = breakers.get(model.provider as ProviderName);
       const guarded = breaker === undefined ? model : withBreaker(model, breaker);
-      return withRetry(withEvents(guarded, { clock, events }), retry);
+      return withRetry(withResponseFormat(withEvents(guarded, { clock, events })), retry);
     },
     resolveReranker: createRerankRouter(rerankAccount),
     listProviders: () => providerNames.map((name) => ({ name, circuit: stateOf(breakers.get(name)) })),

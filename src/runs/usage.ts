@@ -115,7 +115,7 @@ export class Meter {
   }
 }
 
-function estimatePrompt({ system, messages, tools }: ModelRequest): number {
+function estimatePrompt({ system, messages, tools, responseFormat }: ModelRequest): number {
   const said = messages.map((message) => {
     const calls = message.role === "assistant" ? message.toolCalls : [];
     return calls.reduce(
@@ -126,5 +126,6 @@ function estimatePrompt({ system, messages, tools }: ModelRequest): number {
   const offered = tools.map(({ name, description, parameters }) =>
     estimateTokens(name + description + JSON.stringify(parameters)),
   );
-  return [estimateTokens(system), ...said, ...offered].reduce((sum, tokens) => sum + tokens, 0);
+  const format = responseFormat === undefined ? 0 : estimateTokens(JSON.stringify(responseFormat));
+  return [estimateTokens(system), format, ...said, ...offered].reduce((sum, tokens) => sum + tokens, 0);
 }

@@ -73,4 +73,8 @@ export const anthropicStage: ProviderStage = {
   },
   schemasOf: ({ body }: RecordedRequest) =>
     (body.tools as { input_schema: unknown }[]).map((tool) => tool.input_schema),
+  formatOf: ({ body }) => (body.output_config as { format?: unknown } | undefined)?.format,
+  wireFormat: (_name, schema) => ({ type: "json_schema", schema }),
+  plainModelName: "claude-3-5-haiku-20241022",
+  schemaModelName: "claude-sonnet-4-5",
 };

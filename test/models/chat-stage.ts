@@ -67,4 +67,8 @@ export const chatStage: ProviderStage = {
   keyOf: ({ headers }) => headers.authorization?.replace(/^Bearer /, ""),
   schemasOf: ({ body }: RecordedRequest) =>
     (body.tools as { function: { parameters: unknown } }[]).map((tool) => tool.function.parameters),
+  formatOf: ({ body }) => body.response_format,
+  wireFormat: (name, schema) => ({ type: "json_schema", json_schema: { name, strict: true, schema } }),
+  plainModelName: "gpt-3.5-turbo",
+  schemaModelName: "gpt-4o",
 };

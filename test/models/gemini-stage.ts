@@ -65,6 +65,13 @@ export const geminiStage: ProviderStage = {
     const [tool] = body.tools as [{ functionDeclarations: { parametersJsonSchema: unknown }[] }];
     return tool.functionDeclarations.map(({ parametersJsonSchema }) => parametersJsonSchema);
   },
+  formatOf: ({ body }) => {
+    const { responseMimeType, responseJsonSchema } = (body.generationConfig ?? {}) as Record<string, unknown>;
+    return responseMimeType === undefined ? responseJsonSchema : { responseMimeType, responseJsonSchema };
+  },
+  wireFormat: (_name, schema) => ({ responseMimeType: "application/json", responseJsonSchema: schema }),
+  plainModelName: "gemini-1.5-pro",
+  schemaModelName: "gemini-3-pro-preview",
 };
 
 // Most models send no ids.

@@ -72,6 +72,10 @@ export const responsesStage: ProviderStage = {
   usage: { promptTokens: 11, completionTokens: 7 },
   keyOf: ({ headers }) => headers.authorization?.replace(/^Bearer /, ""),
   schemasOf: ({ body }) => (body.tools as { parameters: unknown }[]).map((tool) => tool.parameters),
+  formatOf: ({ body }) => (body.text as { format?: unknown } | undefined)?.format,
+  wireFormat: (name, schema) => ({ type: "json_schema", name, strict: true, schema }),
+  plainModelName: "gpt-4o-2024-05-13",
+  schemaModelName: "gpt-4o",
 };
 
 function writeCall(wire: ResponsesWire, { id, name, args }: StagedCall): void {

@@ -38,6 +38,14 @@ export interface ProviderStage {
   readonly keyOf: (request: RecordedRequest) => string | undefined;
   /** The JSON Schemas of the tools that a request offers, in order. */
   readonly schemasOf: (request: RecordedRequest) => readonly unknown[];
+  /** The response format of a request as its wire has it; undefined when it asks for none. */
+  readonly formatOf: (request: RecordedRequest) => unknown;
+  /** What `formatOf` gives for the strict `schema` with this name. */
+  readonly wireFormat: (name: string, schema: object) => unknown;
+  /** A model of this provider that the catalogue knows to take no schema. */
+  readonly plainModelName: string;
+  /** A model that takes a schema beside tools. */
+  readonly schemaModelName: string;
 }
 
 export interface StagedCall {

@@ -1,18 +1,35 @@
 // A request as the Messages format accepts it: nothing empty, and marked for the cache. Pure.
 
 import type { LanguageModelV4CallOptions, LanguageModelV4Message } from "@ai-sdk/provider";
+import type { ResponseFormat } from "../model.ts";
 import { adaptTool } from "./tool.ts";
 
 type Prompt = readonly LanguageModelV4Message[];
 
-export function adaptCall(call: LanguageModelV4CallOptions): LanguageModelV4CallOptions {
+export function adaptCall(
+  { responseFormat, ...call }: LanguageModelV4CallOptions,
+  _modelName: string,
+  format: ResponseFormat | undefined,
+): LanguageModelV4CallOptions {
   return {
     ...call,
+    ...(isEnforceable(format) && { responseFormat }),
     prompt: markForCache(call.prompt.flatMap(dropEmpty)),
     ...(call.tools === undefined ? {} : { tools: call.tools.map(adaptTool) }),
-    // Otherwise arguments come sooner but unchecked, by a field of each tool that only the service itself knows.
-    providerOptions: { anthropic: { toolStreaming: false } },
+    providerOptions: {
+      anthropic: {
+        // Otherwise arguments come sooner but unchecked, by a field of each tool that only the service itself knows.
+        toolStreaming: false,
+        // Otherwise the SDK's own table of models decides, and makes a tool of the schema.
+        structuredOutputMode: "outputFormat",
+      },
+    },
   };
+}
+
+// The service enforces every schema and closes all of its objects, so that one with open objects could not be answered.
+function isEnforceable(format: ResponseFormat | undefined): boolean {
+  return format?.type === "json-schema" && format.strict;
 }
 
 // The service refuses blocks of text that are blank, and messages that end in a thought.

@@ -1,12 +1,12 @@
 // A ModelRequest as the body of a Chat Completions request. Keeps the order of messages, calls and tools; arguments and
 // schemas go out as they are.
 
-import type { ModelMessage, ModelRequest, ModelToolCall, ModelToolDefinition } from "../model.ts";
+import type { ModelMessage, ModelRequest, ModelToolCall, ModelToolDefinition, ResponseFormat } from "../model.ts";
 import { adaptParameters } from "./parameters.ts";
 import { readState } from "./state.ts";
 
 export function chatBody(model: string, provider: string, request: ModelRequest): object {
-  const { system, messages, tools, maxTokens, temperature } = request;
+  const { system, messages, tools, maxTokens, temperature, responseFormat } = request;
   const said = messages.map((message) => chatMessage(message, provider));
   return adaptParameters({
     model,
@@ -14,6 +14,7 @@ export function chatBody(model: string, provider: string, request: ModelRequest)
     ...(temperature !== undefined && { temperature }),
     messages: [...(system === "" ? [] : [{ role: "system", content: system }]), ...said],
     ...(tools.length > 0 && { tools: tools.map(chatTool) }),
+    ...(responseFormat !== undefined && { response_format: chatFormat(responseFormat) }),
     stream: true,
     stream_options: { include_usage: true },
   });
@@ -49,6 +50,14 @@ function chatCall({ id, name, argumentsJson }: ModelToolCall, extras: ReadonlyMa
     function: { name, arguments: text },
     ...(extra !== undefined && { extra_content: extra }),
   };
+}
+
+function chatFormat(format: ResponseFormat): object {
+  if (format.type === "json-object") {
+    return { type: "json_object" };
+  }
+  const { name, description, strict, schema } = format;
+  return { type: "json_schema", json_schema: { name, description, strict, schema } };
 }
 
 function chatTool({ name, description, parameters }: ModelToolDefinition): object {

@@ -1,20 +1,27 @@
 // A call as the Responses format wants it. Pure.
 
 import type { LanguageModelV4CallOptions, LanguageModelV4Message } from "@ai-sdk/provider";
+import type { ResponseFormat } from "../model.ts";
 import { isReasoningModel } from "../openai-compatible/parameters.ts";
 
 type AssistantMessage = Extract<LanguageModelV4Message, { role: "assistant" }>;
 type ToolMessage = Extract<LanguageModelV4Message, { role: "tool" }>;
+type Format = NonNullable<LanguageModelV4CallOptions["responseFormat"]>;
 type Tool = NonNullable<LanguageModelV4CallOptions["tools"]>[number];
 
-export function adaptCall(call: LanguageModelV4CallOptions, modelName: string): LanguageModelV4CallOptions {
+export function adaptCall(
+  call: LanguageModelV4CallOptions,
+  modelName: string,
+  format: ResponseFormat | undefined,
+): LanguageModelV4CallOptions {
   return {
     ...call,
     prompt: call.prompt.map(adaptMessage),
-    tools: (call.tools ?? []).map(keepSchema),
+    tools: (call.tools ?? []).map(keepToolSchema),
+    ...(call.responseFormat && { responseFormat: keepFormatSchema(call.responseFormat) }),
     // With these two the SDK asks for encrypted thoughts and leaves the temperature out. Its own table of models would
     // otherwise decide.
-    providerOptions: { openai: { store: false, forceReasoning: isReasoningModel(modelName) } },
+    providerOptions: { openai: { store: false, forceReasoning: isReasoningModel(modelName), ...strictnessOf(format) } },
   };
 }
 
@@ -44,8 +51,20 @@ function adaptResult(part: ToolMessage["content"][number]): ToolMessage["content
   return { ...part, output: { type: "text", value: part.output.value } };
 }
 
-// The SDK takes out of schemas what OpenAI refuses in strict functions alone, and throws for some. Ours are not strict, and
-// are written out by JSON itself, after the SDK looked.
-function keepSchema(tool: Tool): Tool {
-  return tool.type === "function" ? { ...tool, inputSchema: { toJSON: () => tool.inputSchema } as object } : tool;
+// The SDK takes out of schemas what OpenAI refuses in strict ones alone, and throws for some. Those of functions are not strict,
+// and a caller's strict one is right or refused. So schemas are written out by JSON itself, after the SDK looked.
+function keepToolSchema(tool: Tool): Tool {
+  return tool.type === "function" ? { ...tool, inputSchema: keepSchema(tool.inputSchema) } : tool;
+}
+
+function keepFormatSchema(format: Format): Format {
+  return format.type === "json" && format.schema ? { ...format, schema: keepSchema(format.schema) } : format;
+}
+
+function keepSchema(schema: object): object {
+  return { toJSON: () => schema };
+}
+
+function strictnessOf(format: ResponseFormat | undefined): { strictJsonSchema?: boolean } {
+  return format?.type === "json-schema" ? { strictJsonSchema: format.strict } : {};
 }

@@ -1,7 +1,7 @@
 // A ModelRequest as the call options of the AI SDK. Pure; keeps the order of messages, calls and tools.
 
 import type { LanguageModelV4CallOptions, LanguageModelV4Message } from "@ai-sdk/provider";
-import type { ModelMessage, ModelRequest, ModelToolCall } from "../model.ts";
+import type { ModelMessage, ModelRequest, ModelToolCall, ResponseFormat } from "../model.ts";
 import { readState } from "./replay.ts";
 
 export function toCallOptions(
@@ -20,7 +20,16 @@ export function toCallOptions(
       description: tool.description,
       inputSchema: tool.parameters,
     })),
+    ...(request.responseFormat && { responseFormat: toResponseFormat(request.responseFormat) }),
   };
+}
+
+function toResponseFormat(format: ResponseFormat): NonNullable<LanguageModelV4CallOptions["responseFormat"]> {
+  if (format.type === "json-object") {
+    return { type: "json" };
+  }
+  const { name, description, schema } = format;
+  return { type: "json", name, schema, ...(description !== undefined && { description }) };
 }
 
 function toSystemMessages(text: string): LanguageModelV4Message[] {

@@ -2,7 +2,7 @@
 // Bytes become events and validated chunks in the SDK; parts.ts makes our parts of them.
 
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import type { Model, ModelFailure, ModelPart, ModelRequest } from "../model.ts";
+import type { Model, ModelFailure, ModelPart, ModelRequest, ResponseFormat } from "../model.ts";
 import { hideKey } from "../wire/failures.ts";
 import type { Dialect } from "./dialect.ts";
 import { createPartReader, readBrokenStream, readRefusedStream } from "./parts.ts";
@@ -17,7 +17,11 @@ export interface SdkModelOptions {
   readonly dialect: Dialect | (() => Dialect);
   readonly createModel: (name: string) => LanguageModelV4;
   /** What the provider is asked for besides the request itself. */
-  readonly adaptCall?: (call: LanguageModelV4CallOptions, modelName: string) => LanguageModelV4CallOptions;
+  readonly adaptCall?: (
+    call: LanguageModelV4CallOptions,
+    modelName: string,
+    format: ResponseFormat | undefined,
+  ) => LanguageModelV4CallOptions;
 }
 
 /** Makes models by name. Never fails: only the provider knows which models it has. */
@@ -90,7 +94,7 @@ async function openStream(
   signal: AbortSignal,
 ): Promise<ReadableStream<LanguageModelV4StreamPart> | ModelFailure> {
   const plain = toCallOptions(request, provider, dialect.stateKind);
-  const call = adaptCall === undefined ? plain : adaptCall(plain, sdkModel.modelId);
+  const call = adaptCall === undefined ? plain : adaptCall(plain, sdkModel.modelId, request.responseFormat);
   const left = new AbortController();
   const abortSignal = AbortSignal.any([signal, left.signal]);
   try {

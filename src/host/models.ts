@@ -28,6 +28,7 @@ import {
   readTexts,
 } from "./messages.ts";
 import { modelFault, withheldFault } from "./model-failure.ts";
+import { readResponseFormat } from "./response-format.ts";
 
 export interface ModelDeps extends AccountDeps {
   /** Throws MODEL_UNSUPPORTED. */
@@ -168,8 +169,9 @@ function readAsked(
     request: {
       ...readConversation(messages),
       tools: readFunctions(functions),
+      temperature: undefined,
+      ...extra,
       maxTokens: extra.maxTokens ?? maxTokens,
-      temperature: extra.temperature,
     },
   };
 }
@@ -177,7 +179,9 @@ function readAsked(
 const temperatureMax = 2;
 const int32Max = 2 ** 31 - 1;
 
-function readExtraArgs(text: string | undefined): Partial<Pick<ModelRequest, "maxTokens" | "temperature">> {
+type ExtraArgs = Partial<Pick<ModelRequest, "maxTokens" | "temperature" | "responseFormat">>;
+
+function readExtraArgs(text: string | undefined): ExtraArgs {
   if (text === undefined || text === "") {
     return {};
   }
@@ -190,7 +194,11 @@ function readExtraArgs(text: string | undefined): Partial<Pick<ModelRequest, "ma
   if (maxTokens !== undefined && !(Number.isInteger(maxTokens) && maxTokens >= 1 && maxTokens <= int32Max)) {
     throw invalidField("extra_args.max_tokens", `is ${maxTokens}: give an integer from 1 to ${int32Max}`);
   }
-  return { ...(temperature !== undefined && { temperature }), ...(maxTokens !== undefined && { maxTokens }) };
+  return {
+    ...(temperature !== undefined && { temperature }),
+    ...(maxTokens !== undefined && { maxTokens }),
+    responseFormat: readResponseFormat(args),
+  };
 }
 
 type SpokenPart = Exclude<ModelPart, ModelFailure>;

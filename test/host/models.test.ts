@@ -98,6 +98,42 @@ describe("a whole answer", () => {
     expect(provider.requests[0]?.body).not.toHaveProperty("top_p");
   });
 
+  test("is held to the schema that the runner gives as OpenAI's clients do", async () => {
+    const { invoke, stream, provider } = await openStage();
+    const schema = {
+      type: "object",
+      properties: { a: { type: "string" } },
+      required: ["a"],
+      additionalProperties: false,
+    };
+    const format = { type: "json_schema", json_schema: { name: "reply", schema, strict: true } };
+    const extraArgs = JSON.stringify({ response_format: format });
+    provider.respond(answer('{"a":"b"}'), answer('{"a":"b"}'), answer("{}"), answer("x"), answer("x"));
+    const { message = "" } = await invoke({ extraArgs });
+    expect(JSON.parse(message)).toEqual({ role: "assistant", content: '{"a":"b"}' });
+    const chunks = (await collect(stream({ extraArgs }))).flatMap(({ chunk }) => (chunk ? [JSON.parse(chunk)] : []));
+    expect(chunks.map(({ content }) => content).join("")).toBe('{"a":"b"}');
+    await invoke({ extraArgs: '{"response_format":{"type":"json_object"}}' });
+    await invoke({ extraArgs: '{"response_format":{"type":"text"}}' });
+    await invoke({ extraArgs: '{"response_format":null}' });
+    expect(provider.requests.map(({ body }) => body.response_format)).toEqual([
+      format,
+      format,
+      { type: "json_object" },
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test("comes as text when the provider refuses the schema", async () => {
+    const { invoke, provider } = await openStage();
+    provider.respond(fail(400, '{"error":{"message":"unknown field"}}'), answer("It is b."));
+    const format = { type: "json_schema", json_schema: { name: "reply", schema: { type: "object" } } };
+    const { message = "" } = await invoke({ extraArgs: JSON.stringify({ response_format: format }) });
+    expect(JSON.parse(message).content).toBe("It is b.");
+    expect(provider.requests.map(({ body }) => "response_format" in body)).toEqual([true, false]);
+  });
+
   test("asks for calls with their arguments as the model wrote them, and its text beside them is null", async () => {
     const { invoke, provider } = await openStage();
     provider.respond(callTools({ id: "c9", name: "now", arguments: '{"n": 9007199254740993, }' }));
@@ -264,9 +300,35 @@ describe("messages", () => {
     ["extra_args", { extraArgs: '{"temperature":"1"}' }, "extra_args.temperature"],
     ["extra_args", { extraArgs: '{"max_tokens":0}' }, "extra_args.max_tokens"],
     ["extra_args", { extraArgs: '{"max_tokens":1.5}' }, "extra_args.max_tokens"],
+    ["extra_args", { extraArgs: '{"response_format":"json"}' }, "extra_args.response_format"],
+    ["extra_args", { extraArgs: '{"response_format":{}}' }, "extra_args.response_format.type"],
+    ["extra_args", { extraArgs: '{"response_format":{"type":"xml"}}' }, "extra_args.response_format.type"],
+    [
+      "extra_args",
+      { extraArgs: '{"response_format":{"type":"json_schema"}}' },
+      "extra_args.response_format.json_schema",
+    ],
   ])("with bad %s are refused: %j", async (_, request, field) => {
     const { invoke } = await openStage();
     await expect(invoke(request)).rejects.toMatchObject({ reason: "INVALID_ARGUMENT", violations: [{ field }] });
+  });
+
+  test.each([
+    ["no name", "name", { schema: {} }],
+    ["a bad name", "name", { name: "a b", schema: {} }],
+    ["no schema", "schema", { name: "a" }],
+    ["a list", "schema", { name: "a", schema: [] }],
+    ["a choice of nothing", "schema", { name: "a", schema: { anyOf: [null] } }],
+    ["an unknown type", "schema", { name: "a", schema: { type: "int" } }],
+    ["a schema that is too long", "schema", { name: "a", schema: { description: "x".repeat(65_536) } }],
+    ["a word for strict", "strict", { name: "a", schema: {}, strict: "yes" }],
+    ["a number as description", "description", { name: "a", schema: {}, description: 1 }],
+  ])("with %s in their response format are refused", async (_, field, given) => {
+    const { invoke, provider } = await openStage();
+    const extraArgs = JSON.stringify({ response_format: { type: "json_schema", json_schema: given } });
+    const violations = [{ field: `extra_args.response_format.json_schema.${field}` }];
+    await expect(invoke({ extraArgs })).rejects.toMatchObject({ reason: "INVALID_ARGUMENT", violations });
+    expect(provider.requests).toHaveLength(0);
   });
 });
 

@@ -8,6 +8,7 @@ export class ObjectText {
   readonly text: string;
   /** Where it stands, for messages: `messages[3]`. */
   readonly field: string;
+  readonly #node: JsonNode;
   readonly #members: ReadonlyMap<string, JsonNode>;
 
   constructor(text: string, field: string, node: JsonNode) {
@@ -16,6 +17,7 @@ export class ObjectText {
     }
     this.text = text;
     this.field = field;
+    this.#node = node;
     // Of a key that comes twice the last one counts, as with every other reader.
     this.#members = new Map(node.members.map(({ key, value }) => [key.value, value]));
   }
@@ -52,6 +54,15 @@ export class ObjectText {
     return node && Number(this.textOf(node));
   }
 
+  /** Undefined when it is missing. */
+  findBoolean(key: string): boolean | undefined {
+    const node = this.find(key);
+    if (node !== undefined && node.kind !== "boolean") {
+      throw invalidField(`${this.field}.${key}`, `must be true or false, not ${withArticle(node.kind)}`);
+    }
+    return node && this.textOf(node) === "true";
+  }
+
   /** Nothing when it is missing. */
   findItems(key: string): readonly JsonNode[] {
     const node = this.find(key);
@@ -73,6 +84,11 @@ export class ObjectText {
       throw invalidField(`${this.field}.${key}`, "is missing: give a JSON object");
     }
     return value;
+  }
+
+  /** The object itself as it was written. */
+  get ownText(): string {
+    return this.textOf(this.#node);
   }
 
   /** What was written. */

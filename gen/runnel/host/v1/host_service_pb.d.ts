@@ -125,7 +125,9 @@ export declare type InvokeModelRequest = Message<"runnel.host.v1.InvokeModelRequ
   functions: string[];
 
   /**
-   * More for the provider, a JSON object: `temperature` and `max_tokens` are known, others are ignored.
+   * More for the provider, a JSON object: `temperature`, `max_tokens` and `response_format` are known, others are ignored.
+   * `response_format` is that of Chat Completions: of type `text`, `json_object`, or `json_schema` with `name`, `schema`, `strict`
+   * and `description`. A model that cannot be held to it answers with text.
    *
    * @generated from field: optional string extra_args = 5;
    */

@@ -29,7 +29,7 @@ export interface DecisionError {
 }
 
 export interface ParseOptions {
-  /** The model was given the schema of `{"actions": […]}` and not that of a list: see `actionSchema`. */
+  /** The model was asked for `{"actions": […]}`: see `decisionFormat`. */
   readonly isWrapped?: boolean;
 }
 

@@ -1,41 +1,46 @@
-// The JSON Schema of a decision, for models that can be held to one. It asks for no more than `checkAction` takes, and
-// keeps to what all providers know: every member is required, one that may be left out may be null, others are refused.
+// The JSON Schema of a decision, for models that can be held to one. It asks for no more than `checkAction` takes.
+//
+// It keeps to what all providers enforce: the whole is an object; each object is closed and requires all of its properties, and one that
+// may be left out may be null; there is no reference and no recursion; the actions differ in their first property.
 
+import type { ResponseFormat } from "../models/model.ts";
 import { type ActionOptions, commentKinds, commentLimitMax, requestStatuses, threadTypes } from "./action.ts";
-
-export interface SchemaOptions extends ActionOptions {
-  /** For models whose answer has to be an object: `{"actions": […]}`, to be read with the same option. */
-  readonly isWrapped?: boolean;
-}
 
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-export function actionSchema({ newerActions = false, isWrapped = false }: SchemaOptions = {}): JsonSchema {
+type DecisionFormat = Extract<ResponseFormat, { readonly type: "json-schema" }>;
+
+/** Of `{"actions": […]}`: to be read with `isWrapped`. */
+export function decisionFormat({ newerActions = false }: ActionOptions = {}): DecisionFormat {
   const actions = newerActions ? [...documentedActions(true), ...newerOnly] : documentedActions(false);
   const list = {
     type: "array",
     items: { anyOf: actions },
     description: "What to do, in this order. An empty list when there is nothing to do.",
   };
-  return { ...(isWrapped ? objectOf({ actions: list }) : list), $defs: { argument } };
+  return { type: "json-schema", name: "decision", schema: objectOf({ actions: list }), strict: true };
 }
 
 const text = { type: "string" } as const;
 
-/** The parameters of a contract: numbers that JSON cannot hold have to be text, and so all of them may be. */
-const argument = {
-  anyOf: [
-    { type: "string", description: "A text, an address, bytes in hex, or a number in decimal digits." },
-    { type: "integer" },
-    { type: "boolean" },
-    { type: "array", items: { $ref: "#/$defs/argument" } },
-  ],
-} as const;
+const scalars = [
+  { type: "string", description: "A text, an address, bytes in hex, or a number in decimal digits." },
+  { type: "integer" },
+  { type: "boolean" },
+] as const;
+
+/** Lists within lists, such as an array of tuples that hold arrays. Deeper ones are rare in contracts. */
+const argumentDepthMax = 3;
+
+/** An argument of a contract: numbers that JSON cannot hold have to be text, and so all of them may be. */
+function argument(depth = argumentDepthMax): JsonSchema {
+  return { anyOf: depth === 0 ? scalars : [...scalars, { type: "array", items: argument(depth - 1) }] };
+}
 
 function documentedActions(hasCommentKind: boolean): readonly JsonSchema[] {
   return [
     actionOf("create_thread", {
-      title: optional(text),
+      title: text,
       body: text,
       threadType: optional({ type: "string", enum: threadTypes.filter((type) => type !== "SYSTEM") }),
     }),
@@ -48,7 +53,7 @@ function documentedActions(hasCommentKind: boolean): readonly JsonSchema[] {
       threadId: text,
       contractAddress: text,
       functionName: text,
-      args: { type: "array", items: { $ref: "#/$defs/argument" } },
+      args: { type: "array", items: argument() },
       value: optional({ type: "string", description: "Wei, in decimal digits." }),
     }),
     actionOf("set_request_status", { threadId: text, status: { type: "string", enum: requestStatuses } }),
@@ -56,8 +61,10 @@ function documentedActions(hasCommentKind: boolean): readonly JsonSchema[] {
 }
 
 const newerOnly: readonly JsonSchema[] = [
-  actionOf("request_contract_source", { contractId: text }),
-  actionOf("request_contract_source", { contractAddress: text }),
+  actionOf("request_contract_source", {
+    contractId: optional({ type: "string", description: "Give this or contractAddress, not both." }),
+    contractAddress: optional(text),
+  }),
   actionOf("request_thread_comments", {
     threadId: text,
     commentLimit: optional({ type: "integer", description: `From 1 to ${commentLimitMax}.` }),

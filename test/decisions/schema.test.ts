@@ -6,23 +6,44 @@ import { describe, expect, test } from "vitest";
 import { checkAction } from "../../src/decisions/action.ts";
 import { parseDecision } from "../../src/decisions/parse.ts";
 import { renderPrompt } from "../../src/decisions/prompt.ts";
-import { actionSchema, type JsonSchema } from "../../src/decisions/schema.ts";
+import { decisionFormat, type JsonSchema } from "../../src/decisions/schema.ts";
 
-function compile(schema: JsonSchema): (value: unknown) => boolean {
-  return new Ajv2020({ strict: true }).compile(schema) as (value: unknown) => boolean;
+/** Whether the schema takes a list of actions. */
+function compile(options: { newerActions?: boolean } = {}): (actions: unknown) => boolean {
+  const validate = new Ajv2020({ strict: true }).compile(decisionFormat(options).schema);
+  return (actions) => validate({ actions }) as boolean;
+}
+
+/** Every schema in the schema, with the number of arrays and objects around it. */
+function partsOf(schema: JsonSchema, depth = 1): { readonly part: JsonSchema; readonly depth: number }[] {
+  const {
+    properties = {},
+    items,
+    anyOf = [],
+  } = schema as {
+    properties?: Record<string, JsonSchema>;
+    items?: JsonSchema;
+    anyOf?: JsonSchema[];
+  };
+  const inside = [...Object.values(properties), ...(items === undefined ? [] : [items])];
+  return [
+    { part: schema, depth },
+    ...anyOf.flatMap((each) => partsOf(each, depth)),
+    ...inside.flatMap((each) => partsOf(each, depth + 1)),
+  ];
 }
 
 const slug = { communitySlug: "c1" };
 const documented = [
   { action: "create_thread", ...slug, title: "T", body: "B", threadType: "REQUEST_TO_HUMAN" },
-  { action: "create_thread", ...slug, title: null, body: "B", threadType: null },
+  { action: "create_thread", ...slug, title: "T", body: "B", threadType: null },
   {
     action: "tx",
     ...slug,
     threadId: "t",
     contractAddress: "0x",
     functionName: "f",
-    args: ["1", 2, [true]],
+    args: ["1", 2, [true], [["0x"]], [[[1]]]],
     value: null,
   },
   { action: "set_request_status", ...slug, threadId: "t1", status: "pending" },
@@ -31,15 +52,15 @@ const comment = { action: "comment", ...slug, threadId: "t1", body: "hi" };
 const newerOnly = [
   { ...comment, commentKind: "JOKE" },
   { ...comment, commentKind: null },
-  { action: "request_contract_source", ...slug, contractId: "k1" },
-  { action: "request_contract_source", ...slug, contractAddress: "0x" },
+  { action: "request_contract_source", ...slug, contractId: "k1", contractAddress: null },
+  { action: "request_contract_source", ...slug, contractId: null, contractAddress: "0x" },
   { action: "request_thread_comments", ...slug, threadId: "t1", commentLimit: null },
 ];
 
 describe("D11: the schema of a decision", () => {
   test("takes all actions, and what it takes can be executed", () => {
-    const accepts = compile(actionSchema());
-    const acceptsNewer = compile(actionSchema({ newerActions: true }));
+    const accepts = compile();
+    const acceptsNewer = compile({ newerActions: true });
     for (const action of [...documented, comment]) {
       expect([action, accepts([action]), "error" in checkAction(action)]).toEqual([action, true, false]);
     }
@@ -52,7 +73,7 @@ describe("D11: the schema of a decision", () => {
   });
 
   test("wants every field, each of its kind, and no others", () => {
-    const accepts = compile(actionSchema());
+    const accepts = compile();
     for (const action of [...documented, comment]) {
       for (const field of Object.keys(action)) {
         const { [field]: _, ...rest } = action as Record<string, unknown>;
@@ -66,30 +87,58 @@ describe("D11: the schema of a decision", () => {
     expect(accepts(comment)).toBe(false);
   });
 
-  test("is one of an object for models that cannot answer with a list, and that answer is read", () => {
+  test("is that of an object, as providers want it, and the answer is read", () => {
     const answer = { actions: [comment] };
-    expect(compile(actionSchema({ isWrapped: true }))(answer)).toBe(true);
-    expect(actionSchema({ isWrapped: true }).type).toBe("object");
+    expect(decisionFormat().schema).toMatchObject({ type: "object", required: ["actions"] });
     expect(parseDecision(JSON.stringify(answer), { isWrapped: true }).valid).toEqual([comment]);
   });
 
-  test("of every object in it all members are required, as the strictest provider wants it", () => {
-    const open: unknown[] = [];
-    const visit = (schema: unknown): void => {
-      if (typeof schema !== "object" || schema === null) {
-        return;
-      }
-      const { type, properties = {}, required, additionalProperties } = schema as JsonSchema;
-      const names = Object.keys(properties as object);
-      const isClosed = additionalProperties === false && JSON.stringify(required) === JSON.stringify(names);
-      if (type === "object" && !isClosed) {
-        open.push(schema);
-      }
-      Object.values(schema).forEach(visit);
-    };
-    visit(actionSchema({ newerActions: true, isWrapped: true }));
-    expect(open).toEqual([]);
-  });
+  describe.each([{ newerActions: false }, { newerActions: true }])(
+    "with %j keeps to what every provider enforces",
+    (options) => {
+      const format = decisionFormat(options);
+      const parts = partsOf(format.schema as JsonSchema);
+
+      test("it is strict: each object is closed and requires all of its properties", () => {
+        expect(format).toMatchObject({ type: "json-schema", name: "decision", strict: true });
+        const objects = parts.filter(({ part }) => part.type === "object").map(({ part }) => part);
+        expect(objects.length).toBeGreaterThan(4);
+        for (const { properties, required, additionalProperties } of objects) {
+          expect([additionalProperties, required]).toEqual([false, Object.keys(properties as object)]);
+        }
+      });
+
+      test("it has keywords that all of them know, no reference and no recursion", () => {
+        const known = [
+          "type",
+          "properties",
+          "required",
+          "additionalProperties",
+          "items",
+          "anyOf",
+          "enum",
+          "const",
+          "description",
+        ];
+        expect(parts.flatMap(({ part }) => Object.keys(part)).filter((keyword) => !known.includes(keyword))).toEqual(
+          [],
+        );
+      });
+
+      test("the actions of a choice differ in their first property", () => {
+        const list = (format.schema as { properties: { actions: { items: { anyOf: JsonSchema[] } } } }).properties
+          .actions;
+        const firsts = list.items.anyOf.flatMap(({ properties }) => Object.entries(properties as object).slice(0, 1));
+        expect(firsts.every(([name]) => name === "action")).toBe(true);
+        expect(new Set(firsts.map(([, { const: name }]) => name)).size).toBe(firsts.length);
+      });
+
+      test("it stays below their limits of nesting and of choices", () => {
+        expect(Math.max(...parts.map(({ depth }) => depth))).toBeLessThanOrEqual(10);
+        expect(parts.filter(({ part }) => "anyOf" in part).length).toBeLessThanOrEqual(16);
+      });
+    },
+  );
 });
 
 describe("prompts", () => {

@@ -22,7 +22,9 @@ import { Fault } from "../../base/fault.ts";
 import { type Decision, parseDecision } from "../../decisions/parse.ts";
 import { renderPrompt } from "../../decisions/prompt.ts";
 import { redactJson } from "../../decisions/redact.ts";
+import { decisionFormat } from "../../decisions/schema.ts";
 import { decisionDriverName } from "../../decisions/start.ts";
+import { takesSchema } from "../../models/catalogue.ts";
 import type { Model } from "../../models/model.ts";
 import { assertBudgetKnown } from "../../runs/budget.ts";
 import type { Amount, DayBudget } from "../../runs/day-budget.ts";
@@ -74,6 +76,8 @@ interface Cycle extends DecisionCycleOptions {
 /** What the model said, and what it takes to act upon it. Stored as JSON. */
 interface Decided {
   readonly text: string;
+  /** The model was asked for the schema of a decision. Undefined means no. */
+  readonly isWrapped?: boolean;
   readonly community: Community;
   readonly usage: UsageTotals;
 }
@@ -92,7 +96,7 @@ async function* run(cycle: Cycle): AsyncGenerator<DriverStep, DriverEnd> {
   if ("kind" in decided) {
     return decided;
   }
-  const decision = parseDecision(decided.text);
+  const decision = readDecision(decided);
   const usage = usageMessage(decided.usage);
   if (decision.error !== undefined) {
     return { ...failed(cycle.redact(decision.error.message)), usage, turns: 1 };
@@ -128,12 +132,14 @@ async function* decide(cycle: Cycle, key: ForumAgentKey): AsyncGenerator<DriverS
   const runnerInbox = feedback.map(({ content }) => JSON.parse(content));
   const shown = fitContext({ ...read.context, runnerInbox }, model, maxTokens);
   const text = renderPrompt(cycle.prompts.user, shown);
+  const isWrapped = takesSchema(model, { hasTools: false }) === true;
   const request = {
     system: cycle.prompts.system,
     messages: [{ role: "user", text } as const],
     tools: [],
     maxTokens,
     temperature: undefined,
+    ...(isWrapped && { responseFormat: decisionFormat(cycle) }),
   };
   yield { kind: "append", result: { payload: { case: "turnStarted", value: { turn: 1 } } } };
   const told = { client: context.client, signal, span: redactSpan(context.span, redact) };
@@ -147,7 +153,7 @@ async function* decide(cycle: Cycle, key: ForumAgentKey): AsyncGenerator<DriverS
     const why = response.detail ?? "content filter";
     return { ...failed(redact(`the provider withheld the response: ${why}`)), usage: usageMessage(usage), turns: 1 };
   }
-  const decided: Decided = { text: response.text, community: read.community, usage };
+  const decided: Decided = { text: response.text, isWrapped, community: read.community, usage };
   yield commitDecision(
     cycle,
     key,
@@ -162,7 +168,7 @@ async function* decide(cycle: Cycle, key: ForumAgentKey): AsyncGenerator<DriverS
 function commitDecision(cycle: Cycle, { agentId }: ForumAgentKey, decided: Decided, delivered: readonly string[]) {
   const content = cycle.redact(decided.text);
   const message = assistantMessage(content);
-  const { strictActionTypes }: Decision = parseDecision(decided.text);
+  const { strictActionTypes } = readDecision(decided);
   const usage = usageMessage(decided.usage);
   const actionTypes = strictActionTypes.map(cycle.redact);
   const said = communicationOf({ agentId, direction: "agent_to_runner", actionTypes, content }, cycle);
@@ -171,6 +177,10 @@ function commitDecision(cycle: Cycle, { agentId }: ForumAgentKey, decided: Decid
     delivered,
     said,
   });
+}
+
+function readDecision({ text, isWrapped = false }: Decided): Decision {
+  return parseDecision(text, { isWrapped });
 }
 
 function findModel({ resolveModel, model: name, runBudget, dayBudget }: Cycle): Model | FailedEnd {

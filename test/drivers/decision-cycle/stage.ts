@@ -103,6 +103,7 @@ export function settingsOf(provider: FakeProvider, agents: readonly Agent[]): Pa
     forumNoncesPerMinute: 0,
     openaiKey: "a-key-of-openai",
     openaiBaseUrl: provider.baseUrl,
+    // The catalogue does not have it, so it is asked for text.
     defaultModel: "openai:fake",
     decisionsAgents: agents.map(({ id, token }) => ({ agent: id, key: token })),
     decisionsIntervalSeconds: 0,

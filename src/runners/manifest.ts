@@ -5,6 +5,7 @@
 // M2  A capability is true or false; 1, "yes" and null are not.
 // M3  A permission is one of the protocol's words.
 // M4  The id is the runner's own: three parts, the last of which is its name.
+// M5  An operation that is listed twice is kept once.
 
 import { type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
@@ -43,7 +44,7 @@ export function readManifest(text: string): RunnerManifest {
   assertKeys(RunnerManifestSchema, readRoot(text), "");
   const manifest = readFields(text);
   assertId(manifest);
-  assertPermissions(manifest);
+  readPermissions(manifest);
   assertTexts("label", manifest.label);
   assertTexts("description", manifest.description);
   assertConfigSchema(manifest.configSchema);
@@ -127,7 +128,8 @@ function assertId({ id, name }: RunnerManifest): void {
   }
 }
 
-function assertPermissions({ permissions }: RunnerManifest): void {
+/** Refuses unknown operations, and drops repeated ones. */
+function readPermissions({ permissions }: RunnerManifest): void {
   for (const [kind, words] of Object.entries(permissionWords)) {
     const asked = permissions?.[kind as PermissionKind] ?? [];
     const at = asked.findIndex((word) => !(words as readonly string[]).includes(word));
@@ -135,6 +137,7 @@ function assertPermissions({ permissions }: RunnerManifest): void {
       const { name } = RunnerPermissionsSchema.field[kind as PermissionKind];
       throw invalidField(`permissions.${name}[${at}]`, `must be one of ${words.join(", ")}`);
     }
+    asked.splice(0, asked.length, ...new Set(asked));
   }
 }
 

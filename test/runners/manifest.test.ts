@@ -34,6 +34,13 @@ describe("a manifest", () => {
     expect(JSON.parse(printMessage(RunnerManifestSchema, stored))).toEqual(JSON.parse(greedyManifest));
   });
 
+  test("that lists an operation twice has it once, in the order of the first ones", () => {
+    const asked = Object.entries(JSON.parse(greedyManifest).permissions as Record<string, string[]>);
+    const twice = Object.fromEntries(asked.map(([kind, words]) => [kind, [...words, ...words]]));
+    const read = readManifest(manifestOf({ permissions: twice }));
+    expect(JSON.parse(printMessage(RunnerManifestSchema, read)).permissions).toEqual(Object.fromEntries(asked));
+  });
+
   test("with nothing but an id and a name asks for nothing", () => {
     const manifest = readManifest(JSON.stringify({ id: runnerId, name: "default" }));
     expect(manifest.capabilities).toBeUndefined();

@@ -30,7 +30,11 @@ import { isStateScope, type RunScope, type StateScope, stateKey } from "./scope.
 export interface ResourceFinder {
   readonly findModel: (id: string) => FoundModel | undefined;
   readonly findTool: (name: string) => FoundTool | undefined;
-  readonly findKnowledgeBase: (client: string, id: string) => Promise<FoundKnowledgeBase | undefined>;
+  /** Those that the client has, by their ids. */
+  readonly findKnowledgeBases: (
+    client: string,
+    ids: readonly string[],
+  ) => Promise<ReadonlyMap<string, FoundKnowledgeBase>>;
 }
 
 export interface FoundModel {
@@ -101,7 +105,18 @@ function permissionsOf({ permissions }: RunnerManifest, kind: PermissionKind): R
   return new Set(permissions?.[kind as keyof Omit<RunnerPermissions, `$${string}`>] ?? []);
 }
 
-const modelSelectors = ["llm-model-selector", "model-fallback-selector", "rerank-model-selector"] as const;
+/** LangBot's forms have two names for some fields: `select-…` is the name that older plugins use. */
+const modelSelectors = [
+  "llm-model-selector",
+  "select-llm-model",
+  "model-fallback-selector",
+  "rerank-model-selector",
+] as const;
+const knowledgeBaseSelectors = [
+  "knowledge-base-selector",
+  "knowledge-base-multi-selector",
+  "select-knowledge-bases",
+] as const;
 /** Fields that hold files: one of them, or several. */
 const fileFields = ["file", "file-selector", "array[file]"] as const;
 
@@ -141,19 +156,20 @@ function findTools({ manifest, binding }: Asked, { findTool }: ResourceFinder): 
 
 async function findKnowledgeBases(
   { manifest, binding, scope }: Asked,
-  { findKnowledgeBase }: ResourceFinder,
+  { findKnowledgeBases }: ResourceFinder,
 ): Promise<KnowledgeBaseResource[]> {
   const operations = manifest.capabilities?.knowledgeRetrieval ? [...permissionsOf(manifest, "knowledgeBases")] : [];
-  const ids = operations.length === 0 ? [] : new Set(binding.resourcePolicy?.allowedKnowledgeBases);
-  const resources: KnowledgeBaseResource[] = [];
-  for (const kbId of ids) {
-    const found = await findKnowledgeBase(scope.client, kbId);
-    if (found !== undefined) {
-      const name = found.name === undefined ? {} : { kbName: found.name };
-      resources.push(create(KnowledgeBaseResourceSchema, { kbId, ...name, operations }));
-    }
+  const named = textsOfFields(manifest.configSchema, configOf(binding), knowledgeBaseSelectors);
+  const ids = [...new Set([...named, ...(binding.resourcePolicy?.allowedKnowledgeBases ?? [])])];
+  if (operations.length === 0 || ids.length === 0) {
+    return [];
   }
-  return resources;
+  const found = await findKnowledgeBases(scope.client, ids);
+  return ids.flatMap((kbId) => {
+    const knowledgeBase = found.get(kbId);
+    const name = knowledgeBase?.name === undefined ? {} : { kbName: knowledgeBase.name };
+    return knowledgeBase === undefined ? [] : create(KnowledgeBaseResourceSchema, { kbId, ...name, operations });
+  });
 }
 
 /** Of a configuration alone: nothing of the permission for those of knowledge bases is offered. */

@@ -3,7 +3,10 @@
 import { memberOf, parseFreeJson, parseFreeObject } from "../base/json/free.ts";
 import type { JsonNode } from "../base/json/text.ts";
 
-/** The texts in the values of all fields of these types, in the order of the schema. */
+/**
+ * Returns the texts in the values of all fields of these types, in the order of the schema. A default of the schema does not
+ * count: its author is the runner's, and the configuration alone says what was chosen.
+ */
 export function textsOfFields(
   configSchema: string | undefined,
   config: string,
@@ -15,8 +18,11 @@ export function textsOfFields(
   return fields
     .filter((field) => types.includes(textOf(memberOf(field, "type")) ?? ""))
     .flatMap((field) => textsOf(memberOf(values, textOf(memberOf(field, "name")) ?? "")))
-    .filter((text) => text !== "");
+    .filter((text) => !nothingSelected.has(text));
 }
+
+/** What LangBot's forms store when a field selects nothing. */
+const nothingSelected: ReadonlySet<string> = new Set(["", "__none__", "__none"]);
 
 /** Where the forms of the protocol put ids inside an object: a model with its fallbacks, or a file with its media type. */
 const idKeys = ["primary", "fallbacks", "file_key"] as const;

@@ -6,7 +6,7 @@ import { Fault, type ReasonName } from "../base/fault.ts";
 import { contextTokensOf } from "../models/catalogue.ts";
 import type { Models } from "../models/open.ts";
 import type { FoundModel, ResourceFinder } from "../runners/authorize.ts";
-import { findKnowledgeBase } from "../storage/knowledge.ts";
+import { findKnowledgeBases } from "../storage/knowledge.ts";
 import type { ServiceDeps } from "./deps.ts";
 
 export function createResourceFinder({
@@ -23,9 +23,9 @@ export function createResourceFinder({
           return tool;
         }),
       ),
-    findKnowledgeBase: async (client, id) => {
-      const row = await findKnowledgeBase(db, client, id);
-      return row && { name: row.name };
+    findKnowledgeBases: async (client, ids) => {
+      const rows = await findKnowledgeBases(db, client, ids);
+      return new Map(rows.map(({ kb_id, name }) => [kb_id, { name }]));
     },
   };
 }

@@ -2,6 +2,7 @@
 
 import { type Selectable, sql } from "kysely";
 import pg from "pg";
+import { textArray } from "./binary-array.ts";
 import type { Db, Transaction } from "./database.ts";
 import type { KnowledgeBaseTable } from "./schema.ts";
 
@@ -21,6 +22,16 @@ export async function upsertKnowledgeBase(
 
 export async function findKnowledgeBase(db: Db, client: string, kbId: string): Promise<KnowledgeBaseRow | undefined> {
   return await knowledgeBase(db, client, kbId).executeTakeFirst();
+}
+
+/** Those of the client's knowledge bases that have one of these ids, in any order. */
+export async function findKnowledgeBases(db: Db, client: string, ids: readonly string[]): Promise<KnowledgeBaseRow[]> {
+  return await db
+    .selectFrom("knowledge_base")
+    .selectAll()
+    .where("client", "=", client)
+    .where(sql<boolean>`kb_id = any(${textArray(ids)}::text[])`)
+    .execute();
 }
 
 /** Keeps it from being deleted until the end of the transaction. */

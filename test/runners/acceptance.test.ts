@@ -7,6 +7,7 @@ import type { ServiceError } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
 import { StatusSchema } from "#gen/google/rpc/status_pb.js";
 import { ApiErrorSchema, HostService } from "#gen/runnel/host/v1/host_service_pb.js";
+import { KnowledgeService } from "#gen/runnel/v1/knowledge_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
@@ -62,6 +63,25 @@ test("22: a binding that grants or revokes later changes no run that has started
   const denied = await worker.take();
   await bind(client, granting);
   expect([await toolOf(granted), await toolOf(denied)]).toEqual([undefined, "unauthorized"]);
+});
+
+test("a knowledge base that a selector of the configuration names is granted, and no other one", async () => {
+  const { client, worker, hostOf } = await openStage({ runnerConfig: '{"manuals":["chosen","__none__"]}' });
+  await worker.register("by-hand", { config_schema: [{ type: "knowledge-base-multi-selector", name: "manuals" }] });
+  for (const kbId of ["chosen", "other"]) {
+    await client.call(KnowledgeService.method.putKnowledgeBase, { knowledgeBase: { kbId, name: kbId } });
+    const entries = [{ entryId: "e-1", content: `the ${kbId} one`, metadata: "{}" }];
+    await client.call(KnowledgeService.method.putKnowledgeEntries, { kbId, entries });
+  }
+  await start(client);
+  const run = await worker.take();
+  expect(run.context?.resources?.knowledgeBases).toMatchObject([
+    { kbId: "chosen", kbName: "chosen", operations: ["list", "retrieve"] },
+  ]);
+  const find = (kbId: string) =>
+    hostOf(run).call(HostService.method.retrieveKnowledge, { runId: run.runId, kbId, queryText: "one" });
+  expect((await find("chosen")).results).toEqual([expect.stringContaining("the chosen one")]);
+  expect(await codeOf(find("other"))).toBe("unauthorized");
 });
 
 test("28: what a runner puts into the context that it got grants nothing", async () => {

@@ -75,6 +75,28 @@ describe("models", () => {
     expect(grant.models).toEqual({});
   });
 
+  test.each([
+    ["llm-model-selector", "llm-a", ["llm-a"]],
+    ["select-llm-model", "llm-a", ["llm-a"]],
+    ["model-fallback-selector", "llm-a", ["llm-a"]],
+    [
+      "model-fallback-selector",
+      { primary: "", fallbacks: ["llm-a", "__none__"], reasoning: { "llm-b": "x" } },
+      ["llm-a"],
+    ],
+    ["rerank-model-selector", "rank-a", ["rank-a"]],
+    ["embedding-model-selector", "llm-a", []],
+  ])("that a %s with %j names are granted", async (type, value, ids) => {
+    const { grant } = await decide({
+      manifest: manifestOf({
+        permissions: { models: ["invoke", "rerank"] },
+        config_schema: [{ type, name: "model" }],
+      }),
+      binding: { resourcePolicy: {}, runnerConfig: JSON.stringify({ model: value }) },
+    });
+    expect(Object.keys(grant.models)).toEqual(ids);
+  });
+
   test("that a field of another type names are not granted", async () => {
     const { grant } = await decide({ binding: { runnerConfig: '{"greeting":"llm-x","unlisted":"llm-y","model":7}' } });
     expect(Object.keys(grant.models)).toEqual(["llm-policy"]);
@@ -108,6 +130,45 @@ describe("knowledge bases", () => {
   test("that are not there are not granted", async () => {
     const { grant } = await decide({ binding: { resourcePolicy: { allowedKnowledgeBases: ["gone"] } } });
     expect(grant.knowledgeBases).toEqual({});
+  });
+
+  const selecting = (type: string, value: unknown, permissions = ["retrieve"]) => ({
+    manifest: manifestOf({
+      capabilities: { knowledge_retrieval: true },
+      permissions: { knowledge_bases: permissions },
+      config_schema: [{ type, name: "knowledge-bases", default: ["kb-of-the-author"] }],
+    }),
+    binding: { resourcePolicy: {}, runnerConfig: JSON.stringify({ "knowledge-bases": value }) },
+  });
+
+  test.each([
+    ["knowledge-base-multi-selector", ["kb-a", "kb-b", "kb-a"]],
+    ["select-knowledge-bases", ["kb-a", "__none__", "kb-b", "__none", ""]],
+    ["knowledge-base-selector", "kb-a"],
+  ])("that a %s names are granted, each once, with the operations of the manifest", async (type, value) => {
+    const { resources } = await decide(selecting(type, value));
+    const shown = resources.knowledgeBases.map(({ kbId, kbName, operations }) => ({ kbId, kbName, operations }));
+    const ids = typeof value === "string" ? [value] : ["kb-a", "kb-b"];
+    expect(shown).toEqual(ids.map((kbId) => ({ kbId, kbName: "facts", operations: ["retrieve"] })));
+  });
+
+  test.each([
+    ["a field of another type", selecting("string", "kb-a")],
+    ["a value that selects nothing", selecting("knowledge-base-selector", "__none__")],
+    ["a manifest without the permission", selecting("knowledge-base-selector", "kb-a", [])],
+    [
+      "a default of the manifest",
+      { ...selecting("knowledge-base-multi-selector", 0), binding: { resourcePolicy: {} } },
+    ],
+  ])("are not granted by %s", async (_, given) => {
+    expect((await decide(given)).grant.knowledgeBases).toEqual({});
+  });
+
+  test("that both the configuration and the policy name are granted once", async () => {
+    const { manifest, binding } = selecting("knowledge-base-multi-selector", ["kb-a"]);
+    const resourcePolicy = { allowedKnowledgeBases: ["kb-b", "kb-a"] };
+    const { resources } = await decide({ manifest, binding: { ...binding, resourcePolicy } });
+    expect(resources.knowledgeBases.map(({ kbId }) => kbId)).toEqual(["kb-a", "kb-b"]);
   });
 });
 

@@ -17,7 +17,8 @@ export const finder: ResourceFinder = {
     return id.startsWith("llm") ? { provider: "p", type: "llm", contextTokens: 1_000 } : undefined;
   },
   findTool: (name) => (name.startsWith("tool") ? { description: "does", parameters: { type: "object" } } : undefined),
-  findKnowledgeBase: async (client, id) => (id.startsWith("kb") && client === "key/a" ? { name: "facts" } : undefined),
+  findKnowledgeBases: async (client, ids) =>
+    new Map(ids.filter((id) => id.startsWith("kb") && client === "key/a").map((id) => [id, { name: "facts" }])),
 };
 
 /** An event that has everything that one can have. */

@@ -214,7 +214,7 @@ export declare type ResourcePolicy = Message<"runnel.v1.ResourcePolicy"> & {
   allowedTools: string[];
 
   /**
-   * Knowledge bases.
+   * Knowledge bases, beside those that selectors of the configuration name.
    *
    * @generated from field: repeated string allowed_knowledge_bases = 3;
    */

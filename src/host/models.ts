@@ -3,7 +3,8 @@
 // M1  Every call to a provider counts for the quota of its run, whatever becomes of it, and what it uses counts for the budgets
 //     of the run and of its client's day.
 // M2  When the call ends, the request to the provider ends.
-// M3  What comes back is the model's, or a failure in our words; never what its provider wrote about it.
+// M3  A model that was granted and that the service does not have any more is RESOURCE_NOT_FOUND.
+// M4  What comes back is the model's, or a failure in our words; never what its provider wrote about it.
 
 import type {
   CountTokensRequest,
@@ -117,7 +118,7 @@ export async function rerank(
   if (topK < 0) {
     throw invalidField("top_k", `is ${topK}: give how many to return, or 0 for all`);
   }
-  const reranker = deps.resolveReranker(modelId);
+  const reranker = findGranted(deps.resolveReranker, modelId);
   if (documents.length === 0) {
     return [];
   }
@@ -143,7 +144,11 @@ export async function rerank(
 }
 
 /** An estimate, and no call to anybody. */
-export function countTokens({ messages, functions }: CountTokensRequest): number {
+export function countTokens(
+  { resolveModel }: Pick<ModelDeps, "resolveModel">,
+  { modelId, messages, functions }: CountTokensRequest,
+): number {
+  findGranted(resolveModel, modelId);
   const offered = readFunctions(functions).flatMap(({ name, description, parameters }) => [
     name,
     description,
@@ -165,7 +170,7 @@ function readAsked(
   const extra = readExtraArgs(extraArgs);
   return {
     modelId,
-    model: resolveModel(modelId),
+    model: findGranted(resolveModel, modelId),
     request: {
       ...readConversation(messages),
       tools: readFunctions(functions),
@@ -174,6 +179,20 @@ function readAsked(
       maxTokens: extra.maxTokens ?? maxTokens,
     },
   };
+}
+
+/** The grant is frozen when its run starts, and settings change. */
+function findGranted<T>(resolve: (id: string) => T, id: string): T {
+  try {
+    return resolve(id);
+  } catch (error) {
+    if (error instanceof Fault && error.reason === "MODEL_UNSUPPORTED") {
+      throw new Fault("RESOURCE_NOT_FOUND", `this service has no model ${JSON.stringify(id)} any more`, {
+        cause: error,
+      });
+    }
+    throw error;
+  }
 }
 
 const temperatureMax = 2;

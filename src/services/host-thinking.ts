@@ -42,7 +42,7 @@ export function createHostThinking(deps: HostThinkingDeps): HostThinking {
     countTokens: async (request, context) => {
       const needs = { model: request.modelId, operation: "count_tokens" };
       const call = { runId: request.runId, action: "count_tokens", needs } as const;
-      return await withHostRun(deps, context, call, async () => ({ tokens: BigInt(countTokens(request)) }));
+      return await withHostRun(deps, context, call, async () => ({ tokens: BigInt(countTokens(models, request)) }));
     },
     getTool: async (request, context) => {
       const needs = { tool: request.toolName, operation: "detail" };

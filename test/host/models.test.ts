@@ -374,9 +374,22 @@ describe("a provider that fails", () => {
     await expect(invoke()).rejects.toMatchObject({ reason: "HOST_CALL_FAILED", metadata: { code: "content_filter" } });
   });
 
-  test("a model that there is none of is refused before anything is counted", async () => {
-    const { invoke, db } = await openStage({ grant: { models: { nobody: ["invoke"] } } });
-    await expect(invoke({ modelId: "nobody" })).rejects.toMatchObject({ reason: "MODEL_UNSUPPORTED" });
+  test("a model that the service has no more is not found, and nothing is counted", async () => {
+    const llm = ["invoke", "stream", "count_tokens"];
+    const { invoke, stream, rerank, count, db } = await openStage({
+      flags: { rerankBaseUrl: "" },
+      grant: { models: { "gemini-pro": llm, "rerank:small": ["rerank"] } },
+    });
+    const modelId = "gemini-pro";
+    const calls = [
+      () => invoke({ modelId }),
+      () => collect(stream({ modelId })),
+      () => count({ modelId }),
+      () => rerank({ documents: ["a"] }),
+    ];
+    for (const call of calls) {
+      await expect(call()).rejects.toMatchObject({ reason: "RESOURCE_NOT_FOUND" });
+    }
     expect(await db.selectFrom("remote_run").select("model_calls").execute()).toEqual([{ model_calls: 0 }]);
   });
 });

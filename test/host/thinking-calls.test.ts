@@ -33,7 +33,7 @@ async function openStage() {
   const scope = { client, runnerId, bindingId: "b", eventId: "e" };
   const granted = {
     ...nothingGranted,
-    models: { demo: ["invoke", "stream", "count_tokens"] },
+    models: { demo: ["invoke", "stream", "count_tokens"], "gpt-of-yesterday": ["invoke", "stream"] },
     tools: { read_file: ["detail", "call"], write_file: ["call"] },
     knowledgeBases: { manual: ["retrieve"] },
   };
@@ -80,6 +80,14 @@ test("a runner has a model answer whole and in pieces, until its run has no call
     message: "the run has made its 2 calls to models",
   });
   expect((await runner.call(countTokens, { runId, modelId: "demo", messages })).tokens).toBe(4n);
+});
+
+test("a model that was granted and is not configured any more is not found", async () => {
+  const { runner, runId } = await openStage();
+  const request = { runId, modelId: "gpt-of-yesterday", messages };
+  const notFound = { code: "not_found", retryable: false, message: expect.stringContaining("gpt-of-yesterday") };
+  expect(await apiErrorOf(runner.call(invokeModel, request))).toMatchObject(notFound);
+  expect(await apiErrorOf(Array.fromAsync(runner.stream(invokeModelStream, request)))).toMatchObject(notFound);
 });
 
 test("a runner learns of a tool and calls it, and one that fails is a runtime error", async () => {

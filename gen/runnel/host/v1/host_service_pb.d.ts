@@ -2172,7 +2172,8 @@ export declare const HostService: GenService<{
    *
    * Each call counts for the quota of the run (`host.model_calls`) and what it uses for the budgets of the run and of its
    * client's day: beyond them `rate_limited` (QUOTA_EXHAUSTED), which no retry helps. A failure of the model is `runtime_error`,
-   * UNAVAILABLE when another call may succeed. A retry asks the model once more.
+   * UNAVAILABLE when another call may succeed. A retry asks the model once more. A model that was granted and that the host does
+   * not have any more is `not_found`.
    *
    * @generated from rpc runnel.host.v1.HostService.InvokeModel
    */
@@ -2207,7 +2208,7 @@ export declare const HostService: GenService<{
   },
   /**
    * Counts the tokens of messages. Needs the operation `count_tokens` on the model. An estimate that asks nobody, and so counts for
-   * no quota.
+   * no quota. A model that the host does not have any more is `not_found`.
    *
    * @generated from rpc runnel.host.v1.HostService.CountTokens
    */

@@ -10,8 +10,8 @@ import type { Result } from "./runner.ts";
 
 export interface ReporterOptions {
   readonly work: Client<typeof RunnerWorkerService>;
-  readonly runId: string;
-  readonly attempt: number;
+  /** What each report says of the run. */
+  readonly run: { readonly runId: string; readonly attempt: number; readonly runToken: string };
   /** Aborted when the service wants the run to end, or the run is not ours any more. */
   readonly stop: AbortController;
   /** Aborts when the worker reports nothing more; leases end by themselves. */
@@ -121,10 +121,10 @@ export class Reporter {
   }
 
   async #send(results: readonly Item[], finished: boolean): Promise<void> {
-    const { work, runId, attempt, stop, onProblem } = this.#options;
+    const { work, run, stop, onProblem } = this.#options;
     for (let delayMs = retryMinMs; !this.over.aborted; delayMs = Math.min(delayMs * 2, retryMaxMs)) {
       try {
-        const request = { runId, attempt, results: [...results], finished };
+        const request = { ...run, results: [...results], finished };
         const { cancelRequested, ended } = await work.reportResults(request, {
           signal: this.over,
           timeoutMs: callMaxMs,

@@ -183,9 +183,10 @@ class Worker {
     if (accepted?.context === undefined || runner === undefined) {
       return;
     }
-    const { context, runToken: token, attempt } = accepted;
-    const host = openHost({ url, sessionManager: this.#sessionManager, runId, token });
-    const reporter = new Reporter({ work: this.#work, runId, attempt, stop, leave: this.#leave.signal, onProblem });
+    const { context, runToken, attempt } = accepted;
+    const host = openHost({ url, sessionManager: this.#sessionManager, runId, token: runToken });
+    const run = { runId, attempt, runToken };
+    const reporter = new Reporter({ work: this.#work, run, stop, leave: this.#leave.signal, onProblem });
     await perform({ runner, run: { runId, context, host, signal: stop.signal }, reporter, onProblem });
   }
 

@@ -1,6 +1,8 @@
 // Takes what a worker reports to the driver of its run: here, when this replica works on the run, else by way of the database.
 //
 // P1  Nothing is said of a report before it is durable, and what is said is what the replica that works on the run decided.
+// P2  Without the token of its run a report reaches nothing: the answer comes before any lookup, so it is the same for a run that
+//     does not exist. The token is checked here, and neither stored nor passed on to other replicas.
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { ResultDisposition, type ResultVerdictSchema } from "#gen/runnel/v1/runner_service_pb.js";
@@ -10,11 +12,12 @@ import {
   ReportResultsResponseSchema,
 } from "#gen/runnel/v1/runner_worker_service_pb.js";
 import { Fault } from "../base/fault.ts";
+import { decodeResult } from "../runlog/result.ts";
 import { reportCharsMax } from "../runners/limits.ts";
 import { showType } from "../runners/results/verdict.ts";
 import { findRemoteRunAccess } from "../storage/remote-run.ts";
 import { appendVerdicts } from "../storage/result-verdict.ts";
-import { isActive, lockRun } from "../storage/run.ts";
+import { isActive, lockRun, type RunRow } from "../storage/run.ts";
 import type { Client } from "../trust/caller.ts";
 import type { ServiceDeps } from "./deps.ts";
 
@@ -23,8 +26,10 @@ export async function reportResults(
   { client }: Client,
   request: ReportResultsRequest,
 ): Promise<ReportResultsResponse> {
+  assertToken(deps, request);
   assertSize(request);
-  return (await deliver(deps, client, request)) ?? (await answerLate(deps, request));
+  const report = { ...request, runToken: "" };
+  return (await deliver(deps, client, report)) ?? (await answerLate(deps, report));
 }
 
 /** Undefined when the run has ended. */
@@ -55,6 +60,16 @@ async function deliver(
   }
 }
 
+function assertToken({ runTokens }: ServiceDeps, { runId, attempt, runToken }: ReportResultsRequest): void {
+  const proven = runTokens.read(runToken);
+  if (proven?.runId !== runId) {
+    throw runNotFound();
+  }
+  if (proven.attempt !== attempt) {
+    throw attemptStale(attempt);
+  }
+}
+
 function assertSize({ results }: ReportResultsRequest): void {
   const chars = results.reduce((sum, { type, data, usage = "" }) => sum + type.length + data.length + usage.length, 0);
   if (chars > reportCharsMax) {
@@ -62,26 +77,34 @@ function assertSize({ results }: ReportResultsRequest): void {
   }
 }
 
-/** A run of somebody else is none. */
+/** A run of another client gives RUN_NOT_FOUND. */
 function assertAttempt(
   run: { readonly client: string; readonly attempt: number; readonly is_dialled?: boolean } | undefined,
   given: { readonly client: string; readonly attempt: number },
 ): void {
   if (run === undefined || run.client !== given.client) {
-    throw new Fault("RUN_NOT_FOUND", "run not found");
+    throw runNotFound();
   }
   if (run.is_dialled === true) {
     throw new Fault("ATTEMPT_STALE", "the runner of this run is dialled: what it says comes by the call to it");
   }
   if (run.attempt !== given.attempt) {
-    throw new Fault("ATTEMPT_STALE", `attempt ${given.attempt} does not have this run: stop working on it`);
+    throw attemptStale(given.attempt);
   }
+}
+
+function runNotFound(): Fault {
+  return new Fault("RUN_NOT_FOUND", "run not found: run_token must be the one that AcceptRun gave for this run_id");
+}
+
+function attemptStale(attempt: number): Fault {
+  return new Fault("ATTEMPT_STALE", `attempt ${attempt} does not have this run: stop working on it`);
 }
 
 /** Verdicts of a run beyond which what comes too late leaves none: there may be any number of it. */
 const verdictsMaxLate = 1_000;
 
-/** Nothing of the report counts, and its worker learns why. */
+/** Nothing of the report counts, and its worker learns why. Throws ATTEMPT_STALE when the worker has lost the run by its silence. */
 async function answerLate({ db }: ServiceDeps, request: ReportResultsRequest): Promise<ReportResultsResponse> {
   const { runId, results } = request;
   const verdicts = results.map(({ sequence, type }) => ({
@@ -91,7 +114,9 @@ async function answerLate({ db }: ServiceDeps, request: ReportResultsRequest): P
     diagnostics: [],
   }));
   await db.transaction().execute(async (trx) => {
-    await lockRun(trx, runId);
+    if (endedBySilence(await lockRun(trx, runId))) {
+      throw new Fault("ATTEMPT_STALE", "the worker was silent for too long and has lost this run: stop working on it");
+    }
     await appendVerdicts(trx, runId, verdicts, verdictsMaxLate);
   });
   const disposition = ResultDisposition.IGNORED_AFTER_TERMINAL;
@@ -101,4 +126,12 @@ async function answerLate({ db }: ServiceDeps, request: ReportResultsRequest): P
       ({ sequence, type }): MessageInitShape<typeof ResultVerdictSchema> => ({ sequence, type, disposition }),
     ),
   });
+}
+
+/** A runner may fail with the same code by a result of its own, which has a number. */
+function endedBySilence(run: RunRow | undefined): boolean {
+  const end = run?.terminal ? decodeResult(run.terminal) : undefined;
+  return (
+    end?.payload.case === "runFailed" && end.payload.value.code === "runner.disconnected" && end.runnerSequence === 0n
+  );
 }

@@ -24,13 +24,19 @@ export class RunTokens {
 
   /** Throws TOKEN_INVALID for whatever was not made here. */
   open(token: string): RunAttempt {
-    const [, runId = "", attempt = ""] = /^rrun_([0-9a-f-]{36})\.(\d{1,9})\./.exec(token) ?? [];
-    const told = { runId, attempt: Number(attempt) };
-    const [given, expected] = [Buffer.from(token), Buffer.from(this.make(told))];
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+    const told = this.read(token);
+    if (told === undefined) {
       throw new Fault("TOKEN_INVALID", "invalid run token");
     }
     return told;
+  }
+
+  /** Returns undefined for a token that was not made here. */
+  read(token: string): RunAttempt | undefined {
+    const [, runId = "", attempt = ""] = /^rrun_([0-9a-f-]{36})\.(\d{1,9})\./.exec(token) ?? [];
+    const told = { runId, attempt: Number(attempt) };
+    const [given, expected] = [Buffer.from(token), Buffer.from(this.make(told))];
+    return given.length === expected.length && timingSafeEqual(given, expected) ? told : undefined;
   }
 }
 

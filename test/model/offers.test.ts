@@ -15,7 +15,7 @@ import { query } from "../harness/database.ts";
 import { GrpcClient, reasonOf } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
-import { bind, done, HandWorker, start } from "../runners/hand-worker.ts";
+import { bind, done, HandWorker, type ReportedRun, start } from "../runners/hand-worker.ts";
 
 /** Of each runner, over all its workers; less than its workers would take together. */
 const runnerMax = 3;
@@ -29,9 +29,7 @@ interface Offered {
   readonly worker: HandWorker;
 }
 
-interface Taken {
-  readonly runId: string;
-  readonly attempt: number;
+interface Taken extends ReportedRun {
   readonly worker: HandWorker;
   readonly offerId: string;
 }
@@ -224,7 +222,7 @@ async function take(world: World, { offer, worker }: Offered): Promise<void> {
   // The same worker may ask again, by the same offer alone.
   expect([before?.worker ?? worker, before?.offerId ?? offerId]).toEqual([worker, offerId]);
   expect(accepted.attempt).toBe(1);
-  taken.set(runId, { runId, attempt: accepted.attempt, worker, offerId });
+  taken.set(runId, { ...accepted, worker, offerId });
 }
 
 /** It is the worker's, and not about to end. */

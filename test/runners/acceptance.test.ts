@@ -127,6 +127,7 @@ test("84: state that was set stays when the run fails afterwards, and 86: with e
   await worker.client.call(RunnerWorkerService.method.reportResults, {
     runId: first.runId,
     attempt: first.attempt,
+    runToken: first.runToken,
     results: [
       { sequence: 1n, type: "state.updated", data: `{"scope":"conversation","key":"k","value":${value}}` },
       { sequence: 2n, type: "run.failed", data: '{"error":"sorry"}' },

@@ -133,7 +133,8 @@ test("a request keeps what its runner wrote, and leaves out what it did not", as
   const run = await stage.worker.take();
   const data = '{ "payload": {"n": 9007199254740993, "x": 1.0, "t": "\\u00e9"}, "action": "a\\u0000b" }';
   const results = [{ sequence: 1n, type: "action.requested", data }];
-  await stage.worker.client.call(RunnerWorkerService.method.reportResults, { runId: run.runId, attempt: 1, results });
+  const { runId, runToken } = run;
+  await stage.worker.client.call(RunnerWorkerService.method.reportResults, { runId, attempt: 1, runToken, results });
   const approval = await stage.get(await onlyApproval(stage.client, run.runId));
   expect(approval?.request).toBe('{"action":"a\\u0000b","payload":{"n":9007199254740993,"x":1.0,"t":"\\u00e9"}}');
   expect(approval?.action).toBe("a\ufffdb");

@@ -31,7 +31,7 @@ import {
   openStage,
   register,
 } from "./dialled-stage.ts";
-import { bind, getRun, HandWorker, readLog, start } from "./hand-worker.ts";
+import { bind, done, getRun, HandWorker, readLog, start } from "./hand-worker.ts";
 
 async function serve(
   run: (run: Run) => AsyncGenerator<Result>,
@@ -323,7 +323,7 @@ test("a cancel hangs up, and the run is cancelled", async () => {
 });
 
 test("a run that is dialled is no worker's: it is not offered, and no report counts", async () => {
-  const { client, target } = await openStage(async function* ({ signal }) {
+  const { client, target, runner } = await openStage(async function* ({ signal }) {
     yield sayPiece("a");
     await hungUp(signal);
   });
@@ -333,8 +333,9 @@ test("a run that is dialled is no worker's: it is not offered, and no report cou
   const { workerSessionId } = await client.call(RunnerService.method.registerRunners, { workerId: "dialled" });
   worker.session = workerSessionId;
   await firstPiece(client, runId);
-  const report = worker.report({ runId, attempt: 1 }, { 2: ["run.completed", { finish_reason: "stop" }] });
-  expect(await report.catch(reasonOf)).toBe("ATTEMPT_STALE");
+  const reasonWith = (runToken: string) => worker.report({ runId, attempt: 1, runToken }, { 2: done }).catch(reasonOf);
+  expect(await reasonWith("")).toBe("RUN_NOT_FOUND");
+  expect(await reasonWith(runner.calls[0]?.request.runToken ?? "")).toBe("ATTEMPT_STALE");
   // A run that is offered proves that this one was passed over.
   await worker.register("by-hand", { id: "plugin:tests/bench/other" });
   await client.call(RunnerService.method.putBinding, {

@@ -23,6 +23,9 @@ export interface Accepted extends AcceptRunResponse {
   readonly runId: string;
 }
 
+/** What a report says of its run. */
+export type ReportedRun = Pick<Accepted, "runId" | "attempt" | "runToken">;
+
 export class HandWorker {
   readonly client: GrpcClient;
   session = "";
@@ -68,13 +71,14 @@ export class HandWorker {
 
   /** `results` by their numbers. */
   async report(
-    { runId, attempt }: { readonly runId: string; readonly attempt: number },
+    { runId, attempt, runToken }: ReportedRun,
     results: Readonly<Record<number, Said>> = {},
     more: { readonly finished?: boolean; readonly of?: string } = {},
   ): Promise<ReportResultsResponse> {
     return await this.client.call(RunnerWorkerService.method.reportResults, {
       runId,
       attempt,
+      runToken,
       finished: more.finished ?? false,
       results: Object.entries(results).map(([sequence, [type, data]]) => ({
         sequence: BigInt(sequence),

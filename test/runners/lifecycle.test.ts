@@ -1,5 +1,6 @@
 // What ends the runs of workers, and what does not.
 
+import { type ServiceError, status } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
@@ -9,7 +10,18 @@ import { query } from "../harness/database.ts";
 import { GrpcClient, reasonOf } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
-import { bind, dispositions, done, getRun, HandWorker, hello, newEvent, readLog, start } from "./hand-worker.ts";
+import {
+  type Accepted,
+  bind,
+  dispositions,
+  done,
+  getRun,
+  HandWorker,
+  hello,
+  newEvent,
+  readLog,
+  start,
+} from "./hand-worker.ts";
 
 async function openService(flags = {}) {
   const service = await startService(flags);
@@ -149,14 +161,17 @@ describe("cancel", () => {
     });
     const runId = await start(client);
     const told: unknown[] = [];
+    let run: Accepted | undefined;
     for await (const { assignment } of stream) {
       if (assignment.case === "offer") {
-        await worker.accept(assignment.value);
+        run = await worker.accept(assignment.value);
         await client.call(RunService.method.cancelRun, { runId });
       }
       if (assignment.case === "cancel") {
         told.push(assignment.value.runId);
-        await worker.report({ runId, attempt: 1 }, { 1: ["run.failed", { error: "stopped", code: "cancelled" }] });
+        await worker.report(run ?? expect.unreachable(), {
+          1: ["run.failed", { error: "stopped", code: "cancelled" }],
+        });
         break;
       }
     }
@@ -217,7 +232,57 @@ describe("an offer", () => {
   });
 });
 
-test("a run of another client is none, and an attempt that does not have it changes nothing", async () => {
+test("a report needs the token of its run, and every other one gets the answer of an unknown run", async () => {
+  const { client, worker, target } = await openService();
+  const runId = await start(client, { conversationId: "a" });
+  const run = await worker.take();
+  await start(client, { conversationId: "b" });
+  const own = await worker.take();
+  const second = new HandWorker(target);
+  await second.register();
+  const refusalOf = async (runToken: string, of = runId) =>
+    await second
+      .report({ runId: of, attempt: 1, runToken }, { 1: done })
+      .then(() => undefined)
+      .catch(({ code, details }: ServiceError) => ({ code, details }));
+  const flip = (text: string) => `${text.slice(0, -2)}${text.at(-2) === "A" ? "B" : "A"}${text.slice(-1)}`;
+  const refusals = await Promise.all([
+    refusalOf(""),
+    refusalOf("rrun_"),
+    refusalOf(own.runToken),
+    refusalOf(flip(run.runToken)),
+    refusalOf(own.runToken.replace(own.runId, runId)),
+    refusalOf(own.runToken, "01890000-0000-7000-8000-000000000000"),
+    refusalOf("", "01890000-0000-7000-8000-000000000000"),
+  ]);
+  const refusal = { code: status.NOT_FOUND, details: expect.stringContaining("run_token") };
+  expect(refusals).toEqual(refusals.map(() => refusal));
+  expect(new Set(refusals.map((each) => each?.details)).size).toBe(1);
+  expect((await client.call(RunService.method.listRunResults, { runId })).results).toEqual([]);
+  expect(await getRun(client, runId)).toMatchObject({ state: Run_State.RUNNING });
+  // The same worker after a registration of its own: the token is what it has of the run.
+  expect((await second.report(run, { 1: done })).ended).toBe(true);
+});
+
+test("a report at another replica counts, and the database never holds its token", async () => {
+  const { client, worker, databaseUrl } = await openService();
+  await query(
+    databaseUrl,
+    `create table sent (request bytea);
+     create function keep() returns trigger language plpgsql as
+       $$ begin insert into sent values (new.request); return new; end $$;
+     create trigger keep after insert on forwarded_report for each row execute function keep()`,
+  );
+  const other = await startService({ databaseUrl });
+  await start(client);
+  const run = await worker.take();
+  expect((await new HandWorker(other.target).report(run, { 1: done })).ended).toBe(true);
+  const sent = await query<{ request: Buffer }>(databaseUrl, "select request from sent");
+  expect(sent.map(({ request }) => request.includes(run.runId))).toEqual([true]);
+  expect(sent.map(({ request }) => request.includes("rrun_"))).toEqual([false]);
+});
+
+test("a report by another client or of another attempt changes nothing", async () => {
   const { client, worker, target } = await openService();
   const runId = await start(client);
   const run = await worker.take();

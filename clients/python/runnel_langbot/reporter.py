@@ -47,12 +47,14 @@ class Reporter:
         *,
         run_id: str,
         attempt: int,
+        run_token: str,
         metadata: tuple[tuple[str, str], ...],
         stop: asyncio.Event,
     ) -> None:
         self._work = work
         self._run_id = run_id
         self._attempt = attempt
+        self._run_token = run_token
         self._metadata = metadata
         # Set when the service wants the run to end, or it is not ours any more.
         self._stop = stop
@@ -114,7 +116,11 @@ class Reporter:
 
     async def _send(self, results: list[messages.ReportedResult], finished: bool) -> None:
         request = messages.ReportResultsRequest(
-            run_id=self._run_id, attempt=self._attempt, results=results, finished=finished
+            run_id=self._run_id,
+            attempt=self._attempt,
+            run_token=self._run_token,
+            results=results,
+            finished=finished,
         )
         delay = RETRY_MIN_SECONDS
         while True:

@@ -196,7 +196,12 @@ class Worker:
             context=read_json(accepted.context_json),
         )
         reporter = Reporter(
-            self._work, run_id=offer.run_id, attempt=accepted.attempt, metadata=self._metadata, stop=run.stop
+            self._work,
+            run_id=offer.run_id,
+            attempt=accepted.attempt,
+            run_token=accepted.run_token,
+            metadata=self._metadata,
+            stop=run.stop,
         )
         try:
             await perform(self._runners[offer.runner_id], self._handler, host, reporter, run.stop)

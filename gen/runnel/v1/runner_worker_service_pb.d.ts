@@ -305,7 +305,8 @@ export declare type AcceptRunResponse = Message<"runnel.v1.AcceptRunResponse"> &
   contextJson: string;
 
   /**
-   * Opens the host API (runnel.host.v1) for this attempt of this run, as `Authorization: Bearer`.
+   * Opens the host API (runnel.host.v1) for this attempt of this run, as `Authorization: Bearer`, and goes with each of its
+   * reports (ReportResultsRequest.run_token).
    *
    * @generated from field: string run_token = 3;
    */
@@ -365,6 +366,13 @@ export declare type ReportResultsRequest = Message<"runnel.v1.ReportResultsReque
    * @generated from field: bool finished = 4;
    */
   finished: boolean;
+
+  /**
+   * The run token that AcceptRun gave for this run.
+   *
+   * @generated from field: string run_token = 5;
+   */
+  runToken: string;
 };
 
 /**
@@ -510,8 +518,12 @@ export declare const RunnerWorkerService: GenService<{
   },
   /**
    * Hands in results of a run and renews its lease of 30 s, which it does without results too. When the answer is there, what it
-   * says is durable. A batch may be sent again as a whole. FAILED_PRECONDITION (ATTEMPT_STALE): the run is not this attempt's,
-   * nothing was applied. NOT_FOUND (RUN_NOT_FOUND) for a run of somebody else.
+   * says is durable. A batch may be sent again as a whole.
+   *
+   * The run token proves that the worker accepted the run. A worker that has registered anew goes on with the tokens that it has.
+   * NOT_FOUND (RUN_NOT_FOUND): the token is missing, or it is not the one of this run. The answer is the same for unknown runs and
+   * for runs of others. FAILED_PRECONDITION (ATTEMPT_STALE): the attempt does not have the run any more, for instance because its
+   * worker was silent for longer than the lease (`runner.disconnected`). Nothing was applied.
    *
    * @generated from rpc runnel.v1.RunnerWorkerService.ReportResults
    */

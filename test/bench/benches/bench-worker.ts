@@ -11,7 +11,6 @@ import {
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
 import {
-  type AcceptRunResponse,
   ListenAssignmentsRequestSchema,
   type ListenAssignmentsResponse,
   ListenAssignmentsResponseSchema,
@@ -27,6 +26,11 @@ const manifest = {
   label: { en_US: "Bench" },
   capabilities: { streaming: true },
 };
+
+export interface AcceptedRun {
+  readonly runId: string;
+  readonly runToken: string;
+}
 
 export class BenchWorker {
   readonly #client: H2Client;
@@ -79,12 +83,14 @@ export class BenchWorker {
     return offer === undefined ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve(offer);
   }
 
-  async accept({ runId, offerId }: RunOffer): Promise<AcceptRunResponse> {
-    return await this.call(RunnerWorkerService.method.acceptRun, { workerSessionId: this.#session, runId, offerId });
+  async accept({ runId, offerId }: RunOffer): Promise<AcceptedRun> {
+    const request = { workerSessionId: this.#session, runId, offerId };
+    const { runToken } = await this.call(RunnerWorkerService.method.acceptRun, request);
+    return { runId, runToken };
   }
 
   /** Pieces of text from this number on; with `end`, that ends the run behind them. */
-  async report(runId: string, from: number, pieces: number, end = false): Promise<boolean> {
+  async report(run: AcceptedRun, from: number, pieces: number, end = false): Promise<boolean> {
     const results = Array.from({ length: pieces }, (_, index) => ({
       sequence: BigInt(from + index),
       type: "message.delta",
@@ -94,7 +100,7 @@ export class BenchWorker {
       const data = '{"finish_reason":"stop"}';
       results.push({ sequence: BigInt(from + pieces), type: "run.completed", data });
     }
-    const answer = await this.call(RunnerWorkerService.method.reportResults, { runId, attempt: 1, results });
+    const answer = await this.call(RunnerWorkerService.method.reportResults, { ...run, attempt: 1, results });
     return answer.ackedThrough === BigInt(from + results.length - 1) && answer.ended === end;
   }
 

@@ -55,9 +55,8 @@ async function measureReports(worker: BenchWorker, { pid, target }: Service, { q
   const runs = await Promise.all(
     Array.from({ length: activeRuns }, async (_, index) => {
       await worker.start("reports");
-      const offer = await worker.offer();
-      await worker.accept(offer);
-      return { runId: offer.runId, next: 1, reporter: reporters[index % reporters.length] as BenchWorker };
+      const accepted = await worker.accept(await worker.offer());
+      return { accepted, next: 1, reporter: reporters[index % reporters.length] as BenchWorker };
     }),
   );
   const limitMs = quick ? 500 : 2_000;
@@ -72,12 +71,12 @@ async function measureReports(worker: BenchWorker, { pid, target }: Service, { q
       const run = free.shift() as (typeof runs)[number];
       const from = run.next;
       run.next += batchResults;
-      const isGood = await run.reporter.report(run.runId, from, batchResults);
+      const isGood = await run.reporter.report(run.accepted, from, batchResults);
       free.push(run);
       return isGood;
     },
   });
-  await Promise.all(runs.map(({ runId, next }) => worker.report(runId, next, 0, true)));
+  await Promise.all(runs.map(({ accepted, next }) => worker.report(accepted, next, 0, true)));
   return {
     ...variant,
     metrics: { ...variant.metrics, "results/s": (variant.metrics["calls/s"] ?? Number.NaN) * batchResults },
@@ -90,14 +89,13 @@ async function measureHost(worker: BenchWorker, { pid, target }: Service, { quic
   const hosts = await Promise.all(
     Array.from({ length: 16 }, async () => {
       await worker.start("host");
-      const offer = await worker.offer();
-      const { runToken } = await worker.accept(offer);
+      const accepted = await worker.accept(await worker.offer());
+      const { runId, runToken } = accepted;
       const client = connections.use(new H2Client(target, `Bearer ${runToken}`));
-      const { runId } = offer;
       const set = create(SetStateRequestSchema, { runId, scope: "runner", key: "k", value: '"value"' });
       await client.call(pathOf(HostService.method.setState), toBinary(SetStateRequestSchema, set));
       const get = create(GetStateRequestSchema, { runId, scope: "runner", key: "k" });
-      return { runId, client, request: toBinary(GetStateRequestSchema, get) };
+      return { accepted, client, request: toBinary(GetStateRequestSchema, get) };
     }),
   );
   let next = 0;
@@ -113,7 +111,7 @@ async function measureHost(worker: BenchWorker, { pid, target }: Service, { quic
       return fromBinary(GetStateResponseSchema, bytes).value === '"value"';
     },
   });
-  await Promise.all(hosts.map(({ runId }) => worker.report(runId, 1, 0, true)));
+  await Promise.all(hosts.map(({ accepted }) => worker.report(accepted, 1, 0, true)));
   return variant;
 }
 
@@ -125,11 +123,11 @@ async function measureOffers(worker: BenchWorker, { quick }: Stage): Promise<Var
     const startedMs = performance.now();
     const [offer] = await Promise.all([worker.offer(), worker.start("offers")]);
     const offeredMs = performance.now();
-    await worker.accept(offer);
-    await worker.report(offer.runId, 1, 1);
+    const run = await worker.accept(offer);
+    await worker.report(run, 1, 1);
     fromStart.push(performance.now() - startedMs);
     fromOffer.push(performance.now() - offeredMs);
-    await worker.report(offer.runId, 2, 0, true);
+    await worker.report(run, 2, 0, true);
   }
   return {
     name: "idle",
@@ -151,11 +149,11 @@ async function measureWhole(worker: BenchWorker, service: Service, count: number
   const byWorker = async (): Promise<void> => {
     const [offer, runId] = await Promise.all([worker.offer(), worker.start("whole")]);
     const work = async (): Promise<void> => {
-      await worker.accept(offer);
+      const run = await worker.accept(offer);
       for (let sent = 0; sent < pieces; sent += 16) {
-        await worker.report(offer.runId, sent + 1, 16);
+        await worker.report(run, sent + 1, 16);
       }
-      await worker.report(offer.runId, pieces + 1, 0, true);
+      await worker.report(run, pieces + 1, 0, true);
     };
     await Promise.all([work(), client.stream(RunService.method.tailRun, { runId }, () => {})]);
   };

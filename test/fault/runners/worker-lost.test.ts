@@ -3,6 +3,7 @@
 import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
+import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
 import { query } from "../../harness/database.ts";
 import { GrpcClient, reasonOf } from "../../harness/grpc.ts";
 import { createMovedClock, type MovedClock } from "../../harness/moved-clock.ts";
@@ -63,8 +64,9 @@ test("a worker that is silent for longer than its lease has lost its run, which 
     { case: "messageDelta" },
     { case: "runFailed", value: { code: "runner.disconnected", retryable: true, output: "hello" } },
   ]);
-  const late = await worker.report(run, { 2: done });
-  expect([late.ended, ...dispositions(late)]).toEqual([true, "IGNORED_AFTER_TERMINAL"]);
+  expect(await worker.report(run, { 2: done }).catch(reasonOf)).toBe("ATTEMPT_STALE");
+  const { verdicts } = await client.call(RunnerService.method.listResultVerdicts, { runId });
+  expect(verdicts).toEqual([]);
   expect(await getRun(client, runId)).toMatchObject({ state: Run_State.FAILED, failureCode: "runner.disconnected" });
   await expectInvariants(databaseUrl);
 });

@@ -93,7 +93,7 @@ func (w *worker) take(ctx, client context.Context, session string, offer *runnel
 		return
 	}
 	must(err)
-	run := &run{w, client, as(ctx, accepted.RunToken), offer.RunId, accepted.Attempt, 0}
+	run := &run{w, client, as(ctx, accepted.RunToken), offer.RunId, accepted.Attempt, accepted.RunToken, 0}
 	if err := run.perform(accepted.Context.Input.GetText()); err != nil {
 		run.fail(err, ctx.Err() != nil)
 	}
@@ -106,6 +106,7 @@ type run struct {
 	granted  context.Context
 	id       string
 	attempt  int32
+	token    string
 	sequence int64
 }
 
@@ -230,7 +231,7 @@ func (r *run) report(kind string, data, usage object) {
 }
 
 func (r *run) send(request *runnelv1.ReportResultsRequest) error {
-	request.RunId, request.Attempt = r.id, r.attempt
+	request.RunId, request.Attempt, request.RunToken = r.id, r.attempt, r.token
 	_, err := r.work.ReportResults(r.client, request)
 	return err
 }

@@ -13,20 +13,20 @@ import {
   TranscriptItemSchema,
 } from "#gen/runnel/host/v1/host_service_pb.js";
 import { invalidField } from "../base/fault.ts";
-import { memberOf, parseFreeObject } from "../base/json/free.ts";
-import { JsonTextError } from "../base/json/text.ts";
 import { historyCursorScope } from "../runners/history-cursor.ts";
 import { type ArtifactRow, listArtifactsOfRuns } from "../storage/artifact.ts";
 import {
   countHistory,
   type HistoryItemRow,
   type HistoryPageRequest,
+  historyItemType,
   readHistoryPage,
   searchHistory,
 } from "../storage/history-page.ts";
 import type { Cursors } from "../trust/cursor.ts";
 import { type HostContext, type HostDeps, type HostRun, withHostRun } from "./access.ts";
 import { requireConversation, secondsOf } from "./conversation.ts";
+import { readSearchFilters } from "./history-filters.ts";
 import { countOf, openCursor, pageBytesMax } from "./page.ts";
 
 export interface HistoryDeps extends HostDeps {
@@ -44,13 +44,20 @@ export async function pageHistory(
   context: HostContext,
   request: PageHistoryRequest,
 ): Promise<PageHistoryResponse> {
-  const { runId, conversationId } = request;
+  const { runId, conversationId, roles, itemTypes } = request;
+  const filters = { roles, itemTypes, eventTypes: [] };
   const call = { runId, action: "history_page", needs: { api: "history_page" }, resource: conversationId } as const;
   return await withHostRun(deps, context, { ...call, scope: "conversation" }, async (run) => {
     const scope = requireConversation(run, conversationId);
     const place = openPlace(deps.cursors, run, scope, request);
     const limit = countOf("limit", request.limit);
-    const { items, hasMore } = await readHistoryPage(deps.db, { ...place, scope, limit, bytesMax: pageBytesMax });
+    const { items, hasMore } = await readHistoryPage(deps.db, {
+      ...place,
+      scope,
+      filters,
+      limit,
+      bytesMax: pageBytesMax,
+    });
     const [oldest, newest] = [items[0], items.at(-1)];
     const [first, last] = place.direction === "backward" ? [newest, oldest] : [oldest, newest];
     const cursorAt = cursorsOf(deps.cursors, run, scope);
@@ -68,17 +75,17 @@ export async function pageHistory(
 export async function searchInHistory(
   deps: HistoryDeps,
   context: HostContext,
-  { runId, query, filters, topK }: SearchHistoryRequest,
+  { runId, query, filters: filtersText, topK }: SearchHistoryRequest,
 ): Promise<SearchHistoryResponse> {
   const call = { runId, action: "history_search", needs: { api: "history_search" }, scope: "conversation" } as const;
   return await withHostRun(deps, context, call, async (run) => {
-    const scope = requireConversation(run, undefined);
+    const { conversationId, ...filters } = readSearchFilters(filtersText);
+    const scope = requireConversation(run, conversationId);
     if (query === "" || query.length > queryCharsMax) {
       throw invalidField("query", `use 1 to ${queryCharsMax} characters`);
     }
-    const role = readRole(filters);
     const limit = countOf("top_k", topK, { usual: searchItemsDefault });
-    const found = await searchHistory(deps.db, { scope, text: query, role, limit, bytesMax: pageBytesMax });
+    const found = await searchHistory(deps.db, { scope, text: query, filters, limit, bytesMax: pageBytesMax });
     const cursorAt = cursorsOf(deps.cursors, run, scope);
     return create(SearchHistoryResponseSchema, {
       items: found.items.map((item) => presentItem(run, item, cursorAt(item))),
@@ -113,31 +120,6 @@ function cursorsOf(cursors: Cursors, run: HostRun, scope: Buffer): (item: Histor
   return ({ seq }) => cursors.encode(bound, String(seq));
 }
 
-/** What an item has to have, a JSON object. One that asks for more than can be looked at would find too much. */
-function readRole(filters: string | undefined): string | undefined {
-  if (filters === undefined || filters === "" || filters === "null") {
-    return undefined;
-  }
-  const object = readFilters(filters);
-  const unknown = object.members.find(({ key }) => key.value !== "role");
-  const role = memberOf(object, "role");
-  if (unknown !== undefined || (role !== undefined && role.kind !== "string")) {
-    throw invalidField("filters", "role is the one that is known, and it is a text");
-  }
-  return role?.value;
-}
-
-function readFilters(text: string) {
-  try {
-    return parseFreeObject(text);
-  } catch (error) {
-    if (error instanceof JsonTextError) {
-      throw invalidField("filters", error.message);
-    }
-    throw error;
-  }
-}
-
 function presentItem(
   { scope: { conversationId, threadId } }: HostRun,
   item: HistoryItemRow,
@@ -150,7 +132,7 @@ function presentItem(
     ...(conversationId !== undefined && { conversationId }),
     ...(threadId !== undefined && { threadId }),
     role: item.role,
-    itemType: "message",
+    itemType: historyItemType,
     ...(item.content !== null && { content: item.content }),
     contentJson: item.content_json,
     // What a run has made belongs to what its runner has said, not to what that was an answer to.

@@ -1,6 +1,7 @@
 // What was said in a conversation, page by page, and what of it has a text in it.
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
+import { textArray } from "./binary-array.ts";
 import { type Db, isStorableText } from "./database.ts";
 import type { HistoryItemTable } from "./schema.ts";
 
@@ -13,8 +14,20 @@ export interface HistoryPage {
   readonly hasMore: boolean;
 }
 
+/** Items have one of the values of each list; an empty list excludes nothing. */
+export interface HistoryFilters {
+  readonly roles: readonly string[];
+  readonly itemTypes: readonly string[];
+  /** Of the event that the run of the item was started for. */
+  readonly eventTypes: readonly string[];
+}
+
+/** The type of all items. */
+export const historyItemType = "message";
+
 export interface HistoryPageRequest {
   readonly scope: Uint8Array;
+  readonly filters: HistoryFilters;
   /** Both are left out themselves. */
   readonly before?: number | undefined;
   readonly after?: number | undefined;
@@ -26,10 +39,10 @@ export interface HistoryPageRequest {
 }
 
 export async function readHistoryPage(db: Db, request: HistoryPageRequest): Promise<HistoryPage> {
-  const { scope, before, after, direction, limit, bytesMax } = request;
+  const { scope, filters, before, after, direction, limit, bytesMax } = request;
   const order = direction === "backward" ? sql`desc` : sql`asc`;
   const bounds = [
-    sql`scope = ${Buffer.from(scope)}`,
+    ...conditions(scope, filters),
     ...(before === undefined ? [] : [sql`seq < ${before}::int8`]),
     ...(after === undefined ? [] : [sql`seq > ${after}::int8`]),
   ];
@@ -55,7 +68,7 @@ export interface HistorySearch {
   readonly scope: Uint8Array;
   /** Taken literally, whatever the case of its letters. */
   readonly text: string;
-  readonly role: string | undefined;
+  readonly filters: HistoryFilters;
   readonly limit: number;
   readonly bytesMax: number;
 }
@@ -63,17 +76,29 @@ export interface HistorySearch {
 /** The newest items that have the text, newest first, and how many there are. */
 export async function searchHistory(
   db: Db,
-  { scope, text, role, limit, bytesMax }: HistorySearch,
+  { scope, text, filters, limit, bytesMax }: HistorySearch,
 ): Promise<{ items: readonly HistoryItemRow[]; total: number }> {
-  if (!isStorableText(text) || (role !== undefined && !isStorableText(role))) {
+  if (!isStorableText(text)) {
     return { items: [], total: 0 };
   }
-  const ofRole = role === undefined ? sql`` : sql` and role = ${role}`;
-  const matching = sql`
-    from history_item where scope = ${Buffer.from(scope)} and content ~ ${caselessPattern(text)}${ofRole}`;
+  const bounds = [...conditions(scope, filters), sql`content ~ ${caselessPattern(text)}`];
+  const matching = sql`from history_item where ${sql.join(bounds, sql` and `)}`;
   const found = sql`select ${columns}, count(*) over () as total ${matching} order by seq desc limit ${limit}`;
   const { rows } = await sql<Measured & { total: number }>`${fitting(found, sql`desc`, bytesMax)}`.execute(db);
   return { items: rows.map(({ found: _, total: __, ...item }) => item), total: rows[0]?.total ?? 0 };
+}
+
+function conditions(conversation: Uint8Array, { roles, itemTypes, eventTypes }: HistoryFilters): RawBuilder<unknown>[] {
+  const scope = Buffer.from(conversation);
+  const anyOf = (values: readonly string[]) => sql`any(${textArray(values.filter(isStorableText))}::text[])`;
+  const ofEvents = sql`
+    run_id in (select run_id from agent_event where scope = ${scope} and event_type = ${anyOf(eventTypes)})`;
+  return [
+    sql`scope = ${scope}`,
+    ...(roles.length === 0 ? [] : [sql`role = ${anyOf(roles)}`]),
+    ...(itemTypes.length === 0 || itemTypes.includes(historyItemType) ? [] : [sql`false`]),
+    ...(eventTypes.length === 0 ? [] : [ofEvents]),
+  ];
 }
 
 const columns = sql.join(

@@ -262,6 +262,71 @@ test("a search gives ten items when nothing is said, at most a hundred, and coun
   }
 });
 
+test("a page and a search have the items of the roles and types that are asked for", async () => {
+  const stage = await openStage();
+  const runner = await stage.addRunner();
+  const said = ["user", "assistant", "tool", "user"].map((role) => ({ role, content: `a ${role}` }));
+  await addHistory(stage.db, runner, said);
+  await addEvent(stage.db, runner, { seq: 1 });
+  const other = await stage.addRunner();
+  await addHistory(stage.db, other, [{ content: "a recall" }]);
+  await addEvent(stage.db, other, { seq: 2, type: "message.recalled" });
+  const page = async (request: { roles?: string[]; itemTypes?: string[]; limit?: number; beforeCursor?: string }) =>
+    await runner.call(method.pageHistory, request);
+  const find = async (filters: unknown) =>
+    await runner.call(method.searchHistory, { query: "a ", filters: JSON.stringify(filters) });
+  expect(seqs(await page({ roles: ["user", "tool"] }))).toEqual([1, 3, 4, 5]);
+  expect(seqs(await page({ roles: ["nobody", "a\0"] }))).toEqual([]);
+  expect(seqs(await page({ itemTypes: ["message"], roles: ["assistant"] }))).toEqual([2]);
+  expect(seqs(await page({ itemTypes: ["tool_call"] }))).toEqual([]);
+  const last = await page({ roles: ["user"], limit: 2 });
+  expect([seqs(last), last.hasMore]).toEqual([[4, 5], true]);
+  const first = await page({ roles: ["user"], limit: 2, beforeCursor: cursor(last) });
+  expect([seqs(first), first.hasMore]).toEqual([[1], false]);
+  for (const [filters, found] of [
+    [{ roles: ["user"] }, [5, 4, 1]],
+    [{ roles: ["user", "tool"], item_types: ["message", "tool_call"] }, [5, 4, 3, 1]],
+    [{ item_types: ["tool_call"] }, []],
+    [{ roles: [], item_types: null, conversation_id: null }, [5, 4, 3, 2, 1]],
+    [{ conversation_id: "conversation", roles: ["assistant"] }, [2]],
+    [{ event_types: ["message.recalled"] }, [5]],
+    [{ event_types: ["message.received"], role: "user" }, [4, 1]],
+  ] as const) {
+    const answer = await find(filters);
+    expect([filters, seqs(answer), answer.totalCount]).toEqual([filters, found, BigInt(found.length)]);
+  }
+});
+
+test("a search in another conversation is refused like a page of it", async () => {
+  const stage = await openStage();
+  const runner = await addNumbered(stage, 1);
+  for (const conversation_id of ["another", ""]) {
+    const filters = JSON.stringify({ conversation_id });
+    expect(await refusalOf(runner.call(method.searchHistory, { query: "a", filters }))).toMatchObject(unauthorized);
+  }
+});
+
+test("filters that are wrong are refused, and the answer names them", async () => {
+  const runner = await (await openStage()).addRunner();
+  for (const [given, field] of [
+    [{ roles: "user" }, "filters.roles"],
+    [{ roles: ["user", 1] }, "filters.roles[1]"],
+    [{ item_types: {} }, "filters.item_types"],
+    [{ item_types: Array(65).fill("message") }, "filters.item_types"],
+    [{ event_types: [null] }, "filters.event_types[0]"],
+    [{ conversation_id: 1 }, "filters.conversation_id"],
+    [{ role: "user", roles: ["user"] }, "filters.role"],
+    [{ thread_id: "t" }, "filters.thread_id"],
+  ] as const) {
+    const filters = JSON.stringify(given);
+    const refusal = await refusalOf(runner.call(method.searchHistory, { query: "a", filters }));
+    expect(refusal).toMatchObject({ ...invalid, message: expect.stringContaining(`invalid ${field}: `) });
+  }
+  const roles = Array(65).fill("user");
+  const refusal = await refusalOf(runner.call(method.pageHistory, { roles }));
+  expect(refusal).toMatchObject({ ...invalid, message: expect.stringContaining("roles") });
+});
+
 test("a run finds the events of its conversation and its own, and no other is there", async () => {
   const stage = await openStage();
   const runner = await stage.addRunner();

@@ -88,6 +88,8 @@ async def history_page(action: Action, data: Data) -> Data:
         limit=data.get("limit") or 0,
         direction=data.get("direction") or "",
         include_artifacts=bool(data.get("include_artifacts") or data.get("include_attachments")),
+        roles=data.get("roles") or (),
+        item_types=data.get("item_types") or (),
     )
     return _name_refs(action, to_dict(await action.ask("PageHistory", request)))
 

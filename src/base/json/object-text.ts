@@ -22,6 +22,10 @@ export class ObjectText {
     this.#members = new Map(node.members.map(({ key, value }) => [key.value, value]));
   }
 
+  get keys(): readonly string[] {
+    return [...this.#members.keys()];
+  }
+
   /** `null` counts as missing. */
   find(key: string): JsonNode | undefined {
     const node = this.#members.get(key);

@@ -44,6 +44,7 @@ describe.each(languages)("era $era", ({ language }) => {
       run: ["running", true, true],
       event: ["message.received", "read", 1],
       found: ["read"],
+      filtered: [1, 0, "unauthorized"],
       version: true,
       config: {},
       identity: "tests/talk",

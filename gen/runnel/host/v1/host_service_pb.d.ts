@@ -622,6 +622,20 @@ export declare type PageHistoryRequest = Message<"runnel.host.v1.PageHistoryRequ
    * @generated from field: bool include_artifacts = 7;
    */
   includeArtifacts: boolean;
+
+  /**
+   * Only items of these roles; none means all.
+   *
+   * @generated from field: repeated string roles = 8;
+   */
+  roles: string[];
+
+  /**
+   * Only items of these types; none means all. All items are of the type `message`.
+   *
+   * @generated from field: repeated string item_types = 9;
+   */
+  itemTypes: string[];
 };
 
 /**
@@ -665,7 +679,7 @@ export declare type PageHistoryResponse = Message<"runnel.host.v1.PageHistoryRes
   hasMore: boolean;
 
   /**
-   * How many items the conversation has.
+   * How many items the conversation has, whatever was asked for.
    *
    * @generated from field: optional int64 total_count = 5;
    */
@@ -803,7 +817,10 @@ export declare type SearchHistoryRequest = Message<"runnel.host.v1.SearchHistory
   query: string;
 
   /**
-   * Values that an item has to have, a JSON object: `role` is known.
+   * What an item has to have, a JSON object. `roles`, `item_types` (all items are of the type `message`) and `event_types` (of the
+   * event that its run was started for) are lists of at most 64 values, any of which fits; an empty list means all. `role` is
+   * one role. `conversation_id` is the conversation: another one than the run's is `unauthorized`. Another key is
+   * `invalid_argument`.
    *
    * @generated from field: optional string filters = 3;
    */
@@ -837,7 +854,7 @@ export declare type SearchHistoryResponse = Message<"runnel.host.v1.SearchHistor
   items: TranscriptItem[];
 
   /**
-   * How many there are.
+   * How many items fit, beyond those that are returned too.
    *
    * @generated from field: optional int64 total_count = 2;
    */

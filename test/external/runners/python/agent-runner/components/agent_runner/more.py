@@ -96,6 +96,10 @@ async def read(runner, ctx):
     event = await ask(Action.EVENT_GET, event_id=ctx.event.event_id)
     events = await ask(Action.EVENT_PAGE, conversation_id=None, event_types=None, before_cursor=None, limit=50)
     found = await ask(Action.HISTORY_SEARCH, query="read", filters=None, top_k=10)
+    filters = {"conversation_id": ctx.conversation.conversation_id, "roles": ["user"], "item_types": ["message"]}
+    of_users = await ask(Action.HISTORY_SEARCH, query="read", filters=filters, top_k=10)
+    of_tools = await ask(Action.HISTORY_SEARCH, query="read", filters={"roles": ["tool"]}, top_k=10)
+    elsewhere = await failure(ask(Action.HISTORY_SEARCH, query="read", filters={"conversation_id": "x"}, top_k=10))
     yield said(
         ctx,
         {
@@ -104,6 +108,7 @@ async def read(runner, ctx):
             "run": [run.status, run.event_id == ctx.event.event_id, run.deadline_at == int(ctx.runtime.deadline_at)],
             "event": [event["event_type"], event["input_summary"], len(events["items"])],
             "found": [item["content"] for item in found["items"]],
+            "filtered": [len(of_users["items"]), len(of_tools["items"]), elsewhere["code"]],
             "version": bool((await runner._plugin_runtime_handler.call_action(Action.GET_LANGBOT_VERSION, {}))["version"]),
             "config": runner._plugin_config,
             "identity": runner._plugin_identity,

@@ -8,6 +8,8 @@ export interface RestCallNotes {
   readonly httpMethod: string;
   /** Path and query as they were received. */
   readonly target: string;
+  /** The cursor came by the header Last-Event-ID, which a browser sends by itself. */
+  readonly isReconnect?: boolean;
   /** The body as it was received. */
   readonly rawBody?: Uint8Array;
   /** What was wrong with the body, for a handler that has to look something up before it says so. */

@@ -15,6 +15,7 @@ import {
 } from "#gen/runnel/v1/session_service_pb.js";
 import { Fault } from "../base/fault.ts";
 import { newSessionId, newUuid } from "../base/ids.ts";
+import { restCallNotes } from "../base/rest-call.ts";
 import type { Sink } from "../base/sink.ts";
 import { traceParentOf } from "../base/trace-parent.ts";
 import { assertResultsKept } from "../runlog/results-kept.ts";
@@ -163,7 +164,8 @@ export async function* followSession(
 ): AsyncGenerator<readonly StreamSessionResponse[], void> {
   const { client } = requireReader(values, { sessionId: request.sessionId });
   const session = await requireSession(deps.db, client, request.sessionId);
-  const from = parsePosition(request.after, session.latest_run_id);
+  const isReconnect = restCallNotes(values)?.isReconnect === true;
+  const from = parsePosition(request.after, { latestRunId: session.latest_run_id, isReconnect });
   if (from !== undefined && (await hasEverything(deps.db, client, session, from))) {
     return;
   }

@@ -60,12 +60,21 @@ const neverRan = create(StreamSessionResponseSchema, {
 
 const eventsOf = shared((entries: readonly LogEntry[]) => entries.flatMap((entry) => sessionEvents(entry.result)));
 
-/** Reads the id of an event: `<run_id>.<sequence>`, or a bare sequence of the latest run. */
-export function parsePosition(after: string, latestRunId: string | null): RunPosition | undefined {
+/**
+ * Reads the id of an event: `<run_id>.<sequence>`, or a bare sequence of the latest run. Undefined means from the start. A
+ * session without a run has no events, so there any id means that, and so does whatever a browser sends when it reconnects.
+ */
+export function parsePosition(
+  after: string,
+  { latestRunId, isReconnect }: { readonly latestRunId: string | null; readonly isReconnect: boolean },
+): RunPosition | undefined {
   if (after === "") {
     return undefined;
   }
   const match = /^(?:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.)?(\d{1,15})$/.exec(after);
+  if (latestRunId === null && (match !== null || isReconnect)) {
+    return undefined;
+  }
   const runId = match?.[1] ?? latestRunId;
   if (match === null || runId === null) {
     throw new Fault("CURSOR_INVALID", `invalid after: "${after}" is not the id of an event of this session`, {

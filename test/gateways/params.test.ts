@@ -4,7 +4,7 @@ import { toJson } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { FieldDescriptorProto_Type as Type } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
-import { assignPath, assignQuery, parseQuery } from "../../src/gateways/rest/params.ts";
+import { assignPath, assignQuery } from "../../src/gateways/rest/params.ts";
 import { compileBindings } from "../../src/gateways/rest/rule.ts";
 import { buildMethod, type FieldSpec } from "./descriptors.ts";
 
@@ -29,7 +29,14 @@ const fields: readonly FieldSpec[] = [
   { name: "after", number: 18, type: Type.INT64, cursor: { queryAliases: ["after_seq"] } },
 ];
 
-function read(query: string, options: { body?: string; lastEventId?: string; path?: Record<string, string> } = {}) {
+interface Options {
+  readonly body?: string;
+  readonly lastEventId?: string;
+  readonly path?: Record<string, string>;
+  readonly lenient?: boolean;
+}
+
+function read(query: string, options: Options = {}) {
   const pattern = { case: options.body === undefined ? ("get" as const) : ("post" as const), value: "/{id}" };
   const method = buildMethod(fields, { pattern, body: options.body ?? "" }, { server: true });
   const [binding] = compileBindings(method);
@@ -37,7 +44,8 @@ function read(query: string, options: { body?: string; lastEventId?: string; pat
     throw new Error("no binding");
   }
   const message = reflect(method.input);
-  assignQuery(message, binding, parseQuery(query), options.lastEventId ?? "");
+  const { lastEventId = "", lenient = false } = options;
+  assignQuery(message, binding, query, { lastEventId, lenient });
   assignPath(message, binding, new Map(Object.entries(options.path ?? {})));
   return toJson(method.input, message.message, { useProtoFieldName: true });
 }
@@ -119,6 +127,21 @@ describe("the query", () => {
   test("may not reach into the field that is the body", () => {
     expect(() => read("inner.flag=true", { body: "inner" })).toThrow('"inner.flag" is part of the body');
     expect(read("flag=true", { body: "inner" })).toEqual({ flag: true });
+  });
+
+  describe("of a lenient service", () => {
+    test("may hold parameters that fill no field", () => {
+      expect(read("_=1&nope=x&page_size=5&id=1&inner=x&%FF=a&a=%ZZ&=", { lenient: true })).toEqual({ page_size: 5 });
+      expect(read("_=1&page_size=x", { lenient: true, body: "*" })).toEqual({});
+    });
+
+    test.each([
+      ["page_size=ten", 'query parameter "page_size" must be a 32-bit integer'],
+      ["page_size=1&page_size=2", 'query parameter "page_size" is given twice'],
+      ["tags=%ZZ", "invalid query"],
+    ])("still refuses a known one: %s", (query, problem) => {
+      expect(() => read(query, { lenient: true })).toThrow(problem);
+    });
   });
 });
 

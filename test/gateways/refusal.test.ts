@@ -183,7 +183,7 @@ test("the gateway says which method a request would call, before anything is rea
     method: RunService.method.cancelRun,
     errorBody: ErrorBody.RUNNEL,
   });
-  expect(gateway.describe("http://host/v1/sessions/s/stream", "GET")).toEqual({
+  expect(gateway.describe("/v1/sessions/s/stream", "GET")).toEqual({
     method: SessionService.method.streamSession,
     errorBody: ErrorBody.BARE,
   });

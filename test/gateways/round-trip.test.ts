@@ -15,7 +15,7 @@ import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
 import { printMessage, styleJson } from "../../src/base/json/print.ts";
 import { readMessageJson } from "../../src/base/json/read.ts";
 import { formatTimestamp } from "../../src/base/json/timestamp.ts";
-import { assignPath, assignQuery, parseQuery } from "../../src/gateways/rest/params.ts";
+import { assignPath, assignQuery } from "../../src/gateways/rest/params.ts";
 import { createRouter } from "../../src/gateways/rest/route.ts";
 import { compileBindings } from "../../src/gateways/rest/rule.ts";
 import { parseTemplate } from "../../src/gateways/rest/template.ts";
@@ -140,7 +140,7 @@ describe("in a query", () => {
   function readQuery(query: string): Message {
     const message = reflect(input);
     if (binding !== undefined) {
-      assignQuery(message, binding, parseQuery(query), "");
+      assignQuery(message, binding, query, { lastEventId: "", lenient: false });
     }
     return message.message;
   }

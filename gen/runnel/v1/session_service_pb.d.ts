@@ -358,7 +358,8 @@ export declare type StreamSessionRequest = Message<"runnel.v1.StreamSessionReque
   sessionId: string;
 
   /**
-   * `id` of the last event that was received: the stream goes on after it. Unset means from the start of the latest run.
+   * `id` of the last event that was received: the stream goes on after it. Unset means from the start of the latest run. While
+   * the session has no run, every id means from the start, and so does any `Last-Event-ID`.
    *
    * @generated from field: string after = 2;
    */
@@ -415,7 +416,7 @@ export declare type StreamSessionResponse = Message<"runnel.v1.StreamSessionResp
     case: "toolResult";
   } | {
     /**
-     * The run failed; `done` follows.
+     * The run failed; `done` follows. A cancelled run has `done` alone.
      *
      * @generated from field: runnel.v1.ErrorEvent error = 5;
      */

@@ -8,9 +8,8 @@ import { readFieldJson, readMessageJson } from "../../base/json/read.ts";
 import type { RestCallNotes } from "../../base/rest-call.ts";
 import { assertJsonType, assertUncompressed, decodeBody, readBody } from "./body.ts";
 import { fillHttpBody } from "./http-body.ts";
-import { assignHeaders, assignPath, assignQuery, parseQuery } from "./params.ts";
+import { assignHeaders, assignPath, assignQuery } from "./params.ts";
 import type { RestRequest } from "./respond.ts";
-import { originForm } from "./route.ts";
 import { type Binding, bindText } from "./rule.ts";
 import type { Target } from "./target.ts";
 import { decodeText, isPlainText } from "./text-body.ts";
@@ -32,7 +31,9 @@ export interface Input {
 export async function readInput(target: Target, request: RestRequest, source: InputSource): Promise<Input> {
   const { input } = target.method;
   let message = reflect(input);
-  let notes: RestCallNotes = { httpMethod: request.method ?? "", target: originForm(request.url ?? "") };
+  const lastEventId = String(request.headers["last-event-id"] ?? "");
+  const { method: httpMethod = "", url = "" } = request;
+  let notes: RestCallNotes = { httpMethod, target: url, isReconnect: lastEventId !== "" };
   let binding: Binding = target;
   if (target.body.kind !== "none") {
     const rawBody = source.body ?? (await readBody(request, source.bodyBytesMax));
@@ -46,8 +47,7 @@ export async function readInput(target: Target, request: RestRequest, source: In
     notes = { ...notes, rawBody, ...(inputFault && { inputFault }) };
   }
   assignHeaders(message, target, request.headers);
-  const lastEventId = request.headers["last-event-id"];
-  assignQuery(message, binding, parseQuery(source.query), typeof lastEventId === "string" ? lastEventId : "");
+  assignQuery(message, binding, source.query, { lastEventId, lenient: target.profile.lenient });
   assignPath(message, target, source.variables);
   return { message: toBinary(input, message.message), notes };
 }

@@ -1,6 +1,5 @@
 // What URL and headers say, put into the request message: query keys, path variables, headers that stand for a field, and the
-// cursor of a stream. Nothing is
-// ignored: a key that is unknown, given twice or not meant for the query is an INVALID_ARGUMENT that names it.
+// cursor of a stream. A parameter that fills no field is an INVALID_ARGUMENT that names it; a lenient service ignores it.
 
 import type { ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { Fault, invalidField } from "../../base/fault.ts";
@@ -14,37 +13,36 @@ import {
 import { describeExpected, isTextValue, readValueText } from "../../base/json/value-text.ts";
 import type { Binding } from "./rule.ts";
 
-export interface QueryParameter {
-  readonly key: string;
-  readonly value: string;
+export interface QueryOptions {
+  /** The header that an EventSource sends when it reconnects, or empty. Fills the cursor and wins over the query. */
+  readonly lastEventId: string;
+  /** True ignores a parameter that fills no field. False refuses it. */
+  readonly lenient: boolean;
 }
 
-/** Splits and decodes a raw query (`+` is a space). */
-export function parseQuery(query: string): QueryParameter[] {
-  return query
-    .split("&")
-    .filter((part) => part !== "")
-    .map((part) => {
-      const equalsAt = part.indexOf("=");
-      const key = decodeQueryText(equalsAt === -1 ? part : part.slice(0, equalsAt));
-      return { key, value: equalsAt === -1 ? "" : decodeQueryText(part.slice(equalsAt + 1)) };
-    });
-}
-
-/**
- * Fills fields from the query. `lastEventId` is the header that an EventSource sends when it reconnects, or empty; it
- * fills the cursor and beats the query, since the URL of an EventSource stays the one it began with.
- */
+/** Fills fields from a raw query. The URL of an EventSource never changes, so the header beats it. */
 export function assignQuery(
   message: ReflectMessage,
   binding: Binding,
-  parameters: readonly QueryParameter[],
-  lastEventId: string,
+  query: string,
+  { lastEventId, lenient }: QueryOptions,
 ): void {
   const headerCursor = binding.cursor === undefined || lastEventId === "" ? undefined : lastEventId;
   const given = new Set<string>();
-  for (const { key, value } of parameters) {
-    const path = resolveQueryKey(binding, key);
+  for (const part of query.split("&").filter((each) => each !== "")) {
+    const [rawKey, rawValue] = splitParameter(part);
+    const key = decodeQueryText(rawKey);
+    const path = key === undefined ? undefined : resolveQueryKey(binding, key);
+    if (lenient && !isFieldPath(path)) {
+      continue;
+    }
+    const value = decodeQueryText(rawValue);
+    if (key === undefined || path === undefined || value === undefined) {
+      throw new Fault("INVALID_ARGUMENT", "invalid query: a percent escape is malformed or is not UTF-8");
+    }
+    if (!isFieldPath(path)) {
+      throw invalidParameter(key, path.problem);
+    }
     const name = formatFieldPath(path);
     if (given.has(name) && path.field.fieldKind !== "list") {
       throw invalidParameter(key, "is given twice");
@@ -84,26 +82,32 @@ export function assignPath(message: ReflectMessage, binding: Binding, variables:
   }
 }
 
-function resolveQueryKey(binding: Binding, key: string): FieldPath {
+/** Says why a parameter fills no field. */
+interface NoField {
+  readonly problem: string;
+}
+
+function isFieldPath(resolved: FieldPath | NoField | undefined): resolved is FieldPath {
+  return resolved !== undefined && "field" in resolved;
+}
+
+function resolveQueryKey(binding: Binding, key: string): FieldPath | NoField {
   if (binding.body.kind === "whole") {
-    throw invalidParameter(key, "is not read here: put it into the body");
+    return { problem: "is not read here: put it into the body" };
   }
   const name = binding.cursor?.aliases.includes(key) === true ? binding.cursor.field.name : key;
   const path = resolveFieldPath(binding.method.input, name);
   if (path === undefined) {
-    throw invalidParameter(key, "is unknown");
+    return { problem: "is unknown" };
   }
   const fieldName = formatFieldPath(path);
   if ([...binding.pathFields.values()].some((filled) => formatFieldPath(filled) === fieldName)) {
-    throw invalidParameter(key, "is already part of the path");
+    return { problem: "is already part of the path" };
   }
   if (binding.body.kind === "field" && (path.parents[0] ?? path.field) === binding.body.field) {
-    throw invalidParameter(key, "is part of the body");
+    return { problem: "is part of the body" };
   }
-  if (!isTextValue(path.field)) {
-    throw invalidParameter(key, "names no single value");
-  }
-  return path;
+  return isTextValue(path.field) ? path : { problem: "names no single value" };
 }
 
 function assignText(message: ReflectMessage, path: FieldPath, text: string, fail: (problem: string) => Fault): void {
@@ -129,11 +133,17 @@ function assignText(message: ReflectMessage, path: FieldPath, text: string, fail
   }
 }
 
-function decodeQueryText(text: string): string {
+function splitParameter(part: string): readonly [key: string, value: string] {
+  const equalsAt = part.indexOf("=");
+  return equalsAt === -1 ? [part, ""] : [part.slice(0, equalsAt), part.slice(equalsAt + 1)];
+}
+
+/** `a+b%21` is `a b!`. Undefined when an escape is malformed or is not UTF-8. */
+function decodeQueryText(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
-    throw new Fault("INVALID_ARGUMENT", "invalid query: a percent escape is malformed or is not UTF-8");
+    return undefined;
   }
 }
 

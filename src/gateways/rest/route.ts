@@ -45,18 +45,12 @@ export function createRouter<Target>(routes: readonly Route<Target>[]): Router<T
   };
 }
 
-/** A request target with its host is one too (RFC 9112): what is left without it. */
-export function originForm(requestTarget: string): string {
-  return requestTarget.replace(/^https?:\/\/[^/?#]*/i, "");
-}
-
-/** Splits a request target into its raw path and raw query; takes the absolute form too, as RFC 9112 demands. */
+/** Splits a request target, which begins with its path, into raw path and raw query. */
 export function splitRequestTarget(requestTarget: string): { readonly path: string; readonly query: string } {
-  const local = originForm(requestTarget);
-  const queryAt = local.indexOf("?");
+  const queryAt = requestTarget.indexOf("?");
   return queryAt === -1
-    ? { path: local, query: "" }
-    : { path: local.slice(0, queryAt), query: local.slice(queryAt + 1) };
+    ? { path: requestTarget, query: "" }
+    : { path: requestTarget.slice(0, queryAt), query: requestTarget.slice(queryAt + 1) };
 }
 
 interface FittingRoutes<Target> {

@@ -28,8 +28,8 @@ export declare type RestProfile = Message<"runnel.options.v1.RestProfile"> & {
   errorBody: ErrorBody;
 
   /**
-   * True ignores unknown JSON keys and reads known ones whatever their case, as the Agent Runner document's clients
-   * expect. False refuses an unknown key and names it.
+   * True ignores unknown JSON keys and query parameters, and reads known JSON keys whatever their case, as the Agent Runner
+   * document's clients expect. False refuses an unknown key or parameter and names it.
    *
    * @generated from field: bool lenient = 2;
    */

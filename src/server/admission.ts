@@ -75,7 +75,7 @@ async function identify(
     return await authenticator.authenticate({
       ...readCredentials(request),
       httpMethod: request.method ?? "",
-      target: originForm(request.url ?? ""),
+      target: request.url ?? "",
       address,
       ticket: door.takesTicket ? takeTicket(request) : undefined,
       needsAdmin: door.needsAdmin,
@@ -103,9 +103,4 @@ function rateKey(caller: Caller, request: Request): string {
     default:
       return caller satisfies never;
   }
-}
-
-/** A request target with its host is one too (RFC 9112); what is signed is the path and the query. */
-function originForm(target: string): string {
-  return target.replace(/^https?:\/\/[^/?#]*/i, "");
 }

@@ -21,6 +21,7 @@ import { openAnswerSink } from "./answer-sink.ts";
 import { answerCors, isForeignPage } from "./cors.ts";
 import { type Exchange, openExchange } from "./exchange.ts";
 import { answerProbe, type Probes } from "./probes.ts";
+import { hasSeveralHosts, normalizeTarget } from "./request-target.ts";
 import { answerRpc, createRpcTable, isGone, type Request, type Response } from "./rpc.ts";
 
 /** The surface of everything that is no RPC. */
@@ -59,6 +60,7 @@ export function createRequestListener(options: RequestListenerOptions): (request
   const rpcs = createRpcTable(options.handlers);
   const answerLimit = writeTimeoutMs === 0 ? undefined : new TimeLimit(clock, writeTimeoutMs);
   return (request, response) => {
+    normalizeTarget(request);
     const exchange = openExchange(request, response, options);
     answer(request, response, { ...options, rpcs, answerLimit, exchange }).catch((error: unknown) => {
       // A client that leaves in the middle of an answer is nothing to report.
@@ -79,6 +81,10 @@ interface Visit extends RequestListenerOptions {
 
 async function answer(request: Request, response: Response, visit: Visit): Promise<void> {
   const { rest, isOpen, corsOrigins } = visit;
+  if (hasSeveralHosts(request)) {
+    rest.refuse(request, response, new Fault("INVALID_ARGUMENT", "several Host headers: send one"));
+    return;
+  }
   if (answerProbe(visit.probes, request, response) || answerCors(request, response, corsOrigins)) {
     return;
   }

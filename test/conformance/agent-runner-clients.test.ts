@@ -1,9 +1,12 @@
 // What programs written for the Agent Runner document send beyond its examples, and what they get.
 
+import { once } from "node:events";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { answer } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
-import type { TestService } from "../harness/service.ts";
+import { startService, type TestService } from "../harness/service.ts";
 import { setStage } from "./stage.ts";
 import { findSurface } from "./surfaces.ts";
 
@@ -69,5 +72,54 @@ describe("a session without a message", () => {
 
   test("refuses an `after` of another form", async () => {
     expect(await readAfter("?after=soon", {})).toEqual([400, expect.stringContaining("invalid after")]);
+  });
+});
+
+describe("a request in bytes", () => {
+  /** Sends the head as it stands and reads until the service closes the connection. */
+  async function send(service: TestService, lines: readonly string[], body = ""): Promise<string> {
+    const { hostname, port } = new URL(service.url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, "connect");
+    socket.write(`${[...lines, "Connection: close", "", ""].join("\r\n")}${body}`);
+    return await text(socket);
+  }
+
+  const { authorization } = credentialsOf();
+  const auth = `Authorization: ${authorization}`;
+
+  test("with two Host headers is refused, whatever it asks for", async () => {
+    const service = await startService();
+    for (const path of ["/health", "/v1/sessions", "/nothing"]) {
+      const lines = [`GET ${path} HTTP/1.1`, "Host: a", "Host: b", auth];
+      const answered = await send(service, lines);
+      expect(answered).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+      expect(answered).toContain("Host");
+    }
+    expect(await send(service, ["GET /health HTTP/1.1", "Host: a", "host: a"])).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  test("with an absolute target is served as one with a path", async () => {
+    const { service, provider } = await setStage(rest);
+    provider.respond(answer("hello"));
+    const at = (path: string) => `http://runner.example:8090${path}`;
+    const post = (path: string, body: string) =>
+      send(service, [`POST ${at(path)} HTTP/1.1`, "Host: x", auth, `Content-Length: ${body.length}`], body);
+    const get = (path: string) => send(service, [`GET ${at(path)} HTTP/1.1`, "Host: x", auth]);
+    expect(await send(service, [`GET ${at("/v1/sessions/s-1")} HTTP/1.1`, "Host: x"])).toMatch(/^HTTP\/1\.1 401 /);
+    expect(await get("/health")).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await get("/openapi.json?_=1")).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await post("/v1/sessions", create)).toMatch(/^HTTP\/1\.1 201 /);
+    expect(await get("/v1/sessions/s-1?_=1")).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await post("/v1/sessions/s-1/messages", '{"message":"go"}')).toMatch(/^HTTP\/1\.1 202 /);
+    expect(await get("/v1/sessions/s-1/stream")).toMatch(/^HTTP\/1\.1 200 [\s\S]*event: done/);
+    expect(await get("")).toMatch(/^HTTP\/1\.1 404 /);
+  });
+
+  test("with an absolute target names its host there, not in its Host header", async () => {
+    const service = await startService({ authApiKeys: [] });
+    const ask = (target: string, host: string) => send(service, [`GET ${target} HTTP/1.1`, `Host: ${host}`]);
+    expect(await ask("http://localhost/v1/sessions", "evil.example")).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await ask("http://evil.example/v1/sessions", "localhost")).toMatch(/^HTTP\/1\.1 403 /);
   });
 });

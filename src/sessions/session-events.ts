@@ -37,7 +37,7 @@ function eventsOf({ payload }: RunResult): Event[] {
     case "runCompleted":
       return [completed(payload.value)];
     case "runFailed":
-      return [{ case: "error", value: { message: payload.value.error } }, failed(payload.value)];
+      return failed(payload.value);
     default:
       // Everything else has no name in that document, and unknown types are for readers of the log itself.
       return [];
@@ -68,7 +68,13 @@ function completed(end: RunCompleted): Event {
   return { case: "done", value };
 }
 
-function failed({ code, output, turns, durationMs }: RunFailed): Event {
-  const status = code === "cancelled" ? Session_State.CANCELLED : Session_State.FAILED;
-  return { case: "done", value: { status, output, turns, durationMs } };
+/** A cancel, whether by DELETE or by CancelRun, is what a client asked for and no error. */
+function failed({ code, error, output, turns, durationMs }: RunFailed): Event[] {
+  if (code === "cancelled") {
+    return [{ case: "done", value: { status: Session_State.CANCELLED, output, turns, durationMs } }];
+  }
+  return [
+    { case: "error", value: { message: error } },
+    { case: "done", value: { status: Session_State.FAILED, output, turns, durationMs } },
+  ];
 }

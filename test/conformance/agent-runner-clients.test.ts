@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest";
 import { answer } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { startService, type TestService } from "../harness/service.ts";
+import { until } from "../harness/wait.ts";
 import { setStage } from "./stage.ts";
 import { findSurface } from "./surfaces.ts";
 
@@ -121,5 +122,30 @@ describe("a request in bytes", () => {
     const ask = (target: string, host: string) => send(service, [`GET ${target} HTTP/1.1`, `Host: ${host}`]);
     expect(await ask("http://localhost/v1/sessions", "evil.example")).toMatch(/^HTTP\/1\.1 200 /);
     expect(await ask("http://evil.example/v1/sessions", "localhost")).toMatch(/^HTTP\/1\.1 403 /);
+  });
+});
+
+describe("deleting a session that runs", () => {
+  test("ends its stream with `done`, cancelled, and with no error", async () => {
+    const { service, provider } = await setStage(rest);
+    provider.respond((wire) => {
+      wire.text("Once upon");
+      return wire.hang();
+    });
+    await call(service, "POST", "/v1/sessions", create);
+    await call(service, "POST", "/v1/sessions/s-1/messages", '{"message":"go"}');
+    const response = await fetch(`${service.url}/v1/sessions/s-1/stream`, { headers: credentialsOf() });
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let told = "";
+    const read = async (): Promise<boolean> => {
+      const { done, value = "" } = (await reader?.read()) ?? { done: true };
+      told += value;
+      return done;
+    };
+    await until("its words", async () => (await read()) || told.includes("Once upon"));
+    expect(await call(service, "DELETE", "/v1/sessions/s-1")).toBe(200);
+    await until("the end", read);
+    expect(told.match(/^event: .*$/gm)).toEqual(["event: text", "event: done"]);
+    expect(told).toMatch(/data: \{"status":"cancelled","output":"Once upon","duration_ms":\d+\}\n\n$/);
   });
 });

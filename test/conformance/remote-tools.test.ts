@@ -389,7 +389,6 @@ describe("a host", () => {
         "tool_result",
         { tool: "search_docs", success: false, content: "", error: "interrupted: the run ended before the call did" },
       ],
-      ["error", { message: "context canceled" }],
       ["done", { status: "cancelled", turns: 1 }],
     ]);
     expect(host.calls).toHaveLength(1);

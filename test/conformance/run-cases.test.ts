@@ -294,7 +294,6 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
     expect(await request.closed).toBe(false);
     expect(told(await reading)).toEqual([
       ["text", { content: "thinking" }],
-      ["error", { message: "context canceled" }],
       ["done", { status: "cancelled", output: "thinking" }],
     ]);
     const run = await api.getRun(ids.runId);

@@ -99,7 +99,7 @@ class OnePort {
     this.#protocols = protocols;
     this.#clock = clock;
     this.#addresses = new AddressCounts(this.#limits.connectionsPerAddressMax);
-    this.#h1Rests = new RequestRests(this.#limits.h1LingerTimeoutMs);
+    this.#h1Rests = new RequestRests(this.#limits);
     this.#h1 = createH1Server(this.#limits, tls && tlsOptions(tls, protocols), (request, response) => {
       this.#trackH1Response(response);
       this.#h1Rests.track(request, response, () => this.#sweptMs);
@@ -194,6 +194,7 @@ class OnePort {
     } else {
       // An h1 port leaves it to Node to refuse the h2 preface, as it refuses any other unknown method.
       this.#connections.set(socket, { protocol: "h1" });
+      this.#h1Rests.guard(transport);
       this.#h1.serve(transport);
     }
   }

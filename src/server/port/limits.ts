@@ -19,6 +19,8 @@ export interface OnePortLimits {
   readonly h1StallTimeoutMs: number;
   /** For the rest of a request that was answered before it was received. */
   readonly h1LingerTimeoutMs: number;
+  /** Of such a rest: what is more costs the connection at the next check. */
+  readonly h1LingerBytesMax: number;
   readonly h2StreamsMax: number;
   /** For receiving a request, body included, unless its answer has begun. */
   readonly h2RequestTimeoutMs: number;
@@ -59,6 +61,8 @@ export const onePortLimits: OnePortLimits = {
   h1StallTimeoutMs: 120_000,
   // Time for a client that looks at the answer only once it has sent all; as long as a head may take.
   h1LingerTimeoutMs: 5_000,
+  // Six times the largest body: a sender that much beyond the limit reads the answer before it has sent all.
+  h1LingerBytesMax: 64 * 1_048_576,
   // Enough for a client library's one connection; more streams open another connection.
   h2StreamsMax: 100,
   // As on h1: what a client may send does not depend on the protocol.

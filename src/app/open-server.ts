@@ -16,6 +16,7 @@ import { loadSecret } from "../storage/secret.ts";
 import { countSessions } from "../storage/session.ts";
 import { Authenticator } from "../trust/authenticate.ts";
 import { Cursors } from "../trust/cursor.ts";
+import { FairTurns } from "../trust/fair-turns.ts";
 import { RateLimit } from "../trust/rate-limit.ts";
 import { type Ground, runTimeoutOf } from "./ground.ts";
 import { exchangeLimitsOf } from "./open-exchanges.ts";
@@ -105,6 +106,8 @@ export async function openServer(
       callerRate: rateOf(config.rateLimitRps),
       frequentRate: rateOf(config.rateLimitRps, 100),
       failureRate: rateOf(config.rateLimitFailuresRps),
+      // Guesses of tokens leave most of the pool to calls.
+      lookups: new FairTurns(Math.ceil(config.databasePoolSize / 4)),
     },
     corsOrigins: config.serverCorsOrigins,
     isOpen: keyRing.isOpen,

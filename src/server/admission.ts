@@ -1,10 +1,14 @@
-// Lets a request in or says why not: who sent it, and whether they call too often. Whoever fails to prove who they are is
-// counted by address, so that guessing is slow and costs nobody else.
+// Lets a request in or says why not: who sent it, and whether they call too often.
+//
+// A1  Credentials are checked before anything is counted, so a right one is never refused for what others did from its
+//     address.
+// A2  An attempt that failed counts for its network. Beyond the rate the answer is RATE_LIMITED.
 
 import { Code } from "@connectrpc/connect";
 import { Fault, reasons } from "../base/fault.ts";
 import type { Authenticator } from "../trust/authenticate.ts";
 import type { Admission, Caller } from "../trust/caller.ts";
+import type { FairTurns } from "../trust/fair-turns.ts";
 import type { RateLimit } from "../trust/rate-limit.ts";
 import { readCredentials, takeTicket } from "./credentials.ts";
 import { addressOf, networkOf } from "./network.ts";
@@ -20,6 +24,8 @@ export interface AdmissionOptions {
   readonly frequentRate: RateLimit;
   /** By network, of attempts that failed. */
   readonly failureRate: RateLimit;
+  /** By network, at the database's knowledge of tokens. */
+  readonly lookups: FairTurns;
 }
 
 export interface Admitted {
@@ -62,7 +68,7 @@ export async function admit(request: Request, door: Door, options: AdmissionOpti
 async function identify(
   request: Request,
   door: Door,
-  { authenticator, failureRate }: AdmissionOptions,
+  { authenticator, failureRate, lookups }: AdmissionOptions,
   readContents: () => Promise<readonly Buffer[]>,
 ): Promise<Caller> {
   if (door.isPublic) {
@@ -70,7 +76,6 @@ async function identify(
   }
   const address = addressOf(request.socket);
   const network = networkOf(address);
-  failureRate.assertNotEmpty(network);
   try {
     return await authenticator.authenticate({
       ...readCredentials(request),
@@ -80,14 +85,22 @@ async function identify(
       ticket: door.takesTicket ? takeTicket(request) : undefined,
       needsAdmin: door.needsAdmin,
       readContents,
+      lookUp: (ask) => lookups.run(network, () => (hasLeft(request) ? Promise.reject(clientLeft) : ask())),
     });
   } catch (error) {
     if (error instanceof Fault && reasons[error.reason].code === Code.Unauthenticated) {
-      failureRate.charge(network);
+      failureRate.take(network);
     }
     throw error;
   }
 }
+
+/** A client that has left costs no lookup. */
+function hasLeft(request: Request): boolean {
+  return "stream" in request ? request.stream.destroyed : request.socket.destroyed;
+}
+
+const clientLeft = new Error("the client left");
 
 function rateKey(caller: Caller, request: Request): string {
   switch (caller.kind) {

@@ -34,6 +34,8 @@ export interface CredentialedRequest {
   readonly ticket: string | undefined;
   /** True for a call that the admin token alone opens. */
   readonly needsAdmin: boolean;
+  /** Asks the database about a token, when it is this request's turn. */
+  lookUp<T>(ask: () => Promise<T>): Promise<T>;
   /** What a signature may be over, read at most once. */
   readContents(): Promise<readonly Uint8Array[]>;
 }
@@ -76,10 +78,10 @@ export class Authenticator {
       throw new Fault("CREDENTIALS_AMBIGUOUS", "several credentials: send a bearer token, a ticket or a signature");
     }
     if (request.ticket !== undefined) {
-      return await openTicket(this.#options.db, request.ticket);
+      return await this.#openTicket(request.ticket, request);
     }
     if (token !== undefined) {
-      return await this.#readToken(token, request.clientId);
+      return await this.#readToken(token, request);
     }
     if (keyRing.isOpen) {
       return { kind: "client", client: sharedClient(request.clientId ?? openClientId) };
@@ -100,7 +102,11 @@ export class Authenticator {
     }
   }
 
-  async #readToken(token: string, claimedId: string | undefined): Promise<Caller> {
+  async #openTicket(ticket: string, { lookUp }: CredentialedRequest): Promise<Caller> {
+    return await lookUp(() => openTicket(this.#options.db, ticket));
+  }
+
+  async #readToken(token: string, request: CredentialedRequest): Promise<Caller> {
     const { db, keyRing } = this.#options;
     if (keyRing.isAdmin(token)) {
       return { kind: "admin" };
@@ -109,10 +115,10 @@ export class Authenticator {
       return { kind: "run", ...this.#options.runTokens.open(token) };
     }
     if (isTicket(token)) {
-      return await openTicket(db, token);
+      return await this.#openTicket(token, request);
     }
-    const id = keyRing.findClientId(token) ?? (await findClientIdOfKey(db, token));
-    if (id === undefined || (claimedId !== undefined && claimedId !== id)) {
+    const id = keyRing.findClientId(token) ?? (await request.lookUp(() => findClientIdOfKey(db, token)));
+    if (id === undefined || (request.clientId !== undefined && request.clientId !== id)) {
       throw new Fault("TOKEN_INVALID", "invalid bearer token");
     }
     return { kind: "client", client: keyedClient(id) };

@@ -42,28 +42,17 @@ export class RateLimit {
 
   /** Takes a token, or throws RATE_LIMITED. */
   take(key: string): void {
-    this.assertNotEmpty(key);
-    this.charge(key);
-  }
-
-  /** Throws RATE_LIMITED when there is no token. */
-  assertNotEmpty(key: string): void {
-    const nowMs = this.#clock.monotonicMs();
-    const waitMs = (this.#fullAtMs.get(this.#keep(key, nowMs)) ?? nowMs) - nowMs - this.#toleranceMs;
-    if (waitMs > roundingMs) {
-      throw new Fault("RATE_LIMITED", this.#message, { retryAfterMs: Math.max(waitMs, 1) });
-    }
-  }
-
-  /** Takes a token that may not be there: a bucket never gets emptier than empty. */
-  charge(key: string): void {
     if (this.#intervalMs === 0) {
       return;
     }
     const nowMs = this.#clock.monotonicMs();
     const kept = this.#keep(key, nowMs);
-    const fullAtMs = Math.max(this.#fullAtMs.get(kept) ?? nowMs, nowMs) + this.#intervalMs;
-    this.#fullAtMs.set(kept, Math.min(fullAtMs, nowMs + this.#toleranceMs + this.#intervalMs));
+    const fullAtMs = Math.max(this.#fullAtMs.get(kept) ?? nowMs, nowMs);
+    const waitMs = fullAtMs - nowMs - this.#toleranceMs;
+    if (waitMs > roundingMs) {
+      throw new Fault("RATE_LIMITED", this.#message, { retryAfterMs: Math.max(waitMs, 1) });
+    }
+    this.#fullAtMs.set(kept, fullAtMs + this.#intervalMs);
   }
 
   /** The key itself, or the shared one when there is no room for it. */

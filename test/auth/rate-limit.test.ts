@@ -49,18 +49,6 @@ test("who is refused is told when to come back, and is let in then", () => {
   limit.take("a");
 });
 
-test("charging without asking empties a bucket, and never below empty", () => {
-  const clock = createManualClock();
-  const limit = new RateLimit({ clock, requestsPerSecond: 10, burst: 3 });
-  for (let count = 0; count < 50; count += 1) {
-    limit.charge("a");
-  }
-  expect(() => limit.assertNotEmpty("a")).toThrow("rate limit exceeded");
-  clock.advance(100);
-  limit.assertNotEmpty("a");
-  expect(countLetIn(limit, "a", 3)).toBe(1);
-});
-
 test("0 a second means no limit", () => {
   const limit = new RateLimit({ clock: createManualClock(), requestsPerSecond: 0, burst: 1 });
   expect(countLetIn(limit, "a", 1_000)).toBe(1_000);

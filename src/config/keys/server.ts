@@ -156,6 +156,6 @@ export const serverKeys = {
     fallback: 20,
     min: 0,
     max: 1_000_000,
-    about: "Failed attempts per second of one network; 0 means no limit, for behind a proxy, which is one network.",
+    about: "Failed attempts per second of one network that are answered by 401; more get 429. 0 means no limit.",
   }),
 } as const;

@@ -34,9 +34,19 @@ const addressesTriedMax = 4;
 /** What is spoken over a connection, as TLS names it. */
 export type Protocol = "http/1.1" | "h2";
 
+export interface Target {
+  readonly url: URL;
+  /** From `findAddresses`. */
+  readonly addresses: readonly string[];
+  readonly protocol: Protocol;
+}
+
 /** Resolves with a connection that is ready to be written to. An abort closes it, at any time. */
-export async function dial(url: URL, protocol: Protocol, signal: AbortSignal, options: DialerOptions): Promise<Socket> {
-  const addresses = await findAddresses(url, options);
+export async function dial(
+  { url, addresses, protocol }: Target,
+  signal: AbortSignal,
+  options: DialerOptions,
+): Promise<Socket> {
   signal.throwIfAborted();
   const isTls = url.protocol === "https:";
   const port = Number(url.port) || (isTls ? 443 : 80);
@@ -44,7 +54,8 @@ export async function dial(url: URL, protocol: Protocol, signal: AbortSignal, op
   return isTls ? await secure(socket, bareHost(url.hostname), protocol, options.ca) : socket;
 }
 
-async function findAddresses(
+/** Returns all addresses of the host. Throws an EgressFailure when there is none, or one that may not be dialled. */
+export async function findAddresses(
   url: URL,
   { policy, onDenied, resolve = resolveBySystem }: DialerOptions,
 ): Promise<readonly string[]> {

@@ -1,14 +1,18 @@
-// Calls to hosts that callers name: one POST, one bounded answer, over a connection of its own; or a connection for HTTP/2.
+// Calls to hosts that callers name: one POST, one bounded answer, over a connection that may serve several calls in a row; or
+// a connection for HTTP/2.
 //
-// E1  Nothing is connected to but what the dialer allows, and no redirect is followed: its answer is the answer.
+// E1  Nothing is connected to but what the dialer allows, and no redirect is followed: its answer is the answer. Each call
+//     looks the name up and checks all its addresses, also where a connection is kept.
 // E2  Whatever the host does, a call ends within its time and holds no more than `responseBytesMax` of the answer.
 // E3  An abort closes the connection at once.
 
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import type { Socket } from "node:net";
 import { over } from "../base/clock.ts";
+import { version } from "../base/version.ts";
 import { createAddressPolicy } from "./address.ts";
-import { type DialerOptions, dial } from "./dialer.ts";
+import { Connections, type Route } from "./connections.ts";
+import { type DialerOptions, dial, findAddresses } from "./dialer.ts";
 import { describeTrouble, EgressFailure, refuse } from "./failure.ts";
 import { type Called, findUrlProblem } from "./url.ts";
 
@@ -62,6 +66,8 @@ export interface EgressOptions extends Omit<DialerOptions, "policy"> {
 
 export function createEgress(options: EgressOptions): Egress {
   const policy = createAddressPolicy(options);
+  const dialer = { ...options, policy };
+  const connections = new Connections();
   const closing = new AbortController();
   const findProblem = (url: string, what: Called = "callback"): string | undefined => {
     const problem = findUrlProblem(url, policy, what);
@@ -82,18 +88,23 @@ export function createEgress(options: EgressOptions): Egress {
     post: async (request) => {
       const url = parse(request.url, "callback");
       const { timeoutMs, signal } = request;
-      return await withinTime({ ...options, timeoutMs, signals: [signal, closing.signal] }, async (stop) =>
-        exchange(await dial(url, "http/1.1", stop, { ...options, policy }), url, request),
-      );
+      return await withinTime({ ...options, timeoutMs, signals: [signal, closing.signal] }, async (stop) => {
+        const route = await findRoute(url, stop, dialer);
+        stop.throwIfAborted();
+        return await exchange({ url, route, connections, stop }, request);
+      });
     },
     connect: async ({ url: text, what, timeoutMs, signal }) => {
       const url = parse(text, what);
       return await withinTime(
         { ...options, timeoutMs, signals: [signal, closing.signal] },
-        async (stop) => await dial(url, "h2", stop, { ...options, policy }),
+        async (stop) => await dial({ url, addresses: await findAddresses(url, dialer), protocol: "h2" }, stop, dialer),
       );
     },
-    close: () => closing.abort(new EgressFailure("the service is stopping", { isRetryable: false })),
+    close: () => {
+      closing.abort(new EgressFailure("the service is stopping", { isRetryable: false }));
+      connections.destroy();
+    },
   };
 }
 
@@ -141,20 +152,33 @@ async function attempt<T>(job: (stop: AbortSignal) => Promise<T>, stop: AbortSig
   }
 }
 
-async function exchange(socket: Socket, url: URL, request: EgressPost): Promise<EgressAnswer> {
-  try {
-    const response = await send(socket, url, request);
-    return { status: response.statusCode ?? 0, ...(await readBody(response, request.responseBytesMax)) };
-  } finally {
-    socket.destroy();
-  }
+async function findRoute(url: URL, stop: AbortSignal, dialer: DialerOptions): Promise<Route> {
+  const addresses = await findAddresses(url, dialer);
+  return {
+    name: [url.protocol, url.host, ...addresses.toSorted()].join(" "),
+    connect: () => dial({ url, addresses, protocol: "http/1.1" }, stop, dialer),
+  };
 }
 
-function send(socket: Socket, url: URL, { headers, body }: EgressPost): Promise<IncomingMessage> {
+interface Call {
+  readonly url: URL;
+  readonly route: Route;
+  readonly connections: Connections;
+  readonly stop: AbortSignal;
+}
+
+async function exchange(call: Call, request: EgressPost): Promise<EgressAnswer> {
+  const response = await send(call, request);
+  return { status: response.statusCode ?? 0, ...(await readBody(response, request.responseBytesMax)) };
+}
+
+const userAgent = `Runnel/${version}`;
+
+function send({ url, route, connections, stop }: Call, { headers, body }: EgressPost): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // Without an agent there is neither a pool, from which another host could be served, nor a proxy.
+    const options = { agent: connections, route, signal: stop };
     const request = requestHttp({
-      createConnection: () => socket,
+      ...options,
       method: "POST",
       path: url.pathname + url.search,
       setHost: false,
@@ -163,6 +187,7 @@ function send(socket: Socket, url: URL, { headers, body }: EgressPost): Promise<
         "content-length": Buffer.byteLength(body),
         // What comes back is read as it is.
         "accept-encoding": "identity",
+        "user-agent": userAgent,
         ...headers,
       },
     });

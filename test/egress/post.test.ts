@@ -4,6 +4,7 @@ import { execFile } from "node:child_process";
 import { Socket } from "node:net";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import { version } from "../../src/base/version.ts";
 import { addressTimeoutMs } from "../../src/egress/dialer.ts";
 import type { DeniedKind } from "../../src/egress/failure.ts";
 import { makeCertificates } from "../harness/certificates.ts";
@@ -24,7 +25,7 @@ test("sends what it was given, to the name by the address that was checked", asy
   const internet = createInternet(answers, { http: port });
   const request = { headers: { "x-own": "1" }, body: '{"ä":1}' };
   expect(await post(openEgress(internet.options), url, request)).toEqual({ status: 201, text: "done", isCut: false });
-  const headers = { host: "app.example", "x-own": "1", "content-length": "8", connection: "close" };
+  const headers = { host: "app.example", "x-own": "1", "content-length": "8", "user-agent": `Runnel/${version}` };
   expect(seen).toEqual(["POST", "/tools?key=1", '{"ä":1}', expect.objectContaining(headers), "1.1"]);
   expect(internet.dials).toEqual(["203.0.114.10:80"]);
 });
@@ -81,19 +82,103 @@ test("no proxy of the environment comes in between", async () => {
   expect(proxied).toHaveLength(1);
 });
 
-test("a connection serves one call, so none is left for another name", async () => {
-  let connections = 0;
-  const port = await listen((request, response) => {
-    connections += request.socket.bytesRead > 0 && request.headers.connection === "close" ? 1 : 0;
-    response.end("ok");
+describe("a connection is kept", () => {
+  test("for the next call of the same host at the same addresses", async () => {
+    const port = await listen((_, response) => response.end("ok"));
+    const dns = {
+      ...answers,
+      "two.example": {
+        seq: [
+          ["203.0.114.1", "203.0.114.2"],
+          ["203.0.114.2", "203.0.114.1"],
+        ],
+      },
+    };
+    const internet = createInternet(dns, { http: port });
+    const egress = openEgress(internet.options);
+    for (const each of [url, url, url, "http://two.example/", "http://two.example/"]) {
+      expect(await post(egress, each)).toMatchObject({ status: 200, text: "ok" });
+    }
+    expect(internet.dials).toEqual(["203.0.114.10:80", "203.0.114.1:80"]);
+    // Each call asks and checks anew.
+    expect(internet.lookups).toHaveLength(5);
   });
-  const internet = createInternet({ ...answers, "other.example": ["203.0.114.10"] }, { http: port });
-  const egress = openEgress(internet.options);
-  await post(egress, url);
-  await post(egress, url);
-  await post(egress, "http://other.example/");
-  expect(internet.dials).toHaveLength(3);
-  expect(connections).toBe(3);
+
+  test("and serves neither another name, nor another port, nor another address of the name", async () => {
+    const port = await listen((_, response) => response.end("ok"));
+    const moved = { seq: [["203.0.114.10"], ["203.0.114.11"]] };
+    const internet = createInternet(
+      { ...answers, "other.example": answers["app.example"], "moved.example": moved },
+      { http: port },
+    );
+    const egress = openEgress(internet.options);
+    for (const host of ["app.example", "other.example", "app.example:8080", "moved.example", "moved.example"]) {
+      await post(egress, `http://${host}/`);
+    }
+    expect(internet.dials).toEqual([
+      "203.0.114.10:80",
+      "203.0.114.10:80",
+      "203.0.114.10:8080",
+      "203.0.114.10:80",
+      "203.0.114.11:80",
+    ]);
+  });
+
+  test("and helps no name that now leads to a private address", async () => {
+    let calls = 0;
+    const port = await listen((_, response) => {
+      calls += 1;
+      response.end("ok");
+    });
+    const rebound = { seq: [["203.0.114.10"], ["10.0.0.8"], ["203.0.114.10", "10.0.0.8"]] };
+    const internet = createInternet({ "app.example": rebound }, { http: port });
+    const egress = openEgress(internet.options);
+    await post(egress, url);
+    await expect(post(egress, url)).rejects.toThrow("connection to private IP 10.0.0.8 is blocked");
+    await expect(post(egress, url)).rejects.toThrow("connection to private IP 10.0.0.8 is blocked");
+    expect(calls).toBe(1);
+  });
+
+  test("unless the host has closed it, or its answer was not read to the end", async () => {
+    const open = new Set<Socket>();
+    const port = await listen((request, response) => {
+      open.add(request.socket);
+      request.socket.once("close", () => open.delete(request.socket));
+      response.writeHead(200, request.url === "/closing" ? { connection: "close" } : {});
+      response.end("x".repeat(request.url === "/long" ? 5_000_000 : 1));
+    });
+    const internet = createInternet(answers, { http: port });
+    const egress = openEgress(internet.options);
+    for (const path of ["closing", "long", "short"]) {
+      expect((await post(egress, `http://app.example/${path}`)).status).toBe(200);
+    }
+    expect(internet.dials).toHaveLength(3);
+    await until("the others to be closed", () => open.size === 1);
+    for (const socket of open) {
+      socket.destroy();
+    }
+    await until(
+      "the kept one to be gone",
+      async () => (await post(egress, url).catch(() => undefined))?.status === 200,
+    );
+    expect(internet.dials).toHaveLength(4);
+  });
+
+  test("and closed with the service, and idle ones have a limit", async () => {
+    const open = new Set<Socket>();
+    const port = await listen((request, response) => {
+      open.add(request.socket);
+      request.socket.once("close", () => open.delete(request.socket));
+      response.end("ok");
+    });
+    const hosts = Array.from({ length: 100 }, (_, index) => `host-${index}.example`);
+    const internet = createInternet(Object.fromEntries(hosts.map((host) => [host, ["203.0.114.10"]])), { http: port });
+    const egress = openEgress(internet.options);
+    await Promise.all(hosts.map((host) => post(egress, `http://${host}/`)));
+    await until("those beyond the limit to be closed", () => open.size === 64);
+    egress.close();
+    await until("all of them to be closed", () => open.size === 0);
+  });
 });
 
 describe("over TLS", () => {

@@ -8,9 +8,12 @@ export interface ModelToolCall {
   readonly argumentsJson: string;
 }
 
-/** A message of the conversation, oldest first. Every tool call of an assistant message is answered by a tool message. */
-export type ModelMessage =
-  | { readonly role: "user"; readonly text: string }
+/**
+ * A message of the conversation, oldest first. Every tool call of an assistant message is answered by a tool message. `parts`
+ * is there when a user or a tool said more than text: the whole content in its order, whose text alone `text` repeats.
+ */
+export type ModelMessage<Part = ModelContent> =
+  | { readonly role: "user"; readonly text: string; readonly parts?: readonly Part[] | undefined }
   | {
       readonly role: "assistant";
       readonly text: string;
@@ -23,9 +26,27 @@ export type ModelMessage =
       readonly toolCallId: string;
       readonly toolName: string;
       readonly text: string;
+      readonly parts?: readonly Part[] | undefined;
       /** Undefined means false. */
       readonly isError?: boolean | undefined;
     };
+
+export type ModelContent = ModelText | ModelMedia;
+
+export interface ModelText {
+  /** A placeholder is our text in place of an image or a file, on lines of its own. */
+  readonly type: "text" | "placeholder";
+  readonly text: string;
+}
+
+export interface ModelMedia {
+  readonly type: "image" | "file";
+  readonly name: string | undefined;
+  /** As its sender says; undefined when nothing was said. */
+  readonly mediaType: string | undefined;
+  /** The bytes, or the http or https URL where they are. */
+  readonly data: Uint8Array | URL;
+}
 
 /** A tool as the model is told of it. `parameters` is a JSON Schema and is passed on as it is. */
 export interface ModelToolDefinition {
@@ -116,6 +137,8 @@ export interface Model {
   readonly provider: string;
   /** As the provider calls it, without the routing prefix. */
   readonly name: string;
+  /** Tool messages of this wire format may have images and files in them. Undefined means false. */
+  readonly takesMediaOfTools?: boolean | undefined;
   /** Streams one response. Throws only for defects of ours; what a provider may do wrong arrives as a `failure` part. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
 }

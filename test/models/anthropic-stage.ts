@@ -71,6 +71,21 @@ export const anthropicStage: ProviderStage = {
     const key = headers["x-api-key"];
     return typeof key === "string" ? key : undefined;
   },
+  // The last part of the last message also carries the mark for the cache.
+  partsOf: ({ body: { messages } }) =>
+    (messages as readonly { content?: unknown }[] as readonly { content: object[] }[])
+      .at(-1)
+      ?.content.map((part) => ({ ...part, cache_control: undefined })),
+  parts: {
+    text: (text) => ({ type: "text", text }),
+    png: (base64) => ({ type: "image", source: { type: "base64", media_type: "image/png", data: base64 } }),
+    imageUrl: (url) => ({ type: "image", source: { type: "url", url } }),
+    pdf: (base64, name) => ({
+      type: "document",
+      source: { type: "base64", media_type: "application/pdf", data: base64 },
+      title: name,
+    }),
+  },
   schemasOf: ({ body }: RecordedRequest) =>
     (body.tools as { input_schema: unknown }[]).map((tool) => tool.input_schema),
   formatOf: ({ body }) => (body.output_config as { format?: unknown } | undefined)?.format,

@@ -65,6 +65,16 @@ export const chatStage: ProviderStage = {
   refusalDetail: "content_filter",
   usage,
   keyOf: ({ headers }) => headers.authorization?.replace(/^Bearer /, ""),
+  partsOf: ({ body }) => body.messages.at(-1)?.content,
+  parts: {
+    text: (text) => ({ type: "text", text }),
+    png: (base64) => ({ type: "image_url", image_url: { url: `data:image/png;base64,${base64}` } }),
+    imageUrl: (url) => ({ type: "image_url", image_url: { url } }),
+    pdf: (base64, name) => ({
+      type: "file",
+      file: { filename: name, file_data: `data:application/pdf;base64,${base64}` },
+    }),
+  },
   schemasOf: ({ body }: RecordedRequest) =>
     (body.tools as { function: { parameters: unknown } }[]).map((tool) => tool.function.parameters),
   formatOf: ({ body }) => body.response_format,

@@ -1,15 +1,17 @@
 // What holds for every provider, whatever its wire format: text, reasoning, calls, figures, ends, and every way to fail.
 
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ModelPart, ModelRequest } from "../../src/models/model.ts";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import type { ModelContent, ModelPart, ModelRequest } from "../../src/models/model.ts";
 import type { ModelProvider } from "../../src/models/route.ts";
 import { headersLimitMs } from "../../src/models/wire/transport.ts";
+import { pngBase64 } from "../fakes/png.ts";
 import { fail, type Script, startWireServer, type WireServer } from "../fakes/wire-server.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
 import { request } from "./request.ts";
 import { stages } from "./stages.ts";
 
 const apiKey = "key-5f1c77aa-of-a-test";
+const png = Buffer.from(pngBase64, "base64");
 const search = { id: "call_a", name: "search", args: { query: "é", deep: { n: [1, 2.5, null] } } };
 const list = { id: "call_b", name: "list", args: {} };
 const schema = {
@@ -99,6 +101,35 @@ describe.each(stages)("a response of $name", (stage) => {
       expect(body).toContain(said);
     }
     expect(body.indexOf("found it")).toBeLessThan(body.indexOf("Error: no"));
+  });
+
+  test("is of images and files where they stand between the texts of a message", async () => {
+    server.respond(stage.say("ok"));
+    const parts: ModelContent[] = [
+      { type: "text", text: "One:" },
+      { type: "image", name: "one.png", mediaType: "image/png", data: png },
+      { type: "placeholder", text: "[image]" },
+      // Bytes whose base64 looks like an id of a file at OpenAI.
+      { type: "file", name: "two.pdf", mediaType: "application/pdf", data: Buffer.from("file-abc", "base64url") },
+    ];
+    await Array.fromAsync(stream({ messages: [{ role: "user", text: "One:", parts }] }));
+    expect(stage.partsOf(await server.request(0))).toEqual([
+      stage.parts.text("One:"),
+      stage.parts.png(png.toString("base64")),
+      stage.parts.text("[image]"),
+      stage.parts.pdf("file+abc", "two.pdf"),
+    ]);
+  });
+
+  test.runIf(stage.parts.imageUrl)("names an image by its URL, which nothing here loads", async () => {
+    const files = await startWireServer();
+    onTestFinished(() => files.close());
+    server.respond(stage.say("ok"));
+    const url = `${files.origin}/cat.png?size=2`;
+    const parts = [{ type: "image", name: undefined, mediaType: undefined, data: new URL(url) }] as const;
+    await Array.fromAsync(stream({ messages: [{ role: "user", text: "", parts }] }));
+    expect(stage.partsOf(await server.request(0))).toEqual([stage.parts.imageUrl?.(url)]);
+    expect(files.connections).toBe(0);
   });
 
   test("offers tools in their order, with their schemas unharmed", async () => {

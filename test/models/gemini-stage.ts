@@ -61,6 +61,12 @@ export const geminiStage: ProviderStage = {
   refusalDetail: "PROHIBITED_CONTENT",
   usage: { promptTokens: 11, completionTokens: 7 },
   keyOf: ({ headers }) => headers["x-goog-api-key"] as string | undefined,
+  partsOf: ({ body }) => (body.contents as { parts: unknown }[]).at(-1)?.parts,
+  parts: {
+    text: (text) => ({ text }),
+    png: (base64) => ({ inlineData: { mimeType: "image/png", data: base64 } }),
+    pdf: (base64) => ({ inlineData: { mimeType: "application/pdf", data: base64 } }),
+  },
   schemasOf: ({ body }: RecordedRequest) => {
     const [tool] = body.tools as [{ functionDeclarations: { parametersJsonSchema: unknown }[] }];
     return tool.functionDeclarations.map(({ parametersJsonSchema }) => parametersJsonSchema);

@@ -71,6 +71,17 @@ export const responsesStage: ProviderStage = {
   refusalDetail: refusal,
   usage: { promptTokens: 11, completionTokens: 7 },
   keyOf: ({ headers }) => headers.authorization?.replace(/^Bearer /, ""),
+  partsOf: ({ body }) => (body.input as { content: unknown }[]).at(-1)?.content,
+  parts: {
+    text: (text) => ({ type: "input_text", text }),
+    png: (base64) => ({ type: "input_image", image_url: `data:image/png;base64,${base64}` }),
+    imageUrl: (url) => ({ type: "input_image", image_url: url }),
+    pdf: (base64, name) => ({
+      type: "input_file",
+      filename: name,
+      file_data: `data:application/pdf;base64,${base64}`,
+    }),
+  },
   schemasOf: ({ body }) => (body.tools as { parameters: unknown }[]).map((tool) => tool.parameters),
   formatOf: ({ body }) => (body.text as { format?: unknown } | undefined)?.format,
   wireFormat: (name, schema) => ({ type: "json_schema", name, strict: true, schema }),

@@ -36,6 +36,15 @@ export interface ProviderStage {
   readonly usage: { readonly promptTokens: number; readonly completionTokens: number };
   /** Where the key of a request stands. */
   readonly keyOf: (request: RecordedRequest) => string | undefined;
+  /** The parts of the last message of a request. */
+  readonly partsOf: (request: RecordedRequest) => unknown;
+  /** A part of a message in this wire format; base64 where bytes are meant. Undefined for what the format does not have. */
+  readonly parts: {
+    readonly text: (text: string) => object;
+    readonly png: (base64: string) => object;
+    readonly imageUrl?: (url: string) => object;
+    readonly pdf: (base64: string, name: string) => object;
+  };
   /** The JSON Schemas of the tools that a request offers, in order. */
   readonly schemasOf: (request: RecordedRequest) => readonly unknown[];
   /** The response format of a request as its wire has it; undefined when it asks for none. */

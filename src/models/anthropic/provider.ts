@@ -26,6 +26,7 @@ export function createAnthropic(account: Account): ModelProvider {
     apiKey,
     dialect: createMessagesDialect,
     adaptCall,
+    takesMediaOfTools: true,
     createModel: (modelName) => new AnthropicLanguageModel(modelName, config),
   });
   return { model, close: transport.close };

@@ -1,7 +1,15 @@
 // A ModelRequest as the body of a Chat Completions request. Keeps the order of messages, calls and tools; arguments and
 // schemas go out as they are.
 
-import type { ModelMessage, ModelRequest, ModelToolCall, ModelToolDefinition, ResponseFormat } from "../model.ts";
+import type {
+  ModelContent,
+  ModelMedia,
+  ModelMessage,
+  ModelRequest,
+  ModelToolCall,
+  ModelToolDefinition,
+  ResponseFormat,
+} from "../model.ts";
 import { adaptParameters } from "./parameters.ts";
 import { readState } from "./state.ts";
 
@@ -23,7 +31,7 @@ export function chatBody(model: string, provider: string, request: ModelRequest)
 function chatMessage(message: ModelMessage, provider: string): object {
   switch (message.role) {
     case "user":
-      return { role: "user", content: message.text };
+      return { role: "user", content: message.parts?.map(chatPart) ?? message.text };
     case "assistant": {
       const { thoughts, extras } = readState(provider, message.state);
       return {
@@ -38,6 +46,24 @@ function chatMessage(message: ModelMessage, provider: string): object {
     default:
       return message satisfies never;
   }
+}
+
+function chatPart(part: ModelContent): object {
+  switch (part.type) {
+    case "text":
+    case "placeholder":
+      return { type: "text", text: part.text };
+    case "image":
+      return { type: "image_url", image_url: { url: urlOf(part) } };
+    case "file":
+      return { type: "file", file: { filename: part.name ?? "file.pdf", file_data: urlOf(part) } };
+    default:
+      return part satisfies never;
+  }
+}
+
+function urlOf({ mediaType = "application/octet-stream", data }: ModelMedia): string {
+  return data instanceof URL ? data.href : `data:${mediaType};base64,${Buffer.from(data).toString("base64")}`;
 }
 
 function chatCall({ id, name, argumentsJson }: ModelToolCall, extras: ReadonlyMap<string, unknown>): object {

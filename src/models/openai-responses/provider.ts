@@ -23,6 +23,7 @@ export function createOpenAiResponses(account: Account): ModelProvider {
     dialect: responsesDialect,
     createModel: (modelName) => sdkProvider.responses(modelName),
     adaptCall,
+    takesMediaOfTools: true,
   });
   return { model, close: transport.close };
 }

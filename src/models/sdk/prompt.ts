@@ -1,7 +1,7 @@
 // A ModelRequest as the call options of the AI SDK. Pure; keeps the order of messages, calls and tools.
 
-import type { LanguageModelV4CallOptions, LanguageModelV4Message } from "@ai-sdk/provider";
-import type { ModelMessage, ModelRequest, ModelToolCall, ResponseFormat } from "../model.ts";
+import type { LanguageModelV4CallOptions, LanguageModelV4FilePart, LanguageModelV4Message } from "@ai-sdk/provider";
+import type { ModelContent, ModelMedia, ModelMessage, ModelRequest, ModelToolCall, ResponseFormat } from "../model.ts";
 import { readState } from "./replay.ts";
 
 export function toCallOptions(
@@ -43,7 +43,7 @@ function toPromptMessage(
 ): LanguageModelV4Message {
   switch (message.role) {
     case "user":
-      return { role: "user", content: [{ type: "text", text: message.text }] };
+      return { role: "user", content: (message.parts ?? [{ type: "text", text: message.text }]).map(toPromptPart) };
     case "assistant":
       return {
         role: "assistant",
@@ -60,13 +60,41 @@ function toPromptMessage(
             type: "tool-result",
             toolCallId: message.toolCallId,
             toolName: message.toolName,
-            output: { type: message.isError === true ? "error-text" : "text", value: message.text },
+            output: toOutput(message),
           },
         ],
       };
     default:
       return message satisfies never;
   }
+}
+
+function toPromptPart(part: ModelContent): { type: "text"; text: string } | LanguageModelV4FilePart {
+  return "data" in part ? toFile(part) : { type: "text", text: part.text };
+}
+
+/** The SDK sends a URL as it is: it loads none for messages of users, and those of tools have none. */
+function toFile({ type, name, mediaType, data }: ModelMedia): LanguageModelV4FilePart {
+  return {
+    type: "file",
+    mediaType: mediaType ?? (type === "image" ? "image/*" : "application/octet-stream"),
+    ...(name !== undefined && { filename: name }),
+    // Bytes, not base64: the SDK takes a text that begins like an id of a file for one of the operator's files.
+    data: data instanceof URL ? { type: "url", url: data } : { type: "data", data },
+  };
+}
+
+type ToolMessage = Extract<ModelMessage, { role: "tool" }>;
+type ToolOutput = Extract<
+  Extract<LanguageModelV4Message, { role: "tool" }>["content"][number],
+  { type: "tool-result" }
+>["output"];
+
+function toOutput({ text, parts, isError }: ToolMessage): ToolOutput {
+  if (parts !== undefined) {
+    return { type: "content", value: parts.map(toPromptPart) };
+  }
+  return { type: isError === true ? "error-text" : "text", value: text };
 }
 
 function toPromptCall(call: ModelToolCall): { type: "tool-call"; toolCallId: string; toolName: string; input: string } {

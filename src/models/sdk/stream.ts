@@ -16,6 +16,7 @@ export interface SdkModelOptions {
   /** A function makes one for each response: for formats where what a frame says depends on earlier ones. */
   readonly dialect: Dialect | (() => Dialect);
   readonly createModel: (name: string) => LanguageModelV4;
+  readonly takesMediaOfTools?: boolean;
   /** What the provider is asked for besides the request itself. */
   readonly adaptCall?: (
     call: LanguageModelV4CallOptions,
@@ -43,7 +44,12 @@ const keptModelsMax = 64;
 
 function createSdkModel(options: SdkModelOptions, name: string): Model {
   const sdkModel = options.createModel(name);
-  return { provider: options.provider, name, stream: (request, signal) => stream(options, sdkModel, request, signal) };
+  return {
+    provider: options.provider,
+    name,
+    takesMediaOfTools: options.takesMediaOfTools,
+    stream: (request, signal) => stream(options, sdkModel, request, signal),
+  };
 }
 
 async function* stream(

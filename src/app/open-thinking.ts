@@ -15,8 +15,8 @@ export interface Thinking {
 }
 
 export async function openThinking(ground: Ground): Promise<Thinking> {
-  const { config, clock, events, connections, closers } = ground;
-  const models = openModels({ config, clock, events, random });
+  const { config, clock, events, connections, closers, egress } = ground;
+  const models = openModels({ config, clock, events, random, egress });
   closers.defer(() => models.close());
   const dayBudget = new DayBudget({ db: connections.db, clock, events, max: dayBudgetOfService(config) });
   return { models, toolbox: await openTools(ground), dayBudget };

@@ -1,5 +1,5 @@
-// Calls to hosts that callers name: one POST, one bounded answer, over a connection that may serve several calls in a row; or
-// a connection for HTTP/2.
+// Calls to hosts that callers name: one POST or GET, one bounded answer, over a connection that may serve several calls in a
+// row; or a connection for HTTP/2.
 //
 // E1  Nothing is connected to but what the dialer allows, and no redirect is followed: its answer is the answer. Each call
 //     looks the name up and checks all its addresses, also where a connection is kept.
@@ -22,6 +22,8 @@ export interface Egress {
   findProblem(url: string, what?: Called): string | undefined;
   /** Throws an EgressFailure when there is no answer, or the reason of the signal. */
   post(request: EgressPost): Promise<EgressAnswer>;
+  /** Loads a file. Throws an EgressFailure when there is no answer, or the reason of the signal. */
+  get(request: EgressGet): Promise<EgressFile>;
   /**
    * A connection over which HTTP/2 can be spoken, for whoever asked to use and to close. Throws an EgressFailure when there
    * is none, or the reason of the signal, which counts until it is there.
@@ -42,6 +44,10 @@ export interface EgressPost {
   readonly signal: AbortSignal;
 }
 
+export interface EgressGet extends Omit<EgressPost, "headers" | "body"> {
+  readonly what: Called;
+}
+
 export interface EgressConnect {
   readonly url: string;
   readonly what: Called;
@@ -53,6 +59,13 @@ export interface EgressAnswer {
   readonly status: number;
   /** As UTF-8, without a byte order mark. */
   readonly text: string;
+  /** The answer was longer, and the rest was not read. */
+  readonly isCut: boolean;
+}
+
+export interface EgressFile {
+  readonly status: number;
+  readonly bytes: Uint8Array;
   /** The answer was longer, and the rest was not read. */
   readonly isCut: boolean;
 }
@@ -83,16 +96,28 @@ export function createEgress(options: EgressOptions): Egress {
     }
     return new URL(text);
   };
+  const openCall = async (url: URL, stop: AbortSignal): Promise<Call> => {
+    const route = await findRoute(url, stop, dialer);
+    stop.throwIfAborted();
+    return { url, route, connections, stop };
+  };
   return {
     findProblem,
     post: async (request) => {
       const url = parse(request.url, "callback");
       const { timeoutMs, signal } = request;
       return await withinTime({ ...options, timeoutMs, signals: [signal, closing.signal] }, async (stop) => {
-        const route = await findRoute(url, stop, dialer);
-        stop.throwIfAborted();
-        return await exchange({ url, route, connections, stop }, request);
+        const call = await openCall(url, stop);
+        const { bytes, ...answer } = await exchange(call, { method: "POST", ...request });
+        return { ...answer, text: new TextDecoder().decode(bytes) };
       });
+    },
+    get: async ({ what, ...request }) => {
+      const url = parse(request.url, what);
+      const { timeoutMs, signal } = request;
+      return await withinTime({ ...options, timeoutMs, signals: [signal, closing.signal] }, async (stop) =>
+        exchange(await openCall(url, stop), { method: "GET", ...request }),
+      );
     },
     connect: async ({ url: text, what, timeoutMs, signal }) => {
       const url = parse(text, what);
@@ -167,24 +192,28 @@ interface Call {
   readonly stop: AbortSignal;
 }
 
-async function exchange(call: Call, request: EgressPost): Promise<EgressAnswer> {
+type Exchange = Pick<EgressPost, "responseBytesMax"> &
+  Partial<Pick<EgressPost, "headers" | "body">> & { method: string };
+
+async function exchange(call: Call, request: Exchange): Promise<EgressFile> {
   const response = await send(call, request);
   return { status: response.statusCode ?? 0, ...(await readBody(response, request.responseBytesMax)) };
 }
 
 const userAgent = `Runnel/${version}`;
 
-function send({ url, route, connections, stop }: Call, { headers, body }: EgressPost): Promise<IncomingMessage> {
+function send({ url, route, connections, stop }: Call, exchange: Exchange): Promise<IncomingMessage> {
+  const { method, headers, body } = exchange;
   return new Promise((resolve, reject) => {
     const options = { agent: connections, route, signal: stop };
     const request = requestHttp({
       ...options,
-      method: "POST",
+      method,
       path: url.pathname + url.search,
       setHost: false,
       headers: {
         host: url.host,
-        "content-length": Buffer.byteLength(body),
+        ...(body !== undefined && { "content-length": Buffer.byteLength(body) }),
         // What comes back is read as it is.
         "accept-encoding": "identity",
         "user-agent": userAgent,
@@ -199,7 +228,7 @@ function send({ url, route, connections, stop }: Call, { headers, body }: Egress
   });
 }
 
-async function readBody(response: IncomingMessage, bytesMax: number): Promise<Omit<EgressAnswer, "status">> {
+async function readBody(response: IncomingMessage, bytesMax: number): Promise<Omit<EgressFile, "status">> {
   const pieces: Uint8Array[] = [];
   let leftBytes = bytesMax;
   for await (const piece of response as AsyncIterable<Uint8Array>) {
@@ -209,5 +238,5 @@ async function readBody(response: IncomingMessage, bytesMax: number): Promise<Om
       break;
     }
   }
-  return { text: new TextDecoder().decode(Buffer.concat(pieces)), isCut: leftBytes < 0 };
+  return { bytes: Buffer.concat(pieces), isCut: leftBytes < 0 };
 }

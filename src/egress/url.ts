@@ -14,7 +14,7 @@ export interface UrlProblem {
 }
 
 /** What a caller names a host for. */
-export type Called = "callback" | "runner";
+export type Called = "callback" | "runner" | "file";
 
 /** Undefined when nothing is wrong so far. */
 export function findUrlProblem(text: string, policy: AddressPolicy, what: Called): UrlProblem | undefined {

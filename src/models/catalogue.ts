@@ -1,4 +1,5 @@
-// What is known of models beforehand: how much they read at once, what they cost, and whether they can be held to a schema. One table, with a version that stands
+// What is known of models beforehand: how much and what they read at once, what they cost, and whether they can be held to a
+// schema. One table, with a version that stands
 // beside every cost that was reckoned with it. Models that are not in it work as well; only their cost is unknown.
 
 import type { ModelUsage } from "./model.ts";
@@ -52,6 +53,39 @@ export function contextTokensOf(model: { readonly provider: string; readonly nam
   return findFamily(model)?.contextTokens ?? contextTokensDefault;
 }
 
+/**
+ * The types of images and files that a model reads. Of models that are not known here, those of a provider read what its others
+ * do, and those of a server of the operator's own read images.
+ */
+export function mediaTypesOf({
+  provider,
+  name,
+}: {
+  readonly provider: string;
+  readonly name: string;
+}): readonly string[] {
+  const exception = lessReading.find(([of, pattern]) => of === provider && pattern.test(name));
+  return exception?.[2] ?? readByProvider[provider] ?? [];
+}
+
+const images = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+const pdf = "application/pdf";
+
+const readByProvider: Readonly<Record<string, readonly string[]>> = {
+  openai: [...images, pdf],
+  anthropic: [...images, pdf],
+  gemini: ["image/png", "image/jpeg", "image/webp", pdf],
+  compatible: images,
+};
+
+/** Models that read less than the others of their provider. */
+const lessReading: readonly (readonly [provider: string, name: RegExp, reads: readonly string[]])[] = [
+  ["openai", /^(gpt-3\.5|gpt-4(-\d{4}|-32k|$)|o1-(mini|preview)|o3-mini)/, []],
+  ["openai", /^(gpt-4-turbo|chatgpt-4o)/, images],
+  ["anthropic", /^claude-(2|instant)/, []],
+  ["anthropic", /^claude-3-(haiku|opus|sonnet)/, images],
+];
+
 /** In millionths of a dollar, rounded up. Tokens that nobody counted cost nothing. */
 export function costOf(price: Price, usage: ModelUsage): number {
   const { promptTokens = 0, cachedTokens = 0, completionTokens = 0 } = usage;
@@ -95,6 +129,15 @@ const schemaRows: readonly SchemaRow[] = [
 
 function schemaRowsOf(provider: string, support: SchemaRow["support"], prefixes: readonly string[]): SchemaRow[] {
   return prefixes.map((prefix) => ({ provider, prefix, support }));
+}
+
+/** What large images cost at most providers. A page of a file costs as much, and is seldom smaller than 32 KiB. */
+const imageTokens = 1_500;
+const pageBytes = 32_768;
+
+/** Undefined for the size of what is not loaded yet. */
+export function estimateMediaTokens(type: "image" | "file", sizeBytes: number | undefined): number {
+  return type === "image" ? imageTokens : imageTokens * Math.ceil((sizeBytes ?? pageBytes) / pageBytes);
 }
 
 const free: Price = { input: 0, cached: 0, output: 0 };

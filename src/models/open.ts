@@ -10,11 +10,14 @@ import {
   isOpenAiConfigured,
   isRerankConfigured,
 } from "../config/keys.ts";
+import type { Egress } from "../egress/post.ts";
 import type { Events } from "../telemetry/events.ts";
 import { createAnthropic } from "./anthropic/provider.ts";
 import { Breaker, type CircuitState, withBreaker } from "./breaker.ts";
 import { createDemoModel, demoModelName } from "./demo/demo-model.ts";
 import { createGemini } from "./gemini/provider.ts";
+import { loadsUrls } from "./media/hosted.ts";
+import { withMedia } from "./media/with-media.ts";
 import type { Model } from "./model.ts";
 import { createOpenAiCompatible } from "./openai-compatible/provider.ts";
 import { createOpenAiResponses } from "./openai-responses/provider.ts";
@@ -52,9 +55,11 @@ export interface ModelsOptions {
   readonly events: Events;
   /** In [0, 1), as Math.random. */
   readonly random: () => number;
+  /** Loads images and files that callers name by their URLs. */
+  readonly egress: Pick<Egress, "get">;
 }
 
-export function openModels({ config, clock, events, random }: ModelsOptions): Models {
+export function openModels({ config, clock, events, random, egress }: ModelsOptions): Models {
   const accounts = new Map(
     providerNames.flatMap((name) => {
       const open = openers[name];
@@ -73,7 +78,8 @@ export function openModels({ config, clock, events, random }: ModelsOptions): Mo
       const model = router.resolve(name);
       const breaker = breakers.get(model.provider as ProviderName);
       const guarded = breaker === undefined ? model : withBreaker(model, breaker);
-      return withRetry(withResponseFormat(withEvents(guarded, { clock, events })), retry);
+      const retried = withRetry(withResponseFormat(withEvents(guarded, { clock, events })), retry);
+      return withMedia(retried, { egress, clock, takesUrls: loadsUrls(model.provider, config) });
     },
     resolveReranker: createRerankRouter(rerankAccount),
     listProviders: () => providerNames.map((name) => ({ name, circuit: stateOf(breakers.get(name)) })),
@@ -131,7 +137,10 @@ function defaultModelOf(accounts: ReadonlyMap<ProviderName, ModelProvider>): str
   return names.map((name) => openers[name].defaultModel).find((model) => model !== undefined) ?? demoModelName;
 }
 
-function openBreaker(provider: ProviderName, { config, clock, events }: Omit<ModelsOptions, "random">): Breaker {
+function openBreaker(
+  provider: ProviderName,
+  { config, clock, events }: Omit<ModelsOptions, "random" | "egress">,
+): Breaker {
   const resetMs = config.circuitResetTimeoutSec * 1_000;
   const onChange = (state: CircuitState, failures: number): void => {
     const tell = {

@@ -2,8 +2,8 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type Usage, UsageSchema } from "#gen/runnel/v1/usage_pb.js";
-import { costOf, estimateTokens, type Price, priceTable } from "../models/catalogue.ts";
-import type { ModelPart, ModelRequest, ModelUsage } from "../models/model.ts";
+import { costOf, estimateMediaTokens, estimateTokens, type Price, priceTable } from "../models/catalogue.ts";
+import type { ModelMessage, ModelPart, ModelRequest, ModelUsage } from "../models/model.ts";
 
 /** What nobody counted is not there. Plain data, so that it fits into a checkpoint. */
 export interface UsageTotals {
@@ -120,7 +120,7 @@ function estimatePrompt({ system, messages, tools, responseFormat }: ModelReques
     const calls = message.role === "assistant" ? message.toolCalls : [];
     return calls.reduce(
       (sum, call) => sum + estimateTokens(call.name + call.argumentsJson),
-      estimateTokens(message.text),
+      estimateTokens(message.text) + estimateMedia(message),
     );
   });
   const offered = tools.map(({ name, description, parameters }) =>
@@ -128,4 +128,12 @@ function estimatePrompt({ system, messages, tools, responseFormat }: ModelReques
   );
   const format = responseFormat === undefined ? 0 : estimateTokens(JSON.stringify(responseFormat));
   return [estimateTokens(system), format, ...said, ...offered].reduce((sum, tokens) => sum + tokens, 0);
+}
+
+function estimateMedia(message: ModelMessage): number {
+  const media = (message.role === "assistant" ? [] : (message.parts ?? [])).filter((part) => "data" in part);
+  return media.reduce(
+    (sum, { type, data }) => sum + estimateMediaTokens(type, data instanceof URL ? undefined : data.length),
+    0,
+  );
 }

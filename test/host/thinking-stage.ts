@@ -10,7 +10,7 @@ import { onTestFinished } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Config } from "../../src/config/keys.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { createEgress } from "../../src/egress/post.ts";
+import { createEgress, type Egress } from "../../src/egress/post.ts";
 import { openModels } from "../../src/models/open.ts";
 import type { Grant } from "../../src/runners/grant.ts";
 import type { RunScope } from "../../src/runners/scope.ts";
@@ -56,13 +56,15 @@ export async function openThinking({ flags = {}, grant = {}, store }: ThinkingOp
     },
   );
   const shared = { db, clock: systemClock, events: silentEvents };
-  const models = openModels({ ...shared, config, random: Math.random });
+  const egress = createEgress({ clock: systemClock, allowsPrivate: false, exceptions: [] });
+  onTestFinished(() => egress.close());
+  const models = openModels({ ...shared, config, random: Math.random, egress });
   onTestFinished(() => models.close());
   const workRoot = await mkdtemp(join(tmpdir(), "runnel-host-"));
   // Commands of a service of root run as another user, who has to pass through.
   await chmod(workRoot, 0o711);
   onTestFinished(() => rm(workRoot, { recursive: true, force: true }));
-  const selectTools = await openTools();
+  const selectTools = await openTools(egress);
   const thinking = createHostThinking({
     ...shared,
     config,
@@ -109,9 +111,7 @@ export async function ask<S extends DescMessage, Answer>(
   return await handler(create(schema, request), context);
 }
 
-async function openTools() {
-  const egress = createEgress({ clock: systemClock, allowsPrivate: false, exceptions: [] });
-  onTestFinished(() => egress.close());
+async function openTools(egress: Egress) {
   const jail = await findBubblewrap({ clock: systemClock, hidden: [], path: process.env.PATH ?? "" });
   const bash =
     "problem" in jail

@@ -1,0 +1,113 @@
+// A request as its model can take it: images and files that it does not read, or that a request has no room for, are replaced
+// by a placeholder. The newest ones come first, so a conversation with many images stays usable.
+
+import { mediaTypesOf } from "../catalogue.ts";
+import type { Model, ModelContent, ModelMedia, ModelMessage, ModelRequest, ModelText } from "../model.ts";
+import { sniffMediaType } from "./media-type.ts";
+import { describeMedia, joinText, placeholder } from "./placeholder.ts";
+import { Room } from "./room.ts";
+
+export interface FitOptions {
+  readonly model: Pick<Model, "provider" | "name" | "takesMediaOfTools">;
+  /** The provider loads images by their URLs itself, from a network that is not the operator's. */
+  readonly takesUrls: boolean;
+  /** The bytes of a URL, or why there are none. No more than `bytesMax` are read. */
+  readonly load: (url: URL, bytesMax: number) => Promise<Uint8Array | string>;
+}
+
+export async function fitRequest(request: ModelRequest, options: FitOptions): Promise<ModelRequest> {
+  const room = new Room();
+  const messages: ModelMessage[] = [];
+  for (const message of request.messages.toReversed()) {
+    messages.unshift(await fitMessage(message, options, room));
+  }
+  return { ...request, messages };
+}
+
+/** All of them replaced, for the same reason. */
+export function withoutMedia(request: ModelRequest, why: string): ModelRequest {
+  const replace = (part: ModelContent): ModelContent => ("data" in part ? placeholder(describeMedia(part), why) : part);
+  return {
+    ...request,
+    messages: request.messages.map((message) => withParts(message, partsOf(message)?.map(replace))),
+  };
+}
+
+export function hasMedia({ messages }: ModelRequest): boolean {
+  return messages.some((message) => partsOf(message)?.some((part) => "data" in part));
+}
+
+/** Why a model does not read something of this kind; undefined when it may. The type is unknown until the bytes are there. */
+export function whyUnread(
+  model: Pick<Model, "provider" | "name">,
+  type: ModelMedia["type"],
+  mediaType: string | undefined,
+): string | undefined {
+  const reads = mediaTypesOf(model).filter((each) => each.startsWith("image/") === (type === "image"));
+  if (reads.length === 0) {
+    return `this model does not read ${type}s`;
+  }
+  return mediaType === undefined || reads.includes(mediaType)
+    ? undefined
+    : `this model reads ${type}s of these types alone: ${reads.join(", ")}`;
+}
+
+async function fitMessage(message: ModelMessage, options: FitOptions, room: Room): Promise<ModelMessage> {
+  const fitted: ModelContent[] = [];
+  for (const part of (partsOf(message) ?? []).toReversed()) {
+    fitted.unshift("data" in part ? await fitMedia(part, message.role, options, room) : part);
+  }
+  return withParts(message, partsOf(message) && fitted);
+}
+
+function partsOf(message: ModelMessage): readonly ModelContent[] | undefined {
+  return message.role === "assistant" ? undefined : message.parts;
+}
+
+/** What is text alone goes out as text: not every server takes a list of parts. */
+export function withParts(message: ModelMessage, parts: readonly ModelContent[] | undefined): ModelMessage {
+  if (message.role === "assistant" || parts === undefined) {
+    return message;
+  }
+  return { ...message, text: joinText(parts), parts: parts.some((part) => "data" in part) ? parts : undefined };
+}
+
+async function fitMedia(
+  media: ModelMedia,
+  role: ModelMessage["role"],
+  options: FitOptions,
+  room: Room,
+): Promise<ModelMedia | ModelText> {
+  const { model, takesUrls } = options;
+  const why = whyUnread(model, media.type, undefined) ?? room.whyFull(0) ?? whyNotInTool(role, model);
+  if (why !== undefined) {
+    return placeholder(describeMedia(media), why);
+  }
+  if (media.data instanceof URL && takesUrls && media.type === "image") {
+    room.take(0);
+    return media;
+  }
+  const data = media.data instanceof URL ? await options.load(media.data, room.bytesMax) : media.data;
+  if (typeof data === "string") {
+    return placeholder(describeMedia(media), data);
+  }
+  return fitBytes(media, data, options, room);
+}
+
+function fitBytes(media: ModelMedia, data: Uint8Array, { model }: FitOptions, room: Room): ModelMedia | ModelText {
+  const sniffed = sniffMediaType(data);
+  const type = sniffed === undefined ? media.type : sniffed.startsWith("image/") ? "image" : "file";
+  const mediaType = sniffed ?? media.mediaType;
+  const why = room.whyFull(data.length) ?? whyUnread(model, type, sniffed ?? "");
+  if (why !== undefined) {
+    return placeholder({ type, name: media.name, mediaType, sizeBytes: data.length }, why);
+  }
+  room.take(data.length);
+  return { type, name: media.name, mediaType, data };
+}
+
+function whyNotInTool(role: ModelMessage["role"], { takesMediaOfTools }: FitOptions["model"]): string | undefined {
+  return role === "tool" && takesMediaOfTools !== true
+    ? "this model is given text alone as the result of a tool"
+    : undefined;
+}

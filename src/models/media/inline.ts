@@ -1,0 +1,36 @@
+// Bytes that came as text: base64, or a data URL.
+
+export interface Inline {
+  readonly bytes: Uint8Array;
+  /** As the data URL says; undefined when nothing was said. */
+  readonly mediaType: string | undefined;
+}
+
+/** Undefined for text that is neither base64 nor a data URL. Line breaks and missing padding do not matter. */
+export function decodeInline(text: string): Inline | undefined {
+  if (!isDataUrl(text)) {
+    return decodeBase64(text, undefined);
+  }
+  const comma = text.indexOf(",");
+  const [type = "", ...settings] = text.slice(dataScheme.length, Math.max(comma, 0)).split(";");
+  const isBase64 = settings.at(-1)?.trim().toLowerCase() === "base64";
+  return comma !== -1 && isBase64
+    ? decodeBase64(text.slice(comma + 1), type.trim().toLowerCase() || undefined)
+    : undefined;
+}
+
+const dataScheme = "data:";
+
+export function isDataUrl(text: string): boolean {
+  return text.slice(0, dataScheme.length).toLowerCase() === dataScheme;
+}
+
+function decodeBase64(text: string, mediaType: string | undefined): Inline | undefined {
+  const bare = text.replace(/\s+/g, "");
+  // One class of characters, so that a long text is read once.
+  if (bare === "" || !/^[A-Za-z0-9+/]*={0,2}$/.test(bare)) {
+    return undefined;
+  }
+  const bytes = Buffer.from(bare, "base64");
+  return bytes.length === 0 ? undefined : { bytes, mediaType };
+}

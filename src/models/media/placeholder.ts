@@ -1,0 +1,51 @@
+// The text that a model reads in place of an image or a file that it is not given. Pure.
+
+import type { ModelContent, ModelMedia, ModelText } from "../model.ts";
+
+export interface Described {
+  readonly type: ModelMedia["type"];
+  readonly name?: string | undefined;
+  readonly mediaType?: string | undefined;
+  readonly sizeBytes?: number | undefined;
+  /** Of its URL: paths and queries may hold secrets. */
+  readonly host?: string | undefined;
+}
+
+/** Such as `[image "cat.png" (image/png, 12,345 bytes): this model does not read images]`. */
+export function placeholder({ type, name, mediaType, sizeBytes, host }: Described, why: string): ModelText {
+  const facts = [
+    mediaType !== undefined && mediaTypePattern.test(mediaType) && mediaType,
+    sizeBytes !== undefined && `${sizeBytes.toLocaleString("en-US")} bytes`,
+    host,
+  ].filter(Boolean);
+  const words = [
+    type,
+    name !== undefined && JSON.stringify(name.slice(0, nameCharsMax)),
+    facts.length > 0 && `(${facts.join(", ")})`,
+  ];
+  return { type: "placeholder", text: `[${words.filter(Boolean).join(" ")}: ${why}]` };
+}
+
+const nameCharsMax = 128;
+const mediaTypePattern = /^[a-z]+\/[\w.+-]{1,100}$/i;
+
+export function describeMedia({ type, name, mediaType, data }: ModelMedia): Described {
+  const what = { type, name, mediaType };
+  return data instanceof URL ? { ...what, host: data.host } : { ...what, sizeBytes: data.length };
+}
+
+/** The text of a content, with each placeholder on lines of its own. */
+export function joinText(parts: readonly ModelContent[]): string {
+  let text = "";
+  let isPlaceholderLast = false;
+  for (const part of parts) {
+    if ("data" in part) {
+      continue;
+    }
+    const isPlaceholder = part.type === "placeholder";
+    const breaks = text !== "" && !text.endsWith("\n") && (isPlaceholder || isPlaceholderLast);
+    text += `${breaks ? "\n" : ""}${part.text}`;
+    isPlaceholderLast = isPlaceholder;
+  }
+  return text;
+}

@@ -1,0 +1,34 @@
+// What one request to a model still takes of images and files.
+
+import { mediaBytesMax, mediaItemsMax, mediaTotalBytesMax } from "./limits.ts";
+
+export class Room {
+  #items = mediaItemsMax;
+  #bytes = mediaTotalBytesMax;
+
+  get bytesMax(): number {
+    return Math.min(mediaBytesMax, this.#bytes);
+  }
+
+  take(sizeBytes: number): void {
+    this.#items -= 1;
+    this.#bytes -= sizeBytes;
+  }
+
+  /** Why there is none for an image or file of this size; undefined when there is. */
+  whyFull(sizeBytes: number): string | undefined {
+    if (this.#items <= 0) {
+      return `left out: a request carries at most ${mediaItemsMax} images and files, the newest ones`;
+    }
+    if (sizeBytes > mediaBytesMax) {
+      return `left out: an image or file has at most ${print(mediaBytesMax)} bytes`;
+    }
+    return sizeBytes > this.#bytes
+      ? `left out: a request carries at most ${print(mediaTotalBytesMax)} bytes of images and files, the newest ones`
+      : undefined;
+  }
+}
+
+function print(bytes: number): string {
+  return bytes.toLocaleString("en-US");
+}

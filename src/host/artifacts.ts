@@ -1,4 +1,4 @@
-// Artifacts: what this run has made, or another one of its conversation. Whatever else there is, is not there.
+// Artifacts: what this run or another one of its conversation has made, and what came with their events. No other exists here.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -96,10 +96,10 @@ function presentArtifact({ scope: { conversationId } }: HostRun, row: ArtifactRo
     ...(row.name !== null && { name: row.name }),
     ...(row.size_bytes !== null && { sizeBytes: BigInt(row.size_bytes) }),
     ...(row.sha256 !== null && { sha256: row.sha256 }),
-    source: "runner",
+    source: row.source,
     ...(row.scope !== null && conversationId !== undefined && { conversationId }),
     runId: row.run_id,
-    runnerId: row.runner_id,
+    ...(row.source === "runner" && { runnerId: row.runner_id }),
     createdAt: secondsOf(row.create_time),
     ...(row.expire_time !== null && { expiresAt: secondsOf(row.expire_time) }),
     metadata: row.metadata,

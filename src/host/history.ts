@@ -135,8 +135,8 @@ function presentItem(
     itemType: historyItemType,
     ...(item.content !== null && { content: item.content }),
     contentJson: item.content_json,
-    // What a run has made belongs to what its runner has said, not to what that was an answer to.
-    artifactRefs: item.role === "user" ? [] : artifacts.map(printReference),
+    // What a run has made belongs to what its runner has said, what came with its event to what that was an answer to.
+    artifactRefs: artifacts.filter(({ source }) => (source === "event") === (item.role === "user")).map(printReference),
     seq: BigInt(item.seq),
     cursor,
     createdAt: secondsOf(item.create_time),
@@ -145,8 +145,8 @@ function presentItem(
 }
 
 /** Without what its runner said of it for itself. */
-function printReference({ artifact_id, artifact_type, mime_type, name, size_bytes }: ArtifactRow): string {
-  return JSON.stringify({ artifact_id, artifact_type, mime_type, name, size: size_bytes, source: "runner" });
+function printReference({ artifact_id, artifact_type, mime_type, name, size_bytes, source }: ArtifactRow): string {
+  return JSON.stringify({ artifact_id, artifact_type, mime_type, name, size: size_bytes, source });
 }
 
 async function findArtifacts(

@@ -1,23 +1,27 @@
 // Messages as runners have them (LangBot AgentRunner Protocol v1, §7.2), as models take and give them.
 //
-// H1  What a model could not be given is refused with the place where it stands; nothing is left out in silence.
+// H1  What a model could not be given is refused with the place where it stands, or replaced by a placeholder that says so;
+//     nothing is left out in silence.
 // H2  What a provider wants back with its own words goes out as `provider_specific_fields` and comes back as it was.
 
 import { invalidField } from "../base/fault.ts";
 import { ObjectText, readObjectText, withArticle } from "../base/json/object-text.ts";
-import type { JsonNode } from "../base/json/text.ts";
-import type { ModelMessage, ModelToolCall, ModelToolDefinition } from "../models/model.ts";
+import { estimateMediaTokens } from "../models/catalogue.ts";
+import { joinText, placeholder } from "../models/media/placeholder.ts";
+import type { ModelContent, ModelMessage, ModelToolCall, ModelToolDefinition } from "../models/model.ts";
+import { assertFewInline, type ReadPart, readContent } from "./content.ts";
 
 export interface Conversation {
   /** All that was said as `system`, in order. */
   readonly system: string;
-  readonly messages: readonly ModelMessage[];
+  /** Artifacts are not loaded yet. */
+  readonly messages: readonly ModelMessage<ReadPart>[];
 }
 
 /** Throws INVALID_ARGUMENT. */
 export function readConversation(texts: readonly string[]): Conversation {
   const system: string[] = [];
-  const messages: ModelMessage[] = [];
+  const messages: ModelMessage<ReadPart>[] = [];
   const calls = new OpenCalls();
   for (const [index, text] of texts.entries()) {
     const message = readMessage(readObjectText(text, `messages[${index}]`), calls);
@@ -28,25 +32,39 @@ export function readConversation(texts: readonly string[]): Conversation {
     }
   }
   calls.assertAnswered();
+  assertFewInline(messages.flatMap(mediaOf), "messages");
   if (messages.length === 0) {
     throw invalidField("messages", "nothing was said: give at least one message that is not of role system");
   }
   return { system: system.join("\n\n"), messages };
 }
 
+export interface Countable {
+  readonly texts: readonly string[];
+  /** Of images and files. */
+  readonly mediaTokens: number;
+}
+
 /**
- * The texts of messages that need not be a conversation: runners count parts of one before they choose what to send. Throws
+ * Messages that need not be a conversation: runners count parts of one before they choose what to send. Throws
  * INVALID_ARGUMENT.
  */
-export function readTexts(texts: readonly string[]): string[] {
-  return texts.flatMap((text, index) => {
-    const message = readMessage(readObjectText(text, `messages[${index}]`), anyCalls);
-    if ("system" in message) {
-      return message.system;
-    }
-    const calls = message.role === "assistant" ? message.toolCalls : [];
-    return [message.text, ...calls.flatMap(({ name, argumentsJson }) => [name, argumentsJson])];
-  });
+export function readCountable(texts: readonly string[]): Countable {
+  const read = texts.map((text, index) => readMessage(readObjectText(text, `messages[${index}]`), anyCalls));
+  return {
+    texts: read.flatMap((message) => {
+      if ("system" in message) {
+        return message.system;
+      }
+      const calls = message.role === "assistant" ? message.toolCalls : [];
+      return [message.text, ...calls.flatMap(({ name, argumentsJson }) => [name, argumentsJson])];
+    }),
+    mediaTokens: read
+      .flatMap((message) => ("system" in message ? [] : mediaOf(message)))
+      .reduce((sum, part) => {
+        return sum + (part.type === "artifact" ? estimateMediaTokens(part.kind, undefined) : tokensOfMedia(part));
+      }, 0),
+  };
 }
 
 /** Throws INVALID_ARGUMENT. */
@@ -123,23 +141,25 @@ class OpenCalls {
   }
 }
 
-function readMessage(message: ObjectText, calls: Calls): ModelMessage | { readonly system: string } {
+type SaidMessage = ModelMessage<ReadPart>;
+
+function readMessage(message: ObjectText, calls: Calls): SaidMessage | { readonly system: string } {
   const role = message.requireText("role");
-  const text = readContent(message);
+  const content = readContent(message);
   switch (role) {
     case "system":
     case "developer":
-      return { system: text };
+      return { system: textAlone(content) };
     case "user":
       calls.assertAnswered();
-      return { role, text };
+      return { role, ...said(content) };
     case "assistant":
       calls.assertAnswered();
-      return { role, text, toolCalls: readCalls(message, calls), state: readState(message) };
+      return { role, text: textAlone(content), toolCalls: readCalls(message, calls), state: readState(message) };
     case "tool": {
       const toolCallId = message.requireText("tool_call_id");
       const toolName = calls.answer(`${message.field}.tool_call_id`, toolCallId);
-      return { role, toolCallId, toolName, text };
+      return { role, toolCallId, toolName, ...said(content) };
     }
     default:
       throw invalidField(
@@ -149,35 +169,35 @@ function readMessage(message: ObjectText, calls: Calls): ModelMessage | { readon
   }
 }
 
-/** Text, or a list of parts that are text. */
-function readContent(message: ObjectText): string {
-  const content = message.find("content");
-  if (content === undefined) {
-    return "";
-  }
-  switch (content.kind) {
-    case "string":
-      return content.value.toWellFormed();
-    case "array":
-      return content.items.map((item, index) => readPart(message, item, index)).join("");
-    default:
-      throw invalidField(
-        `${message.field}.content`,
-        `must be a string or a list of parts, not ${withArticle(content.kind)}`,
-      );
-  }
+/** Its text, and all of it when there is more. */
+function said(content: readonly ReadPart[]): { readonly text: string; readonly parts?: readonly ReadPart[] } {
+  const text = joinText(content.filter((part) => part.type !== "artifact"));
+  return content.some(isMedia) ? { text, parts: content } : { text };
 }
 
-function readPart(message: ObjectText, item: JsonNode, index: number): string {
-  const part = new ObjectText(message.text, `${message.field}.content[${index}]`, item);
-  const type = part.requireText("type");
-  if (type !== "text") {
-    throw invalidField(
-      `${part.field}.type`,
-      `is ${JSON.stringify(type.slice(0, 40))}: models are given text only; say it as a part of type text`,
-    );
-  }
-  return part.findText("text") ?? "";
+/** No provider takes images or files from its model or with its instructions. */
+function textAlone(content: readonly ReadPart[]): string {
+  const why = "models are given those of users and tools alone";
+  return joinText(
+    content.map((part): ModelContent => {
+      const type = part.type === "artifact" ? part.kind : part.type;
+      return isMedia(part) ? placeholder({ type: type === "image" ? type : "file", name: part.name }, why) : part;
+    }),
+  );
+}
+
+type MediaPart = Exclude<ReadPart, { readonly text: string }>;
+
+function isMedia(part: ReadPart): part is MediaPart {
+  return !("text" in part);
+}
+
+function mediaOf(message: SaidMessage): MediaPart[] {
+  return message.role === "assistant" ? [] : (message.parts ?? []).filter(isMedia);
+}
+
+function tokensOfMedia({ type, data }: Exclude<MediaPart, { readonly type: "artifact" }>): number {
+  return estimateMediaTokens(type, data instanceof URL ? undefined : data.length);
 }
 
 function readCalls(message: ObjectText, calls: Calls): ModelToolCall[] {

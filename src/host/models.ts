@@ -19,14 +19,15 @@ import type { Model, ModelFailure, ModelPart, ModelRequest, ModelToolCall, Model
 import type { RankedDocument, Reranker } from "../models/rerank/reranker.ts";
 import type { UsageTotals } from "../runs/usage.ts";
 import { type AccountDeps, type Asked, type AskingRun, openAccount } from "./account.ts";
+import { loadArtifacts } from "./load-artifacts.ts";
 import {
   printCallChunk,
   printLastChunk,
   printMessage,
   printTextChunk,
   readConversation,
+  readCountable,
   readFunctions,
-  readTexts,
 } from "./messages.ts";
 import { modelFault, withheldFault } from "./model-failure.ts";
 import { readResponseFormat } from "./response-format.ts";
@@ -61,7 +62,7 @@ export interface AnswerUsage {
 }
 
 export async function invokeModel(deps: ModelDeps, run: AskingRun, request: InvokeModelRequest): Promise<Answer> {
-  const asked = readAsked(deps, request);
+  const asked = await readAsked(deps, run, request);
   const calls: ModelToolCall[] = [];
   let text = "";
   for await (const part of converse(deps, run, asked)) {
@@ -88,7 +89,7 @@ export async function* invokeModelStream(
   run: AskingRun,
   request: InvokeModelStreamRequest,
 ): AsyncGenerator<AnswerPiece> {
-  const asked = readAsked(deps, request);
+  const asked = await readAsked(deps, run, request);
   const pieces = new Pieces();
   let toldMs = deps.clock.monotonicMs();
   for await (const part of converse(deps, run, asked)) {
@@ -154,8 +155,9 @@ export function countTokens(
     description,
     JSON.stringify(parameters),
   ]);
-  const chars = [...readTexts(messages), ...offered].reduce((sum, text) => sum + countCharacters(text), 0);
-  return Math.ceil(chars / charsPerToken);
+  const { texts, mediaTokens } = readCountable(messages);
+  const chars = [...texts, ...offered].reduce((sum, text) => sum + countCharacters(text), 0);
+  return Math.ceil(chars / charsPerToken) + mediaTokens;
 }
 
 interface AskedModel extends Asked {
@@ -163,17 +165,22 @@ interface AskedModel extends Asked {
   readonly model: Model;
 }
 
-function readAsked(
-  { resolveModel, maxTokens }: ModelDeps,
+async function readAsked(
+  { db, resolveModel, maxTokens }: ModelDeps,
+  run: AskingRun,
   { modelId, messages, functions, extraArgs }: InvokeModelRequest | InvokeModelStreamRequest,
-): AskedModel {
+): Promise<AskedModel> {
   const extra = readExtraArgs(extraArgs);
+  const model = findGranted(resolveModel, modelId);
+  const conversation = readConversation(messages);
+  const tools = readFunctions(functions);
   return {
     modelId,
-    model: findGranted(resolveModel, modelId),
+    model,
     request: {
-      ...readConversation(messages),
-      tools: readFunctions(functions),
+      system: conversation.system,
+      messages: await loadArtifacts(conversation.messages, { db, run, model }),
+      tools,
       temperature: undefined,
       ...extra,
       maxTokens: extra.maxTokens ?? maxTokens,

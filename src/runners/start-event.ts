@@ -14,6 +14,7 @@ import { Fault } from "../base/fault.ts";
 import { newUuid } from "../base/ids.ts";
 import { parseTraceParent } from "../base/trace-parent.ts";
 import { insertAgentEvent } from "../storage/agent-event.ts";
+import { putArtifact } from "../storage/artifact.ts";
 import { listBindingsOfScopes } from "../storage/binding.ts";
 import { advanceConversation } from "../storage/conversation.ts";
 import type { Db, Transaction } from "../storage/database.ts";
@@ -28,7 +29,7 @@ import { type Authorized, authorize, type ResourceFinder } from "./authorize.ts"
 import { bindingFromRow, resolveBinding, scopesOfEvent, timeoutOf } from "./binding.ts";
 import { buildContext, type ConversationPast, defaultSource, type StateSnapshot } from "./context.ts";
 import { type Era, isEra, printContext } from "./era.ts";
-import { firstCharacters, inputMessage, inputText } from "./event-message.ts";
+import { firstCharacters, inputMessage, inputText, type SaidMessage } from "./event-message.ts";
 import { scopeOfEvent } from "./event-scope.ts";
 import { assertStorable } from "./free-fields.ts";
 import { historyCursorScope } from "./history-cursor.ts";
@@ -63,6 +64,8 @@ const historyCharsMax = 4_000;
 export interface PreparedStart {
   readonly client: string;
   readonly event: AgentEvent;
+  /** What was said with the event; undefined when nothing was. */
+  readonly message: SaidMessage | undefined;
   readonly binding: Binding;
   readonly era: Era;
   /** Where its runner is dialled; undefined for one that dials in. */
@@ -80,6 +83,7 @@ export async function prepareStart(
   { client, event, traceParent }: Pick<PreparedStart, "client" | "event" | "traceParent">,
 ): Promise<PreparedStart> {
   assertStorable(AgentEventSchema, event, "event");
+  const message = inputMessage(event.input, () => newUuid(deps.clock.nowMs()));
   const rows = await listBindingsOfScopes(deps.db, { client, scopes: scopesOfEvent(event) });
   const binding = await withAgent(deps.db, client, resolveBinding(rows.map(bindingFromRow), event));
   const timeoutMs = timeoutOf(binding);
@@ -93,7 +97,19 @@ export async function prepareStart(
   const authorized = await authorize({ manifest: manifestFromBytes(runner.manifest), binding, scope }, deps.resources);
   const state = await readState(deps.db, scope, authorized);
   const address = runner.url === null ? undefined : await findRunnerAddress(deps.db, { client, runnerId });
-  return { client, event, binding, era: runner.era, address, scope, authorized, state, timeoutMs, traceParent };
+  return {
+    client,
+    event,
+    message,
+    binding,
+    era: runner.era,
+    address,
+    scope,
+    authorized,
+    state,
+    timeoutMs,
+    traceParent,
+  };
 }
 
 /** Queues the run; gives its id. Throws PAYLOAD_TOO_LARGE. */
@@ -160,7 +176,7 @@ async function placeEvent(
   { cursors }: StartEventDeps,
   placed: PlacedEvent,
 ): Promise<ConversationPast | undefined> {
-  const { client, event, scope, runId, text } = placed;
+  const { client, event, message, scope, runId, text } = placed;
   const { eventId, eventType } = event;
   const conversation = conversationKey(scope);
   if (conversation === undefined) {
@@ -168,7 +184,6 @@ async function placeEvent(
     await insertAgentEvent(trx, { runId, client, eventId, eventType, place: undefined, record });
     return undefined;
   }
-  const message = inputMessage(event.input);
   const items = message === undefined ? 0 : 1;
   const end = await advanceConversation(trx, { scope: conversation, client, items, events: 1 });
   if (message !== undefined) {
@@ -180,8 +195,12 @@ async function placeEvent(
       eventId,
       role: "user",
       content: text === "" ? undefined : firstCharacters(text, historyCharsMax),
-      contentJson: message,
+      contentJson: message.json,
     });
+    for (const media of message.media) {
+      const owner = { client, runId, runnerId: scope.runnerId, scope: conversation };
+      await putArtifact(trx, { ...owner, ...media, metadata: "{}", source: "event" });
+    }
   }
   const place = { scope: conversation, seq: end.last_event };
   const record = toBinary(AgentEventRecordSchema, recordOf(placed, end.last_event));

@@ -1,4 +1,4 @@
-// What runs have made. An id is a client's: the first run that names one has it, before there is anything behind it.
+// What runs have made, and what came with their events. An id is a client's: the first run that names one has it, before there is anything behind it.
 
 import { type Selectable, sql } from "kysely";
 import { uuidArray } from "./binary-array.ts";
@@ -47,6 +47,8 @@ export interface NewArtifact {
   /** A JSON object. */
   readonly metadata: string;
   readonly content: Uint8Array | undefined;
+  /** Undefined means `runner`. */
+  readonly source?: "event" | "runner" | undefined;
   /** How long it is kept; undefined for as long as its client's data is. */
   readonly keptMs?: number | undefined;
 }
@@ -64,14 +66,14 @@ export async function putArtifact(
   const content = artifact.content === undefined ? null : Buffer.from(artifact.content);
   const { rows } = await sql`
     insert into artifact (client, artifact_id, run_id, runner_id, scope, artifact_type, mime_type, name, size_bytes, sha256,
-      metadata, content, is_complete, create_time, expire_time)
+      metadata, content, is_complete, source, create_time, expire_time)
     values (${client}, ${artifactId}, ${runId}, ${runnerId}, ${scope}, ${artifact.artifactType},
       ${artifact.mimeType ?? null}, ${artifact.name ?? null}, ${artifact.sizeBytes ?? null}, ${artifact.sha256 ?? null},
-      ${artifact.metadata}, ${content}, true, clock_timestamp(),
+      ${artifact.metadata}, ${content}, true, ${artifact.source ?? "runner"}, clock_timestamp(),
       clock_timestamp() + ${artifact.keptMs ?? null}::float8 * interval '1 millisecond')
     on conflict (client, artifact_id) do update set scope = excluded.scope, artifact_type = excluded.artifact_type,
       mime_type = excluded.mime_type, name = excluded.name, size_bytes = excluded.size_bytes, sha256 = excluded.sha256,
-      metadata = excluded.metadata, content = excluded.content, is_complete = true, create_time = excluded.create_time,
+      metadata = excluded.metadata, content = excluded.content, is_complete = true, source = excluded.source, create_time = excluded.create_time,
       expire_time = excluded.expire_time
     where artifact.run_id = excluded.run_id and not artifact.is_complete
     returning true`.execute(trx);
@@ -169,6 +171,7 @@ const columns = sql.join(
     "size_bytes",
     "sha256",
     "metadata",
+    "source",
     "create_time",
     "expire_time",
   ].map((name) => sql.ref(name)),

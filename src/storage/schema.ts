@@ -431,6 +431,7 @@ export interface ArtifactTable {
   metadata: string;
   content: Uint8Array | null;
   is_complete: boolean;
+  source: Generated<string>;
   create_time: Generated<Date>;
   expire_time: Date | null;
 }

@@ -262,10 +262,16 @@ describe("messages", () => {
       /must be a JSON object/,
     ],
     [
-      "an image",
-      ['{"role":"user","content":[{"type":"image_url"}]}'],
+      "a part without a type",
+      ['{"role":"user","content":[{"text":"x"}]}'],
       "messages[0].content[0].type",
-      /given text only/,
+      /is missing/,
+    ],
+    [
+      "an image that is none",
+      ['{"role":"user","content":[{"type":"image_base64","image_base64":"?"}]}'],
+      "messages[0].content[0].image_base64",
+      /neither base64/,
     ],
     ["an answer to no call", [...hello, tool], "messages[1].tool_call_id", /answers no call/],
     ["an answer without its call's id", [...hello, '{"role":"tool"}'], "messages[1].tool_call_id", /is missing/],
@@ -549,6 +555,8 @@ describe("tokens", () => {
     expect(await count({ messages: [] })).toEqual({ tokens: 0n });
     expect(await count({ messages: [system] })).toEqual({ tokens: 2n });
     expect(await count({ messages: [told, asked] })).toEqual({ tokens: 3n });
+    const image = '{"role":"user","content":[{"type":"image_url","image_url":"https://files.example/a.png"}]}';
+    expect(await count({ messages: [system, image] })).toEqual({ tokens: 1_502n });
   });
 
   test("of bad messages are refused with their place", async () => {

@@ -9,6 +9,7 @@ import { firstCharacters, inputMessage, inputText } from "../../src/runners/even
 import { decide, fullEvent, type GrantCase } from "./granted.ts";
 import { manifestOf } from "./manifests.ts";
 
+const newId = () => "artifact-1";
 const past = { eventSeq: 7, itemSeq: 12, hasHistoryBefore: true, latestCursor: "cursor" };
 
 async function contextOf(asked: GrantCase = {}, parts: Partial<ContextParts> = {}) {
@@ -257,13 +258,21 @@ describe("what was said", () => {
   });
 
   test("is kept whole, with its parts as they were written", async () => {
-    expect(inputMessage(await inputOf({ text: 'say "a"' }))).toBe('{"role":"user","content":"say \\"a\\""}');
-    const contents = ['{ "type": "odd", "n": 9007199254740993 }'];
-    expect(inputMessage(await inputOf({ text: "a", contents, attachments: ['{"id":"f"}'] }))).toBe(
-      '{"role":"user","content":[{"type":"odd","n":9007199254740993}],"attachments":[{"id":"f"}]}',
+    const jsonOf = async (input: Parameters<typeof inputOf>[0]) => inputMessage(await inputOf(input), newId)?.json;
+    expect(await jsonOf({ text: 'say "a"' })).toBe('{"role":"user","content":"say \\"a\\""}');
+    const text = '{"type":"text","text":"a"}';
+    const contents = [text, '{ "type": "odd", "n": 9007199254740993 }'];
+    expect(await jsonOf({ text: "a", contents, attachments: ['{"id":"f"}'] })).toBe(
+      `{"role":"user","content":[${text},{"type":"odd","n":9007199254740993}],"attachments":[{"id":"f"}]}`,
     );
-    expect(inputMessage(await inputOf({ text: "" }))).toBeUndefined();
-    expect(inputMessage(undefined)).toBeUndefined();
+    expect(await jsonOf({ text: "a", contents: ['{"type":"odd"}'] })).toBe(
+      `{"role":"user","content":[${text},{"type":"odd"}]}`,
+    );
+    expect(await jsonOf({ attachments: ['{"id":"f"}'] })).toBe(
+      '{"role":"user","content":"","attachments":[{"id":"f"}]}',
+    );
+    expect(await jsonOf({ text: "" })).toBeUndefined();
+    expect(inputMessage(undefined, newId)).toBeUndefined();
   });
 
   test("is cut between characters, never inside one", () => {

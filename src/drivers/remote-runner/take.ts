@@ -4,6 +4,8 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ResultDisposition, type ResultVerdictSchema } from "#gen/runnel/v1/runner_service_pb.js";
 import { type ReportResultsResponse, ReportResultsResponseSchema } from "#gen/runnel/v1/runner_worker_service_pb.js";
+import { newUuid } from "../../base/ids.ts";
+import { MediaTaker } from "../../runners/inline-media.ts";
 import type { ReportedResults } from "../../runners/mailbox.ts";
 import type { RemoteRun } from "../../runners/remote-run.ts";
 import type { RunnerEnd } from "../../runners/results/effect.ts";
@@ -68,21 +70,28 @@ function effectsOf({ scope }: RemoteRun, { effects, kept }: IngestOutcome, nowMs
     return undefined;
   }
   const { client, runnerId, eventId } = scope;
+  const conversation = conversationKey(scope);
+  // Images and files of messages are kept once, as artifacts of the conversation.
+  const taker = new MediaTaker({ newId: () => newUuid(nowMs), source: "runner" });
+  const messages = effects.flatMap((effect) =>
+    effect.kind === "history" && conversation !== undefined
+      ? [{ role: effect.role, text: effect.text, json: taker.takeMessage(effect.message) }]
+      : [],
+  );
   return {
     client,
     runnerId,
     eventId,
-    conversation: conversationKey(scope),
+    conversation,
     states: effects.flatMap((effect) => {
       const owner = effect.kind === "state" ? stateKey(scope, effect.scope) : undefined;
       return effect.kind === "state" && owner !== undefined ? [{ owner, key: effect.key, value: effect.value }] : [];
     }),
-    artifacts: effects.flatMap((effect) =>
-      effect.kind === "artifact" ? [{ ...effect, artifactType: effect.type }] : [],
-    ),
-    messages: effects.flatMap((effect) =>
-      effect.kind === "history" ? [{ role: effect.role, text: effect.text, json: effect.message }] : [],
-    ),
+    artifacts: [
+      ...effects.flatMap((effect) => (effect.kind === "artifact" ? [{ ...effect, artifactType: effect.type }] : [])),
+      ...taker.media.map((media) => ({ ...media, metadata: "{}" })),
+    ],
+    messages,
     approvals: effects.flatMap((effect) => (effect.kind === "approval" ? [effect] : [])),
     verdicts: kept.map((verdict) => ({ ...verdict, sequence: Number(verdict.sequence) })),
     nowMs,

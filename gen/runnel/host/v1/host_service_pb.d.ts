@@ -110,8 +110,9 @@ export declare type InvokeModelRequest = Message<"runnel.host.v1.InvokeModelRequ
 
   /**
    * Messages as the protocol has them, each a JSON object, oldest first. Roles are `system` (all of them go before the others),
-   * `user`, `assistant` and `tool`; each call of an assistant is answered by a message of a tool. Content is text, or parts that
-   * are text.
+   * `user`, `assistant` and `tool`; each call of an assistant is answered by a message of a tool. Content is text, or elements
+   * of the protocol: text, images and files by their base64, by an http or https URL, or by the `artifact_id` of an artifact that
+   * the run may read. `attachments` of a message are read as well. What the model cannot be given is replaced by a placeholder.
    *
    * @generated from field: repeated string messages = 3;
    */
@@ -748,7 +749,8 @@ export declare type TranscriptItem = Message<"runnel.host.v1.TranscriptItem"> & 
   content?: string | undefined;
 
   /**
-   * The whole message, a JSON object.
+   * The whole message, a JSON object. Images and files in it are artifacts: in place of its data an element has `artifact_id`,
+   * `artifact_type`, `mime_type`, `name`, `size` and `source`, and an `artifact:` URL that models are given the content of.
    *
    * @generated from field: optional string content_json = 8;
    */
@@ -1252,7 +1254,7 @@ export declare type ArtifactMetadata = Message<"runnel.host.v1.ArtifactMetadata"
   sha256?: string | undefined;
 
   /**
-   * Who made it: `runner`.
+   * Where it comes from: a `runner` made it, or it came with the `event` of its run.
    *
    * @generated from field: string source = 7;
    */
@@ -1266,14 +1268,14 @@ export declare type ArtifactMetadata = Message<"runnel.host.v1.ArtifactMetadata"
   conversationId?: string | undefined;
 
   /**
-   * The run that made it.
+   * The run that made it, or with whose event it came.
    *
    * @generated from field: optional string run_id = 9;
    */
   runId?: string | undefined;
 
   /**
-   * The runner that made it.
+   * The runner that made it; unset for what came with an event.
    *
    * @generated from field: optional string runner_id = 10;
    */

@@ -20,13 +20,18 @@ export function sessionEvents(result: RunResult): readonly StreamSessionResponse
 
 function makeEvents(result: RunResult): StreamSessionResponse[] {
   const events = eventsOf(result);
-  const id = `${result.runId}.${result.sequence}`;
+  const id = printPosition(result.runId, result.sequence);
   return events.map((event, index) =>
     create(StreamSessionResponseSchema, index === events.length - 1 ? { id, event } : { event }),
   );
 }
 
-function eventsOf({ payload }: RunResult): Event[] {
+/** The id of the event that is made of this entry; `parsePosition` reads it. */
+function printPosition(runId: string, sequence: bigint): string {
+  return `${runId}.${sequence}`;
+}
+
+function eventsOf({ runId, payload }: RunResult): Event[] {
   switch (payload.case) {
     case "messageDelta":
       return textEvents(payload.value.chunk?.content ?? "");
@@ -34,6 +39,8 @@ function eventsOf({ payload }: RunResult): Event[] {
       return [{ case: "toolCall", value: { tool: payload.value.toolName, args: payload.value.parameters || "{}" } }];
     case "toolCallCompleted":
       return [toolResult(payload.value)];
+    case "turnRestarted":
+      return [{ case: "turnRestarted", value: { fromId: printPosition(runId, payload.value.fromSequence) } }];
     case "runCompleted":
       return [completed(payload.value)];
     case "runFailed":

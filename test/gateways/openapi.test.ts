@@ -226,6 +226,7 @@ test("a stream of events with payloads of their own tells each payload", () => {
     tool_result: { $ref: "#/components/schemas/ToolResultEvent" },
     error: { $ref: "#/components/schemas/ErrorEvent" },
     done: { $ref: "#/components/schemas/DoneEvent" },
+    turn_restarted: { $ref: "#/components/schemas/TurnRestartedEvent" },
   });
   expect(content.schema.description).toContain("- `tool_call`: `ToolCallEvent`");
 });

@@ -639,7 +639,8 @@ export declare type TurnStarted = Message<"runnel.v1.TurnStarted"> & {
 export declare const TurnStartedSchema: GenMessage<TurnStarted>;
 
 /**
- * `turn.restarted`: what the log says of this turn from `from_sequence` on is void and comes again.
+ * `turn.restarted`: the replica that ran a turn died or stopped, and the turn begins again. Every entry from `from_sequence` up
+ * to this one is void, for each reader that received it. The turn comes again behind this entry.
  *
  * @generated from message runnel.v1.TurnRestarted
  */

@@ -430,6 +430,14 @@ export declare type StreamSessionResponse = Message<"runnel.v1.StreamSessionResp
      */
     value: DoneEvent;
     case: "done";
+  } | {
+    /**
+     * Earlier events are void, because a turn began again. The Agent Runner document does not have this event.
+     *
+     * @generated from field: runnel.v1.TurnRestartedEvent turn_restarted = 7;
+     */
+    value: TurnRestartedEvent;
+    case: "turnRestarted";
   } | { case: undefined; value?: undefined };
 };
 
@@ -546,6 +554,31 @@ export declare type ErrorEvent = Message<"runnel.v1.ErrorEvent"> & {
  * Use `create(ErrorEventSchema)` to create a new message.
  */
 export declare const ErrorEventSchema: GenMessage<ErrorEvent>;
+
+/**
+ * The replica that ran a turn died or stopped, and the turn begins again: earlier events are void.
+ *
+ * Over SSE its data is `{"from_id":"<run_id>.<sequence>"}`. A reader drops every event that it received with this id or a later
+ * one, tool calls and their results included, and then takes what follows. The number behind the dot orders the ids of a run.
+ * `from_id` need not be the id of an event that the reader received. A reader that ignores this event shows the void text
+ * too; `output` of `done` never holds it.
+ *
+ * @generated from message runnel.v1.TurnRestartedEvent
+ */
+export declare type TurnRestartedEvent = Message<"runnel.v1.TurnRestartedEvent"> & {
+  /**
+   * Id of the first void event.
+   *
+   * @generated from field: string from_id = 1;
+   */
+  fromId: string;
+};
+
+/**
+ * Describes the message runnel.v1.TurnRestartedEvent.
+ * Use `create(TurnRestartedEventSchema)` to create a new message.
+ */
+export declare const TurnRestartedEventSchema: GenMessage<TurnRestartedEvent>;
 
 /**
  * The run ended.

@@ -1,9 +1,11 @@
 // Results as people read them.
 
 import type { Message } from "#gen/runnel/v1/message_pb.js";
-import type { RunResult } from "#gen/runnel/v1/result_pb.js";
+import type { RunResult, TurnRestarted } from "#gen/runnel/v1/result_pb.js";
 
 const shownCharsMax = 160;
+/** Enough of a void text to find where it begins. */
+const openingCharsMax = 40;
 
 /**
  * Shows the results of one run, in order. A whole message is shown where its chunks were not, or where it differs from them. With
@@ -31,9 +33,11 @@ export function createResultView({ isBegun }: { readonly isBegun: boolean }): (r
         const text = showMessage(textOf(payload.value.message));
         return text === "" ? "" : `${text}\n`;
       }
-      case "turnRestarted":
+      case "turnRestarted": {
+        const hint = showRestart(payload.value, streamed);
         [streamed, isCut] = ["", false];
-        return showPayload(payload);
+        return hint;
+      }
       case "runCompleted": {
         const text = textOf(payload.value.message);
         return `${text === "" || text === last ? "" : showMessage(text)}${showPayload(payload)}`;
@@ -57,8 +61,6 @@ function showPayload(payload: RunResult["payload"]): string {
       return `\n→ asks for ${shorten(`${payload.value.action} ${payload.value.target ?? ""}`)}\n`;
     case "approvalRequested":
       return `(waits for an approval: runnel runners approval ${payload.value.approvalId})\n`;
-    case "turnRestarted":
-      return "\n(the turn starts again on another replica)\n";
     case "runWaiting":
       return `\n(waits: ${payload.value.reason})\n`;
     case "runCompleted":
@@ -70,6 +72,12 @@ function showPayload(payload: RunResult["payload"]): string {
   }
 }
 
+/** What was printed cannot be taken back: says which text is void. */
+function showRestart({ turn }: TurnRestarted, opening: string): string {
+  const which = opening === "" ? "" : `, which begins with "${cut(opening, openingCharsMax)}"`;
+  return `\n(turn ${turn} starts again on another replica: ignore its text above${which})\n`;
+}
+
 function textOf(message: Message | undefined): string {
   const { content } = message ?? {};
   return content?.case === "parts"
@@ -79,6 +87,10 @@ function textOf(message: Message | undefined): string {
 
 /** One line, cut, without control characters that could act on a terminal. */
 export function shorten(text: string): string {
+  return cut(text, shownCharsMax);
+}
+
+function cut(text: string, charsMax: number): string {
   const line = text.replace(/[\p{Cc}\p{Cf}]+/gu, " ");
-  return line.length > shownCharsMax ? `${line.slice(0, shownCharsMax)}…` : line;
+  return line.length > charsMax ? `${line.slice(0, charsMax)}…` : line;
 }

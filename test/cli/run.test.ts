@@ -1,7 +1,7 @@
 // `run` and `tail` against a service in a process of its own: what they print, how they end, and what they survive.
 
 import { expect, test } from "vitest";
-import { startFakeProvider } from "../fakes/provider.ts";
+import { answer, startFakeProvider } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { testDatabase } from "../harness/database.ts";
 import { type ServiceProcess, startProcess } from "../harness/process.ts";
@@ -122,6 +122,31 @@ test("tail survives kill -9 and restart of the service", async () => {
   expect(sequences).toEqual(sequences.map((_, index) => index + 1));
   expect(JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "")).toHaveProperty("runCompleted");
   expect(await run.ended).toMatchObject({ code: 0, stdout });
+});
+
+// The model has said half of its answer when the service dies. The text cannot be taken back from a terminal or a pipe, so the
+// line between the two says what of it to ignore.
+test("run says which text is void when a turn starts again", async () => {
+  await using provider = await startFakeProvider();
+  provider.respond(async (wire) => {
+    wire.text("half of\nan answer");
+    await wire.hang();
+  }, answer("a whole answer"));
+  const environment = {
+    DATABASE_URL: await testDatabase(),
+    RUNNEL_PROVIDERS_OPENAI_KEY: "sk-test",
+    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
+  };
+  const first = await startProcess(environment);
+  const run = startCommand(["run", "hello", "--model", "gpt-4o", "--url", first.url]);
+  await until("half of the answer", () => run.stdout() === "half of\nan answer");
+  await first.kill();
+  await startProcess({ ...environment, RUNNEL_SERVER_PORT: new URL(first.url).port });
+  const { code, stdout } = await run.ended;
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /^half of\nan answer\n\(turn 1 starts again on another replica: ignore its text above, which begins with "half of an answer"\)\na whole answer\n✓ /,
+  );
 });
 
 async function startLongRun({ url }: ServiceProcess): Promise<{ run: RunningCommand; runId: string }> {

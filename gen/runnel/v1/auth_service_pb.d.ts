@@ -269,8 +269,9 @@ export declare const AuthService: GenService<{
    * should not hold a key: browsers.
    *
    * The ticket goes into the query of an SSE URL (`?ticket=`) or into `Authorization: Bearer`. It has to be used within
-   * 60 seconds; after its first use it is good for reconnects until `expire_time`. NOT_FOUND when there is no such session
-   * or run. A retry makes another ticket.
+   * 60 seconds; after its first use it is good for reconnects until `expire_time`. A stream that is open then goes on; a reconnect is
+   * UNAUTHENTICATED (TICKET_INVALID), and needs another ticket. NOT_FOUND when there is no such session or run. A retry makes
+   * another ticket.
    *
    * @generated from rpc runnel.v1.AuthService.CreateStreamTicket
    */

@@ -425,8 +425,9 @@ export declare const RunService: GenService<{
    * Streams the log of a run from any point: what is stored first, then what comes, until the terminal result.
    *
    * A response without results opens the stream at once and keeps it alive every 15 s. OK means that the terminal result
-   * was delivered. UNAVAILABLE (RESUME) means: call again with `after`. `after` beyond the end waits while the run is
-   * active and is OUT_OF_RANGE (OFFSET_BEYOND_END) when it has ended. Reading changes nothing; may be retried.
+   * was delivered. UNAVAILABLE (RESUME), and any failure of the connection, means: call again with `after`. What such a
+   * failure looks like differs by client, and docs/resuming.md lists the codes that end it. `after` beyond the end waits while the
+   * run is active and is OUT_OF_RANGE (OFFSET_BEYOND_END) when it has ended. Reading changes nothing; may be retried.
    *
    * @generated from rpc runnel.v1.RunService.TailRun
    */

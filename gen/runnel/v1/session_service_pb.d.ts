@@ -709,7 +709,8 @@ export declare const SessionService: GenService<{
    *
    * Waits when no message was sent yet; a session that is deleted before ends with `done` as cancelled. An event without
    * a member opens the stream at once and keeps it alive every 15 s. OK means that `done` was delivered. UNAVAILABLE
-   * (RESUME) means: call again with `after`. May be retried.
+   * (RESUME), and any failure of the connection, means: call again with `after`. What such a failure looks like differs by
+   * client, and docs/resuming.md lists the codes that end it. May be retried.
    *
    * @generated from rpc runnel.v1.SessionService.StreamSession
    */

@@ -1,0 +1,100 @@
+// The readers that docs/resuming.md and docs/authentication.md show, run as they stand there by a Node of their own.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { expect, onTestFinished } from "vitest";
+import { repositoryRoot } from "../../scripts/run-command.ts";
+
+const pages = ["docs/resuming.md", "docs/authentication.md"];
+
+/** Which of the pages' functions to call, and with what. */
+export type ReaderCall =
+  | { readonly follow: "run"; readonly target: string; readonly authorization: string; readonly runId: string }
+  | { readonly follow: "session"; readonly streamUrl: string; readonly ticketUrl: string };
+
+export interface ShownReader {
+  /** What it shows at the moment. */
+  readonly text: () => string;
+  /** What its function resolved with. */
+  readonly ended: Promise<unknown>;
+}
+
+const main = `
+import { Metadata } from "@grpc/grpc-js";
+import { EventSource } from "eventsource";
+import { followWithTickets } from "./page.js";
+import { connect, followRun } from "./run.js";
+
+globalThis.EventSource = EventSource;
+// An EventSource that waits for its reconnect does not keep the process alive.
+setInterval(() => {}, 60_000);
+
+function start(call, show) {
+  if (call.follow === "session") {
+    return followWithTickets(call.streamUrl, call.ticketUrl, show);
+  }
+  const metadata = new Metadata();
+  metadata.set("authorization", call.authorization);
+  return followRun(connect(call.target), metadata, call.runId, show);
+}
+
+const print = (line) => console.log(JSON.stringify(line));
+const follow = async (call, reader) => print({ reader, end: await start(call, (text) => print({ reader, text })) });
+await Promise.all(JSON.parse(process.argv[2]).map(follow));
+process.exit();
+`;
+
+/** Calls the functions of the pages, as they stand there, in a process of its own. It is killed with the test. */
+export async function startShownReaders(calls: readonly ReaderCall[]): Promise<ShownReader[]> {
+  const folder = await mkdtemp(join(tmpdir(), "runnel-page-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const texts = await Promise.all(pages.map((page) => readFile(join(repositoryRoot, page), "utf8")));
+  const blocks = [...texts.join("\n").matchAll(/```js\n\/\/ (\S+\.js)\n([\s\S]+?)```/g)];
+  expect(blocks.map(([, name]) => name)).toEqual(["text.js", "run.js", "session.js", "page.js"]);
+  const files = [...blocks.map(([, name = "", code = ""]) => [name, code] as const), ["main.js", main] as const];
+  await Promise.all(files.map(([name, code]) => writeFile(join(folder, name), code)));
+  await writeFile(join(folder, "package.json"), '{"type":"module"}');
+  await symlink(join(repositoryRoot, "node_modules"), join(folder, "node_modules"));
+  const child = spawn(process.execPath, [join(folder, "main.js"), JSON.stringify(calls)], {
+    // Where `proto/` is.
+    cwd: repositoryRoot,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(async () => {
+    if (child.exitCode === null && child.signalCode === null) {
+      const exited = once(child, "exit");
+      child.kill("SIGKILL");
+      await exited;
+    }
+  });
+  return watchReaders(calls.length, child.stdout);
+}
+
+function watchReaders(count: number, output: Readable): ShownReader[] {
+  const readers = Array.from({ length: count }, () => ({ text: "", ...Promise.withResolvers<unknown>() }));
+  const lines = createInterface({ input: output });
+  lines.on("line", (line) => {
+    const { reader, text, end } = JSON.parse(line);
+    const said = readers[reader] ?? expect.fail(line);
+    if (text === undefined) {
+      said.resolve(end);
+    } else {
+      said.text = text;
+    }
+  });
+  lines.on("close", () => {
+    for (const { reject } of readers) {
+      reject(new Error("the program ended before its readers did"));
+    }
+  });
+  return readers.map((each) => {
+    // A test that failed before does not wait for it.
+    each.promise.catch(() => {});
+    return { text: () => each.text, ended: each.promise };
+  });
+}

@@ -30,7 +30,7 @@ async function followSession(url: string, onEvent: (event: SseEvent) => void): P
 test("a reader whose stream never breaks ends with exactly the text of done", async () => {
   const cluster = await openCluster();
   const [owner, other] = [await cluster.start(), await cluster.start()];
-  const { sessionId } = await startRun(owner.client, "words=200 pace=10");
+  const { sessionId } = await startRun(owner.client, "words=200 pace=25");
   const copy = new SessionCopy();
   const events: SseEvent[] = [];
   const following = followSession(streamUrl(other.url, sessionId), (event) => {

@@ -207,35 +207,6 @@ describe("a request", () => {
       { role: "user", content: [{ type: "tool_result" }] },
     ]);
   });
-
-  test.each([
-    [{}, { type: "object" }],
-    [[], { type: "object" }],
-    [{ properties: { a: {} } }, { type: "object", properties: { a: {} } }],
-    [
-      { $defs: { b: { oneOf: [] } }, type: "object" },
-      { $defs: { b: { oneOf: [] } }, type: "object" },
-    ],
-  ])("says of the schema %j that it is of an object", async (parameters, sent) => {
-    const body = await send({ tools: [{ name: "zeta", description: "does", parameters }] });
-    expect(body.tools).toEqual([{ name: "zeta", description: "does", input_schema: sent }]);
-  });
-
-  test.each([
-    ["does", "does\n\nThe arguments"],
-    ["", "The arguments"],
-  ])("moves a choice at the top of a schema into the description %j", async (description, start) => {
-    const choice = { anyOf: [{ required: ["a"] }, { required: ["b"] }] };
-    const parameters = { type: "object", properties: { a: {}, b: {} }, ...choice };
-    const body = await send({ tools: [{ name: "zeta", description, parameters }] });
-    expect(body.tools).toEqual([
-      {
-        name: "zeta",
-        description: `${start} must also match this JSON Schema: ${JSON.stringify(choice)}`,
-        input_schema: { type: "object", properties: { a: {}, b: {} } },
-      },
-    ]);
-  });
 });
 
 describe("figures", () => {

@@ -132,6 +132,33 @@ describe.each(stages)("a response of $name", (stage) => {
     expect(files.connections).toBe(0);
   });
 
+  test.each([
+    [{}, { type: "object" }],
+    [{ properties: { a: {} } }, { type: "object", properties: { a: {} } }],
+    [
+      { type: "object", properties: { a: {} }, $defs: { b: { oneOf: [{}] } } },
+      { type: "object", properties: { a: {} }, $defs: { b: { oneOf: [{}] } } },
+    ],
+  ])("says of the schema %j that it is of an object", async (parameters, sent) => {
+    server.respond(stage.say("x"));
+    await Array.fromAsync(stream({ tools: [{ name: "zeta", description: "does", parameters }] }));
+    expect(stage.schemasOf(await server.request(0))).toEqual([sent]);
+  });
+
+  test.each([
+    ["does", "does\n\nThe arguments"],
+    ["", "The arguments"],
+  ])("moves a choice at the top of a schema into the description %j", async (description, start) => {
+    const choice = { anyOf: [{ required: ["a"] }, { required: ["b"] }], not: { required: ["c"] } };
+    const shape = { type: "object", properties: { a: {}, b: {} } };
+    server.respond(stage.say("x"));
+    await Array.fromAsync(stream({ tools: [{ name: "zeta", description, parameters: { ...shape, ...choice } }] }));
+    const sent = await server.request(0);
+    expect(stage.schemasOf(sent)).toEqual([shape]);
+    const text = `${start} must also match this JSON Schema: ${JSON.stringify(choice)}`;
+    expect(JSON.stringify(sent.body)).toContain(JSON.stringify(text));
+  });
+
   test("offers tools in their order, with their schemas unharmed", async () => {
     server.respond(stage.say("x"));
     const tools = ["zeta", "alpha"].map((name) => ({ name, description: `does ${name}`, parameters: schema }));

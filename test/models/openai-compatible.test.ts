@@ -130,7 +130,7 @@ describe("the request", () => {
     expect(JSON.stringify(body.tools)).toBe(
       JSON.stringify([
         { type: "function", function: { name: "zeta", description: "last first", parameters } },
-        { type: "function", function: { name: "alpha", description: "", parameters: {} } },
+        { type: "function", function: { name: "alpha", description: "", parameters: { type: "object" } } },
       ]),
     );
   });

@@ -2,7 +2,6 @@
 
 import type { LanguageModelV4CallOptions, LanguageModelV4Message } from "@ai-sdk/provider";
 import type { ResponseFormat } from "../model.ts";
-import { adaptTool } from "./tool.ts";
 
 type Prompt = readonly LanguageModelV4Message[];
 
@@ -15,7 +14,6 @@ export function adaptCall(
     ...call,
     ...(isEnforceable(format) && { responseFormat }),
     prompt: markForCache(call.prompt.flatMap(dropEmpty)),
-    ...(call.tools === undefined ? {} : { tools: call.tools.map(adaptTool) }),
     providerOptions: {
       anthropic: {
         // Otherwise arguments come sooner but unchecked, by a field of each tool that only the service itself knows.

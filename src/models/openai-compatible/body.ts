@@ -1,5 +1,5 @@
 // A ModelRequest as the body of a Chat Completions request. Keeps the order of messages, calls and tools; arguments and
-// schemas go out as they are.
+// schemas go out as they are, but for choices at the top of a schema.
 
 import type {
   ModelContent,
@@ -10,6 +10,7 @@ import type {
   ModelToolDefinition,
   ResponseFormat,
 } from "../model.ts";
+import { adaptTool } from "../wire/tool.ts";
 import { adaptParameters } from "./parameters.ts";
 import { readState } from "./state.ts";
 
@@ -86,6 +87,7 @@ function chatFormat(format: ResponseFormat): object {
   return { type: "json_schema", json_schema: { name, description, strict, schema } };
 }
 
-function chatTool({ name, description, parameters }: ModelToolDefinition): object {
+function chatTool(tool: ModelToolDefinition): object {
+  const { name, description, parameters } = adaptTool(tool);
   return { type: "function", function: { name, description, parameters } };
 }

@@ -2,6 +2,7 @@
 
 import type { LanguageModelV4CallOptions, LanguageModelV4FilePart, LanguageModelV4Message } from "@ai-sdk/provider";
 import type { ModelContent, ModelMedia, ModelMessage, ModelRequest, ModelToolCall, ResponseFormat } from "../model.ts";
+import { adaptTool } from "../wire/tool.ts";
 import { readState } from "./replay.ts";
 
 export function toCallOptions(
@@ -14,7 +15,7 @@ export function toCallOptions(
     prompt: [...toSystemMessages(request.system), ...messages],
     maxOutputTokens: request.maxTokens,
     ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
-    tools: request.tools.map((tool) => ({
+    tools: request.tools.map(adaptTool).map((tool) => ({
       type: "function",
       name: tool.name,
       description: tool.description,

@@ -95,9 +95,16 @@ function checkAgent(deps: ServiceDeps, session: SessionRow, callback: Callback |
     });
   }
   const { client, name } = session;
-  const tools = deps.selectTools(agent.tools, { client, name, callback });
+  const problems: string[] = [];
+  const tools = deps.selectTools(agent.tools, { client, name, callback }, (problem) => problems.push(problem));
+  if (problems.length > 0) {
+    deps.events.toolsMended({ client, session: name, problems: problems.slice(0, problemsToldMax) });
+  }
   return tools.map((tool) => tool.name);
 }
+
+/** Of one message: what a client writes must not flood the log. */
+const problemsToldMax = 10;
 
 async function assertFirstMessage(trx: Transaction, session: SessionRow): Promise<void> {
   const { latest_run_id: id, client, name } = session;

@@ -177,6 +177,11 @@ export const catalogue = {
     "debug",
     "A tool call is over.",
   ),
+  toolsMended: row<{ client: string; session: string; problems: readonly string[] }>(
+    "tools.mended",
+    "warn",
+    "Schemas of a session's remote tools are wrong in part: a keyword or a whole tool was left out, or arguments are not checked.",
+  ),
   commandKilled: row<{ limit: string }>(
     "command.killed",
     "none",

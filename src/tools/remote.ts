@@ -2,7 +2,7 @@
 //
 // R1  Every attempt is signed anew, with a nonce of its own; all attempts of one call carry the same idempotency key.
 // R2  A call is tried again after 5xx, network errors and timeouts, and after a crash; whatever else comes back is its end.
-// R3  Arguments leave the service only when they are what the tool's schema asks for.
+// R3  Arguments that break the tool's schema never leave the service. A schema that cannot be checked is the host's to check.
 
 import type { Clock } from "../base/clock.ts";
 import { EgressFailure } from "../egress/failure.ts";

@@ -1,155 +1,167 @@
-// The JSON Schemas that callers describe their tools by: the draft is 2020-12, or 07 where `$schema` says so. A schema is
-// user input, so its size, the time to compile it and the time of a check are bounded, its patterns run on an engine
-// without backtracking, and its references lead nowhere but into itself.
+// The JSON Schemas that callers describe their tools by. What is no schema of draft 2020-12 is mended (`mend-schema.ts`).
+// A schema is user input, so its size, the time to compile it and the time of a check are bounded, its patterns run on an
+// engine without backtracking, and its references lead nowhere but into itself. A schema that cannot be compiled within
+// these limits is still told to the model; its tool's arguments are then not checked here.
 
-import { Ajv, type AnySchemaObject, type ErrorObject, type Options, type ValidateFunction } from "ajv";
+import type { ErrorObject, Options, ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { RE2JS } from "re2js";
 import { isDeeper } from "./depth.ts";
+import { mendParameters } from "./mend-schema.ts";
+import { type Fields, isFields } from "./sub-schemas.ts";
 import { runInTime } from "./time-box.ts";
 
 export interface ArgumentsSchema {
-  /** As the model is told. */
+  /** As the model is told: an object of draft 2020-12. */
   readonly parameters: object;
-  /** What is wrong with arguments, worded for the model; undefined when nothing is. */
+  /** What was left out of the schema, and why arguments are not checked, in words for an operator. */
+  readonly problems: readonly string[];
+  /** What is wrong with arguments, worded for the model; undefined when nothing is, and when they are not checked. */
   findProblem(args: unknown): string | undefined;
 }
 
-/** Larger ones describe no tool, and take longer to compile than a message may. */
-export const schemaBytesMax = 65_536;
+/** Why there is no schema. `isInvalid`: the text is no JSON object. Otherwise it is one that no provider takes. */
+export interface SchemaProblem {
+  readonly problem: string;
+  readonly isInvalid: boolean;
+}
+
+/** Larger ones take longer to compile than a message may, so their arguments are not checked. */
+export const checkedBytesMax = 65_536;
 
 const depthMax = 64;
 
 /** Of one check. Honest ones take less than a millisecond. */
 export const checkTimeMs = 500;
 
-/** A problem is for whoever sent the schema. What was compiled before takes no time. */
-export function readSchema(text: string, timeoutMs: number): ArgumentsSchema | { readonly problem: string } {
-  const schema = compiled.get(text) ?? parseAndCompile(text, timeoutMs);
-  if (!("problem" in schema)) {
-    keep(text, schema);
+/** Takes no time for a schema that was read before. */
+export function readSchema(text: string, timeoutMs: number): ArgumentsSchema | SchemaProblem {
+  const found = known.get(text);
+  return found === undefined ? parse(text, timeoutMs) : keep(text, found);
+}
+
+/** The messages of a session bring the same schemas again and again. The code of one may take some hundred KiB. */
+const knownMax = 128;
+const known = new Map<string, ArgumentsSchema>();
+
+function keep(text: string, schema: ArgumentsSchema): ArgumentsSchema {
+  known.delete(text);
+  known.set(text, schema);
+  const [leastRecent] = known.keys();
+  if (known.size > knownMax && leastRecent !== undefined) {
+    known.delete(leastRecent);
   }
   return schema;
 }
 
-/** The messages of a session bring the same schemas again and again. The code of one may take some hundred KiB. */
-const compiledMax = 128;
-const compiled = new Map<string, ArgumentsSchema>();
-
-function keep(text: string, schema: ArgumentsSchema): void {
-  compiled.delete(text);
-  compiled.set(text, schema);
-  const [leastRecent] = compiled.keys();
-  if (compiled.size > compiledMax && leastRecent !== undefined) {
-    compiled.delete(leastRecent);
+function parse(text: string, timeoutMs: number): ArgumentsSchema | SchemaProblem {
+  const given = parseObject(text);
+  if (given === undefined) {
+    return { problem: "parameters must be a JSON Schema of an object", isInvalid: true };
   }
-}
-
-function parseAndCompile(text: string, timeoutMs: number): ArgumentsSchema | { readonly problem: string } {
-  const sizeBytes = Buffer.byteLength(text);
-  if (sizeBytes > schemaBytesMax) {
-    return { problem: `parameters are too large: ${sizeBytes} bytes (max ${schemaBytesMax})` };
+  if (isDeeper(given, depthMax)) {
+    return { problem: `parameters are nested more than ${depthMax} levels deep`, isInvalid: false };
   }
-  const schema = parseSchema(text);
-  if (schema === undefined) {
-    return { problem: "parameters must be a JSON Schema of an object" };
+  const problems: string[] = [];
+  const parameters = mendParameters(given, (problem) => problems.push(problem.slice(0, problemCharsMax)));
+  if (parameters === undefined) {
+    return { problem: `parameters must be of an object, not of ${JSON.stringify(given.type)}`, isInvalid: false };
   }
-  if (isDeeper(schema, depthMax)) {
-    return { problem: `parameters are nested more than ${depthMax} levels deep` };
+  const compiled = compile(parameters, { sizeBytes: Buffer.byteLength(text), timeoutMs, problems });
+  if ("validate" in compiled) {
+    return keep(text, { parameters, problems, findProblem: (args) => findViolation(compiled.validate, args) });
   }
-  try {
-    const draft = draftOf(schema);
-    const done = runInTime(timeoutMs, () => compile(schema, draft));
-    if (done === undefined) {
-      return { problem: "parameters take too long to compile: make the schema smaller, or try again" };
-    }
-    const parameters = Object.keys(schema).length === 0 ? { type: "object", properties: {} } : schema;
-    return { parameters, findProblem: (args) => findViolation(done.result, args) };
-  } catch (error) {
-    return { problem: `parameters are not a valid JSON Schema: ${describe(error)}` };
-  }
+  const why = `arguments are not checked: ${compiled.problem}`;
+  const unchecked = { parameters, problems: [...problems, why], findProblem: () => undefined };
+  // A machine that is less busy may find the time.
+  return compiled.isPassing ? unchecked : keep(text, unchecked);
 }
 
 /** No text and an empty array, which is how PHP writes an empty object, mean no arguments. */
-function parseSchema(text: string): AnySchemaObject | undefined {
-  let value: unknown;
+function parseObject(text: string): Fields | undefined {
   try {
-    value = JSON.parse(text.trim() === "" ? "{}" : text, mendEmptyObject);
+    const value: unknown = JSON.parse(text.trim() === "" ? "{}" : text);
+    const isEmpty = Array.isArray(value) && value.length === 0;
+    return isEmpty ? {} : isFields(value) ? value : undefined;
   } catch {
     return undefined;
   }
-  if (Array.isArray(value) && value.length === 0) {
-    return {};
-  }
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject && takesObjects(value as { type?: unknown }) ? (value as AnySchemaObject) : undefined;
 }
 
-function mendEmptyObject(key: string, value: unknown): unknown {
-  return Array.isArray(value) && value.length === 0 && keywordsOfObjects.has(key) ? {} : value;
+interface Compilation {
+  readonly sizeBytes: number;
+  readonly timeoutMs: number;
+  /** Gets what was left out of the schema. */
+  readonly problems: string[];
 }
 
-/** Keywords whose value is an object of schemas. */
-const keywordsOfObjects: ReadonlySet<string> = new Set(["properties", "patternProperties", "$defs", "definitions"]);
-
-function takesObjects({ type }: { readonly type?: unknown }): boolean {
-  return type === undefined || type === "object" || (Array.isArray(type) && type.includes("object"));
-}
-
-interface Draft {
-  readonly pattern: RegExp;
-  /** Says only whether a schema is one. It compiles nothing but the draft's own schema. */
-  readonly judge: Ajv;
-  /** A new one for each schema: what is compiled stays with its compiler for good. */
-  readonly createCompiler: () => Ajv;
-}
-
-function draftOf({ $schema = "https://json-schema.org/draft/2020-12/schema" }: { readonly $schema?: unknown }): Draft {
-  const draft = drafts.find(({ pattern }) => typeof $schema === "string" && pattern.test($schema));
-  if (draft === undefined) {
-    throw new Error(`$schema ${JSON.stringify($schema)} is not known: use draft 2020-12 or draft-07`);
+function compile(
+  parameters: Record<string, unknown>,
+  { sizeBytes, timeoutMs, problems }: Compilation,
+): { readonly validate: ValidateFunction } | { readonly problem: string; readonly isPassing: boolean } {
+  if (sizeBytes > checkedBytesMax) {
+    return { problem: `the schema has ${sizeBytes} bytes (max ${checkedBytesMax})`, isPassing: false };
   }
   // Here it gets ready, where nothing ends it half-way.
-  draft.judge.validateSchema({});
-  return draft;
+  void judge.validateSchema({});
+  try {
+    const done = runInTime(timeoutMs, () => {
+      problems.push(...dropInvalid(parameters));
+      return new Ajv2020(compilerOptions).compile(parameters);
+    });
+    return done === undefined
+      ? { problem: "the schema takes too long to compile", isPassing: true }
+      : { validate: done.result };
+  } catch (error) {
+    return { problem: describe(error), isPassing: false };
+  }
 }
 
-/** Throws what is wrong. */
-function compile(schema: AnySchemaObject, { judge, createCompiler }: Draft): ValidateFunction {
-  if (judge.validateSchema(schema) !== true) {
-    throw new Error(judge.errorsText(judge.errors, { dataVar: "parameters" }));
+/** Takes away each keyword whose value the draft forbids, which providers refuse as well. */
+function dropInvalid(schema: Record<string, unknown>): string[] {
+  if (judge.validateSchema(schema) === true) {
+    return [];
   }
-  return createCompiler().compile(schema);
+  const dropped = new Map((judge.errors ?? []).map(({ instancePath, message = "" }) => [instancePath, message]));
+  for (const path of dropped.keys()) {
+    dropKeyword(schema, path.split("/").slice(1));
+  }
+  return [...dropped].slice(0, droppedToldMax).map(([path, message]) => `${path} ${message}: it was left out`);
+}
+
+const droppedToldMax = 10;
+
+/** What is wrong inside of a list takes the whole list away. */
+function dropKeyword(schema: Record<string, unknown>, [step = "", ...rest]: readonly string[]): void {
+  const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
+  const value = Object.hasOwn(schema, name) ? schema[name] : undefined;
+  if (rest.length > 0 && isFields(value)) {
+    dropKeyword(value, rest);
+  } else if (rest.length > 1 && Array.isArray(value) && isFields(value[Number(rest[0])])) {
+    dropKeyword(value[Number(rest[0])], rest.slice(1));
+  } else {
+    delete schema[name];
+  }
 }
 
 const problemCharsMax = 500;
 
 const lenient = { strict: false, logger: false, validateFormats: false } as const satisfies Options;
 
+/** Says only whether a schema is one. It compiles nothing but the draft's own schema. */
+const judge = new Ajv2020({ ...lenient, allErrors: true });
+
+/** For a new compiler each time: what is compiled stays with its compiler for good. */
 const compilerOptions: Options = {
   ...lenient,
   meta: false,
   validateSchema: false,
-  addUsedSchema: false,
   // Else the code grows with each reference to a large part; and polishing the code takes longer than running it.
   inlineRefs: false,
   code: { optimize: false, regExp: Object.assign(compilePattern, { code: "" }) },
   // `required: ["toString"]` is not met by what every object has.
   ownProperties: true,
 };
-
-const drafts: readonly Draft[] = [
-  {
-    pattern: /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/,
-    judge: new Ajv2020(lenient),
-    createCompiler: () => new Ajv2020(compilerOptions),
-  },
-  {
-    pattern: /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/,
-    judge: new Ajv(lenient),
-    createCompiler: () => new Ajv(compilerOptions),
-  },
-];
 
 function compilePattern(pattern: string): { test(text: string): boolean; toString(): string } {
   let expression: RE2JS;

@@ -18,8 +18,15 @@ export interface ToolSession {
   readonly callback: Callback | undefined;
 }
 
-/** The built-in tools first, each kind in the order asked for, which is the order that providers cache by. */
-export type SelectTools = (tools: AgentTools | undefined, session: ToolSession) => readonly Tool[];
+/**
+ * The built-in tools first, each kind in the order asked for, which is the order that providers cache by. A remote tool whose
+ * schema no provider takes is left out. `tell` gets what was left out, of the tools and of their schemas.
+ */
+export type SelectTools = (
+  tools: AgentTools | undefined,
+  session: ToolSession,
+  tell?: (problem: string) => void,
+) => readonly Tool[];
 
 export interface SelectToolsOptions {
   readonly selectBuiltin: (names: readonly string[]) => readonly Tool[];
@@ -37,17 +44,27 @@ export interface SelectToolsOptions {
 }
 
 export function createSelectTools(options: SelectToolsOptions): SelectTools {
-  return (tools, session) => {
+  return (tools, session, tell = () => {}) => {
     const selected = new Map(options.selectBuiltin(tools?.builtin ?? []).map((tool) => [tool.name, tool]));
     const host = hostOf(session, options);
     const startMs = options.clock.monotonicMs();
+    const names = new Set(selected.keys());
     for (const remote of tools?.remote ?? []) {
+      const { name } = remote;
       const leftMs = compileTimeMs - (options.clock.monotonicMs() - startMs);
-      const tool = openRemoteTool(remote, session, { host, leftMs }, options);
-      if (selected.has(tool.name)) {
-        throw failed(`register remote ${tool.name}: tool already registered: ${tool.name}`);
+      const tool = openRemoteTool(
+        remote,
+        session,
+        { host, leftMs, tell: (problem) => tell(`${name}: ${problem}`) },
+        options,
+      );
+      if (names.has(name)) {
+        throw failed(`register remote ${name}: tool already registered: ${name}`);
       }
-      selected.set(tool.name, tool);
+      names.add(name);
+      if (tool !== undefined) {
+        selected.set(name, tool);
+      }
     }
     return [...selected.values()];
   };
@@ -71,12 +88,19 @@ function hostOf(session: ToolSession, options: SelectToolsOptions): RemoteHost {
   };
 }
 
+interface RemoteOpening {
+  readonly host: RemoteHost;
+  readonly leftMs: number;
+  readonly tell: (problem: string) => void;
+}
+
+/** Returns undefined for a tool that no provider would take. */
 function openRemoteTool(
   { name, description, parameters }: RemoteTool,
   { client }: ToolSession,
-  { host, leftMs }: { readonly host: RemoteHost; readonly leftMs: number },
+  { host, leftMs, tell }: RemoteOpening,
   { egress, canSign }: SelectToolsOptions,
-): Tool {
+): Tool | undefined {
   const refuse = (problem: string, field?: string): Fault => failed(`create remote tool ${name}: ${problem}`, field);
   if (!/^[a-zA-Z][a-zA-Z0-9_]*$/.test(name)) {
     throw refuse(`invalid tool name ${JSON.stringify(name)}: must match [a-zA-Z][a-zA-Z0-9_]*`);
@@ -93,8 +117,13 @@ function openRemoteTool(
   }
   const schema = readSchema(parameters, leftMs);
   if ("problem" in schema) {
-    throw refuse(schema.problem);
+    if (schema.isInvalid) {
+      throw refuse(schema.problem);
+    }
+    tell(`the tool was left out: ${schema.problem}`);
+    return undefined;
   }
+  schema.problems.forEach(tell);
   return createRemoteTool({ name, description, schema, host });
 }
 

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, inject, onTestFinished, test } from "vitest";
+import { readSchema } from "../../src/tools/schema.ts";
 import { modelFlags } from "../conformance/stage.ts";
 import { runProgram, startProgram } from "../external/program.ts";
 import { answer, callTools, startFakeProvider } from "../fakes/provider.ts";
@@ -92,6 +93,37 @@ test.runIf(hasPhp)("the document's PHP is told why it may not call", async () =>
   const service = await startService({ authApiKeys: [], authHmacSecret: "another secret than that" });
   const args = [pathOf("client.php"), service.url, secret, "https://app.example", "find it"];
   await expect(runProgram("php", args)).rejects.toThrow('php ended with 1: 401: {"error":"invalid signature"}');
+});
+
+test.runIf(hasPhp)("what PHP makes of schemas is mended before a model reads it", async () => {
+  const { stdout } = await runProgram("php", [pathOf("schemas.php")]);
+  const written = Object.entries(JSON.parse(stdout.toString()) as Record<string, unknown>);
+  const read = written.map(([name, schema]) => [name, readSchema(JSON.stringify(schema), 20_000)]);
+  expect(read.map(([, schema]) => schema)).toEqual(
+    read.map(() => ({ parameters: expect.anything(), problems: [], findProblem: expect.any(Function) })),
+  );
+  expect(Object.fromEntries(read)).toMatchObject({
+    no_arguments: { parameters: { type: "object", properties: {}, required: [] } },
+    reflected: {
+      parameters: {
+        properties: {
+          id: { type: "integer" },
+          note: { type: ["string", "null"] },
+          all: { type: "boolean" },
+          tags: { type: "array", items: {} },
+        },
+        required: ["id", "note"],
+      },
+    },
+    filtered: {
+      parameters: {
+        properties: { id: { type: "integer" }, tags: { type: "array", items: {} } },
+        required: ["id", "tags"],
+      },
+    },
+    old_draft: { parameters: { properties: { price: { type: "number", exclusiveMinimum: 0 } } } },
+    tree: { parameters: { properties: { children: { type: "array", items: { $ref: "#" } } } } },
+  });
 });
 
 test.runIf(hasPhp)("a controller as the document's answers what is signed, once, and nothing else", async () => {

@@ -1,18 +1,14 @@
-// Schemas of callers' tools: what they mean for arguments, what is no schema, and what costs too much.
+// Schemas of callers' tools: what they mean for arguments, what is no schema, and what costs too much. How schemas are mended:
+// `mend-schema.test.ts`.
 
 import { describe, expect, test } from "vitest";
-import { type ArgumentsSchema, readSchema, schemaBytesMax } from "../../src/tools/schema.ts";
+import { type ArgumentsSchema, checkedBytesMax, readSchema } from "../../src/tools/schema.ts";
 
 const timeoutMs = 20_000;
 
 function schemaOf(value: unknown): ArgumentsSchema {
   const schema = readSchema(typeof value === "string" ? value : JSON.stringify(value), timeoutMs);
   return "problem" in schema ? expect.fail(schema.problem) : schema;
-}
-
-function problemOf(value: unknown): string {
-  const schema = readSchema(typeof value === "string" ? value : JSON.stringify(value), timeoutMs);
-  return "problem" in schema ? schema.problem : expect.fail("it was taken");
 }
 
 describe("what the model is told", () => {
@@ -35,11 +31,6 @@ describe("what the model is told", () => {
   test.each(["", " ", "[]", "{}"])("of %j is an object without properties", (text) => {
     expect(schemaOf(text).parameters).toEqual({ type: "object", properties: {} });
     expect(schemaOf(text).findProblem({ any: 1 })).toBeUndefined();
-  });
-
-  test("is an empty object where PHP wrote an empty array for one", () => {
-    const sent = '{"type":"object","properties":[],"required":[]}';
-    expect(schemaOf(sent).parameters).toEqual({ type: "object", properties: {}, required: [] });
   });
 });
 
@@ -74,13 +65,25 @@ describe("arguments", () => {
   test("that are right have no problem, whatever the draft", () => {
     expect(schemaOf(nested).findProblem({ a: [3, 4] })).toBeUndefined();
     expect(schemaOf({ properties: { p: { pattern: "^\\d{3}\\u0041$" } } }).findProblem({ p: "123A" })).toBeUndefined();
-    const tuple = { items: [{ type: "string" }], additionalItems: false };
+    const tuple = { type: "array", items: [{ type: "string" }], additionalItems: false };
     const old = { $schema: "http://json-schema.org/draft-07/schema#", properties: { a: tuple } };
     expect(schemaOf(old).findProblem({ a: ["x"] })).toBeUndefined();
     expect(schemaOf(old).findProblem({ a: ["x", "y"] })).toMatch(/must NOT have more than 1 items/);
     const prefix = { prefixItems: [{ type: "string" }], items: false };
     const late = { $schema: "https://json-schema.org/draft/2020-12/schema", properties: { a: prefix } };
     expect(schemaOf(late).findProblem({ a: ["x", "y"] })).toMatch(/must NOT have more than 1 items/);
+  });
+
+  test.each([
+    { type: "object", properties: { n: { type: "integer" }, child: { $ref: "#" } } },
+    { type: "object", properties: { n: { type: "integer" }, child: { $ref: "#/" } } },
+    { $defs: { N: { properties: { n: { type: "integer" }, child: { $ref: "#/$defs/N" } } } }, $ref: "#/$defs/N" },
+  ])("are checked at every level of a schema that contains itself: %j", (schema) => {
+    expect(schemaOf(schema).problems).toEqual([]);
+    expect(schemaOf(schema).findProblem({ n: 1, child: { child: { n: 2 } } })).toBeUndefined();
+    expect(schemaOf(schema).findProblem({ n: 1, child: { child: { n: "2" } } })).toMatch(
+      /\/child\/child\/n must be integer/,
+    );
   });
 
   test("are neither filled nor turned into other types", () => {
@@ -99,29 +102,40 @@ describe("arguments", () => {
     const other = schemaOf({ $id: "https://a.example/s", properties: { n: { type: "string" } } });
     expect(one.findProblem({ n: 1 })).toBeUndefined();
     expect(other.findProblem({ n: 1 })).toMatch(/must be string/);
-    expect(problemOf({ properties: { n: { $ref: "https://a.example/s" } } })).toMatch(/can't resolve reference/);
+    expect(schemaOf({ properties: { n: { $ref: "https://a.example/s" } } }).findProblem({ n: true })).toBeUndefined();
   });
 });
 
 describe("no schema is", () => {
-  const invalid = "parameters are not a valid JSON Schema: ";
+  const invalid = "parameters must be a JSON Schema of an object";
   test.each([
-    ["{", "parameters must be a JSON Schema of an object"],
-    ["true", "parameters must be a JSON Schema of an object"],
-    ["[1]", "parameters must be a JSON Schema of an object"],
-    ['{"type":"array"}', "parameters must be a JSON Schema of an object"],
-    ['{"type":"strin"}', "parameters must be a JSON Schema of an object"],
-    ['{"properties":{"a":{"type":"strin"}}}', `${invalid}parameters/properties/a/type must be`],
-    ['{"properties":{"a":{"$ref":"http://127.0.0.1/"}}}', `${invalid}can't resolve reference http://127.0.0.1/`],
-    ['{"properties":{"a":{"$ref":"#/$defs/none"}}}', `${invalid}can't resolve reference #/$defs/none`],
-    ['{"$schema":"http://json-schema.org/draft-04/schema#"}', `${invalid}$schema "http://json-schema.org/draft-04/`],
-    ['{"$schema":1}', `${invalid}$schema 1 is not known`],
-    ['{"properties":{"a":{"pattern":"(?=a)b"}}}', `${invalid}pattern "(?=a)b": `],
-    ['{"properties":{"a":{"pattern":"("}}}', `${invalid}pattern "(": `],
-    [`{"x":${"[".repeat(100)}${"]".repeat(100)}}`, "parameters are nested more than 64 levels deep"],
-    [JSON.stringify({ x: "x".repeat(schemaBytesMax) }), "parameters are too large: 65544 bytes (max 65536)"],
-  ])("%.60s", (text, problem) => {
-    expect(problemOf(text)).toContain(problem);
+    ["{", invalid, true],
+    ["true", invalid, true],
+    ["null", invalid, true],
+    ["[1]", invalid, true],
+    ['{"type":"array"}', 'parameters must be of an object, not of "array"', false],
+    ['{"type":"strin"}', 'parameters must be of an object, not of "strin"', false],
+    [`{"x":${"[".repeat(100)}${"]".repeat(100)}}`, "parameters are nested more than 64 levels deep", false],
+  ])("%.60s", (text, problem, isInvalid) => {
+    expect(readSchema(text, timeoutMs)).toEqual({ problem, isInvalid });
+  });
+});
+
+describe("arguments are not checked, but sent, when a schema", () => {
+  test.each([
+    [
+      "has a pattern that RE2 does not know",
+      { properties: { a: { pattern: "(?=a)b" } } },
+      /pattern "\(\?=a\)b": .*RE2/,
+    ],
+    ["names two parts alike", { $defs: { a: { $id: "x" }, b: { $id: "x", type: "string" } } }, /more than one schema/],
+    ["is large", { properties: { a: { description: "x".repeat(checkedBytesMax) } } }, /\d{5} bytes \(max 65536\)/],
+  ])("%s", (_, given, why) => {
+    const schema = schemaOf(given);
+    expect(schema.problems).toEqual([expect.stringMatching(/^arguments are not checked: /)]);
+    expect(schema.problems[0]).toMatch(why);
+    expect(schema.parameters).toEqual({ type: "object", properties: {}, ...given });
+    expect(schema.findProblem({ a: 1 })).toBeUndefined();
   });
 });
 
@@ -142,21 +156,28 @@ describe("cost", () => {
     expect(schemaOf(bomb).findProblem({})).toMatch(/^invalid arguments: to check them .* takes longer than 500 ms$/);
   });
 
-  test("of a schema that refers to itself without end is an error", () => {
+  test("of references that lead around in a circle is none", () => {
     const self = { $defs: { a: { $ref: "#/$defs/a" } }, $ref: "#/$defs/a" };
-    expect(problemOf(self)).toMatch(/Maximum call stack size exceeded/);
+    expect(schemaOf(self).findProblem({ any: 1 })).toBeUndefined();
+    const chain = Object.fromEntries(
+      Array.from({ length: 1_000 }, (_, n) => [`l${n}`, { $ref: `#/$defs/l${(n + 1) % 1_000}` }]),
+    );
+    expect(schemaOf({ $defs: chain, properties: { a: { $ref: "#/$defs/l0" } } }).findProblem({ a: 1 })).toBeUndefined();
     const [a, b] = ["a", "b"].map((name) => ({ allOf: [{ $ref: `#/$defs/${name}` }] }));
-    const circle = { $defs: { a: b, b: a }, $ref: "#/$defs/a" };
-    expect(schemaOf(circle).findProblem({})).toMatch(/^invalid arguments: they could not be checked/);
+    const circle = { $defs: { a: b, b: a }, properties: { a: { $ref: "#/$defs/a" } } };
+    expect(schemaOf(circle).findProblem({ a: 1 })).toMatch(/^invalid arguments: they could not be checked/);
   });
 
-  test("of a compilation is cut, and the next schema is compiled as ever", () => {
+  test("of a compilation is cut; the next one gets its own time, also of the same schema", () => {
     const properties = Object.fromEntries(
-      Array.from({ length: 900 }, (_, n) => [`p${n}`, { type: "string", enum: [n] }]),
+      Array.from({ length: 200 }, (_, n) => [`p${n}`, { type: "string", enum: [`${n}`] }]),
     );
-    const schema = readSchema(JSON.stringify({ properties }), 1);
-    expect(schema).toEqual({ problem: expect.stringMatching(/take too long to compile/) });
+    const text = JSON.stringify({ properties });
+    const late = readSchema(text, 1);
+    expect(late).toMatchObject({ problems: ["arguments are not checked: the schema takes too long to compile"] });
+    expect(late).toMatchObject({ parameters: { type: "object", properties } });
     expect(schemaOf({ properties: { a: { type: "string" } } }).findProblem({ a: 1 })).toMatch(/must be string/);
+    expect(schemaOf(text).findProblem({ p1: "2" })).toMatch(/must be equal to one of/);
   });
 
   test("is paid once by a schema that comes again", () => {

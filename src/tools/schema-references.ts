@@ -1,0 +1,68 @@
+// The references of a JSON Schema. All of them lead into the schema itself: nothing is ever fetched. Pure.
+
+import { eachSchema, type Fields, isFields } from "./sub-schemas.ts";
+
+/** A longer chain of references that only lead to references counts as one without an end. */
+const hopsMax = 32;
+
+/** Finds the targets of references: `#`, `#/$defs/a`, `#anchor` and `$id`s of schemas inside. */
+export class SchemaReferences {
+  readonly #root: Fields;
+  readonly #named = new Map<string, Fields>();
+
+  constructor(root: Fields) {
+    this.#root = root;
+    for (const schema of eachSchema(root)) {
+      this.#name(schema.$id, schema);
+      this.#name(typeof schema.$anchor === "string" ? `#${schema.$anchor}` : undefined, schema);
+      this.#name(typeof schema.$dynamicAnchor === "string" ? `#${schema.$dynamicAnchor}` : undefined, schema);
+    }
+  }
+
+  #name(name: unknown, schema: Fields): void {
+    if (typeof name === "string") {
+      this.#named.set(name, schema);
+    }
+  }
+
+  /** Returns undefined when the reference leads nowhere. */
+  find(reference: string): Fields | boolean | undefined {
+    if (reference === "#" || reference === "#/") {
+      return this.#root;
+    }
+    return reference.startsWith("#/") ? this.#walk(reference.slice(2)) : this.#named.get(reference);
+  }
+
+  #walk(pointer: string): Fields | boolean | undefined {
+    let place: unknown = this.#root;
+    for (const step of pointer.split("/").map(unescapeStep)) {
+      const isThere = typeof place === "object" && place !== null && Object.hasOwn(place, step);
+      place = isThere ? (place as Fields)[step] : undefined;
+    }
+    return isFields(place) || typeof place === "boolean" ? place : undefined;
+  }
+
+  /** False for a reference that leads nowhere, or around in a circle of references. */
+  hasEnd(reference: string): boolean {
+    let target = this.find(reference);
+    for (let hops = 0; hops < hopsMax; hops++) {
+      if (!isFields(target) || typeof target.$ref !== "string") {
+        return target !== undefined;
+      }
+      target = this.find(target.$ref);
+    }
+    return false;
+  }
+}
+
+function unescapeStep(step: string): string {
+  return decode(step).replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+function decode(step: string): string {
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    return step;
+  }
+}

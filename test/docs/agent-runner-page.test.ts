@@ -1,5 +1,5 @@
 // The page that goes through the Agent Runner document names what there is: every test behind a claim exists, every
-// deviation has its line in the list of them, and no claim and none of the 42 faults stands there without one.
+// deviation has its line in the list of them, with a test of its own, and no claim and none of the 42 faults stands there without one.
 
 import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -58,10 +58,13 @@ function titlesIn(file: string): string[] {
   return [...calls].map(([, , title = ""]) => title);
 }
 
+function unknownOf(named: readonly Proof[]): Proof[] {
+  return named.filter(({ file, title }) => !titlesIn(file).some((known) => known.startsWith(title)));
+}
+
 test("every test that the page names exists", () => {
   expect(proofs.length).toBeGreaterThan(200);
-  const missing = proofs.filter(({ file, title }) => !titlesIn(file).some((known) => known.startsWith(title)));
-  expect(missing).toEqual([]);
+  expect(unknownOf(proofs)).toEqual([]);
 });
 
 test("every deviation that the page names is in the list of them", () => {
@@ -69,6 +72,15 @@ test("every deviation that the page names is in the list of them", () => {
   const named = rows.flatMap(deviationsOf);
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter((start) => !listed.some((there) => there.startsWith(start)))).toEqual([]);
+});
+
+test("every deviation has a reason and a test that exists", () => {
+  const listed = tableRows(deviations);
+  expect(listed.length).toBeGreaterThan(60);
+  expect(listed.filter((cells) => cells.length !== 5 || cells.includes("") || proofsOf(cells).length === 0)).toEqual(
+    [],
+  );
+  expect(unknownOf(listed.flatMap(proofsOf))).toEqual([]);
 });
 
 test("what the page leaves to reading can be read", () => {

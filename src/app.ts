@@ -65,6 +65,8 @@ export interface AppOptions {
   readonly secretFiles?: readonly string[];
   /** Told of steps that take a while. */
   readonly onProgress?: (message: string) => void;
+  /** Ends the wait for the embedded Postgres to start. */
+  readonly signal?: AbortSignal;
   /** Serves every stream by its handler, none as a feed: what readers get is the same, and tests compare the two. */
   readonly plainStreams?: boolean;
 }
@@ -182,7 +184,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
 }
 
 async function openStore(options: AppOptions, events: Events, closers: AsyncDisposableStack): Promise<OpenDatabase> {
-  const { config, onProgress } = options;
+  const { config, onProgress, signal } = options;
   const database = await openDatabase({
     url: config.databaseUrl,
     directory: config.databaseDir,
@@ -190,8 +192,12 @@ async function openStore(options: AppOptions, events: Events, closers: AsyncDisp
     onConnectionError: (error) => events.databaseTroubled({ part: "connection", error }),
     onStatement: (durationMs) => events.statementFinished({ durationMs }),
     ...(onProgress && { onProgress }),
+    ...(signal && { signal }),
   });
   closers.defer(() => database.close());
+  if (database.isAdopted) {
+    events.postgresAdopted({ directory: database.directory ?? "" });
+  }
   const applied = await migrate(database.connections.db);
   if (applied.length > 0) {
     events.migrationsApplied({ names: applied });

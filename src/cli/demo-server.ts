@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { systemClock } from "../base/clock.ts";
+import { beforeForcedEnd } from "../base/forced-end.ts";
 
 const readyTimeoutMs = 60_000;
 const readyPollMs = 50;
@@ -25,6 +26,8 @@ export interface DemoServerOptions {
   readonly port: number;
   /** Hears what the service says while it starts: what takes a while, and where things are put. */
   readonly onProgress: (line: string) => void;
+  /** Ends the wait for the service, and the service. */
+  readonly signal?: AbortSignal;
 }
 
 export async function startDemoServer(options: DemoServerOptions): Promise<DemoServer> {
@@ -54,7 +57,9 @@ export async function startDemoServer(options: DemoServerOptions): Promise<DemoS
     }
     options.onProgress(line);
   });
-  await untilReady(url, child, complaints);
+  const guard = beforeForcedEnd(() => end(child, "SIGTERM"));
+  child.once("exit", () => guard[Symbol.dispose]());
+  await untilReady(url, child, { complaints, ...options });
   return {
     url,
     pid: child.pid ?? 0,
@@ -70,9 +75,18 @@ function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   );
 }
 
-async function untilReady(url: string, child: ChildProcess, complaints: readonly string[]): Promise<void> {
+interface Waiting {
+  readonly complaints: readonly string[];
+  readonly signal?: AbortSignal;
+}
+
+async function untilReady(url: string, child: ChildProcess, { complaints, signal }: Waiting): Promise<void> {
   const startedMs = systemClock.monotonicMs();
   while (systemClock.monotonicMs() - startedMs < readyTimeoutMs) {
+    if (signal?.aborted) {
+      await end(child, "SIGTERM");
+      signal.throwIfAborted();
+    }
     if (child.exitCode !== null) {
       throw new Error(`the service did not start:\n${complaints.join("\n")}`);
     }

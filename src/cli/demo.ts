@@ -12,6 +12,7 @@ import { type ReaderNews, readOverGrpc, readOverSse } from "./demo-reader.ts";
 import { type DemoServer, startDemoServer } from "./demo-server.ts";
 import { findFaults } from "./demo-verdict.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { listenForStop, type StopRequest, unlessStopped } from "./interrupt.ts";
 import { type Output, outputOf } from "./output.ts";
 
 /** Results that both readers have seen before the service is killed. */
@@ -28,10 +29,10 @@ export function addDemo(program: Command): void {
       const home = await mkdtemp(join(tmpdir(), "runnel-demo-"));
       // Postgres of root runs under another account, which has to pass through to its data.
       await chmod(home, 0o711);
-      const interrupted = untilInterrupted();
+      const stop = listenForStop();
       try {
         const directory = keep === undefined ? join(home, "database") : resolve(keep);
-        const outcome = await runDemo({ home, directory, interrupted, output });
+        const outcome = await unlessStopped(stop, () => runDemo({ home, directory, stop, output }));
         process.exitCode = await conclude(outcome, output);
       } finally {
         await rm(home, { recursive: true, force: true });
@@ -41,19 +42,10 @@ export function addDemo(program: Command): void {
     });
 }
 
-/** Resolves at the first signal, so that the demo can clean up; a second one ends it at once. */
-function untilInterrupted(): Promise<"interrupted"> {
-  return new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-      process.once(signal, () => resolve("interrupted"));
-    }
-  });
-}
-
 interface DemoPlace {
   readonly home: string;
   readonly directory: string;
-  readonly interrupted: Promise<"interrupted">;
+  readonly stop: StopRequest;
   readonly output: Output;
 }
 
@@ -66,13 +58,14 @@ interface DemoOutcome {
   readonly faults: readonly string[];
 }
 
-async function runDemo(place: DemoPlace): Promise<DemoOutcome | "interrupted"> {
-  const { home, interrupted, output } = place;
+/** Throws the reason of the stop when one was asked for. */
+async function runDemo(place: DemoPlace): Promise<DemoOutcome> {
+  const { home, stop, output } = place;
   const say = storyteller(output);
   await writeFile(join(home, "story.txt"), "A run was told once and for all.\nWhoever reads it reads the same.\n");
   const port = await pickPort();
   say("starting Postgres and the service (nothing is installed, no key is needed) …");
-  let server = await startServer(place, port);
+  let server = await startServer(place, port, stop.signal);
   try {
     say(`ready on ${server.url}, process ${server.pid}`);
     const { sessions } = connectTo(server.url);
@@ -86,18 +79,16 @@ async function runDemo(place: DemoPlace): Promise<DemoOutcome | "interrupted"> {
     const reading = Promise.all([readOverGrpc(server.url, runId, news), readOverSse(server.url, sessionId, news)]);
     // Whoever fails while the service starts again is heard below.
     reading.catch(() => {});
-    if ((await Promise.race([half.promise, reading, interrupted])) === "interrupted") {
-      return "interrupted";
-    }
+    await Promise.race([half.promise, reading, stop.asked]);
+    stop.signal.throwIfAborted();
     say(`\n── kill -9 ${server.pid}: the service is gone in the middle of a sentence`);
     await server.kill();
+    // Without the signal: this service has to join the Postgres that the first one left, so that it can stop it.
     server = await startServer(place, port);
     say(`── a new one is up, process ${server.pid}; it takes the run over when the lease of the old one ends\n`);
-    const got = await Promise.race([reading, interrupted]);
-    if (got === "interrupted") {
-      return got;
-    }
-    const [results, events] = got;
+    await Promise.race([reading, stop.asked]);
+    stop.signal.throwIfAborted();
+    const [results, events] = await reading;
     const faults = findFaults(results, events);
     return { sessionId, runId, results: results.length, events: events.length, faults };
   } finally {
@@ -105,9 +96,14 @@ async function runDemo(place: DemoPlace): Promise<DemoOutcome | "interrupted"> {
   }
 }
 
-async function startServer({ home, directory, output }: DemoPlace, port: number): Promise<DemoServer> {
+async function startServer(
+  { home, directory, output }: DemoPlace,
+  port: number,
+  signal?: AbortSignal,
+): Promise<DemoServer> {
   using progress = output.openProgress();
-  return await startDemoServer({ home, directory, port, onProgress: (line) => progress.say(line) });
+  const onProgress = (line: string): void => progress.say(line);
+  return await startDemoServer({ home, directory, port, onProgress, ...(signal && { signal }) });
 }
 
 async function pickPort(): Promise<number> {
@@ -153,8 +149,8 @@ function report(say: Say, onHalf: () => void): ReaderNews {
 }
 
 /** Tells how it ended, and with which exit code. */
-async function conclude(outcome: DemoOutcome | "interrupted", output: Output): Promise<number> {
-  if (outcome === "interrupted") {
+async function conclude(outcome: DemoOutcome | undefined, output: Output): Promise<number> {
+  if (outcome === undefined) {
     output.note("✗ interrupted", { note: "interrupted" });
     return exitCodes.interrupted;
   }

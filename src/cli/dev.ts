@@ -7,6 +7,9 @@ import { type Config, isAuthConfigured, isProviderConfigured } from "../config/k
 import { readConfig } from "../config/load.ts";
 import { secretFilesOf } from "../config/secret-files.ts";
 import { createLogger } from "../telemetry/logger.ts";
+import { standardError } from "../telemetry/standard-error.ts";
+import { humanLines } from "./human-log.ts";
+import { outputOf } from "./output.ts";
 import { addServerOptions, type ServerFlags, serverSources, startServer } from "./serve.ts";
 
 const loopback = "127.0.0.1";
@@ -14,14 +17,17 @@ const loopbackHosts: ReadonlySet<string> = new Set([loopback, "::1", "localhost"
 
 export function addDev(program: Command): void {
   const command = program.command("dev").description("run the service for development: quiet log, a line to paste");
-  addServerOptions(command).action(async (flags: ServerFlags) => {
+  addServerOptions(command).action(async (flags: ServerFlags, self: Command) => {
+    const output = outputOf(self);
     const config = readDevConfig(flags);
+    const lines = output.asJson ? standardError() : humanLines(standardError());
     await startServer({
       config,
       secretFiles: secretFilesOf(serverSources(flags)),
-      logger: createLogger(config.logLevel),
+      logger: createLogger(config.logLevel, lines),
       onProgress: (message) => console.error(message),
       announce: (app) => console.error(banner(app, config)),
+      onStop: () => output.note("stopping; Ctrl-C once more ends it at once"),
     });
   });
 }

@@ -1,8 +1,81 @@
-// Ctrl-C at a command that follows what goes on without it.
+// Signals that ask a command to end: Ctrl-C, a process manager, a terminal that closes. The first one stops in order, a later
+// decision of the operator ends the process at once.
 
+import { type Clock, systemClock } from "../base/clock.ts";
+import { stopBeforeForcedEnd } from "../base/forced-end.ts";
 import { exitCodes } from "./exit-codes.ts";
 
-/** Whatever was begun beside the answer is cleaned up when the process exits. */
+const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/**
+ * Signals so soon after the first one are copies of it. A terminal signals every process of its group, and npm passes the signal
+ * on as well: its copy followed within 24 ms on an overloaded machine. A person needs longer than this to see that the program is
+ * still there and to decide again.
+ */
+export const copyMsMax = 1_000;
+
+/** Container engines kill 10 s after the first signal. Postgres ends by itself once it was asked to. */
+const forcedEndMsMax = 5_000;
+
+export interface StopRequest {
+  /** Aborts at the first signal. */
+  readonly signal: AbortSignal;
+  /** Resolves with the first signal. */
+  readonly asked: Promise<NodeJS.Signals>;
+}
+
+/** From now on the first signal asks for a stop, and a second decision ends the process at once, whatever it is doing. */
+export function listenForStop(): StopRequest {
+  const aborted = new AbortController();
+  const { promise: asked, resolve } = Promise.withResolvers<NodeJS.Signals>();
+  const judge = createSignalJudge(systemClock);
+  const onSignal = (signal: NodeJS.Signals): void => {
+    const verdict = judge();
+    if (verdict === "first") {
+      resolve(signal);
+      aborted.abort();
+    } else if (verdict === "decision") {
+      void endNow();
+    }
+  };
+  for (const signal of stopSignals) {
+    process.on(signal, onSignal);
+  }
+  return { signal: aborted.signal, asked };
+}
+
+export type SignalVerdict = "first" | "copy" | "decision" | "late";
+
+/** Judges signals by when they come. After a decision everything is `late`: the process is ending. */
+export function createSignalJudge(clock: Clock): () => SignalVerdict {
+  let firstMs: number | undefined;
+  let isDecided = false;
+  return () => {
+    if (firstMs === undefined) {
+      firstMs = clock.monotonicMs();
+      return "first";
+    }
+    if (isDecided) {
+      return "late";
+    }
+    isDecided = clock.monotonicMs() - firstMs >= copyMsMax;
+    return isDecided ? "decision" : "copy";
+  };
+}
+
+/** Undefined when `work` failed after a stop was asked for: then the stop ended it. */
+export async function unlessStopped<T>({ signal }: StopRequest, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (signal.aborted) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** For a command that follows what goes on without it, and has nothing to close. */
 export function leaveOnInterrupt(say: () => void): void {
   process.once("SIGINT", () => {
     say();
@@ -10,16 +83,7 @@ export function leaveOnInterrupt(say: () => void): void {
   });
 }
 
-/** For a command that has to close what it opened: aborts at the first signal; a second one ends the process at once. */
-export function abortOnInterrupt(): AbortSignal {
-  const interrupted = new AbortController();
-  const onSignal = (): void => {
-    if (interrupted.signal.aborted) {
-      process.exit(exitCodes.interrupted);
-    }
-    interrupted.abort();
-  };
-  process.on("SIGINT", onSignal);
-  process.on("SIGTERM", onSignal);
-  return interrupted.signal;
+async function endNow(): Promise<void> {
+  await stopBeforeForcedEnd(forcedEndMsMax);
+  process.exit(exitCodes.interrupted);
 }

@@ -3,7 +3,9 @@
 import type { Command } from "commander";
 import { readConfig } from "../config/load.ts";
 import { migrate } from "../storage/migrate.ts";
-import { openDatabase } from "../storage/open.ts";
+import { type OpenDatabase, openDatabase } from "../storage/open.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { listenForStop, unlessStopped } from "./interrupt.ts";
 import { outputOf } from "./output.ts";
 import { addSettingsOptions, type SettingsFlags, settingsSources } from "./serve.ts";
 
@@ -13,13 +15,21 @@ export function addMigrate(program: Command): void {
     const output = outputOf(self);
     const config = readConfig(settingsSources(flags), { onWarning: (text) => output.note(text) });
     using progress = output.openProgress();
-    const database = await openDatabase({
-      url: config.databaseUrl,
-      directory: config.databaseDir,
-      poolSize: config.databasePoolSize,
-      onConnectionError: () => {},
-      onProgress: (message) => progress.say(message),
-    });
+    const stop = listenForStop();
+    const open = (): Promise<OpenDatabase> =>
+      openDatabase({
+        url: config.databaseUrl,
+        directory: config.databaseDir,
+        poolSize: config.databasePoolSize,
+        onConnectionError: () => {},
+        onProgress: (message) => progress.say(message),
+        signal: stop.signal,
+      });
+    const database = await unlessStopped(stop, open);
+    if (database === undefined) {
+      process.exitCode = exitCodes.interrupted;
+      return;
+    }
     try {
       const applied = await migrate(database.connections.db);
       progress.close();

@@ -9,6 +9,7 @@ import { secretFilesOf } from "../config/secret-files.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { readPort } from "./arguments.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { listenForStop, unlessStopped } from "./interrupt.ts";
 
 /** Load balancers ask for readiness every few seconds. */
 const noticeMsMax = 5_000;
@@ -84,17 +85,25 @@ function collect(value: string, before: readonly string[] = []): readonly string
   return [...before, value];
 }
 
-export interface ServerCommand extends AppOptions {
+export interface ServerCommand extends Omit<AppOptions, "signal"> {
   /** Says where the service is, once it serves. */
   readonly announce: (app: App) => void;
+  /** Says that the stop has begun. */
+  readonly onStop?: () => void;
 }
 
-/** Runs until a signal: the first one drains, which ends in time, and a second one ends the process at once. */
-export async function startServer({ announce, ...options }: ServerCommand): Promise<void> {
-  const signalled = untilSignalled();
-  const app = await openApp(options);
-  announce(app);
-  const signal = await signalled;
+/** Runs until a signal: the first one drains, which ends in time, and a second decision ends the process at once. */
+export async function startServer({ announce, onStop, ...options }: ServerCommand): Promise<void> {
+  const stop = listenForStop();
+  const app = await unlessStopped(stop, () => openApp({ ...options, signal: stop.signal }));
+  if (app === undefined) {
+    return;
+  }
+  if (!stop.signal.aborted) {
+    announce(app);
+  }
+  const signal = await stop.asked;
+  onStop?.();
   endInTime(options.config);
   await app.close({ noticeMs: signal === "SIGTERM" ? noticeOf(options.config) : 0 });
 }
@@ -119,20 +128,4 @@ function endInTime(config: Config): void {
 /** Who sends SIGTERM also routes calls here, and needs a moment to stop; a person at the keyboard does not. */
 function noticeOf({ serverDrainSeconds }: Config): number {
   return Math.min(noticeMsMax, (serverDrainSeconds * 1_000) / 5);
-}
-
-/** Resolves at the first signal; a second one ends the process at once, whatever it is doing. */
-function untilSignalled(): Promise<NodeJS.Signals> {
-  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
-  let signalled = false;
-  const onSignal = (signal: NodeJS.Signals): void => {
-    if (signalled) {
-      process.exit(exitCodes.interrupted);
-    }
-    signalled = true;
-    resolve(signal);
-  };
-  process.on("SIGINT", onSignal);
-  process.on("SIGTERM", onSignal);
-  return promise;
 }

@@ -9,6 +9,8 @@ export interface OpenDatabase {
   readonly connections: Connections;
   /** Where the embedded Postgres keeps its data; undefined when another database was named. */
   readonly directory: string | undefined;
+  /** True when the embedded Postgres was running and no process used it. */
+  readonly isAdopted: boolean;
   /** Closes the connections first and stops Postgres last, if nobody else uses it. */
   close(): Promise<void>;
 }
@@ -18,20 +20,27 @@ export interface DatabaseChoice extends ConnectionOptions {
   readonly url: string;
   readonly directory: string;
   readonly onProgress?: (message: string) => void;
+  /** Ends the wait for the embedded Postgres to start. */
+  readonly signal?: AbortSignal;
 }
 
 export async function openDatabase(choice: DatabaseChoice): Promise<OpenDatabase> {
   if (choice.url !== "") {
     const connections = openConnections({ connectionString: choice.url }, choice);
     await probe(connections);
-    return { connections, directory: undefined, close: () => connections.close() };
+    return { connections, directory: undefined, isAdopted: false, close: () => connections.close() };
   }
-  const { directory, onProgress } = choice;
-  const embedded = await openEmbeddedPostgres({ directory, ...(onProgress && { onProgress }) });
+  const { directory, onProgress, signal } = choice;
+  const embedded = await openEmbeddedPostgres({
+    directory,
+    ...(onProgress && { onProgress }),
+    ...(signal && { signal }),
+  });
   const connections = openConnections(embedded.login, choice);
   return {
     connections,
     directory: embedded.directory,
+    isAdopted: embedded.isAdopted,
     close: async () => {
       await connections.close();
       await embedded.stop();

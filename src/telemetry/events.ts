@@ -73,6 +73,11 @@ export const catalogue = {
     "Whoever reads the log was too slow for so many lines, or had no room for them; none waited for that.",
   ),
   databaseTroubled: row<Trouble>("database.troubled", "warn", "A part could not use the database and will try again."),
+  postgresAdopted: row<{ directory: string }>(
+    "postgres.adopted",
+    "warn",
+    "The embedded Postgres was still running after its last service had died; this service uses it and will stop it.",
+  ),
   clockCorrected: row<{ aheadMs: number }>(
     "clock.corrected",
     "warn",

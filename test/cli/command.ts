@@ -29,8 +29,13 @@ export interface RunningCommand {
 export interface CommandPlace {
   readonly environment?: Readonly<Record<string, string>>;
   readonly directory?: string;
-  /** What is typed; unset means that nobody types. */
+  /** Standard input. */
   readonly input?: string;
+}
+
+export interface TerminalCommand extends RunningCommand {
+  /** Types at the terminal: `\u0003` is Ctrl-C. */
+  type(text: string): void;
 }
 
 /** Starts `runnel` with these words; killed with the test if it still runs then. */
@@ -50,19 +55,34 @@ export function runShell(script: string, place: CommandPlace = {}): Promise<Outc
 
 /** On a terminal, of which `stdout` holds everything that it was sent. */
 export function runInTerminal(words: readonly string[], place: CommandPlace = {}): Promise<Outcome> {
-  const line = [process.execPath, main, ...words].map((word) => `'${word}'`).join(" ");
+  const terminal = startInTerminal([process.execPath, main, ...words], place);
+  terminal.child.stdin?.end();
+  return terminal.ended;
+}
+
+/** Starts any program on a terminal of its own, whose foreground process group it leads. */
+export function startInTerminal(line: readonly string[], place: CommandPlace = {}): TerminalCommand {
+  const quoted = line.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
   const environment = { TERM: "xterm", ...place.environment };
-  return startProgram("script", ["-qec", line, "/dev/null"], { ...place, environment }).ended;
+  // Without `exec` the shell of `script` stands between and gets each signal as well.
+  const running = spawnProgram("script", ["-qec", `exec ${quoted}`, "/dev/null"], { ...place, environment });
+  return { ...running, type: (text) => void running.child.stdin?.write(text) };
 }
 
 function startProgram(program: string, words: readonly string[], place: CommandPlace): RunningCommand {
+  const running = spawnProgram(program, words, place);
+  running.child.stdin?.end(place.input ?? "");
+  return running;
+}
+
+function spawnProgram(program: string, words: readonly string[], place: CommandPlace): RunningCommand {
   const child = spawn(program, words, {
     stdio: ["pipe", "pipe", "pipe"],
     env: { ...baseEnvironment(), ...place.environment },
     ...(place.directory !== undefined && { cwd: place.directory }),
   });
   // Who does not read it has ended, which is told in its own way.
-  child.stdin.on("error", () => {}).end(place.input ?? "");
+  child.stdin.on("error", () => {});
   const texts = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     texts.stdout += text;

@@ -2,7 +2,7 @@
 // of the exchange's. Another command in another terminal has a service of its own and shares the database.
 
 import { join } from "node:path";
-import { openApp } from "../../app.ts";
+import { type AppOptions, openApp } from "../../app.ts";
 import { newNonce } from "../../base/ids.ts";
 import type { Config } from "../../config/keys.ts";
 import { readConfig } from "../../config/load.ts";
@@ -13,10 +13,13 @@ export interface LocalService extends AsyncDisposable {
   readonly apiKey: string;
 }
 
-export async function openLocalService(root: string, onProgress: (message: string) => void): Promise<LocalService> {
+export async function openLocalService(
+  root: string,
+  options: Pick<AppOptions, "onProgress" | "signal">,
+): Promise<LocalService> {
   const apiKey = newNonce();
   const config = readLocalConfig(root, apiKey);
-  const app = await openApp({ config, logger: createLogger(config.logLevel), onProgress });
+  const app = await openApp({ config, logger: createLogger(config.logLevel), ...options });
   return { url: `http://${app.host}:${app.port}`, apiKey, [Symbol.asyncDispose]: () => app.close() };
 }
 

@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { connectTo, type Service, withService } from "../connect.ts";
 import { createCredentials } from "../credentials.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { abortOnInterrupt } from "../interrupt.ts";
+import { listenForStop, unlessStopped } from "../interrupt.ts";
 import { outputOf } from "../output.ts";
 import type { Desk } from "./desk.ts";
 import { type FolderFlags, openFolders } from "./folders.ts";
@@ -20,17 +20,14 @@ export interface DeskFlags extends FolderFlags {
 export async function atDesk(command: Command, flags: DeskFlags, work: (desk: Desk) => Promise<void>): Promise<void> {
   const output = outputOf(command);
   const folders = await openFolders(flags);
-  const signal = abortOnInterrupt();
+  const stop = listenForStop();
+  const { signal } = stop;
   const onAway = (why: string): void => output.note(`(${why}: trying again)`, { note: "reconnecting", why });
   const desk = { folders, output, teller: createTeller(output, folders), signal, onAway };
   const begin = (service: Service): Promise<void> => work({ ...desk, service });
-  try {
-    await (flags.url === undefined ? withLocalService(desk, begin) : withService(flags.url, begin));
-  } catch (error) {
-    if (!signal.aborted) {
-      throw error;
-    }
-  }
+  await unlessStopped(stop, () =>
+    flags.url === undefined ? withLocalService(desk, begin) : withService(flags.url, begin),
+  );
   if (signal.aborted) {
     process.exit(exitCodes.interrupted);
   }
@@ -55,7 +52,7 @@ async function withLocalService(
 
   async function open() {
     using progress = output.openProgress();
-    return await openLocalService(folders.root, (message) => progress.say(message));
+    return await openLocalService(folders.root, { onProgress: (message) => progress.say(message), signal });
   }
 }
 

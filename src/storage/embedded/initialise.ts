@@ -45,6 +45,8 @@ async function runInitdb(cluster: Cluster, dataFolder: string, passwordFile: str
   const program = cluster.binaries.initdb;
   const child = spawn(program, [...initdbArguments(dataFolder), `--pwfile=${passwordFile}`], {
     ...childOptions(cluster, dataFolder),
+    // Ctrl-C in our terminal does not reach it: this process decides what becomes of it.
+    detached: true,
     stdio: ["ignore", "pipe", "pipe"],
     ...(cluster.signal === undefined ? {} : { signal: cluster.signal }),
   });

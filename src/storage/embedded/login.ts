@@ -73,7 +73,7 @@ export async function connectPresence(login: Login): Promise<Presence> {
 }
 
 /** What pg_stat_activity shows for the connection that a process keeps. */
-const presenceName = "runnel presence";
+export const presenceName = "runnel presence";
 
 /** 256 bits, so that the password is never the weak point of a socket that other users may reach. */
 const passwordBytes = 32;

@@ -1,11 +1,12 @@
 // The database that needs no setup: a real Postgres from an npm package, its data in one directory, shared by all Runnel
 // processes of the machine that name this directory. The first one creates and starts it, later ones join, also after a
 // kill -9 of the first. Each holds one connection while it uses the database; the last one to leave stops the server,
-// whoever started it. A crash of the last user leaves it running, and the next one joins it in milliseconds.
+// whoever started it, also by a forced end. A crash of the last user leaves it running, and the next one joins it in milliseconds.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Fault } from "../../base/fault.ts";
+import { beforeForcedEnd } from "../../base/forced-end.ts";
 import { createFolder } from "./account.ts";
 import { type Attachment, attachToPostmaster } from "./attach.ts";
 import { findPackage, locateProgram, type PackageFinder, type PostgresPackage, prepareBinaries } from "./binaries.ts";
@@ -24,7 +25,7 @@ import {
 } from "./login.ts";
 import { choosePlace, dataFolderOf, hasCluster, lockFileOf, type Place } from "./place.ts";
 import { startPostmaster } from "./start.ts";
-import { leaveCluster, stopPostmaster, type Usage } from "./stop.ts";
+import { countOthers, leaveCluster, stopPostmaster, type Usage } from "./stop.ts";
 
 export interface EmbeddedOptions {
   /** Relative to the working directory. Created when missing. */
@@ -49,14 +50,25 @@ export interface EmbeddedPostgres extends AsyncDisposable {
   readonly startedHere: boolean;
   /** True when the cluster was created by this call. */
   readonly initialised: boolean;
+  /** True when the server was running and no process used it: its last user crashed. */
+  readonly isAdopted: boolean;
   /** Close every pool first. Stops the server when nobody else is connected. Later calls return the first one's promise. */
   stop(): Promise<void>;
 }
 
 export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const forced = new AbortController();
+  const signal = AbortSignal.any([forced.signal, ...(options.signal === undefined ? [] : [options.signal])]);
+  const opening = openCluster({ ...options, signal });
+  const guard = beforeForcedEnd(async () => {
+    forced.abort();
+    const usage = await opening;
+    await leaveCluster(usage, "processes");
+  });
   try {
-    return await openCluster(options);
+    return describeOpened(await opening, guard);
   } catch (error) {
+    guard[Symbol.dispose]();
     options.signal?.throwIfAborted();
     if (error instanceof Fault) {
       throw error;
@@ -70,7 +82,9 @@ export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<Em
 /** For root a folder of the system, as the Linux file hierarchy puts the state of services. */
 export const defaultSystemFolder = "/var/lib/runnel";
 
-async function openCluster(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+type OpenCluster = Usage & Pick<EmbeddedPostgres, "startedHere" | "initialised" | "isAdopted">;
+
+async function openCluster(options: EmbeddedOptions): Promise<OpenCluster> {
   const { directory, signal, onProgress = () => {}, systemFolder = defaultSystemFolder } = options;
   const source = findPackage(options.findPackageFolder);
   const place = choosePlace(directory, systemFolder);
@@ -88,7 +102,11 @@ async function openCluster(options: EmbeddedOptions): Promise<EmbeddedPostgres> 
   const attachment = initialised ? undefined : await attachToPostmaster(home, identity, signal);
   const pgCtl = locateProgram(source.folder, "pg_ctl");
   if (attachment !== undefined) {
-    return describeOpened({ home, pgCtl, ...attachment }, false, false);
+    const { socket } = attachment.presence;
+    socket.ref();
+    const isAdopted = (await countOthers(attachment.presence, "processes")) === 0;
+    socket.unref();
+    return { home, pgCtl, ...attachment, startedHere: false, initialised: false, isAdopted };
   }
 
   const linkFolder = join(home, "lib");
@@ -107,7 +125,8 @@ async function openCluster(options: EmbeddedOptions): Promise<EmbeddedPostgres> 
     onProgress(`Creating the database in ${home}.`);
     await initialiseCluster(cluster);
   }
-  return describeOpened({ home, pgCtl, ...(await startAndJoin(cluster, identity, pgCtl)) }, true, initialised);
+  const joined = await startAndJoin(cluster, identity, pgCtl);
+  return { home, pgCtl, ...joined, startedHere: true, initialised, isAdopted: false };
 }
 
 function refuseOtherMajorVersion(home: string, source: PostgresPackage): void {
@@ -147,18 +166,24 @@ async function startAndJoin(cluster: Cluster, identity: Identity, pgCtl: string)
   }
 }
 
-function describeOpened(usage: Usage, startedHere: boolean, initialised: boolean): EmbeddedPostgres {
+function describeOpened(cluster: OpenCluster, guard: Disposable): EmbeddedPostgres {
+  const { home, login, startedHere, initialised, isAdopted } = cluster;
   let left: Promise<void> | undefined;
+  const leave = async (): Promise<void> => {
+    await leaveCluster(cluster, "clients");
+    guard[Symbol.dispose]();
+  };
   const stop = (): Promise<void> => {
-    left ??= leaveCluster(usage);
+    left ??= leave();
     return left;
   };
   return {
-    connectionString: formatConnectionString(usage.login),
-    login: usage.login,
-    directory: usage.home,
+    connectionString: formatConnectionString(login),
+    login,
+    directory: home,
     startedHere,
     initialised,
+    isAdopted,
     stop,
     [Symbol.asyncDispose]: stop,
   };

@@ -35,6 +35,7 @@ export async function startPostmaster(cluster: Cluster): Promise<Address> {
   } finally {
     if (seen === undefined) {
       child.kill("SIGINT");
+      await poll(() => (problem === undefined ? undefined : true), { timeoutMs: stopTimeoutMs });
     }
   }
   if (seen === "ready") {
@@ -47,6 +48,9 @@ export async function startPostmaster(cluster: Cluster): Promise<Address> {
 
 /** A clean start takes 40 ms; recovery after a crash replays at most max_wal_size, 1 GB. */
 const startTimeoutMs = 60_000;
+
+/** A server that has just begun has nothing to write. */
+const stopTimeoutMs = 5_000;
 
 /** Start-ups and failures only are logged, some 500 bytes each; what is older than this moves to one second file. */
 const logBytesMax = 1_048_576;

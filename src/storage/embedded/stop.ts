@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { embeddedFailure } from "./failure.ts";
 import { acquireLock } from "./lock.ts";
-import { connectPresence, type Login, type Presence } from "./login.ts";
+import { connectPresence, type Login, type Presence, presenceName } from "./login.ts";
 import { dataFolderOf, lockFileOf } from "./place.ts";
 import { poll } from "./poll.ts";
 import { isServing, readPostmaster } from "./postmaster.ts";
@@ -19,8 +19,14 @@ export interface Usage {
   readonly pgCtl: string;
 }
 
-/** Ends the usage, and the server with it when nobody else is connected. Under the lock, so that nobody joins meanwhile. */
-export async function leaveCluster(usage: Usage): Promise<void> {
+/** Whom the server has to go on for: every client, or only processes that use the cluster as this one does. */
+export type Others = "clients" | "processes";
+
+/**
+ * Ends the usage, and the server with it when none of the others is connected. Under the lock, so that no process joins meanwhile.
+ * With `processes` the connections of this process may still be open.
+ */
+export async function leaveCluster(usage: Usage, others: Others): Promise<void> {
   if (!existsSync(usage.home)) {
     await usage.presence.client.end();
     return;
@@ -31,7 +37,7 @@ export async function leaveCluster(usage: Usage): Promise<void> {
     return;
   }
   presence.socket.ref();
-  const isLast = await isOnlyClient(presence);
+  const isLast = await hasNoOthers(presence, others);
   await presence.client.end();
   if (isLast) {
     await stopPostmaster(dataFolderOf(usage.home), usage.pgCtl);
@@ -54,6 +60,16 @@ export async function stopPostmaster(dataFolder: string, pgCtl: string): Promise
   );
 }
 
+/** Reference the presence's socket before. */
+export async function countOthers({ client }: Presence, others: Others): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(
+    "select count(*)::int as count from pg_stat_activity where backend_type = 'client backend' " +
+      "and pid <> pg_backend_pid() and ($1 = 'clients' or application_name = $2)",
+    [others, presenceName],
+  );
+  return rows[0]?.count ?? 0;
+}
+
 /** A connection that was closed or killed just now is seen for some milliseconds more, on a busy machine for longer. */
 const lingerTimeoutMs = 1_000;
 
@@ -72,17 +88,9 @@ async function renewPresence(usage: Usage): Promise<Presence | undefined> {
   return connectPresence({ ...usage.login, ...postmaster.address }).catch(() => undefined);
 }
 
-async function isOnlyClient(presence: Presence): Promise<boolean> {
-  const look = async (): Promise<true | undefined> => ((await countOthers(presence)) === 0 ? true : undefined);
+async function hasNoOthers(presence: Presence, others: Others): Promise<boolean> {
+  const look = async (): Promise<true | undefined> => ((await countOthers(presence, others)) === 0 ? true : undefined);
   return (await poll(look, { timeoutMs: lingerTimeoutMs })) ?? false;
-}
-
-async function countOthers(presence: Presence): Promise<number> {
-  const { rows } = await presence.client.query<{ others: number }>(
-    "select count(*)::int as others from pg_stat_activity " +
-      "where backend_type = 'client backend' and pid <> pg_backend_pid()",
-  );
-  return rows[0]?.others ?? 0;
 }
 
 async function requestFastShutdown(pid: number, pgCtl: string, dataFolder: string): Promise<void> {

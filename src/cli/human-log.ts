@@ -1,0 +1,34 @@
+// Log lines for people: the event's sentence with its fields. `dev` prints them; `serve` and `--json` print JSON.
+
+import { catalogue } from "../telemetry/events.ts";
+import type { LineStream } from "../telemetry/standard-error.ts";
+
+const abouts: ReadonlyMap<string, string> = new Map(Object.values(catalogue).map(({ name, about }) => [name, about]));
+/** As pino numbers them. */
+const levels: Readonly<Record<number, string>> = { 20: "debug", 30: "info", 40: "warning", 50: "error" };
+
+/**
+ * Rewrites each JSON line: `{"level":40,"time":"…T18:33:45.191Z","problem":"no bwrap","msg":"jail.missing"}` becomes
+ * `18:33:45 warning  Commands cannot be confined. problem: no bwrap (jail.missing)`, with the time of this machine's zone.
+ */
+export function humanLines(destination: LineStream): LineStream {
+  return { ...destination, write: (line) => destination.write(`${showLine(line)}\n`) };
+}
+
+function showLine(line: string): string {
+  const { level, time, msg, stack, ...fields } = JSON.parse(line);
+  const at = new Date(time).toTimeString().slice(0, 8);
+  const told = Object.entries(fields).map(([name, value]) => `${name}: ${showValue(value)}`);
+  const about = abouts.get(msg);
+  return [`${at} ${levels[level] ?? level} `, about, told.join(", "), about === undefined ? msg : `(${msg})`, stack]
+    .filter((part) => part !== undefined && part !== "")
+    .join(" ");
+}
+
+function showValue(value: unknown): string {
+  return Array.isArray(value)
+    ? value.map(showValue).join(", ")
+    : typeof value === "string"
+      ? value
+      : JSON.stringify(value);
+}

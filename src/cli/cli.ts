@@ -6,7 +6,7 @@ import { addCompletion } from "./completion.ts";
 import { addDemo } from "./demo.ts";
 import { addExchange } from "./exchange.ts";
 import { exitCodesHelp } from "./exit-codes.ts";
-import { exitCodeOf, explain, showFailure } from "./failure.ts";
+import { exitCodeOf, explain, isHelp, showFailure } from "./failure.ts";
 import { addJobs } from "./jobs.ts";
 import { addKeys } from "./keys.ts";
 import { addGlobalFlags, paintErrors, wantsJson } from "./output.ts";
@@ -16,6 +16,7 @@ import { addReceipt } from "./receipt.ts";
 import { addRun, addTail } from "./run.ts";
 import { addRunners } from "./runners.ts";
 import { addSign } from "./sign.ts";
+import { print, sayJson, sayLine } from "./terminal.ts";
 import { addTrust } from "./trust.ts";
 import { addUsage } from "./usage.ts";
 import { addVerify } from "./verify.ts";
@@ -40,11 +41,13 @@ function createProgram(): Command {
   // Before the commands, which inherit it.
   program
     .exitOverride()
-    .showHelpAfterError()
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
-      // Machines get one object, of which commander knows nothing.
-      writeErr: (text) => void (wantsJson(program) || process.stderr.write(text)),
+      writeOut: (text) => void print(text),
+      // Help of a command without a verb. Machines get one object, of which commander knows nothing.
+      writeErr: (text) => void (wantsJson(program) || sayLine(text.trimEnd())),
+      // Failures are reported below, all in the same way.
+      outputError: () => {},
     });
   return addGlobalFlags(program)
     .description("Runs agents for other programs: one contract, one durable log, streams that resume.")
@@ -95,12 +98,12 @@ function callsOnly(argv: readonly string[]): boolean {
 }
 
 function reportFailure(error: unknown, program: Command): void {
+  if (error instanceof CommanderError && error.exitCode === 0) {
+    return;
+  }
   if (wantsJson(program)) {
-    if (!(error instanceof CommanderError && error.exitCode === 0)) {
-      console.error(JSON.stringify(explain(error)));
-    }
-  } else if (!(error instanceof CommanderError)) {
-    // What commander throws it has told already.
-    console.error(showFailure(explain(error), paintErrors(program)));
+    sayJson(explain(error));
+  } else if (!isHelp(error)) {
+    sayLine(showFailure(explain(error), paintErrors(program)));
   }
 }

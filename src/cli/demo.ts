@@ -14,6 +14,7 @@ import { findFaults } from "./demo-verdict.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { listenForStop, type StopRequest, unlessStopped } from "./interrupt.ts";
 import { type Output, outputOf } from "./output.ts";
+import { print } from "./terminal.ts";
 
 /** Results that both readers have seen before the service is killed. */
 const killAfterItems = 40;
@@ -123,7 +124,7 @@ type Say = (text: string) => void;
 function storyteller({ asJson }: Output): Say {
   return (text) => {
     if (!asJson) {
-      console.log(text);
+      void print(`${text}\n`);
     }
   };
 }

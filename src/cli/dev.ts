@@ -7,10 +7,10 @@ import { type Config, isAuthConfigured, isProviderConfigured } from "../config/k
 import { readConfig } from "../config/load.ts";
 import { secretFilesOf } from "../config/secret-files.ts";
 import { createLogger } from "../telemetry/logger.ts";
-import { standardError } from "../telemetry/standard-error.ts";
-import { humanLines } from "./human-log.ts";
+import { linesForPeople, linesForPrograms } from "./log-lines.ts";
 import { outputOf } from "./output.ts";
 import { addServerOptions, type ServerFlags, serverSources, startServer } from "./serve.ts";
+import { sayLine } from "./terminal.ts";
 
 const loopback = "127.0.0.1";
 const loopbackHosts: ReadonlySet<string> = new Set([loopback, "::1", "localhost"]);
@@ -20,13 +20,13 @@ export function addDev(program: Command): void {
   addServerOptions(command).action(async (flags: ServerFlags, self: Command) => {
     const output = outputOf(self);
     const config = readDevConfig(flags);
-    const lines = output.asJson ? standardError() : humanLines(standardError());
+    const lines = output.asJson ? linesForPrograms() : linesForPeople();
     await startServer({
       config,
       secretFiles: secretFilesOf(serverSources(flags)),
       logger: createLogger(config.logLevel, lines),
-      onProgress: (message) => console.error(message),
-      announce: (app) => console.error(banner(app, config)),
+      onProgress: sayLine,
+      announce: (app) => sayLine(banner(app, config)),
       onStop: () => output.note("stopping; Ctrl-C once more ends it at once"),
     });
   });
@@ -42,7 +42,7 @@ function readDevConfig(flags: ServerFlags): Config {
       flags: { ...sources.flags, ...(!saysHost && { serverHost: loopback }) },
       defaults: { logLevel: "warn", serverDrainSeconds: 1, serverReflection: true, trustEnforce: false },
     },
-    { onWarning: console.error },
+    { onWarning: sayLine },
   );
   if (!isAuthConfigured(config) && !loopbackHosts.has(config.serverHost)) {
     const fix = "set RUNNEL_AUTH_API_KEYS or another credential, or leave it on 127.0.0.1";

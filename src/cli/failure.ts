@@ -11,6 +11,7 @@ import { fixOfRefusedSpec } from "./refused-spec.ts";
 
 /** What the words of a command line could not be understood is called. */
 const usageReason = "USAGE";
+const wordsHelp = "`runnel --help` lists the commands, `runnel <command> --help` what each one takes";
 const requestIdHeader = "x-request-id";
 /** In the error's metadata. */
 const errorCodeKey = "error_code";
@@ -68,12 +69,18 @@ export function exitCodeOf(error: unknown): number {
   return error instanceof CommandError ? error.exitCode : exitCodes.failed;
 }
 
-function explainWords({ code, message }: CommanderError): Failure {
-  const isHelp = code === "commander.help";
+/** True for the help of a command that needs one more word: it was printed already. */
+export function isHelp(error: unknown): boolean {
+  return error instanceof CommanderError && error.code === "commander.help";
+}
+
+/** Of `error: unknown command 'rnu'\n(Did you mean run?)` the second line is the fix. */
+function explainWords(error: CommanderError): Failure {
+  const [, what = "", suggestion] = /^(?:error: )?(.*?)(?:\n\((Did you mean .*)\))?$/s.exec(error.message) ?? [];
   return {
-    error: isHelp ? "no command was given" : message.replace(/^error: /, ""),
+    error: isHelp(error) ? "no command was given" : what,
     reason: usageReason,
-    fix: "`runnel --help` lists the commands, `runnel <command> --help` what each one takes",
+    fix: suggestion ?? wordsHelp,
   };
 }
 

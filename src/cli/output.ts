@@ -1,11 +1,11 @@
 // What commands say, in one way: the answer on standard output, everything else on standard error. With `--json` the
 // answer is one JSON document, or one a line for streams, and no progress is shown.
 
-import { once } from "node:events";
 import { styleText } from "node:util";
 import { type DescMessage, type JsonValue, type MessageShape, toJson } from "@bufbuild/protobuf";
 import type { Command } from "commander";
 import { createProgress, type Progress } from "./progress.ts";
+import { markOwn, print, printJson, sayJson, sayLine } from "./terminal.ts";
 
 export type Style = Parameters<typeof styleText>[0];
 /** Colours a text, where colours are wanted. */
@@ -42,13 +42,13 @@ export function outputOf(command: Command): Output {
   const paintOut = paintFor(process.stdout, flags);
   return {
     asJson,
-    answer: (value, show) => write(asJson ? `${JSON.stringify(value)}\n` : endLine(show(paintOut))),
-    stream: (value, show) => write(asJson ? `${JSON.stringify(value())}\n` : show(paintOut)),
+    answer: (value, show) => (asJson ? printJson(value) : print(endLine(show(paintOut)))),
+    stream: (value, show) => (asJson ? printJson(value()) : print(show(paintOut))),
     note: (text, value) => {
       if (!asJson) {
-        console.error(text);
+        sayLine(text);
       } else if (value !== undefined) {
-        console.error(JSON.stringify(value));
+        sayJson(value);
       }
     },
     openProgress: () => createProgress(process.stderr, asJson ? "none" : progressStyle(process.env)),
@@ -83,7 +83,7 @@ export function mayColour({ isTty, environment, json, color }: ColourQuestion): 
 function paintFor(stream: NodeJS.WriteStream, flags: GlobalFlags): Paint {
   const colours = mayColour({ ...flags, isTty: stream.isTTY === true, environment: process.env });
   // The question is answered here, so Node is not asked a second time with other rules.
-  return (style, text) => (colours ? styleText(style, text, { validateStream: false }) : text);
+  return (style, text) => (colours ? markOwn(styleText(style, text, { validateStream: false })) : text);
 }
 
 /** A line that is written over needs a terminal that can go back. */
@@ -93,24 +93,4 @@ function progressStyle({ CI = "", TERM }: NodeJS.ProcessEnv): "line" | "lines" {
 
 function endLine(text: string): string {
   return text === "" || text.endsWith("\n") ? text : `${text}\n`;
-}
-
-let hearsClosedPipe = false;
-
-async function write(text: string): Promise<void> {
-  if (!hearsClosedPipe) {
-    hearsClosedPipe = true;
-    process.stdout.on("error", leaveQuietly);
-  }
-  if (!process.stdout.write(text)) {
-    await once(process.stdout, "drain");
-  }
-}
-
-/** Whoever closed the pipe, such as `| head -1`, has what it wanted. */
-function leaveQuietly(error: NodeJS.ErrnoException): never {
-  if (error.code === "EPIPE") {
-    process.exit(0);
-  }
-  throw error;
 }

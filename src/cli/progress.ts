@@ -1,6 +1,7 @@
 // Progress of work that takes a while: one line that changes on a terminal, lines elsewhere, nothing for machines.
 
 import { shorten } from "./show.ts";
+import { forPeople } from "./terminal.ts";
 
 export interface Progress extends Disposable {
   /** Replaces what was said before. */
@@ -24,7 +25,7 @@ export function createProgress(stream: NodeJS.WriteStream, style: ProgressStyle)
   };
   const say = (text: string): void => {
     if (style === "lines") {
-      stream.write(`${text}\n`);
+      stream.write(forPeople(`${text}\n`, stream));
     } else if (style === "line") {
       isShown = true;
       // A line that wraps could not be taken back.

@@ -1,8 +1,8 @@
 // `runnel purge`: erases what a session's runs said, for good. Somebody has to want that twice.
 
-import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { PurgeSessionResponseSchema } from "#gen/runnel/v1/session_service_pb.js";
+import { askYesNo, mayAsk } from "./ask.ts";
 import { CommandError } from "./command-error.ts";
 import { addUrlFlag, withService } from "./connect.ts";
 import { answerJson, outputOf } from "./output.ts";
@@ -35,17 +35,11 @@ export function addPurge(program: Command): void {
 
 /** Asks a person. A program is not asked: nobody would answer. */
 async function assertMeant(sessionId: string, asJson: boolean): Promise<void> {
-  if (asJson || process.stdin.isTTY !== true || process.stderr.isTTY !== true) {
+  if (!mayAsk(asJson)) {
     const fix = "add --yes if you mean it";
     throw new CommandError(`purge erases what ${sessionId} said for good`, { reason: "UNCONFIRMED", fix, exitCode: 2 });
   }
-  const question = createInterface({ input: process.stdin, output: process.stderr });
-  // At the end of input there is no answer, and none will come.
-  const ended = new Promise<string>((resolve) => question.once("close", () => resolve("")));
-  const asked = question.question(`Erase what session ${sessionId} said, for good? [y/N] `);
-  const answer = await Promise.race([asked, ended]);
-  question.close();
-  if (!/^y(es)?$/i.test(answer.trim())) {
+  if (!(await askYesNo(`Erase what session ${sessionId} said, for good?`))) {
     throw new CommandError("nothing was purged", { reason: "UNCONFIRMED" });
   }
 }

@@ -10,6 +10,8 @@ import { createLogger } from "../telemetry/logger.ts";
 import { readPort } from "./arguments.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { listenForStop, unlessStopped } from "./interrupt.ts";
+import { linesForPrograms } from "./log-lines.ts";
+import { sayLine } from "./terminal.ts";
 
 /** Load balancers ask for readiness every few seconds. */
 const noticeMsMax = 5_000;
@@ -34,16 +36,16 @@ export function addServe(program: Command): void {
   const command = program.command("serve").description("run the service, with settings from file and environment");
   addServerOptions(command).action(async (flags: ServerFlags) => {
     const sources = serverSources(flags);
-    const config = readServeConfig(sources, { onWarning: console.error });
+    const config = readServeConfig(sources, { onWarning: sayLine });
     await startServer({
       config,
       secretFiles: secretFilesOf(sources),
-      logger: createLogger(config.logLevel),
-      onProgress: (message) => console.error(message),
+      logger: createLogger(config.logLevel, linesForPrograms()),
+      onProgress: sayLine,
       announce: ({ host, port, h2Port }) => {
         const scheme = config.tlsCertFile === "" ? "http" : "https";
         const more = h2Port === undefined ? "" : ` and, for HTTP/2, ${scheme}://${host}:${h2Port}`;
-        console.error(`runnel serves on ${scheme}://${host}:${port}${more}`);
+        sayLine(`runnel serves on ${scheme}://${host}:${port}${more}`);
       },
     });
   });
@@ -119,7 +121,7 @@ function endInTime(config: Config): void {
     return;
   }
   const overdue = setTimeout(() => {
-    console.error("runnel: the database was not told of the end; other replicas take over when the lease has run out");
+    sayLine("runnel: the database was not told of the end; other replicas take over when the lease has run out");
     process.exit(exitCodes.failed);
   }, stopMsMax(config));
   overdue.unref();

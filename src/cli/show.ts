@@ -2,6 +2,7 @@
 
 import type { Message } from "#gen/runnel/v1/message_pb.js";
 import type { RunResult, TurnRestarted } from "#gen/runnel/v1/result_pb.js";
+import { joinLines } from "./terminal.ts";
 
 const shownCharsMax = 160;
 /** Enough of a void text to find where it begins. */
@@ -85,12 +86,12 @@ function textOf(message: Message | undefined): string {
     : (content?.value ?? "");
 }
 
-/** One line, cut, without control characters that could act on a terminal. */
+/** One line, cut. */
 export function shorten(text: string): string {
   return cut(text, shownCharsMax);
 }
 
 function cut(text: string, charsMax: number): string {
-  const line = text.replace(/[\p{Cc}\p{Cf}]+/gu, " ");
+  const line = joinLines(text);
   return line.length > charsMax ? `${line.slice(0, charsMax)}…` : line;
 }

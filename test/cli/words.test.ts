@@ -33,21 +33,27 @@ test("help tells the exit codes, and what every command takes besides its own", 
 });
 
 test.each([
-  [["rnu"], "unknown command 'rnu'"],
-  [["serve", "--prot", "1"], "unknown option '--prot'"],
-  [["serve", "--port", "70000"], "expected a port from 0 to 65535"],
-  [["tail", "some-run", "--after", "-1"], "expected a sequence: 0, 1, 2 …"],
-  [["tail"], "missing required argument 'run'"],
-  [["jobs"], ""],
-  [["jobs", "list", "--limit", "0"], "expected a number from 1 to 99999"],
-  [["receipt"], "missing required argument 'run'"],
-  [["run", "hi", "--url", "localhost:8090"], "expected a URL such as http://127.0.0.1:8090"],
-  [[], ""],
-])("%j is refused with help on standard error and exit code 2", async (words, told) => {
+  [["rnu"], "unknown command 'rnu'", "Did you mean run?"],
+  [["sreve"], "unknown command 'sreve'", "Did you mean serve?"],
+  [["jobs", "lst"], "unknown command 'lst'", "Did you mean list?"],
+  [["serve", "--prot", "1"], "unknown option '--prot'", "Did you mean --port?"],
+  [["xyzzy"], "unknown command 'xyzzy'", "`runnel --help` lists the commands, [^\\n]+"],
+  [["serve", "--port", "70000"], "[^\\n]+expected a port from 0 to 65535", "[^\\n]+"],
+  [["tail", "some-run", "--after", "-1"], "[^\\n]+expected a sequence: 0, 1, 2 …", "[^\\n]+"],
+  [["tail"], "missing required argument 'run'", "[^\\n]+"],
+  [["jobs", "list", "--limit", "0"], "[^\\n]+expected a number from 1 to 99999", "[^\\n]+"],
+  [["receipt"], "missing required argument 'run'", "[^\\n]+"],
+  [["run", "hi", "--url", "localhost:8090"], "[^\\n]+expected a URL such as http://127.0.0.1:8090", "[^\\n]+"],
+])("%j is refused with one line and what to do, and exit code 2", async (words, told, fix) => {
   const { code, stdout, stderr } = await runCommand(words);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-  expect(stderr).toContain(told);
-  expect(stderr).toMatch(/^Usage: runnel/m);
+  expect(stderr).toMatch(new RegExp(`^runnel: ${told}\\n {2}fix {6}${fix.replaceAll("?", "\\?")}\\n$`));
+});
+
+test.each([[["jobs"]], [[]]])("%j without a command prints help on standard error, with exit code 2", async (words) => {
+  const { code, stdout, stderr } = await runCommand(words);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toMatch(/^Usage: runnel/);
 });
 
 test.each([
@@ -62,8 +68,12 @@ test.each([
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toMatch(/^[^\n]+\n$/);
   const failure = JSON.parse(stderr);
-  expect(failure).toEqual({ error: expect.any(String), reason: "USAGE", fix: expect.stringContaining("--help") });
-  expect(failure.error).toContain(told);
+  expect(failure).toEqual({
+    error: expect.stringContaining(told),
+    reason: "USAGE",
+    fix: expect.stringMatching(/--help|Did you mean/),
+  });
+  expect(failure.error).not.toContain("\n");
 });
 
 test("settings that are wrong are all told at once, and secrets are not shown", async () => {

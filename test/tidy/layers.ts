@@ -30,6 +30,7 @@ const contractLayers: readonly string[] = ["gen", "base"];
 /** The commands that start the server instead of calling one, and those that look at the ground that it stands on. */
 const serverStarters: readonly string[] = [
   "cli/serve.ts",
+  "cli/log-lines.ts",
   "cli/dev.ts",
   "cli/migrate.ts",
   "cli/config.ts",

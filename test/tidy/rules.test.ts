@@ -84,6 +84,17 @@ const planted: readonly Planted[] = [
     allowed: [["storage/a.ts", 'import { sql } from "kysely";']],
   },
   {
+    rule: "one file prints",
+    refused: [
+      ["cli/a.ts", "console.error(text);", 2],
+      ["runs/a.ts", "process.stdout.write(text);", 2],
+    ],
+    allowed: [
+      ["cli/terminal.ts", "console.error(text);"],
+      ["cli/a.ts", "sayLine(text);"],
+    ],
+  },
+  {
     rule: "time and chance come from base",
     refused: [
       ["runs/a.ts", "const t = Date.now();", 2],

@@ -7,6 +7,7 @@ import { newNonce } from "../../base/ids.ts";
 import type { Config } from "../../config/keys.ts";
 import { readConfig } from "../../config/load.ts";
 import { createLogger } from "../../telemetry/logger.ts";
+import { linesForPrograms } from "../log-lines.ts";
 
 export interface LocalService extends AsyncDisposable {
   readonly url: string;
@@ -19,7 +20,7 @@ export async function openLocalService(
 ): Promise<LocalService> {
   const apiKey = newNonce();
   const config = readLocalConfig(root, apiKey);
-  const app = await openApp({ config, logger: createLogger(config.logLevel), ...options });
+  const app = await openApp({ config, logger: createLogger(config.logLevel, linesForPrograms()), ...options });
   return { url: `http://${app.host}:${app.port}`, apiKey, [Symbol.asyncDispose]: () => app.close() };
 }
 

@@ -1,7 +1,8 @@
-// Log lines for people: the event's sentence with its fields. `dev` prints them; `serve` and `--json` print JSON.
+// Log lines on standard error: JSON for programs, and for `dev` the event's sentence with its fields.
 
 import { catalogue } from "../telemetry/events.ts";
-import type { LineStream } from "../telemetry/standard-error.ts";
+import { type LineStream, standardError } from "../telemetry/standard-error.ts";
+import { forPeople, forPrograms } from "./terminal.ts";
 
 const abouts: ReadonlyMap<string, string> = new Map(Object.values(catalogue).map(({ name, about }) => [name, about]));
 /** As pino numbers them. */
@@ -11,8 +12,17 @@ const levels: Readonly<Record<number, string>> = { 20: "debug", 30: "info", 40: 
  * Rewrites each JSON line: `{"level":40,"time":"…T18:33:45.191Z","problem":"no bwrap","msg":"jail.missing"}` becomes
  * `18:33:45 warning  Commands cannot be confined. problem: no bwrap (jail.missing)`, with the time of this machine's zone.
  */
-export function humanLines(destination: LineStream): LineStream {
-  return { ...destination, write: (line) => destination.write(`${showLine(line)}\n`) };
+export function linesForPeople(): LineStream {
+  return rewriteLines((line) => forPeople(`${showLine(line)}\n`, process.stderr));
+}
+
+export function linesForPrograms(): LineStream {
+  return rewriteLines((line) => forPrograms(line, process.stderr));
+}
+
+function rewriteLines(rewrite: (line: string) => string): LineStream {
+  const destination = standardError();
+  return { ...destination, write: (line) => destination.write(rewrite(line)) };
 }
 
 function showLine(line: string): string {

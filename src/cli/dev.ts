@@ -10,6 +10,7 @@ import { createLogger } from "../telemetry/logger.ts";
 import { linesForPeople, linesForPrograms } from "./log-lines.ts";
 import { outputOf } from "./output.ts";
 import { addServerOptions, type ServerFlags, serverSources, startServer } from "./serve.ts";
+import { shellWord } from "./shell-word.ts";
 import { sayLine } from "./terminal.ts";
 
 const loopback = "127.0.0.1";
@@ -58,7 +59,6 @@ function banner(app: App, config: Config): string {
   const url = `http://${app.host}:${app.port}`;
   const hint = isProviderConfigured(config) ? "" : " (set RUNNEL_PROVIDERS_OPENAI_KEY or another key for a real one)";
   const session = {
-    session_id: "try",
     // A checkout of the service itself is no directory for agents: then the session gets one of its own.
     ...(app.workDirHere !== undefined && { work_dir: app.workDirHere }),
     agent: { name: "try", tools: { builtin: ["list_dir", "read_file"] } },
@@ -71,13 +71,15 @@ function banner(app: App, config: Config): string {
     `  model  ${app.defaultModel}${hint}`,
     `  bash   ${app.bash}`,
     app.asksForCredentials ? "  try    (with credentials added)" : "  try    (paste it)",
-    `    curl -s ${url}/v1/sessions -d ${quote(JSON.stringify(session))} ; \\`,
-    `    curl -s ${url}/v1/sessions/try/messages -d '{"message":"list the files and read README.md"}' ; \\`,
-    `    curl -sN ${url}/v1/sessions/try/stream`,
+    // The service makes a new id each time, so the lines may be pasted again.
+    `    id=$(curl -s ${url}/v1/sessions -d ${shellWord(JSON.stringify(session))} | ${readSessionId}) ; \\`,
+    `    curl -s ${url}/v1/sessions/$id/messages -d ${shellWord(JSON.stringify({ message: firstMessage }))} ; \\`,
+    `    curl -sN ${url}/v1/sessions/$id/stream`,
   ].join("\n");
 }
 
-/** One word for a shell, whatever is in it. */
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
+/** It has an answer in an empty directory too. */
+const firstMessage = "Explore this directory: list its files, and read the README if there is one.";
+
+/** For every POSIX shell, without a program that reads JSON. */
+const readSessionId = String.raw`sed 's/.*"session_id":"\([^"]*\)".*/\1/'`;

@@ -11,6 +11,7 @@ import { followRun, noteReconnect, patienceMs } from "./follow.ts";
 import { leaveOnInterrupt } from "./interrupt.ts";
 import { type Output, outputOf } from "./output.ts";
 import { createResultView } from "./show.ts";
+import { withWorkDir } from "./work-dir.ts";
 
 interface RunFlags {
   readonly url: string;
@@ -29,13 +30,16 @@ export function addRun(program: Command): void {
   addUrlFlag(program.command("run <message>"))
     .description("send a message in a new session, or another one in a session, and follow the run")
     .option("--model <name>", "model; unset means the service's default", "")
-    .option("--work-dir <path>", "directory that the tools may touch; unset means a new one of the session's own")
+    .option(
+      "--work-dir <path>",
+      "directory that the tools may touch, made if you say so; unset means a new one of the session's own",
+    )
     .option("--tools <names>", "built-in tools, joined by commas", "list_dir,read_file")
     .option("--session <id>", "a session that exists")
     .action((message: string, flags: RunFlags, command: Command) =>
       withService(flags.url, async ({ sessions, runs }) => {
         const output = outputOf(command);
-        const sessionId = flags.session ?? (await createSession(sessions, flags));
+        const sessionId = flags.session ?? (await createSession(sessions, flags, output.asJson));
         const { runId } = await sessions.sendMessage({ sessionId, message });
         output.note(`session ${sessionId}  run ${runId}`, { note: "started", sessionId, runId });
         await showRun(runs, { runId, after: 0n, output });
@@ -56,16 +60,14 @@ export function addTail(program: Command): void {
     );
 }
 
-async function createSession(sessions: SessionClient, flags: RunFlags): Promise<string> {
-  const { sessionId } = await sessions.createSession({
-    ...(flags.workDir !== undefined && { workDir: resolve(flags.workDir) }),
-    agent: {
-      name: "cli",
-      model: flags.model,
-      tools: { builtin: flags.tools.split(",").filter((name) => name !== "") },
-    },
-  });
-  return sessionId;
+async function createSession(sessions: SessionClient, flags: RunFlags, asJson: boolean): Promise<string> {
+  const builtin = flags.tools.split(",").filter((name) => name !== "");
+  const agent = { name: "cli", model: flags.model, tools: { builtin } };
+  if (flags.workDir === undefined) {
+    return (await sessions.createSession({ agent })).sessionId;
+  }
+  const workDir = resolve(flags.workDir);
+  return (await withWorkDir(workDir, asJson, () => sessions.createSession({ workDir, agent }))).sessionId;
 }
 
 interface Following {

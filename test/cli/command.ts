@@ -47,10 +47,15 @@ export function runCommand(words: readonly string[], place: CommandPlace = {}): 
   return startCommand(words, place).ended;
 }
 
-/** What a user pastes into a shell; `$runnel` in it is the command line's beginning. */
+/** A script for a shell; `$runnel` in it is the command line's beginning. */
 export function runShell(script: string, place: CommandPlace = {}): Promise<Outcome> {
   const environment = { runnel: `${process.execPath} ${main}`, ...place.environment };
   return startProgram("bash", ["-c", script], { ...place, environment }).ended;
+}
+
+/** What a user pastes into a shell that waits for lines. */
+export function pasteInto(shell: "bash" | "sh", pasted: string): Promise<Outcome> {
+  return startProgram(shell, [], { input: pasted }).ended;
 }
 
 /** On a terminal, of which `stdout` holds everything that it was sent. */

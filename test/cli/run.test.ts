@@ -1,12 +1,22 @@
 // `run` and `tail` against a service in a process of its own: what they print, how they end, and what they survive.
 
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { answer, startFakeProvider } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { testDatabase } from "../harness/database.ts";
 import { type ServiceProcess, startProcess } from "../harness/process.ts";
 import { until } from "../harness/wait.ts";
-import { ownFolder, type RunningCommand, runCommand, runShell, startCommand } from "./command.ts";
+import {
+  type Outcome,
+  ownFolder,
+  type RunningCommand,
+  runCommand,
+  runShell,
+  startCommand,
+  startInTerminal,
+} from "./command.ts";
 
 test("run prints the text of the model and its tools, and nothing for a terminal to act on", async () => {
   const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
@@ -55,7 +65,7 @@ test("what the service refuses is told with the id of the call, and exit code 1"
     [["run", "hi", "--model", "gpt-4o"], /gpt-4o/],
     [["run", "hi", "--tools", "fly"], /fly/],
     [["run", "hi", "--session", "nobody"], /session not found/],
-    [["run", "hi", "--work-dir", "/no/such/folder"], /\/no\/such\/folder/],
+    [["run", "hi", "--work-dir", "/etc"], /\/etc/],
     [["tail", "01890000-0000-7000-8000-000000000000"], /run not found/],
     [["tail", "no-id"], /run_?id/i],
   ];
@@ -70,6 +80,29 @@ test("what the service refuses is told with the id of the call, and exit code 1"
     expect(failure).toMatchObject({ error: expect.stringMatching(told), requestId: expect.any(String) });
     expect(failure.reason).toMatch(/^[A-Z_]+$/);
   }
+});
+
+test("a missing --work-dir is made when a person says so; a program gets a usage error with the fix", async () => {
+  const { url } = await startProcess({ DATABASE_URL: await testDatabase() });
+  const missing = join(await ownFolder(), "it's", "new");
+  const words = ["run", "list the files pace=0", "--work-dir", missing, "--url", url];
+  const ask = async (answer: string): Promise<Outcome> => {
+    const terminal = startInTerminal([process.execPath, "src/main.ts", ...words]);
+    await until("the question", () => terminal.stdout().includes(`${missing} does not exist. Create it? [y/N]`));
+    terminal.type(`${answer}\r`);
+    return await terminal.ended;
+  };
+  for (const more of [[], ["--json"]]) {
+    const { code, stdout, stderr } = await runCommand([...words, ...more]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(`the directory of --work-dir does not exist: ${missing}`);
+    expect(stderr.replaceAll("\\\\", "\\")).toContain(`mkdir -p '${missing.replace("'", "'\\''")}'`);
+  }
+  expect((await ask("n")).code).toBe(2);
+  expect(existsSync(missing)).toBe(false);
+  const made = await ask("y");
+  expect({ code: made.code, isThere: existsSync(missing) }).toEqual({ code: 0, isThere: true });
+  expect(made.stdout).toContain("✓ completed");
 });
 
 test("Ctrl-C ends run with 130 and tells how to go on, and the run goes on", async () => {

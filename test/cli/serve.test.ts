@@ -11,7 +11,7 @@ import { makeCertificates } from "../harness/certificates.ts";
 import { createDatabase, databaseUrl, dropDatabase, testDatabase } from "../harness/database.ts";
 import { startProcess } from "../harness/process.ts";
 import { until } from "../harness/wait.ts";
-import { ownFolder, runCommand, runShell, startCommand } from "./command.ts";
+import { ownFolder, pasteInto, runCommand, startCommand } from "./command.ts";
 
 /** Without a provider `serve` starts only when it is told that the demo model is meant. */
 const demo = { RUNNEL_DEFAULTS_MODEL: "demo" };
@@ -263,23 +263,27 @@ test("migrate tells what it applied, and then that there is nothing to do", asyn
   expect(await runCommand(["migrate"], { environment })).toEqual({ code: 0, stdout: "up to date\n", stderr: "" });
 });
 
-test.each([
-  ["whatever the folder is called", async () => await makeFolder(`${await ownFolder()}/it's "here"`)],
-  ["in a checkout of the service, where no agent works", async () => process.cwd()],
-])("the lines that dev prints work as pasted, %s", async (_where, openFolder) => {
+test.each<[string, "bash" | "sh", () => Promise<string>]>([
+  ["bash, whatever the folder is called", "bash", async () => await makeFolder(`${await ownFolder()}/it's "here"`)],
+  ["sh, in an empty folder", "sh", async () => await ownFolder()],
+  ["bash, in a checkout of the service, where no agent works", "bash", async () => process.cwd()],
+])("the lines that dev prints work as pasted twice into %s", async (_where, shell, openFolder) => {
   const environment = { DATABASE_URL: await testDatabase(), RUNNEL_AUTH_API_KEYS: "" };
   const dev = startCommand(["dev", "--port", "0"], { environment, directory: await openFolder() });
   await until("dev to print its lines", () => dev.stderr().includes("/stream\n"));
   const lines = dev
     .stderr()
     .split("\n")
-    .filter((line) => line.trim().startsWith("curl "));
+    .filter((line) => line.includes("curl "));
   expect(lines).toHaveLength(3);
-  const { code, stdout } = await runShell(lines.join("\n"));
-  expect(code).toBe(0);
-  for (const event of ["tool_call", "tool_result", "text", "done"]) {
-    expect(stdout).toContain(`\nevent: ${event}\n`);
+  const pasted = `${lines.join("\n")}\n`;
+  const { code, stdout, stderr } = await pasteInto(shell, pasted + pasted);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  for (const event of ["tool_call", "tool_result", "done"]) {
+    expect(stdout.split(`\nevent: ${event}\n`)).toHaveLength(3);
   }
+  expect(stdout.split("\nevent: text\n").length).toBeGreaterThan(4);
+  expect(stdout).not.toMatch(/error|already exists|not found/i);
   dev.child.kill("SIGINT");
   expect((await dev.ended).code).toBe(0);
 });

@@ -7,6 +7,7 @@ import { createCredentials } from "../credentials.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { listenForStop, unlessStopped } from "../interrupt.ts";
 import { outputOf } from "../output.ts";
+import { shellWord } from "../shell-word.ts";
 import type { Desk } from "./desk.ts";
 import { type FolderFlags, openFolders } from "./folders.ts";
 import type { Turns } from "./lock.ts";
@@ -61,8 +62,4 @@ export function wordsToGoOn(id: string, { url, dir, workspace }: DeskFlags): str
   const flags = Object.entries({ url, dir: dir === "." ? undefined : dir, workspace });
   const words = flags.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, shellWord(value)]));
   return ["runnel exchange resume", id, ...words].join(" ");
-}
-
-function shellWord(text: string): string {
-  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

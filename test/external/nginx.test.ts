@@ -5,9 +5,13 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
+import { create, fromBinary, type MessageInitShape, type MessageShape, toBinary } from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
+import { Client, credentials, Metadata, type StatusObject, status } from "@grpc/grpc-js";
 import { expect, onTestFinished, test } from "vitest";
+import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { readSession, setStage, startConversation } from "../conformance/stage.ts";
 import { findSurface } from "../conformance/surfaces.ts";
@@ -29,7 +33,7 @@ test("streams pass as they happen, and calls of every protocol arrive", async ()
     wire.finish("stop");
     wire.done();
   });
-  const socket = await startNginx(service.target);
+  const { socket } = await startNginx(service.target);
   const { sessionId, runId } = await startConversation(api);
 
   const through = ["--unix-socket", socket, "--insecure", ...asClient()];
@@ -61,13 +65,120 @@ test("streams pass as they happen, and calls of every protocol arrive", async ()
   expect(run?.runId).toBe(runId);
 });
 
-/** In the foreground, at a socket of its own, which is returned. */
-async function startNginx(target: string): Promise<string> {
+// The reference client asks the service through nginx which methods there are, and calls each of them both ways. Without credentials
+// nothing changes, and the refusal names its reason, which a proxy cannot make up.
+test("every method that reflection lists answers a gRPC client through nginx as it does without", async () => {
+  const { service } = await setStage(findSurface("REST"), { serverReflection: true });
+  const { socket, ca } = await startNginx(service.target);
+  const through = openClient(`unix:${socket}`, credentials.createSsl(ca));
+  const direct = openClient(service.target, credentials.createInsecure());
+  const methods = await listMethods(through);
+  const packages = new Set(methods.map(({ path }) => path.replace(/\.\w+\/\w+$/, "")));
+  expect([...packages]).toEqual(
+    expect.arrayContaining(["/runnel.v1", "/runnel.host.v1", "/grpc.health.v1", "/grpc.reflection.v1"]),
+  );
+  for (const method of methods) {
+    const [answer, expected] = await Promise.all([callEmpty(through, method), callEmpty(direct, method)]);
+    expect({ ...method, ...answer }).toEqual({ ...method, ...expected });
+    expect(expected.code).not.toBe(status.UNIMPLEMENTED);
+  }
+});
+
+function openClient(target: string, channelCredentials: ReturnType<typeof credentials.createSsl>): Client {
+  const client = new Client(target, channelCredentials, {
+    "grpc.ssl_target_name_override": "localhost",
+    "grpc.default_authority": "runnel.example",
+  });
+  onTestFinished(() => client.close());
+  return client;
+}
+
+interface ListedMethod {
+  /** As in `/runnel.v1.RunService/GetRun`. */
+  readonly path: string;
+  readonly isStream: boolean;
+}
+
+/** Those of all services that reflection lists, from the descriptors that it sends. */
+async function listMethods(client: Client): Promise<ListedMethod[]> {
+  const listed = await reflect(client, { messageRequest: { case: "listServices", value: "*" } });
+  const { service = [] } = listed.case === "listServicesResponse" ? listed.value : {};
+  const methods = await Promise.all(service.map(({ name }) => listMethodsOf(client, name)));
+  return methods.flat();
+}
+
+async function listMethodsOf(client: Client, service: string): Promise<ListedMethod[]> {
+  const found = await reflect(client, { messageRequest: { case: "fileContainingSymbol", value: service } });
+  const { fileDescriptorProto = [] } = found.case === "fileDescriptorResponse" ? found.value : {};
+  const files = fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes));
+  const described = files
+    .flatMap((file) => file.service.map(({ name, method }) => ({ name: `${file.package}.${name}`, method })))
+    .find(({ name }) => name === service);
+  return (described ?? expect.unreachable(`no descriptor of ${service}`)).method.map((method) => ({
+    path: `/${service}/${method.name}`,
+    isStream: method.serverStreaming,
+  }));
+}
+
+type ReflectionRequest = MessageInitShape<typeof ServerReflection.method.serverReflectionInfo.input>;
+type ReflectionAnswer = MessageShape<typeof ServerReflection.method.serverReflectionInfo.output>["messageResponse"];
+
+function reflect(client: Client, request: ReflectionRequest): Promise<ReflectionAnswer> {
+  const { input, output } = ServerReflection.method.serverReflectionInfo;
+  const stream = client.makeBidiStreamRequest<ReflectionRequest, Uint8Array>(
+    "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+    (message) => Buffer.from(toBinary(input, create(input, message))),
+    (bytes) => bytes,
+  );
+  return new Promise((resolve, reject) => {
+    stream.on("data", (bytes: Uint8Array) => {
+      resolve(fromBinary(output, bytes).messageResponse);
+      stream.end();
+    });
+    stream.on("error", reject);
+    stream.write(request);
+  });
+}
+
+interface CallEnd {
+  readonly code: number;
+  readonly details: string;
+  /** The reason of the service is in them. */
+  readonly statusDetails: readonly string[];
+}
+
+/** How a call with an empty request ends. */
+function callEmpty(client: Client, { path, isStream }: ListedMethod): Promise<CallEnd> {
+  const asBytes = (bytes: Uint8Array): Buffer => Buffer.from(bytes);
+  const call = client.makeBidiStreamRequest(path, asBytes, asBytes, new Metadata());
+  return new Promise((resolve) => {
+    call.on("data", () => {
+      // Of a stream that goes on, such as the watch of health, one answer is enough.
+      if (isStream) {
+        call.cancel();
+      }
+    });
+    call.on("error", () => {});
+    call.on("status", ({ code, details, metadata }: StatusObject) => {
+      resolve({ code, details, statusDetails: metadata.get("grpc-status-details-bin").map(String) });
+    });
+    call.write(new Uint8Array());
+    call.end();
+  });
+}
+
+interface Nginx {
+  readonly socket: string;
+  readonly ca: Buffer;
+}
+
+/** In the foreground, at a socket of its own. */
+async function startNginx(target: string): Promise<Nginx> {
   const folder = await mkdtemp(join(tmpdir(), "runnel-nginx-"));
   const [socket, certificate, key, file] = ["nginx.sock", "cert.pem", "key.pem", "nginx.conf"].map((name) =>
     join(folder, name),
   ) as [string, string, string, string];
-  const { server } = await makeCertificates();
+  const { ca, server } = await makeCertificates();
   await Promise.all([writeFile(certificate, server.cert), writeFile(key, server.key)]);
   const page = await readFile(new URL("../../docs/deployment.md", import.meta.url), "utf8");
   const [, lines = ""] = /```nginx\n([\s\S]*?)```/.exec(page) ?? [];
@@ -104,5 +215,5 @@ async function startNginx(target: string): Promise<string> {
   await until("nginx to pass calls on", isThere).catch(() => {
     throw new Error(nginx.stderr());
   });
-  return socket;
+  return { socket, ca: Buffer.from(ca) };
 }

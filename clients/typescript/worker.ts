@@ -18,7 +18,7 @@ import type { Manifest, Runner } from "./runner.ts";
 export interface WorkerOptions {
   /** Where the service is. */
   readonly url: string;
-  /** The client's key; sent as a bearer token. */
+  /** The client's key, sent as a bearer token. Without one, or with an empty one, calls carry no credentials. */
   readonly apiKey?: string;
   /** Who this worker is: the same for all processes that run the same runners. */
   readonly workerId: string;
@@ -73,7 +73,7 @@ class Worker {
     this.#sessionManager = new Http2SessionManager(options.url, { pingIntervalMs });
     const { url: baseUrl, apiKey } = options;
     const authorize: Interceptor = (next) => async (request) => {
-      if (apiKey !== undefined) {
+      if (apiKey) {
         request.header.set("authorization", `Bearer ${apiKey}`);
       }
       return await next(request);

@@ -24,6 +24,12 @@ export function readCredentials(request: Request): Credentials {
   };
 }
 
+/** The id that the caller claims. Undefined when it claims none, or two. */
+export function readClientId(request: Request): string | undefined {
+  const ids = readAll(request.rawHeaders, "x-client-id");
+  return ids.length === 1 ? ids[0] || undefined : undefined;
+}
+
 /**
  * Takes the ticket out of the request's URL, so that it appears in no log and no route has to know of it. Undefined when
  * there is none.
@@ -49,17 +55,15 @@ export function takeTicket(request: Request): string | undefined {
 const ticketParameter = "ticket=";
 
 function readSingle(rawHeaders: readonly string[], name: string): string | undefined {
-  let found: string | undefined;
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    if (rawHeaders[at]?.toLowerCase() !== name) {
-      continue;
-    }
-    if (found !== undefined) {
-      throw new Fault("CREDENTIALS_AMBIGUOUS", `several credentials: ${name} is given twice`);
-    }
-    found = rawHeaders[at + 1] ?? "";
+  const values = readAll(rawHeaders, name);
+  if (values.length > 1) {
+    throw new Fault("CREDENTIALS_AMBIGUOUS", `several credentials: ${name} is given twice`);
   }
-  return found === "" ? undefined : found;
+  return values[0] || undefined;
+}
+
+function readAll(rawHeaders: readonly string[], name: string): readonly string[] {
+  return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
 }
 
 function splitOnce(text: string, separator: string): [string, string?] {

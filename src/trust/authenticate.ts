@@ -67,8 +67,14 @@ export class Authenticator {
     }
   }
 
+  /** The client that a caller says it is, where nobody has to prove it; undefined where callers have to. */
+  callerWithoutProof(claimedId: string | undefined): Caller | undefined {
+    return this.#options.keyRing.isOpen
+      ? { kind: "client", client: sharedClient(claimedId ?? openClientId) }
+      : undefined;
+  }
+
   async #authenticate(request: CredentialedRequest): Promise<Caller> {
-    const { keyRing } = this.#options;
     const token = readBearer(request.authorization);
     if (request.needsAdmin) {
       this.#assertAdminKnown(request, token);
@@ -83,10 +89,7 @@ export class Authenticator {
     if (token !== undefined) {
       return await this.#readToken(token, request);
     }
-    if (keyRing.isOpen) {
-      return { kind: "client", client: sharedClient(request.clientId ?? openClientId) };
-    }
-    return await this.#readSignature(request);
+    return this.callerWithoutProof(request.clientId) ?? (await this.#readSignature(request));
   }
 
   /** What whoever calls administration should know before anything is said about its token. */
@@ -165,7 +168,7 @@ function skewOf(error: unknown): number | undefined {
   return skew === undefined ? undefined : Number(skew);
 }
 
-/** Who calls when everybody may and nobody says who it is. */
+/** The client of a call without an id, while no credentials are asked for. */
 const openClientId = "local";
 
 /** Undefined when there is none, empty when it is malformed. Other schemes are not ours to read: a proxy may have its own. */

@@ -2,6 +2,7 @@
 
 import { request as httpRequest } from "node:http";
 import { describe, expect, test } from "vitest";
+import { HostService } from "#gen/runnel/host/v1/host_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Config } from "../../src/config/keys.ts";
@@ -114,6 +115,65 @@ describe("pages of other origins", () => {
       httpRequest(url, { headers: { host: "evil.example" } }, (response) => resolve(response.statusCode)).end();
     });
     expect(rebound).toBe(403);
+  });
+});
+
+describe("a service that asks for no credentials", () => {
+  const open: Partial<Config> = { authApiKeys: [], rateLimitFailuresRps: 1, rateLimitBurst: 1 };
+  const clientId = { "x-client-id": "ada" };
+  const signature = { "x-signature": "junk", "x-timestamp": "junk", "x-nonce": "junk" };
+  const useless: readonly Record<string, string>[] = [
+    { authorization: "Bearer" },
+    { authorization: "Bearer " },
+    { authorization: "Bearer wrong" },
+    { authorization: "Bearer rk_wrong" },
+    { authorization: "Bearer rt_wrong" },
+    { authorization: "Bearer rrun_wrong" },
+    { authorization: "Basic YTpi" },
+    { "x-api-key": "wrong" },
+    signature,
+    { ...signature, authorization: "Bearer wrong" },
+  ];
+
+  test("ignores those that callers send, and knows each caller by its id", async () => {
+    const service = await startService(open);
+    const url = `${service.url}/v1/sessions`;
+    const body = JSON.stringify({ session_id: "of-ada", agent: { name: "open" } });
+    const made = await fetch(url, { method: "POST", body, headers: clientId });
+    expect(made.status).toBe(201);
+    for (const headers of useless) {
+      const { status } = await fetch(`${url}/of-ada`, { headers: { ...headers, ...clientId } });
+      expect({ headers, status }).toEqual({ headers, status: 200 });
+    }
+    // The stream of a session without a run answers 204.
+    const { status } = await fetch(`${url}/of-ada/stream?ticket=wrong`, { headers: clientId });
+    expect(status).toBe((await fetch(`${url}/of-ada/stream`, { headers: clientId })).status);
+  });
+
+  test("ignores them over gRPC, and when a header is given twice", async () => {
+    const service = await startService(open);
+    for (const headers of useless) {
+      const { sessions } = await new GrpcClient(service.target, headers).call(SessionService.method.listSessions, {});
+      expect(sessions).toEqual([]);
+    }
+    for (const name of ["Authorization", "X-Client-ID", "X-Signature"]) {
+      const headers = [
+        [name, "one"],
+        [name, "two"],
+      ] as const;
+      expect(await sendRaw(service.url, { method: "GET", path: "/v1/sessions", headers })).toMatchObject({
+        status: 200,
+      });
+    }
+  });
+
+  test("still asks for the token of a run where only a run may call", async () => {
+    const service = await startService(open);
+    const wrong = new GrpcClient(service.target, { authorization: "Bearer rrun_wrong" });
+    await expect(wrong.call(HostService.method.getState, { key: "k" })).rejects.toMatchObject({
+      code: 7,
+      details: "access denied: the method needs the token of a run",
+    });
   });
 });
 

@@ -22,10 +22,12 @@ function linesOf(text: string): string[] {
   return text.trimEnd().split("\n");
 }
 
-async function openStage() {
+async function openStage(command: "serve" | "dev" = "serve") {
   const directory = await ownFolder();
-  const { url, target } = await startProcess({ DATABASE_URL: await testDatabase() });
-  const place = { directory, environment: { RUNNEL_SERVER_PORT: new URL(url).port } };
+  const url = command === "dev" ? await startDev(directory) : await startServe();
+  const target = new URL(url).host;
+  const environment = { RUNNEL_SERVER_PORT: new URL(url).port, ...(command === "dev" && { RUNNEL_API_KEY: "" }) };
+  const place = { directory, environment };
   const put = async (name: string, content: unknown): Promise<string> => {
     await writeFile(join(directory, name), typeof content === "string" ? content : JSON.stringify(content));
     return name;
@@ -50,6 +52,18 @@ async function openStage() {
       await until("the runner to be listed", async () => (await runners("list")).stdout.includes(" available "));
     },
   };
+}
+
+async function startServe(): Promise<string> {
+  return (await startProcess({ DATABASE_URL: await testDatabase() })).url;
+}
+
+/** It knows no keys. */
+async function startDev(directory: string): Promise<string> {
+  const environment = { DATABASE_URL: await testDatabase(), RUNNEL_AUTH_API_KEYS: "", RUNNEL_API_KEY: "" };
+  const dev = startCommand(["dev", "--port", "0"], { environment, directory });
+  const found = await until("dev to print its address", () => /^runnel (http:\S+)/m.exec(dev.stderr()) ?? false);
+  return found[1] ?? "";
 }
 
 async function* echo({ context }: Run): AsyncGenerator<Result> {
@@ -319,38 +333,43 @@ function blockOf(language: string, name: string): string {
   return block;
 }
 
-test("the runner of the page about runners, and its commands, work as pasted", async () => {
-  const { place, put, url, runners } = await openStage();
-  const checkout = fileURLToPath(new URL("../../", import.meta.url));
-  for (const part of ["clients", "gen"]) {
-    await symlink(join(checkout, part), join(place.directory, part));
-  }
-  await put("greeter.ts", blockOf("ts", "greeter"));
-  const node = `node() { exec ${process.execPath} "$@"; };`;
-  const paste = (commands: string): Promise<Outcome> => {
-    const environment = { ...place.environment, URL: url, USER: "ada" };
-    return runShell(`set -eo pipefail; ${node} runnel() { $runnel "$@"; }; ${commands}`, { ...place, environment });
-  };
-  void paste(blockOf("sh", "run-greeter"));
-  await until("the greeter to be there", async () => (await runners("list")).stdout.includes(" available "));
-  const bound = await paste(blockOf("sh", "bind"));
-  expect(bound).toMatchObject({ code: 0, stderr: "" });
-  expect(bound.stdout).toMatch(/^bound greetings to plugin:acme\/greeter\/default\n/);
-  expect(bound.stdout).toMatch(/^greetings +plugin:acme\/greeter\/default +global +message\.received +yes +required /m);
-  expect(bound.stdout).toMatch(/^plugin:acme\/greeter\/default +available +greeter-1 /m);
-  const started = await paste(`${blockOf("sh", "start")} printf %s "$RUN"`);
-  expect(started).toMatchObject({ code: 0, stdout: expect.stringMatching(new RegExp(`^${uuid}$`)), stderr: "" });
-  const run = `RUN=${started.stdout}`;
-  await until("the question", async () => (await runners("approvals")).stdout.includes(" pending "));
-  const approved = await paste(`${run}; ${blockOf("sh", "approve")}`);
-  expect(approved).toMatchObject({ code: 0, stderr: "" });
-  const request = '{"action":"send_gift","target":{"user":"ada"},"payload":{"size":2}}';
-  expect(approved.stdout).toContain(`  request    ${request}\n`);
-  expect(approved.stdout).toMatch(/^ {2}decided {4}approve by ada, /m);
-  const looked = await paste(`${run}; ${blockOf("sh", "look")}`);
-  expect(looked).toMatchObject({ code: 0, stderr: "" });
-  expect(looked.stdout).toMatch(
-    /^Hello, Ada\.\n→ asks for send_gift .*\n\(waits .*\n A gift is on its way\.\n✓ completed /,
-  );
-  expect(looked.stdout).toMatch(/ approval_get +2 +– +allow /);
-});
+test.each(["serve", "dev"] as const)(
+  "the runner of the page, and its commands, work as pasted with %s",
+  async (command) => {
+    const { place, put, url, runners } = await openStage(command);
+    const checkout = fileURLToPath(new URL("../../", import.meta.url));
+    for (const part of ["clients", "gen"]) {
+      await symlink(join(checkout, part), join(place.directory, part));
+    }
+    await put("greeter.ts", blockOf("ts", "greeter"));
+    const node = `node() { exec ${process.execPath} "$@"; };`;
+    const paste = (commands: string): Promise<Outcome> => {
+      const environment = { ...place.environment, URL: url, USER: "ada" };
+      return runShell(`set -eo pipefail; ${node} runnel() { $runnel "$@"; }; ${commands}`, { ...place, environment });
+    };
+    void paste(blockOf("sh", "run-greeter"));
+    await until("the greeter to be there", async () => (await runners("list")).stdout.includes(" available "));
+    const bound = await paste(blockOf("sh", "bind"));
+    expect(bound).toMatchObject({ code: 0, stderr: "" });
+    expect(bound.stdout).toMatch(/^bound greetings to plugin:acme\/greeter\/default\n/);
+    expect(bound.stdout).toMatch(
+      /^greetings +plugin:acme\/greeter\/default +global +message\.received +yes +required /m,
+    );
+    expect(bound.stdout).toMatch(/^plugin:acme\/greeter\/default +available +greeter-1 /m);
+    const started = await paste(`${blockOf("sh", "start")} printf %s "$RUN"`);
+    expect(started).toMatchObject({ code: 0, stdout: expect.stringMatching(new RegExp(`^${uuid}$`)), stderr: "" });
+    const run = `RUN=${started.stdout}`;
+    await until("the question", async () => (await runners("approvals")).stdout.includes(" pending "));
+    const approved = await paste(`${run}; ${blockOf("sh", "approve")}`);
+    expect(approved).toMatchObject({ code: 0, stderr: "" });
+    const request = '{"action":"send_gift","target":{"user":"ada"},"payload":{"size":2}}';
+    expect(approved.stdout).toContain(`  request    ${request}\n`);
+    expect(approved.stdout).toMatch(/^ {2}decided {4}approve by ada, /m);
+    const looked = await paste(`${run}; ${blockOf("sh", "look")}`);
+    expect(looked).toMatchObject({ code: 0, stderr: "" });
+    expect(looked.stdout).toMatch(
+      /^Hello, Ada\.\n→ asks for send_gift .*\n\(waits .*\n A gift is on its way\.\n✓ completed /,
+    );
+    expect(looked.stdout).toMatch(/ approval_get +2 +– +allow /);
+  },
+);

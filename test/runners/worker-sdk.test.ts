@@ -186,6 +186,10 @@ test("a worker with a key that is none, or with a manifest that is bad, is told 
   onTestFinished(() => stop.abort());
   const options = { url, workerId: "w", runners: [runner], signal: stop.signal };
   await expect(runWorker({ ...options, apiKey: "wrong" })).rejects.toMatchObject({ name: "RefusedWorker" });
+  // An empty key is no key: the service asks for one instead of calling it wrong.
+  await expect(runWorker({ ...options, apiKey: "" })).rejects.toMatchObject({
+    message: "missing signature, timestamp, or nonce",
+  });
   const bad = runnerOf(async function* () {}, { capabilities: { streaming: "yes" } });
   await expect(runWorker({ ...options, apiKey: keyOf(), runners: [bad] })).rejects.toMatchObject({
     name: "RefusedWorker",

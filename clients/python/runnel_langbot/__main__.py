@@ -32,7 +32,8 @@ def main() -> None:
         options = Options(
             # The same for every process that runs this plugin.
             worker_id=arguments.worker_id or plugin.identity.replace("/", "."),
-            api_key=os.environ.get(API_KEY_VARIABLE),
+            # An empty variable counts as unset.
+            api_key=os.environ.get(API_KEY_VARIABLE) or None,
             max_concurrent=arguments.max_concurrent,
             plugin_config=config,
         )

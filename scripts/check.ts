@@ -2,6 +2,7 @@
 // nothing that git tracks and works offline.
 
 import { checkBreaking } from "./breaking.ts";
+import { checkPythonContractIsFresh } from "./python-contract.ts";
 import { runCommand } from "./run-command.ts";
 import { checkSettingsAreFresh } from "./settings.ts";
 import { checkGenIsFresh } from "./stale-gen.ts";
@@ -16,6 +17,7 @@ interface Step {
 const steps: readonly Step[] = [
   { name: "third-party protos", run: () => silent(fillThirdParty()) },
   { name: "gen/ is fresh", run: checkGenIsFresh },
+  { name: "Python's contract is fresh", run: checkPythonContractIsFresh },
   { name: "settings are fresh", run: checkSettingsAreFresh },
   { name: "buf lint", run: () => silent(runCommand("buf", ["lint"])) },
   { name: "buf format", run: () => silent(runCommand("buf", ["format", "--diff", "--exit-code", "proto"])) },

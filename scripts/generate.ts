@@ -1,10 +1,12 @@
-// `npm run generate`: third_party/ from npm packages, gen/ from the protos, and what is written of the settings from their
-// table. Works offline.
+// `npm run generate`: third_party/ from npm packages, gen/ and the contract of clients/python from the protos, and what is
+// written of the settings from their table. Works offline.
 
+import { writePythonContract } from "./python-contract.ts";
 import { runCommand } from "./run-command.ts";
 import { writeSettings } from "./settings.ts";
 import { fillThirdParty } from "./third-party.ts";
 
 await fillThirdParty();
 await runCommand("buf", ["generate"]);
+await writePythonContract();
 await writeSettings();

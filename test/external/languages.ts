@@ -18,7 +18,7 @@ declare module "vitest" {
 
 /** Made by `.ci/run`, so that nothing is installed into the system's own Python. */
 const ownPython = join(import.meta.dirname, ".venv/bin/python");
-const packages = "cryptography, grpc_tools, langbot_plugin, pydantic, yaml";
+const packages = "cryptography, grpc, langbot_plugin, pydantic, yaml";
 
 export function setup(project: TestProject): void {
   project.provide("hasGo", runs("go", ["version"]) || leaveOut("TEST_GO", goWords));

@@ -1,4 +1,4 @@
-"""`runnel-langbot PLUGIN_FOLDER --url http://127.0.0.1:8080`: runs the runners of the plugin until it is told to end."""
+"""`runnel-langbot PLUGIN_FOLDER --url http://127.0.0.1:8090`: runs the runners of the plugin until it is told to end."""
 
 import argparse
 import asyncio
@@ -45,7 +45,7 @@ def main() -> None:
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="runnel-langbot", description=__doc__)
     parser.add_argument("folder", type=Path, help="the folder of the plugin, with its manifest.yaml")
-    parser.add_argument("--url", required=True, help="where the service is, such as http://127.0.0.1:8080")
+    parser.add_argument("--url", required=True, help="where the service is, such as http://127.0.0.1:8090")
     parser.add_argument("--worker-id", help="who this worker is; the plugin's author.name by default")
     parser.add_argument("--max-concurrent", type=int, default=10, help="runs at a time; 10 by default")
     parser.add_argument("--plugin-config", type=Path, help="YAML or JSON: what the plugin itself is configured with")

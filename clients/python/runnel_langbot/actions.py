@@ -4,8 +4,7 @@ from base64 import b64decode, b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
-from runnel.host.v1 import host_service_pb2 as m
-
+from .contract import host as m
 from .host import Action
 from .json_text import print_json, read_json
 from .messages import run_to_dict, to_dict, usage_to_dict
@@ -172,7 +171,7 @@ async def state_list(action: Action, data: Data) -> Data:
 Perform = Callable[[Action, Data], Awaitable[Data]]
 
 
-def get_storage(area: m.StorageArea) -> Perform:
+def get_storage(area: int) -> Perform:
     async def perform(action: Action, data: Data) -> Data:
         for _ in range(READS_MAX):
             content = await _read_whole(action, area, data["key"])
@@ -183,7 +182,7 @@ def get_storage(area: m.StorageArea) -> Perform:
     return perform
 
 
-async def _read_whole(action: Action, area: m.StorageArea, key: str) -> bytes | None:
+async def _read_whole(action: Action, area: int, key: str) -> bytes | None:
     """None when the value became another one meanwhile."""
     content = b""
     size = None
@@ -200,7 +199,7 @@ async def _read_whole(action: Action, area: m.StorageArea, key: str) -> bytes | 
             return content
 
 
-def set_storage(area: m.StorageArea) -> Perform:
+def set_storage(area: int) -> Perform:
     async def perform(action: Action, data: Data) -> Data:
         content = b64decode(data["value_base64"], validate=True)
         # Nothing is a value too: one empty piece.
@@ -215,7 +214,7 @@ def set_storage(area: m.StorageArea) -> Perform:
     return perform
 
 
-def delete_storage(area: m.StorageArea) -> Perform:
+def delete_storage(area: int) -> Perform:
     async def perform(action: Action, data: Data) -> Data:
         answer = await action.ask("DeleteStorage", m.DeleteStorageRequest(area=area, key=data["key"]))
         return {"success": answer.deleted}
@@ -223,7 +222,7 @@ def delete_storage(area: m.StorageArea) -> Perform:
     return perform
 
 
-def list_storage(area: m.StorageArea) -> Perform:
+def list_storage(area: int) -> Perform:
     async def perform(action: Action, _data: Data) -> Data:
         return {"keys": list((await action.ask("ListStorage", m.ListStorageRequest(area=area))).keys)}
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 import grpc
-from google.rpc import status_pb2
-from runnel.host.v1 import host_service_pb2 as host_messages
 
+from .contract import Status
+from .contract import host as host_messages
 from .json_text import read_json
 from .sdk import Sdk
 
@@ -32,7 +32,7 @@ def refuse(
 def _read_api_error(error: grpc.aio.AioRpcError) -> dict[str, Any] | None:
     for key, value in error.trailing_metadata() or ():
         if key == STATUS_KEY:
-            for detail in status_pb2.Status.FromString(value).details:
+            for detail in Status.FromString(value).details:
                 told = host_messages.ApiError()
                 if detail.Unpack(told):
                     return {

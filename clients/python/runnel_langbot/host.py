@@ -7,15 +7,15 @@ from typing import Any
 
 import grpc
 from google.protobuf.message import Message
-from runnel.host.v1 import host_service_pb2_grpc as host_service
 
+from .contract import Stub
 from .sdk import Sdk
 
 
 @dataclass(frozen=True)
 class Host:
     sdk: Sdk
-    stub: host_service.HostServiceStub
+    stub: Stub
     run_id: str
     token: str
     # The AgentRunContext that the runner got.

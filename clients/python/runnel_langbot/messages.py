@@ -4,9 +4,8 @@ from typing import Any
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
-from runnel.options.v1 import options_pb2 as options
-from runnel.v1 import run_pb2
 
+from .contract import holds_json, runnel
 from .json_text import read_json
 
 
@@ -27,7 +26,7 @@ def _plain(field: FieldDescriptor, value: Any) -> Any:
     if isinstance(value, Message):
         return to_dict(value)
     # Only where an object is meant does nothing stand for something.
-    return read_json(value, absent={}) if field.GetOptions().Extensions[options.json].raw else value
+    return read_json(value, absent={}) if holds_json(field) else value
 
 
 def usage_to_dict(usage: Message) -> dict[str, int]:
@@ -40,10 +39,10 @@ def usage_to_dict(usage: Message) -> dict[str, int]:
 _OF_CONVERSATION = ("conversation_id", "thread_id", "workspace_id", "bot_id")
 
 
-def run_to_dict(run: run_pb2.Run, context: dict[str, Any]) -> dict[str, Any]:
+def run_to_dict(run: Message, context: dict[str, Any]) -> dict[str, Any]:
     """An AgentRun and not a key more: SDKs of the era `ledger` refuse others."""
     conversation = context.get("conversation") or {}
-    state = run_pb2.Run.State.Name(run.state).removeprefix("STATE_").lower()
+    state = runnel.Run.State.Name(run.state).removeprefix("STATE_").lower()
     return {
         "run_id": run.run_id,
         "event_id": context["event"]["event_id"],
@@ -62,5 +61,5 @@ def run_to_dict(run: run_pb2.Run, context: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _seconds(run: run_pb2.Run, name: str) -> int | None:
+def _seconds(run: Message, name: str) -> int | None:
     return getattr(run, name).seconds if run.HasField(name) else None

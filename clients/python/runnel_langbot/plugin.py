@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from .sdk import Sdk
+from .sdk import WHICH_SDK, Sdk
 
 
 class PluginError(Exception):
@@ -58,7 +58,7 @@ def open_plugin(folder: Path, sdk: Sdk) -> Plugin:
     paths = sorted((root / "components" / sdk.folder).glob("*.yaml"))
     runners = tuple(_read_runner(root, path, identity, sdk) for path in paths)
     if not runners:
-        raise PluginError(f"no components/{sdk.folder}/*.yaml in {root}: the SDK that is installed looks for runners there")
+        raise PluginError(f"no components/{sdk.folder}/*.yaml in {root}, where the SDK that is installed looks: {WHICH_SDK}")
     os.chdir(root)
     sys.path.insert(0, str(root))
     return Plugin(identity=identity, main=_find_main(root, manifest), runners=runners)

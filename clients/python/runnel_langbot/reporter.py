@@ -8,8 +8,8 @@ import random
 from typing import Any
 
 import grpc
-from runnel.v1 import runner_worker_service_pb2 as messages
-from runnel.v1 import runner_worker_service_pb2_grpc as service
+
+from .contract import Stub, runnel
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ TRANSIENT = {
 class Reporter:
     def __init__(
         self,
-        work: service.RunnerWorkerServiceStub,
+        work: Stub,
         *,
         run_id: str,
         attempt: int,
@@ -58,7 +58,7 @@ class Reporter:
         self._metadata = metadata
         # Set when the service wants the run to end, or it is not ours any more.
         self._stop = stop
-        self._waiting: list[messages.ReportedResult] = []
+        self._waiting: list[runnel.ReportedResult] = []
         self._sequence = 0
         self._finished = False
         self._wake = asyncio.Event()
@@ -75,7 +75,7 @@ class Reporter:
             raise ValueError(f"a {type} of {size} bytes: a result has at most {RESULT_BYTES_MAX}")
         self._sequence += 1
         self._waiting.append(
-            messages.ReportedResult(sequence=self._sequence, type=type, data=data, usage=usage, run_id=run_id)
+            runnel.ReportedResult(sequence=self._sequence, type=type, data=data, usage=usage, run_id=run_id)
         )
         self.has_terminal = self.has_terminal or type in TERMINALS
         self._wake.set()
@@ -104,7 +104,7 @@ class Reporter:
             if finished:
                 return
 
-    def _take_batch(self) -> list[messages.ReportedResult]:
+    def _take_batch(self) -> list[runnel.ReportedResult]:
         size = count = 0
         for item in self._waiting:
             size += item.ByteSize()
@@ -114,8 +114,8 @@ class Reporter:
         batch, self._waiting = self._waiting[:count], self._waiting[count:]
         return batch
 
-    async def _send(self, results: list[messages.ReportedResult], finished: bool) -> None:
-        request = messages.ReportResultsRequest(
+    async def _send(self, results: list[runnel.ReportedResult], finished: bool) -> None:
+        request = runnel.ReportResultsRequest(
             run_id=self._run_id,
             attempt=self._attempt,
             run_token=self._run_token,

@@ -9,6 +9,10 @@ from importlib import import_module
 from typing import Any
 
 ROOT = "langbot_plugin.api"
+WHICH_SDK = (
+    "a plugin with components/agent_runner needs branch dev/4.11.x of https://github.com/langbot-app/langbot-plugin-sdk, "
+    "one with components/runner needs langbot-plugin 0.6 or newer of PyPI"
+)
 
 
 class NoSdkError(Exception):
@@ -35,7 +39,7 @@ class Sdk:
 def find_sdk() -> Sdk:
     errors = _import("langbot_plugin.entities.io.errors")
     if errors is None:
-        raise NoSdkError("langbot_plugin is not installed in this Python")
+        raise NoSdkError(f"langbot_plugin is not installed in this Python: {WHICH_SDK}")
     for folder, class_name, run_method in (("agent_runner", "AgentRunner", "run"), ("runner", "Runner", "invoke")):
         component = _import(f"{ROOT}.definition.components.{folder}.runner")
         entities = _import(f"{ROOT}.entities.builtin.{folder}")
@@ -53,7 +57,7 @@ def find_sdk() -> Sdk:
             timeout_error=errors.ActionCallTimeoutError,
             connection_error=errors.ConnectionClosedError,
         )
-    raise NoSdkError("this langbot_plugin has no runners: 0.6.21 and 0.7 have, 0.5 does not")
+    raise NoSdkError(f"the langbot_plugin that is installed has no runners: {WHICH_SDK}")
 
 
 def _import(name: str) -> Any | None:

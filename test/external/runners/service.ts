@@ -37,7 +37,7 @@ export interface Said {
   readonly log: readonly RunResult[];
 }
 
-export async function openTalk(language: Language, config: object = {}): Promise<Talk> {
+export async function openTalk(language: Pick<Language, "name" | "start">, config: object = {}): Promise<Talk> {
   const service = await startService();
   const client = new GrpcClient(service.target);
   const { port } = new URL(service.url);

@@ -31,10 +31,7 @@ const isBeforeRelease = sdkFolders.some((folder) =>
 const pythonBase = {
   isHere: python !== "",
   hasArtifacts: true,
-  prepare: async () => {
-    await ensureThirdParty();
-    await runCommand(python, ["clients/python/generate.py"]);
-  },
+  prepare: async () => {},
 } as const;
 
 export const typescript: Language = {
@@ -95,11 +92,15 @@ export function findForeignPlugin(): Language | undefined {
 function startPlugin(url: string, plugin: string, folders: readonly string[], more: NodeJS.ProcessEnv = {}): Running {
   const paths = [join(repositoryRoot, "clients/python"), ...folders];
   const environment = { ...environmentOf(url), ...more, PYTHONPATH: paths.join(delimiter) };
-  const folder = resolve(pathOf("python"), plugin);
-  return startProgram(python, ["-m", "runnel_langbot", folder, "--url", url], { environment });
+  return startProgram(python, ["-m", "runnel_langbot", pluginOf(plugin), "--url", url], { environment });
 }
 
-function environmentOf(url: string): NodeJS.ProcessEnv {
+/** The folder of a plugin of the tests, by its name, or of another one, by its path. */
+export function pluginOf(plugin: string): string {
+  return resolve(pathOf("python"), plugin);
+}
+
+export function environmentOf(url: string): NodeJS.ProcessEnv {
   return { RUNNEL_URL: url, RUNNEL_API_KEY: keyOf(), PYTHONDONTWRITEBYTECODE: "1" };
 }
 

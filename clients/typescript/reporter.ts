@@ -4,6 +4,7 @@
 import { Buffer } from "node:buffer";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "@connectrpc/connect";
+import { ResultDisposition, type ResultVerdict } from "../../gen/runnel/v1/runner_service_pb.js";
 import type { RunnerWorkerService } from "../../gen/runnel/v1/runner_worker_service_pb.js";
 import { isTransient } from "./is-transient.ts";
 import type { Result } from "./runner.ts";
@@ -47,6 +48,8 @@ export class Reporter {
   readonly over: AbortSignal;
   readonly #waiting: Item[] = [];
   #sequence = 0n;
+  /** Types and dispositions that `onProblem` was called with. */
+  readonly #noted = new Set<string>();
   #finished = false;
   #wake: (() => void) | undefined;
   #room: (() => void) | undefined;
@@ -125,10 +128,11 @@ export class Reporter {
     for (let delayMs = retryMinMs; !this.over.aborted; delayMs = Math.min(delayMs * 2, retryMaxMs)) {
       try {
         const request = { ...run, results: [...results], finished };
-        const { cancelRequested, ended } = await work.reportResults(request, {
+        const { verdicts, cancelRequested, ended } = await work.reportResults(request, {
           signal: this.over,
           timeoutMs: callMaxMs,
         });
+        this.#note(verdicts);
         if (cancelRequested || ended) {
           stop.abort();
         }
@@ -148,7 +152,30 @@ export class Reporter {
       }
     }
   }
+
+  /** Tells the first result of each kind that was dropped, refused or odd. */
+  #note(verdicts: readonly ResultVerdict[]): void {
+    for (const { sequence, type, disposition, diagnostics } of verdicts) {
+      const kind = `${disposition} ${type}`;
+      if (this.#noted.has(kind) || (ordinary.includes(disposition) && diagnostics.length === 0)) {
+        continue;
+      }
+      this.#noted.add(kind);
+      const name = (ResultDisposition[disposition] ?? disposition).toString().toLowerCase();
+      const reason = diagnostics.join("; ") || "no reason given";
+      this.#options.onProblem?.(
+        new Error(`run ${this.#options.runId}: result ${sequence} (${type}) ${name}: ${reason}`),
+      );
+    }
+  }
 }
+
+/** Says nothing by itself: the result counts as it is, or was sent again. */
+const ordinary: readonly ResultDisposition[] = [
+  ResultDisposition.APPLIED,
+  ResultDisposition.TELEMETRY,
+  ResultDisposition.DROPPED_DUPLICATE,
+];
 
 function print({ type, data, usage }: Result): Omit<Item, "sequence"> {
   const printed = { data: JSON.stringify(data), ...(usage !== undefined && { usage: JSON.stringify(usage) }) };

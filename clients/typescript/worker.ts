@@ -29,7 +29,7 @@ export interface WorkerOptions {
   readonly signal?: AbortSignal;
   /** How long they have for it, 10 s where it does not say. What is left then is lost with its lease. */
   readonly endMaxMs?: number;
-  /** Told of what goes wrong and is tried again. */
+  /** Called with errors of calls, which are tried again, and with the first result of each kind that the service dropped. */
   readonly onProblem?: (problem: unknown) => void;
 }
 

@@ -179,6 +179,27 @@ test.each(untakeable)(
   },
 );
 
+test("the worker's operator learns the first result of each kind that was dropped or odd", async () => {
+  const problems: unknown[] = [];
+  const { client } = await openService(
+    async function* () {
+      yield { type: "message.delta", data: { text: "no chunk" } };
+      yield { type: "message.delta", data: { text: "nor here" } };
+      yield { type: "message.delta", data: { chunk: { role: "assistant", content: "good" } } };
+      yield { type: "made.up", data: {} };
+      yield { type: "run.completed", data: { finish_reason: "stop" } };
+    },
+    { onProblem: (problem) => problems.push(problem) },
+  );
+  const runId = await start(client);
+  await readLog(client, runId);
+  await until("both problems", () => problems.length >= 2);
+  expect(problems.map((problem) => (problem as Error).message)).toEqual([
+    expect.stringMatching(new RegExp(`^run ${runId}: result 1 \\(message\\.delta\\) dropped_invalid: .*chunk`)),
+    expect.stringMatching(new RegExp(`^run ${runId}: result 4 \\(made\\.up\\) ignored_unknown: `)),
+  ]);
+});
+
 test("a worker with a key that is none, or with a manifest that is bad, is told and does not go on asking", async () => {
   const { url } = await startService();
   const runner = runnerOf(async function* () {});

@@ -26,6 +26,13 @@ CALL_SECONDS = 30.0
 RETRY_MIN_SECONDS = 0.1
 RETRY_MAX_SECONDS = 2.0
 
+# Says nothing by itself: the result counts as it is, or was sent again.
+ORDINARY = {
+    runnel.RESULT_DISPOSITION_APPLIED,
+    runnel.RESULT_DISPOSITION_TELEMETRY,
+    runnel.RESULT_DISPOSITION_DROPPED_DUPLICATE,
+}
+
 TERMINALS = ("run.completed", "run.failed")
 
 # The same report may be taken later.
@@ -60,6 +67,8 @@ class Reporter:
         self._stop = stop
         self._waiting: list[runnel.ReportedResult] = []
         self._sequence = 0
+        # Types and dispositions that the operator has read of.
+        self._logged: set[tuple[str, int]] = set()
         self._finished = False
         self._wake = asyncio.Event()
         self._room = asyncio.Event()
@@ -134,8 +143,20 @@ class Reporter:
                 await asyncio.sleep(delay * (0.5 + random.random()))
                 delay = min(delay * 2, RETRY_MAX_SECONDS)
             else:
+                self._log_verdicts(answer.verdicts)
                 self._heed(answer)
                 return
+
+    def _log_verdicts(self, verdicts: Any) -> None:
+        """Logs the first result of each kind that was dropped, refused or odd."""
+        for each in verdicts:
+            kind = (each.type, each.disposition)
+            if kind in self._logged or (each.disposition in ORDINARY and not each.diagnostics):
+                continue
+            self._logged.add(kind)
+            reason = "; ".join(each.diagnostics) or "no reason given"
+            name = _name_of(each.disposition)
+            log.warning("run %s: result %s (%s) %s: %s", self._run_id, each.sequence, each.type, name, reason)
 
     def _heed(self, answer: Any) -> None:
         if answer.ended:
@@ -146,6 +167,11 @@ class Reporter:
     def _end(self) -> None:
         self.is_over = True
         self._stop.set()
+
+
+def _name_of(disposition: int) -> str:
+    value = runnel.ResultDisposition.DESCRIPTOR.values_by_number.get(disposition)
+    return str(disposition) if value is None else value.name.removeprefix("RESULT_DISPOSITION_").lower()
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:

@@ -95,6 +95,12 @@ describe.each(languages.slice(0, 1))("a run", ({ language }) => {
       // With a word about its having said nothing.
       [3n, "APPLIED"],
     ]);
+    const logged = talk.stderr().match(/^WARNING run .*: result .*$/gm) ?? [];
+    expect(logged.map((line) => line.split(": ").slice(1).join(": "))).toEqual([
+      expect.stringMatching(/^result 1 \(message\.delta\) dropped_invalid: .*run/),
+      expect.stringMatching(/^result 2 \(state\.updated\) dropped_invalid: ./),
+      "result 3 (run.completed) applied: empty_output",
+    ]);
   });
 
   test("whose result no host takes fails and says so", async () => {

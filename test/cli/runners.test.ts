@@ -1,7 +1,7 @@
 // `runners` against a service in a process of its own, with a worker that does what the tests say.
 
 import { readFileSync } from "node:fs";
-import { symlink, writeFile } from "node:fs/promises";
+import { readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -373,3 +373,17 @@ test.each(["serve", "dev"] as const)(
     expect(looked.stdout).toMatch(/ approval_get +2 +– +allow /);
   },
 );
+
+test("the page's command generates a client for another language from one file", async () => {
+  const directory = await ownFolder();
+  const checkout = fileURLToPath(new URL("../../", import.meta.url));
+  await symlink(join(checkout, "clients"), join(directory, "clients"));
+  const environment = { PATH: `${join(checkout, "node_modules/.bin")}:${process.env.PATH}` };
+  const npx = 'npx() { "$@"; };';
+  const generated = await runShell(`set -e; ${npx} ${blockOf("sh", "stubs")}`, { directory, environment });
+  expect(generated).toMatchObject({ code: 0 });
+  const files = await readdir(join(directory, "stubs"), { recursive: true });
+  expect(files).toEqual(
+    expect.arrayContaining(["runnel/v1/runner_worker_service_pb.js", "runnel/host/v1/host_service_pb.js"]),
+  );
+});

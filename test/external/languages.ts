@@ -33,9 +33,8 @@ const pythonWords =
   "python3 -m venv test/external/.venv && test/external/.venv/bin/pip install --no-deps -r test/external/python.txt";
 
 function nameSdk(python: string | undefined): string {
-  const folder = process.env.LANGBOT_SDK_DIR;
-  if (folder !== undefined || python === undefined) {
-    return folder ?? "";
+  if (python === undefined) {
+    return "";
   }
   const script = "from importlib.metadata import version; print('langbot-plugin', version('langbot-plugin'))";
   return spawnSync(python, ["-c", script], { encoding: "utf8" }).stdout.trim();

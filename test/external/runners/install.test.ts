@@ -1,49 +1,44 @@
 // The adapter as its README installs it: a copy of clients/python without the rest of the checkout, into a virtual environment
 // that holds nothing else. pip fetches what the adapter needs.
 
-import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { repositoryRoot, runCommand } from "../../../scripts/run-command.ts";
 import { runProgram, startProgram } from "../program.ts";
+import { type Environment, makeEnvironment } from "./environment.ts";
 import { openTalk } from "./service.ts";
 import { environmentOf, pluginOf } from "./workers.ts";
 
-const installMaxMs = 300_000;
-const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"] as const;
+/** pip compiles and fetches on a busy machine. */
+const installMaxMs = 600_000;
 
 describe.skipIf(inject("python") === "")("the adapter, installed by pip into a clean environment,", () => {
-  let folder = "";
-  let bin = "";
+  let environment: Environment;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "runnel-install-"));
-    bin = join(folder, "venv/bin");
-    await copyTracked(join(folder, "checkout"));
-    await runCommand("python3", ["-m", "venv", join(folder, "venv")]);
-    return () => rm(folder, { recursive: true });
+    environment = await makeEnvironment();
+    return environment.remove;
   }, installMaxMs);
 
   test("leaves its source as it was, and starts", { timeout: installMaxMs }, async () => {
-    const source = join(folder, "checkout/clients/python");
+    const source = join(environment.folder, "checkout/clients/python");
+    await copyTracked(join(environment.folder, "checkout"));
     const before = await readdir(source, { recursive: true });
-    await runProgram(join(bin, "python"), [...pip, source], { environment: { HOME: folder } });
+    await environment.install(source);
     expect((await readdir(source, { recursive: true })).sort()).toEqual(before.sort());
-    const { stdout } = await runProgram(join(bin, "runnel-langbot"), ["--help"]);
+    const { stdout } = await runProgram(environment.program("runnel-langbot"), ["--help"]);
     expect(stdout.toString()).toMatch(/^usage: runnel-langbot /);
   });
 
   test("runs a runner under the released SDK", { timeout: installMaxMs }, async () => {
     const requirements = join(repositoryRoot, "test/external/python.txt");
-    const only = ["--no-deps", "--only-binary", ":all:", "-r", requirements];
-    await runProgram(join(bin, "python"), [...pip, ...only], { environment: { HOME: folder } });
+    await environment.install("--no-deps", "--only-binary", ":all:", "-r", requirements);
+    const program = environment.program("runnel-langbot");
     const talk = await openTalk({
       name: "Python, installed",
       start: async (url) =>
-        startProgram(join(bin, "runnel-langbot"), [pluginOf("runner"), "--url", url], {
-          environment: environmentOf(url),
-        }),
+        startProgram(program, [pluginOf("runner"), "--url", url], { environment: environmentOf(url) }),
     });
     const { run } = await talk.say("hello words=2 pace=0");
     expect(run, talk.stderr()).toMatchObject({

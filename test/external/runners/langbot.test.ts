@@ -5,7 +5,7 @@ import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { ResultDisposition, RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
 import { startService } from "../../harness/service.ts";
 import { finish, openTalk, type Said } from "./service.ts";
-import { type Era, findForeignPlugin, pythonOfEra } from "./workers.ts";
+import { type Era, pythonOfEra } from "./workers.ts";
 
 const eras: readonly Era[] = ["spec", "ledger", "4.11"];
 const languages = eras.map((era) => ({ era, language: pythonOfEra(era) })).filter(({ language }) => language.isHere);
@@ -155,13 +155,4 @@ test.each(languages.slice(0, 1))("a run goes on while its worker is away from th
   expect(run).toMatchObject({ state: Run_State.CANCELLED, output: "waiting" });
   expect(log.map(({ runnerSequence }) => runnerSequence)).toEqual([1n, 2n]);
   expect((await talk.say("hello words=1 pace=0")).run).toMatchObject({ state: Run_State.COMPLETED });
-});
-
-describe.each([findForeignPlugin() ?? []].flat())("the plugin in $name, as it is,", (plugin) => {
-  test("answers with what its model says", async () => {
-    const talk = await openTalk(plugin, { model: { primary: "demo", fallbacks: [] } });
-    const { run } = await talk.say("hello words=4 pace=0");
-    expect(run, talk.stderr()).toMatchObject({ state: Run_State.COMPLETED, error: "" });
-    expect(run?.output).toContain("This is the demo");
-  });
 });

@@ -7,6 +7,7 @@ import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { Runner_State } from "#gen/runnel/v1/runner_pb.js";
 import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import type { Config } from "../../../src/config/keys.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { startService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
@@ -21,9 +22,10 @@ export interface Talk {
   readonly client: GrpcClient;
   /** What the worker has written. */
   readonly stderr: () => string;
-  start(text: string): Promise<string>;
+  /** `event` replaces parts of the event. */
+  start(text: string, event?: object): Promise<string>;
   /** To the end of the run. */
-  say(text: string): Promise<Said>;
+  say(text: string, event?: object): Promise<Said>;
   untilResults(runId: string, resultsMin: number): Promise<void>;
   /** Cuts its connections to the service; it may make others. */
   cutWorker(): void;
@@ -37,8 +39,18 @@ export interface Said {
   readonly log: readonly RunResult[];
 }
 
-export async function openTalk(language: Pick<Language, "name" | "start">, config: object = {}): Promise<Talk> {
-  const service = await startService();
+export interface TalkOptions {
+  /** Models that the runner may use; `demo` by default. */
+  readonly models?: readonly string[];
+  readonly flags?: Partial<Config>;
+}
+
+export async function openTalk(
+  language: Pick<Language, "name" | "start">,
+  config: object = {},
+  { models = ["demo"], flags = {} }: TalkOptions = {},
+): Promise<Talk> {
+  const service = await startService(flags);
   const client = new GrpcClient(service.target);
   const { port } = new URL(service.url);
   const wire = await openWire({ connectFar: () => connect(Number(port), "127.0.0.1") });
@@ -50,7 +62,7 @@ export async function openTalk(language: Pick<Language, "name" | "start">, confi
   const runnerId = await Promise.race([until("the runner", () => findRunner(client), startMaxMs), ended]);
   await bind(client, {
     runnerId,
-    resourcePolicy: { allowedModels: ["demo"] },
+    resourcePolicy: { allowedModels: [...models] },
     runnerConfig: JSON.stringify(config),
   });
   const untilResults = async (runId: string, resultsMin: number): Promise<void> => {
@@ -59,12 +71,13 @@ export async function openTalk(language: Pick<Language, "name" | "start">, confi
       return results.length >= resultsMin;
     });
   };
-  const startOne = (text: string): Promise<string> => start(client, richEvent(text));
+  const startOne = (text: string, event: object = {}): Promise<string> =>
+    start(client, { ...richEvent(text), ...event });
   return {
     client,
     stderr: worker.stderr,
     start: startOne,
-    say: async (text) => await finish(client, await startOne(text)),
+    say: async (text, event) => await finish(client, await startOne(text, event)),
     untilResults,
     cutWorker: () => {
       for (const link of [...wire.links]) {

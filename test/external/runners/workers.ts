@@ -22,11 +22,6 @@ export interface Language {
 }
 
 const python = inject("python");
-const sdkFolders = [process.env.LANGBOT_SDK_DIR ?? []].flat();
-/** Its classes have the names that no release has. */
-const isBeforeRelease = sdkFolders.some((folder) =>
-  existsSync(join(folder, "langbot_plugin/api/definition/components/agent_runner")),
-);
 
 const pythonBase = {
   isHere: python !== "",
@@ -73,21 +68,13 @@ export function pythonOfEra(era: Era, more: NodeJS.ProcessEnv = {}): Language {
   };
 }
 
-/** A plugin under the adapter, with the SDK that is installed, or the one that LANGBOT_SDK_DIR names. */
+/** A plugin under the adapter, with the released SDK. */
 export const pythonInstalled: Language = {
   ...pythonBase,
   name: `Python, ${inject("langbotSdk")}`,
-  hasArtifacts: isBeforeRelease,
-  start: async (url) => startPlugin(url, isBeforeRelease ? "agent-runner" : "runner", sdkFolders),
+  hasArtifacts: false,
+  start: async (url) => startPlugin(url, "runner", []),
 };
-
-/** A plugin of somebody else as it is, which LANGBOT_PLUGIN_DIR names; undefined without one. */
-export function findForeignPlugin(): Language | undefined {
-  const folder = process.env.LANGBOT_PLUGIN_DIR;
-  return folder === undefined
-    ? undefined
-    : { ...pythonBase, name: folder, start: async (url) => startPlugin(url, folder, sdkFolders) };
-}
 
 function startPlugin(url: string, plugin: string, folders: readonly string[], more: NodeJS.ProcessEnv = {}): Running {
   const paths = [join(repositoryRoot, "clients/python"), ...folders];

@@ -164,7 +164,7 @@ export class Reporter {
       const name = (ResultDisposition[disposition] ?? disposition).toString().toLowerCase();
       const reason = diagnostics.join("; ") || "no reason given";
       this.#options.onProblem?.(
-        new Error(`run ${this.#options.runId}: result ${sequence} (${type}) ${name}: ${reason}`),
+        new Error(`run ${this.#options.run.runId}: result ${sequence} (${type}) ${name}: ${reason}`),
       );
     }
   }

@@ -47,6 +47,10 @@ async function setUp(connect: (service: TestService) => Surface) {
   const service = await startService();
   const api = connect(service);
   await api.createSession({ sessionId: "good", agent: { name: "good" } });
+  // A session without a run takes any position.
+  await api.createSession({ sessionId: "ran", agent: { name: "ran", model: "demo" } });
+  await api.sendMessage({ sessionId: "ran", message: "hello pace=0" });
+  await readSession(api, "ran");
   return { service, api, before: await countRows(service) };
 }
 
@@ -206,19 +210,19 @@ const badCalls: readonly BadCall[] = [
   }),
   ...["nonsense", "-1", "1.5", `${runId}.`, `${runId}.-1`, "9".repeat(16), `no-run.1`].map((after) => ({
     what: `following a session after ${JSON.stringify(after)}`,
-    call: (api: Surface) => readSession(api, "good", after),
+    call: (api: Surface) => readSession(api, "ran", after),
     field: "after",
     text: /^invalid after: /,
   })),
   {
     what: "following a session after an event of another one",
-    call: (api) => readSession(api, "good", `${runId}.1`),
+    call: (api) => readSession(api, "ran", `${runId}.1`),
     field: "after",
     text: /^invalid after: run .* is not one of this session$/,
   },
   {
     what: "following a session after a text that is too long",
-    call: (api) => readSession(api, "good", long(129)),
+    call: (api) => readSession(api, "ran", long(129)),
     field: "after",
     text: /^invalid after: .*128 bytes/,
   },

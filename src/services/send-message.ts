@@ -67,23 +67,35 @@ function nextTurn(
 ): Turn {
   const session = requireFound(asked.session);
   const callback = session.callback === null ? undefined : fromBinary(CallbackSchema, session.callback);
-  const toolsRegistered = checkAgent(deps, session, callback);
+  const problems: string[] = [];
+  const toolsRegistered = checkAgent(deps, session, { callback, tell: (problem) => problems.push(problem) });
   const input = toBinary(MessageSchema, userMessage(asked.request.message));
   const { id, name: sessionId } = session;
   const callbackUrl = callbackUrlOf(callback, deps.config.callbackBaseUrl);
   return {
     start: { client, session: id, driver: "llm-loop", input, traceParent: asked.traceParent, callbackUrl },
-    answer: (runId) =>
-      create(SendMessageResponseSchema, { sessionId, status: Session_State.RUNNING, toolsRegistered, runId }),
+    answer: (runId) => {
+      if (problems.length > 0) {
+        deps.events.toolsMended({ client, session: sessionId, problems: problems.slice(0, problemsToldMax) });
+      }
+      return create(SendMessageResponseSchema, { sessionId, status: Session_State.RUNNING, toolsRegistered, runId });
+    },
   };
 }
+
+/** Of one message: what a client writes must not flood the log. */
+const problemsToldMax = 10;
 
 function userMessage(text: string): Message {
   return create(MessageSchema, { role: "user", content: { case: "text", value: text } });
 }
 
 /** What the document checks when a message is sent, in its order and words. Returns the names of the tools. */
-function checkAgent(deps: ServiceDeps, session: SessionRow, callback: Callback | undefined): string[] {
+function checkAgent(
+  deps: ServiceDeps,
+  session: SessionRow,
+  { callback, tell }: { readonly callback: Callback | undefined; readonly tell: (problem: string) => void },
+): string[] {
   const agent = fromBinary(AgentSchema, session.agent);
   const model = deps.models.resolve(agent.model || deps.models.defaultModel);
   assertBudgetKnown(model, runBudgetOf(agent, runBudgetOfService(deps.config)), deps.dayBudget.max);
@@ -95,16 +107,9 @@ function checkAgent(deps: ServiceDeps, session: SessionRow, callback: Callback |
     });
   }
   const { client, name } = session;
-  const problems: string[] = [];
-  const tools = deps.selectTools(agent.tools, { client, name, callback }, (problem) => problems.push(problem));
-  if (problems.length > 0) {
-    deps.events.toolsMended({ client, session: name, problems: problems.slice(0, problemsToldMax) });
-  }
+  const tools = deps.selectTools(agent.tools, { client, name, callback }, tell);
   return tools.map((tool) => tool.name);
 }
-
-/** Of one message: what a client writes must not flood the log. */
-const problemsToldMax = 10;
 
 async function assertFirstMessage(trx: Transaction, session: SessionRow): Promise<void> {
   const { latest_run_id: id, client, name } = session;

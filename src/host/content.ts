@@ -59,44 +59,35 @@ function readElement(message: ObjectText, item: JsonNode, place: string): ReadPa
   if (type === "text") {
     return { type: "text", text: element.findText("text") ?? "" };
   }
-  const artifactId = element.findText("artifact_id");
+  const isAttachment = place.startsWith("attachments") || element.find("artifact_id") !== undefined;
+  if (!isAttachment && type === undefined) {
+    throw invalidField(`${element.field}.type`, "is missing: give a string that is not empty");
+  }
+  if (!isAttachment && !/^(image|file)/.test(type ?? "")) {
+    const words = JSON.stringify(type?.slice(0, typeCharsMax));
+    return placeholder({ type: "file" }, `models are not given parts of type ${words}`);
+  }
   const mediaType = element.findText("mime_type")?.toLowerCase();
   const name = element.findText("file_name") ?? element.findText("name");
   const kind = isImageElement([type, element.findText("artifact_type"), mediaType]) ? "image" : "file";
   const what: Described = { type: kind, name, mediaType };
-  const isAttachment = place.startsWith("attachments") || artifactId !== undefined;
-  const inline = readInline(element, what, isAttachment);
-  if (inline !== undefined) {
-    return inline;
-  }
-  const url = findUrl(element);
-  const referred = artifactId || (url?.startsWith(artifactScheme) ? url.slice(artifactScheme.length) : undefined);
-  if (referred) {
-    return { type: "artifact", artifactId: referred, kind, name, url: parseUrl(url) };
-  }
-  if (url !== undefined) {
-    const data = parseUrl(url);
-    return data === undefined
-      ? placeholder(what, "its URL is neither http nor https")
-      : { type: kind, name, mediaType, data };
-  }
-  if (isAttachment || (type !== undefined && knownTypes.has(type))) {
-    return placeholder(what, "it has no content");
-  }
-  if (type === undefined) {
-    throw invalidField(`${element.field}.type`, "is missing: give a string that is not empty");
-  }
-  return placeholder(what, `models are not given parts of type ${JSON.stringify(type.slice(0, typeCharsMax))}`);
+  return readInline(element, what, isAttachment) ?? readReference(element, what);
 }
 
-const knownTypes: ReadonlySet<string> = new Set([
-  "image",
-  "image_url",
-  "image_base64",
-  "file",
-  "file_url",
-  "file_base64",
-]);
+function readReference(element: ObjectText, what: Described): ReadPart {
+  const { type, name, mediaType } = what;
+  const place = findUrl(element);
+  const url = parseUrl(place);
+  const named = place?.startsWith(artifactScheme) ? place.slice(artifactScheme.length) : undefined;
+  const artifactId = element.findText("artifact_id") || named;
+  if (artifactId) {
+    return { type: "artifact", artifactId, kind: type, name, url };
+  }
+  if (url !== undefined) {
+    return { type, name, mediaType, data: url };
+  }
+  return placeholder(what, place === undefined ? "it has no content" : "its URL is neither http nor https");
+}
 
 const typeCharsMax = 40;
 

@@ -209,7 +209,7 @@ test("what a model is not given is replaced by a text", async () => {
   const { invoke } = await say({ text: "x" });
   const content = [
     { type: "text", text: "a" },
-    { type: "sticker", name: "wave", sticker_id: 7 },
+    { type: "sticker", name: 7, url: ["wave"] },
     { type: "image_base64", image_base64: null },
     { type: "image_url", image_url: { url: "file:///etc/passwd" } },
     { type: "image_url", image_url: { url: "http://169.254.169.254/latest/meta-data" } },
@@ -219,7 +219,7 @@ test("what a model is not given is replaced by a text", async () => {
   expect(await invoke(user(...content))).toBe(
     [
       "a",
-      '[file "wave": models are not given parts of type "sticker"]',
+      '[file: models are not given parts of type "sticker"]',
       "[image: it has no content]",
       "[image: its URL is neither http nor https]",
       "[image (169.254.169.254): it could not be loaded: its host is not a public one that can be trusted]",

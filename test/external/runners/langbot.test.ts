@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { ResultDisposition, RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
 import { startService } from "../../harness/service.ts";
+import { until } from "../../harness/wait.ts";
 import { finish, openTalk, type Said } from "./service.ts";
 import { type Era, pythonOfEra } from "./workers.ts";
 
@@ -95,7 +96,11 @@ describe.each(languages.slice(0, 1))("a run", ({ language }) => {
       // With a word about its having said nothing.
       [3n, "APPLIED"],
     ]);
-    const logged = talk.stderr().match(/^WARNING run .*: result .*$/gm) ?? [];
+    // The run ends before the answer to the last report has reached the worker.
+    const logged = await until("the last verdict in the worker's log", () => {
+      const lines = talk.stderr().match(/^WARNING run .*: result .*$/gm) ?? [];
+      return lines.at(-1)?.includes("run.completed") && lines;
+    });
     expect(logged.map((line) => line.split(": ").slice(1).join(": "))).toEqual([
       expect.stringMatching(/^result 1 \(message\.delta\) dropped_invalid: .*run/),
       expect.stringMatching(/^result 2 \(state\.updated\) dropped_invalid: ./),

@@ -156,7 +156,8 @@ describe("the request", () => {
 
   test("has schemas that only strict functions may not have, and says that its functions are not strict", async () => {
     const parameters = {
-      allOf: [{ $ref: "#/$defs/root" }],
+      type: "object",
+      properties: { root: { allOf: [{ $ref: "#/$defs/root" }] } },
       $defs: {
         root: {
           type: "object",

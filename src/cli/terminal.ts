@@ -12,7 +12,7 @@ const runsOfActing = new RegExp(`[\\p{Cc}${bidi}]+`, "gu");
 /** In JSON they stand in strings only. Those below U+0020 are escaped in any case. */
 const unescapedInJson = new RegExp(`[\\u007F-\\u009F${bidi}]`, "gu");
 
-/** Stands for the ESC of our own colours until a text is printed. Nobody outside knows it. */
+/** Stands for the ESC of our own colours until a text is printed. No caller can guess it. */
 const ownEscape = `\uE000${newNonce()}\uE000`;
 const escapeCharacter = "\u001b";
 

@@ -54,7 +54,7 @@ export async function dial(
   return isTls ? await secure(socket, bareHost(url.hostname), protocol, options.ca) : socket;
 }
 
-/** Returns all addresses of the host. Throws an EgressFailure when there is none, or one that may not be dialled. */
+/** Returns all addresses of the host. Throws an EgressFailure when the host has no address, or one that may not be dialled. */
 export async function findAddresses(
   url: URL,
   { policy, onDenied, resolve = resolveBySystem }: DialerOptions,

@@ -135,7 +135,7 @@ function schemaRowsOf(provider: string, support: SchemaRow["support"], prefixes:
 const imageTokens = 1_500;
 const pageBytes = 32_768;
 
-/** Undefined for the size of what is not loaded yet. */
+/** `sizeBytes` is undefined for a file that is not loaded yet. */
 export function estimateMediaTokens(type: "image" | "file", sizeBytes: number | undefined): number {
   return type === "image" ? imageTokens : imageTokens * Math.ceil((sizeBytes ?? pageBytes) / pageBytes);
 }

@@ -48,7 +48,7 @@ export interface ModelMedia {
   readonly data: Uint8Array | URL;
 }
 
-/** A tool as the model is told of it. `parameters` is a JSON Schema, passed on as it is where providers take it. */
+/** A tool as the model sees it. `parameters` is a JSON Schema, passed on as it is where providers take it. */
 export interface ModelToolDefinition {
   readonly name: string;
   readonly description: string;

@@ -2,7 +2,7 @@
 //
 // B1  What is held has a limit, whatever is sent.
 // B2  Beyond it the body goes that has made no progress for longest, not the one that arrives. So a body that stalls or
-//     trickles makes room for those that come to their end, whoever sends them.
+//     trickles makes room for bodies that complete.
 // B3  Small bodies and large ones have a limit each, so that neither kind takes the room of the other.
 
 import { Fault } from "../base/fault.ts";
@@ -14,7 +14,7 @@ const smallBytesMax = 16_384;
 const allSmallBytesMax = 1_024 * smallBytesMax;
 /** Six of the largest bodies that the documented settings allow. */
 const allLargeBytesMax = 64 * 1_048_576;
-/** Less than this in one go is no progress: a byte now and then keeps nobody's place. */
+/** Less than this in one go is no progress: a body that trickles loses its place. */
 const progressBytes = 16_384;
 
 export class UnverifiedBodies {

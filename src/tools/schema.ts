@@ -12,7 +12,7 @@ import { type Fields, isFields } from "./sub-schemas.ts";
 import { runInTime } from "./time-box.ts";
 
 export interface ArgumentsSchema {
-  /** As the model is told: an object of draft 2020-12. */
+  /** The schema that the model sees: an object of draft 2020-12. */
   readonly parameters: object;
   /** What was left out of the schema, and why arguments are not checked, in words for an operator. */
   readonly problems: readonly string[];

@@ -67,7 +67,7 @@ export class Authenticator {
     }
   }
 
-  /** The client that a caller says it is, where nobody has to prove it; undefined where callers have to. */
+  /** Returns the client that a caller claims to be while the service asks for no proof; undefined while it does. */
   callerWithoutProof(claimedId: string | undefined): Caller | undefined {
     return this.#options.keyRing.isOpen
       ? { kind: "client", client: sharedClient(claimedId ?? openClientId) }

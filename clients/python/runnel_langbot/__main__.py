@@ -1,4 +1,4 @@
-"""`runnel-langbot PLUGIN_FOLDER --url http://127.0.0.1:8090`: runs the runners of the plugin until it is told to end."""
+"""`runnel-langbot PLUGIN_FOLDER --url http://127.0.0.1:8090`: runs the runners of the plugin until a signal ends it."""
 
 import argparse
 import asyncio

@@ -11,7 +11,7 @@ export interface FitOptions {
   readonly model: Pick<Model, "provider" | "name" | "takesMediaOfTools">;
   /** The provider loads images by their URLs itself, from a network that is not the operator's. */
   readonly takesUrls: boolean;
-  /** The bytes of a URL, or why there are none. No more than `bytesMax` are read. */
+  /** Returns the bytes of a URL, or why it has no bytes. No more than `bytesMax` are read. */
   readonly load: (url: URL, bytesMax: number) => Promise<Uint8Array | string>;
 }
 
@@ -64,7 +64,7 @@ function partsOf(message: ModelMessage): readonly ModelContent[] | undefined {
   return message.role === "assistant" ? undefined : message.parts;
 }
 
-/** What is text alone goes out as text: not every server takes a list of parts. */
+/** Sends parts that are all text as one text: not every server takes a list of parts. */
 export function withParts(message: ModelMessage, parts: readonly ModelContent[] | undefined): ModelMessage {
   if (message.role === "assistant" || parts === undefined) {
     return message;

@@ -8,5 +8,5 @@ export const mediaItemsMax = 20;
 export const mediaTotalBytesMax = 12 * 1_048_576;
 /** To load one image or file from its URL. */
 export const downloadTimeoutMs = 10_000;
-/** To load all that one request names: what is not here by then is replaced. */
+/** To load all that one request names: a text replaces those that are late. */
 export const downloadsTimeoutMs = 20_000;

@@ -1,6 +1,6 @@
 // What bytes are, by how they begin. Providers refuse images that are not of the type that they were announced with.
 
-/** Undefined when it is none of the types that models read. */
+/** Returns undefined for types that models do not read. */
 export function sniffMediaType(bytes: Uint8Array): string | undefined {
   // One character a byte, so that signatures can be written as texts.
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, headBytes)).toString("latin1");

@@ -15,7 +15,7 @@ export class Room {
     this.#bytes -= sizeBytes;
   }
 
-  /** Why there is none for an image or file of this size; undefined when there is. */
+  /** Says why an image or file of this size does not fit; undefined when it fits. */
   whyFull(sizeBytes: number): string | undefined {
     if (this.#items <= 0) {
       return `left out: a request carries at most ${mediaItemsMax} images and files, the newest ones`;

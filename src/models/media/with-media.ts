@@ -2,7 +2,7 @@
 //
 // I1  Only the guarded way out loads what a caller's URL names, or a hosted provider from its own network.
 // I2  An image or file that the provider refuses makes no request fail: it is asked once more with placeholders. So a server whose
-//     models nobody here knows needs no setting, and a conversation outlives a URL that has expired.
+//     unknown models needs no setting, and a conversation outlives a URL that has expired.
 
 import type { Model, ModelPart, ModelRequest } from "../model.ts";
 import { fitRequest, hasMedia, withoutMedia } from "./fit.ts";

@@ -50,7 +50,7 @@ export class Members {
     return this.#hasMore;
   }
 
-  /** The members of these names that are not null, as a JSON object; undefined where there are none. */
+  /** Returns the wanted members that are not null as a JSON object; undefined without any. */
   select(isWanted: (name: string) => boolean): string | undefined {
     const wanted = this.#node.members.filter(({ key, value }) => value.kind !== "null" && isWanted(key.value));
     const printed = wanted.map(({ key, value }) => `${JSON.stringify(key.value)}:${compactJson(this.#text, value)}`);

@@ -47,7 +47,7 @@ export class RequestRests {
     response.once("finish", () => {
       if (!request.complete) {
         this.#rests.set(request, { sinceMs: nowMs(), receivedBytes: socket.bytesRead });
-        // Node drops a body only when nobody has read any of it.
+        // Node drops a body only when no handler has read any of it.
         request.resume();
       }
     });

@@ -1,7 +1,7 @@
 // The database that needs no setup: a real Postgres from an npm package, its data in one directory, shared by all Runnel
 // processes of the machine that name this directory. The first one creates and starts it, later ones join, also after a
 // kill -9 of the first. Each holds one connection while it uses the database; the last one to leave stops the server,
-// whoever started it, also by a forced end. A crash of the last user leaves it running, and the next one joins it in milliseconds.
+// no matter which process started it, also by a forced end. A crash of the last user leaves it running, and the next one joins it in milliseconds.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -201,7 +201,7 @@ describe("a run", () => {
       return (await stage.runners("start", file, "--follow")).stdout.split("\n✓ ")[0] ?? "";
     };
     expect(await tell("short")).toBe("end");
-    expect(await tell("long")).toBe("onetwo\n");
+    expect(await tell("long")).toBe("onetwo\nend");
   });
 
   test("is printed by its id, the same for the same key; a failed one ends with 3", async () => {

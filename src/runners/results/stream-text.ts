@@ -116,7 +116,13 @@ function detect({ text, reading }: NextText, content: string, isFinal: boolean):
   // A snapshot without news is seldom sent first, but to end its message.
   const isRepeated = content === latest;
   const isJoined = !(isFinal && isRepeated) && (before.isJoined ?? isRepeated);
-  return { text: isJoined ? joined : content, reading: { kind: "guess", latest: content, joined, isJoined } };
+  if (!isJoined) {
+    return { text: content, reading: { kind: "guess", latest: content, joined, isJoined } };
+  }
+  // No snapshot is that long, so there is nothing left to guess.
+  const isSurelyJoined = joined.length > textCharsMax;
+  const guess: Reading = { kind: "guess", latest: content, joined, isJoined };
+  return { text: joined, reading: isSurelyJoined ? { kind: "increment" } : guess, isAppended: true };
 }
 
 /** Whether an increment would hardly begin with this text by chance, as it may with `ha`, `==` or a line break. */

@@ -128,6 +128,12 @@ describe("S2: what looks like snapshots and is not is corrected", () => {
   });
 });
 
+test("large chunks that repeat themselves are increments, however many there are", () => {
+  const piece = chunk("x".repeat(65_536));
+  const parts = increments(Array.from({ length: 100 }, () => piece));
+  expect(new Set(parts)).toEqual(new Set([piece.content]));
+});
+
 /** Cuts a text into parts that are not empty. */
 const anyParts = fc.array(fc.string({ minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 30 });
 

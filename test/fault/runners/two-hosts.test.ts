@@ -167,7 +167,8 @@ test("a cancel at the other replica reaches the worker there, and its last word 
   expect(await told).toBe(run.runId);
   await until("the next report to tell of it", async () => (await atAsked.report(run)).cancelRequested);
   const last = await atAsked.report(run, { 1: hello, 2: ["run.failed", { error: "stopped", code: "cancelled" }] });
-  expect([last.ended, ...dispositions(last)]).toEqual([true, "APPLIED", "APPLIED"]);
+  const noted = expect.stringMatching(/^APPLIED: the run was cancelled: .* replace "cancelled": "stopped"$/);
+  expect([last.ended, ...dispositions(last)]).toEqual([true, "APPLIED", noted]);
   expect(await getRun(asked.client, run.runId)).toMatchObject({ state: Run_State.CANCELLED, output: "hello" });
   expect((await atOwner.report(run)).ended).toBe(true);
   await expectInvariants(cluster.databaseUrl);

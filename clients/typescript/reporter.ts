@@ -157,7 +157,9 @@ export class Reporter {
   #note(verdicts: readonly ResultVerdict[]): void {
     for (const { sequence, type, disposition, diagnostics } of verdicts) {
       const kind = `${disposition} ${type}`;
-      if (this.#noted.has(kind) || (ordinary.includes(disposition) && diagnostics.length === 0)) {
+      // The host says how a cancelled run ends, which is no news to the operator who cancelled it.
+      const isCancelled = type === "run.failed" && this.#options.stop.signal.aborted;
+      if (isCancelled || this.#noted.has(kind) || (ordinary.includes(disposition) && diagnostics.length === 0)) {
         continue;
       }
       this.#noted.add(kind);

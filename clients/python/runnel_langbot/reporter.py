@@ -151,7 +151,9 @@ class Reporter:
         """Logs the first result of each kind that was dropped, refused or odd."""
         for each in verdicts:
             kind = (each.type, each.disposition)
-            if kind in self._logged or (each.disposition in ORDINARY and not each.diagnostics):
+            # The host says how a cancelled run ends, which is no news to the operator who cancelled it.
+            is_cancelled = each.type == "run.failed" and self._stop.is_set()
+            if is_cancelled or kind in self._logged or (each.disposition in ORDINARY and not each.diagnostics):
                 continue
             self._logged.add(kind)
             reason = "; ".join(each.diagnostics) or "no reason given"

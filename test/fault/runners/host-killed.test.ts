@@ -32,6 +32,8 @@ const cellTimeoutMs = 240_000;
 const leaseMs = 3_000;
 
 const remembered: Said = ["state.updated", { scope: "conversation", key: "step", value: 2 }];
+/** The conversation has it by then, so a plain end changes nothing but the log. */
+const spoken: Said = ["message.completed", { message: { role: "assistant", content: "hello" } }];
 const plainEnd: Said = ["run.completed", { finish_reason: "stop" }];
 /** Its message enters the conversation with it, so that it ends by a transaction and not by one statement. */
 const spokenEnd: Said = ["run.completed", { message: { role: "assistant", content: "bye" } }];
@@ -126,7 +128,7 @@ async function converse({ client, target }: Member, end: Said, story: Story): Pr
   const run = await worker.take();
   story.run = run;
   acknowledged.note(await worker.report(run, { 1: hello }));
-  acknowledged.note(await worker.report(run, { 2: remembered, 3: hello }));
+  acknowledged.note(await worker.report(run, { 2: remembered, 3: spoken }));
   story.hasSentEnd = true;
   story.hasEnded = acknowledged.note(await worker.report(run, { 4: end })).ended;
 }

@@ -33,7 +33,7 @@ export async function readInput(target: Target, request: RestRequest, source: In
   let message = reflect(input);
   const lastEventId = String(request.headers["last-event-id"] ?? "");
   const { method: httpMethod = "", url = "" } = request;
-  let notes: RestCallNotes = { httpMethod, target: url, isReconnect: lastEventId !== "" };
+  let notes: RestCallNotes = { httpMethod, target: url, ...(lastEventId !== "" && { isReconnect: true }) };
   let binding: Binding = target;
   if (target.body.kind !== "none") {
     const rawBody = source.body ?? (await readBody(request, source.bodyBytesMax));

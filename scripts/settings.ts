@@ -3,7 +3,7 @@
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Key, keys } from "../src/config/keys.ts";
+import { type Key, keys } from "../src/platform/config/keys.ts";
 import { repositoryRoot } from "./run-command.ts";
 
 const readmePath = "README.md";
@@ -24,7 +24,7 @@ export async function checkSettingsAreFresh(): Promise<string> {
   const stale = found.filter(([path, text]) => text !== files.get(path)).map(([path]) => path);
   if (stale.length > 0) {
     throw new Error(
-      `${stale.join(" and ")}: not what src/config/keys says; run \`npm run generate\` and commit the result.`,
+      `${stale.join(" and ")}: not what src/platform/config/keys says; run \`npm run generate\` and commit the result.`,
     );
   }
   return `${Object.keys(keys).length} settings`;

@@ -1,16 +1,16 @@
 // What every part of the house stands on: settings, time, what is told, the database, and the list of what to close.
 
-import type { Clock } from "../base/clock.ts";
-import type { Config } from "../config/keys.ts";
-import type { Egress } from "../egress/post.ts";
-import type { Trust } from "../jobs/trust.ts";
-import type { WorkDirs } from "../sessions/work-dirs.ts";
-import type { Connections } from "../storage/database.ts";
-import type { Events } from "../telemetry/events.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
-import type { Traces } from "../telemetry/traces.ts";
-import type { KeyRing } from "../trust/key-ring.ts";
-import type { SignRequest } from "../trust/sign-request.ts";
+import type { WorkDirs } from "../engine/sessions/work-dirs.ts";
+import type { KeyRing } from "../platform/auth/key-ring.ts";
+import type { SignRequest } from "../platform/auth/sign-request.ts";
+import type { Clock } from "../platform/base/clock.ts";
+import type { Config } from "../platform/config/keys.ts";
+import type { Connections } from "../platform/database/database.ts";
+import type { Egress } from "../platform/egress/post.ts";
+import type { Events } from "../platform/telemetry/events.ts";
+import type { Metrics } from "../platform/telemetry/metrics.ts";
+import type { Traces } from "../platform/telemetry/traces.ts";
+import type { Trust } from "../protocols/jobspec/jobs/trust.ts";
 
 /** What every part of the house stands on. */
 export interface Ground {

@@ -1,7 +1,7 @@
 // What tells the hosts of sessions.
 
 import { randomInt } from "node:crypto";
-import { Delivery } from "../callbacks/deliver.ts";
+import { Delivery } from "../engine/callbacks/deliver.ts";
 import type { Ground } from "./ground.ts";
 import type { Runlog } from "./open-log.ts";
 

@@ -5,20 +5,20 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { newUuid } from "../base/ids.ts";
-import type { Config } from "../config/keys.ts";
-import { secretsOf } from "../config/secrets.ts";
-import { createRedact } from "../decisions/redact.ts";
-import { Schedule } from "../decisions/schedule.ts";
-import type { DecisionCycleOptions } from "../drivers/decision-cycle/decision-cycle.ts";
-import { createForumClient } from "../drivers/decision-cycle/forum-client.ts";
-import type { Wakeup } from "../runlog/wakeup.ts";
-import { runBudgetOfService } from "../runs/budget.ts";
-import type { Dispatcher } from "../runs/dispatch.ts";
-import { countFeedback, listFeedback } from "../storage/agent-feedback.ts";
-import { findCycle } from "../storage/decision-cycle.ts";
-import { tryWalletLock } from "../storage/wallet-lock.ts";
-import { createScrubber } from "../telemetry/scrub.ts";
+import type { Wakeup } from "../engine/log/wakeup.ts";
+import { runBudgetOfService } from "../engine/runs/budget.ts";
+import type { Dispatcher } from "../engine/runs/dispatch.ts";
+import { newUuid } from "../platform/base/ids.ts";
+import type { Config } from "../platform/config/keys.ts";
+import { secretsOf } from "../platform/config/secrets.ts";
+import { createScrubber } from "../platform/telemetry/scrub.ts";
+import type { DecisionCycleOptions } from "../protocols/community/decision-cycle/decision-cycle.ts";
+import { createForumClient } from "../protocols/community/decision-cycle/forum-client.ts";
+import { createRedact } from "../protocols/community/decisions/redact.ts";
+import { Schedule } from "../protocols/community/decisions/schedule.ts";
+import { countFeedback, listFeedback } from "../protocols/community/storage/agent-feedback.ts";
+import { findCycle } from "../protocols/community/storage/decision-cycle.ts";
+import { tryWalletLock } from "../protocols/community/storage/wallet-lock.ts";
 import { type Ground, runTimeoutOf } from "./ground.ts";
 import { openChainOf } from "./open-chain.ts";
 import type { Thinking } from "./open-thinking.ts";
@@ -73,7 +73,7 @@ export async function openDecisions(
 const secretCharsMin = 8;
 const maxTokensDefault = 4_096;
 
-const ownPrompts = new URL("../drivers/decision-cycle/prompts/", import.meta.url);
+const ownPrompts = new URL("../protocols/community/decision-cycle/prompts/", import.meta.url);
 
 /** Read once: what a cycle shows its agent must not change while it is edited. */
 function readPrompts({

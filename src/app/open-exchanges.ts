@@ -1,12 +1,12 @@
 // What exchanges work with.
 
-import type { Config } from "../config/keys.ts";
-import type { TextExchangeOptions } from "../drivers/text-exchange/text-exchange.ts";
-import { createExecutor } from "../exchanges/execute/executor.ts";
-import { writeOutbox } from "../exchanges/outbox/write-outbox.ts";
-import type { ExchangeLimits } from "../exchanges/start.ts";
-import { createOpenExchange } from "../exchanges/state.ts";
-import type { Toolbox } from "../tools/toolbox.ts";
+import type { Toolbox } from "../agent/tools/toolbox.ts";
+import type { Config } from "../platform/config/keys.ts";
+import type { TextExchangeOptions } from "../protocols/exchange/driver/text-exchange.ts";
+import { createExecutor } from "../protocols/exchange/execute/executor.ts";
+import { writeOutbox } from "../protocols/exchange/outbox/write-outbox.ts";
+import type { ExchangeLimits } from "../protocols/exchange/start.ts";
+import { createOpenExchange } from "../protocols/exchange/state.ts";
 import type { Ground } from "./ground.ts";
 
 const hourMs = 3_600_000;

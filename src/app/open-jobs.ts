@@ -1,9 +1,9 @@
 // Signed jobs: what is accepted, and where it is run.
 
-import type { Config } from "../config/keys.ts";
-import { benchmarkName } from "../drivers/benchmark/benchmark.ts";
-import type { JobSettings } from "../jobs/submit.ts";
-import { createOpenTask, type OpenJobTask } from "../jobs/task.ts";
+import type { Config } from "../platform/config/keys.ts";
+import { benchmarkName } from "../protocols/jobspec/benchmark/benchmark.ts";
+import type { JobSettings } from "../protocols/jobspec/jobs/submit.ts";
+import { createOpenTask, type OpenJobTask } from "../protocols/jobspec/jobs/task.ts";
 import type { Ground } from "./ground.ts";
 
 export function jobSettings(config: Config): JobSettings {

@@ -1,12 +1,12 @@
 // The log of all runs and what keeps it in shape.
 
-import { Follower } from "../runlog/follower.ts";
-import { followPurges, Hub } from "../runlog/hub.ts";
-import { ResultLog } from "../runlog/log.ts";
-import { Maintenance } from "../runlog/maintain.ts";
-import { PostgresWakeup } from "../runlog/postgres-wakeup.ts";
-import type { Wakeup } from "../runlog/wakeup.ts";
-import type { Lease } from "../runs/lease.ts";
+import { Follower } from "../engine/log/follower.ts";
+import { followPurges, Hub } from "../engine/log/hub.ts";
+import { ResultLog } from "../engine/log/log.ts";
+import { Maintenance } from "../engine/log/maintain.ts";
+import { PostgresWakeup } from "../engine/log/postgres-wakeup.ts";
+import type { Wakeup } from "../engine/log/wakeup.ts";
+import type { Lease } from "../engine/runs/lease.ts";
 import { type Ground, runTimeoutOf } from "./ground.ts";
 
 export interface Runlog {

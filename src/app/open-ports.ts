@@ -1,11 +1,16 @@
 // The ports of a service, with the limits that its settings give them.
 
-import type { Clock } from "../base/clock.ts";
-import type { Config } from "../config/keys.ts";
-import { readTlsFiles } from "../config/tls-files.ts";
-import { listenForMetrics } from "../server/metrics-port.ts";
-import { listenOnePort, type OnePortHandler, type OnePortLimits, type OnePortServer } from "../server/one-port.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
+import type { Clock } from "../platform/base/clock.ts";
+import type { Config } from "../platform/config/keys.ts";
+import { readTlsFiles } from "../platform/config/tls-files.ts";
+import type { Metrics } from "../platform/telemetry/metrics.ts";
+import { listenForMetrics } from "../surfaces/http/metrics-port.ts";
+import {
+  listenOnePort,
+  type OnePortHandler,
+  type OnePortLimits,
+  type OnePortServer,
+} from "../surfaces/http/one-port.ts";
 
 export interface Address {
   readonly host: string;

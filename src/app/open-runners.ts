@@ -1,9 +1,9 @@
 // What workers and the runs that they have are brought together by.
 
-import { Forwarding } from "../runners/forwarding.ts";
-import { Mailboxes } from "../runners/mailbox.ts";
-import { loadSecret } from "../storage/secret.ts";
-import { RunTokens } from "../trust/run-token.ts";
+import { RunTokens } from "../platform/auth/run-token.ts";
+import { loadSecret } from "../platform/auth/storage/secret.ts";
+import { Forwarding } from "../protocols/langbot/runners/forwarding.ts";
+import { Mailboxes } from "../protocols/langbot/runners/mailbox.ts";
 import type { Ground } from "./ground.ts";
 import type { Runlog } from "./open-log.ts";
 

@@ -1,18 +1,18 @@
 // What works on runs: the drivers, who hands them runs, and who looks after runs that nobody works on.
 
-import { createBenchmark } from "../drivers/benchmark/benchmark.ts";
-import { createDecisionCycle } from "../drivers/decision-cycle/decision-cycle.ts";
-import { createLlmLoop } from "../drivers/llm-loop/llm-loop.ts";
-import { createRemoteRunner } from "../drivers/remote-runner/remote-runner.ts";
-import { createTextExchange } from "../drivers/text-exchange/text-exchange.ts";
-import { createDialRun } from "../runners/dial-run.ts";
-import { createOpenRemoteRun } from "../runners/remote-run.ts";
-import { runBudgetOfService } from "../runs/budget.ts";
-import { Dispatcher } from "../runs/dispatch.ts";
-import type { Driver } from "../runs/driver.ts";
-import type { Lease } from "../runs/lease.ts";
-import { Reaper } from "../runs/reap.ts";
-import { supervise } from "../runs/supervise.ts";
+import { createLlmLoop } from "../agent/loop/llm-loop.ts";
+import { runBudgetOfService } from "../engine/runs/budget.ts";
+import { Dispatcher } from "../engine/runs/dispatch.ts";
+import type { Driver } from "../engine/runs/driver.ts";
+import type { Lease } from "../engine/runs/lease.ts";
+import { Reaper } from "../engine/runs/reap.ts";
+import { supervise } from "../engine/runs/supervise.ts";
+import { createDecisionCycle } from "../protocols/community/decision-cycle/decision-cycle.ts";
+import { createTextExchange } from "../protocols/exchange/driver/text-exchange.ts";
+import { createBenchmark } from "../protocols/jobspec/benchmark/benchmark.ts";
+import { createRemoteRunner } from "../protocols/langbot/remote-runner/remote-runner.ts";
+import { createDialRun } from "../protocols/langbot/runners/dial-run.ts";
+import { createOpenRemoteRun } from "../protocols/langbot/runners/remote-run.ts";
 import type { Ground } from "./ground.ts";
 import { type OwnAddress, openDecisions } from "./open-decisions.ts";
 import { openExchanges } from "./open-exchanges.ts";

@@ -1,8 +1,8 @@
 // What runs think and work with.
 
-import { type Models, openModels } from "../models/open.ts";
-import { DayBudget, dayBudgetOfService } from "../runs/day-budget.ts";
-import type { Toolbox } from "../tools/toolbox.ts";
+import { type Models, openModels } from "../agent/models/open.ts";
+import type { Toolbox } from "../agent/tools/toolbox.ts";
+import { DayBudget, dayBudgetOfService } from "../engine/runs/day-budget.ts";
 import type { Ground } from "./ground.ts";
 import { openTools } from "./open-tools.ts";
 import { random } from "./random.ts";

@@ -1,12 +1,12 @@
 // The tools of a service, and what confines them.
 
-import { createBash } from "../tools/bash/bash.ts";
-import { type Commands, createCommands, refuseCommands } from "../tools/bash/commands.ts";
-import { type Bubblewrap, findBubblewrap } from "../tools/bash/find-bubblewrap.ts";
-import { createSelectBuiltin, type Withheld } from "../tools/builtin.ts";
-import { createSelectTools } from "../tools/select-tools.ts";
-import type { Tool } from "../tools/tool.ts";
-import type { Toolbox } from "../tools/toolbox.ts";
+import { createBash } from "../agent/tools/bash/bash.ts";
+import { type Commands, createCommands, refuseCommands } from "../agent/tools/bash/commands.ts";
+import { type Bubblewrap, findBubblewrap } from "../agent/tools/bash/find-bubblewrap.ts";
+import { createSelectBuiltin, type Withheld } from "../agent/tools/builtin.ts";
+import { createSelectTools } from "../agent/tools/select-tools.ts";
+import type { Tool } from "../agent/tools/tool.ts";
+import type { Toolbox } from "../agent/tools/toolbox.ts";
 import type { Ground } from "./ground.ts";
 import { random } from "./random.ts";
 

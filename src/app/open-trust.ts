@@ -1,8 +1,8 @@
 // Whose JobSpecs count: the keys of the settings, read again from time to time, beside those of the database.
 
-import { readConfiguredKeys } from "../jobs/configured-keys.ts";
-import { Trust } from "../jobs/trust.ts";
-import type { TrustedKey } from "../jobspec/trust-list.ts";
+import { readConfiguredKeys } from "../protocols/jobspec/jobs/configured-keys.ts";
+import { Trust } from "../protocols/jobspec/jobs/trust.ts";
+import type { TrustedKey } from "../protocols/jobspec/spec/trust-list.ts";
 import type { Ground } from "./ground.ts";
 
 /** `configured` are the settings' keys as they were at the start. */

@@ -1,9 +1,9 @@
 // Where tools may work, by the settings, and what of this service lies on the same disk.
 
 import { join, resolve } from "node:path";
-import { resolveExisting } from "../base/owner.ts";
-import type { Config } from "../config/keys.ts";
-import { WorkDirs } from "../sessions/work-dirs.ts";
+import { WorkDirs } from "../engine/sessions/work-dirs.ts";
+import { resolveExisting } from "../platform/base/owner.ts";
+import type { Config } from "../platform/config/keys.ts";
 
 /** `secretFiles` are those that settings with secrets came from. */
 export function openWorkDirs(config: Config, secretFiles: readonly string[]): WorkDirs {

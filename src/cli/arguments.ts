@@ -1,7 +1,7 @@
 // What commands take, checked where it is typed.
 
 import { InvalidArgumentError } from "commander";
-import { systemClock } from "../base/clock.ts";
+import { systemClock } from "../platform/base/clock.ts";
 
 export function readPort(text: string): number {
   const port = /^\d+$/.test(text) ? Number(text) : Number.NaN;

@@ -1,7 +1,7 @@
 // The commands, and how every one of them fails: in words on standard error, or as one JSON object with `--json`.
 
 import { Command, CommanderError } from "commander";
-import { version } from "../base/version.ts";
+import { version } from "../platform/base/version.ts";
 import { addCompletion } from "./completion.ts";
 import { addDemo } from "./demo.ts";
 import { addExchange } from "./exchange.ts";

@@ -2,10 +2,10 @@
 // set or unset, nothing more.
 
 import type { Command } from "commander";
-import { checkConfig, type ExplainedKey, explainConfig, warnOfConfig } from "../config/explain.ts";
-import { findNearest } from "../config/nearest.ts";
-import { resolveSettings } from "../config/resolve.ts";
-import { findKeyProblems } from "../jobs/configured-keys.ts";
+import { checkConfig, type ExplainedKey, explainConfig, warnOfConfig } from "../platform/config/explain.ts";
+import { findNearest } from "../platform/config/nearest.ts";
+import { resolveSettings } from "../platform/config/resolve.ts";
+import { findKeyProblems } from "../protocols/jobspec/jobs/configured-keys.ts";
 import { CommandError } from "./command-error.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { outputOf, type Paint } from "./output.ts";

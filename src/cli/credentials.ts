@@ -4,8 +4,8 @@
 import { createHash, createHmac } from "node:crypto";
 import { type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import type { Interceptor, StreamRequest, UnaryRequest } from "@connectrpc/connect";
-import { systemClock } from "../base/clock.ts";
-import { newRequestId } from "../base/ids.ts";
+import { systemClock } from "../platform/base/clock.ts";
+import { newRequestId } from "../platform/base/ids.ts";
 import { CommandError } from "./command-error.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

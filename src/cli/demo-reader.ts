@@ -3,7 +3,7 @@
 
 import { createParser } from "eventsource-parser";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
-import { systemClock } from "../base/clock.ts";
+import { systemClock } from "../platform/base/clock.ts";
 import { connectTo } from "./connect.ts";
 import { followRun } from "./follow.ts";
 

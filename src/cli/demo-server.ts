@@ -3,8 +3,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { systemClock } from "../base/clock.ts";
-import { beforeForcedEnd } from "../base/forced-end.ts";
+import { systemClock } from "../platform/base/clock.ts";
+import { beforeForcedEnd } from "../platform/base/forced-end.ts";
 
 const readyTimeoutMs = 60_000;
 const readyPollMs = 50;

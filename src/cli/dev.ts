@@ -1,12 +1,12 @@
 // `runnel dev`: the service for development, on loopback, with a quiet log and a line to paste.
 
 import type { Command } from "commander";
-import type { App } from "../app.ts";
-import { Fault } from "../base/fault.ts";
-import { type Config, isAuthConfigured, isProviderConfigured } from "../config/keys.ts";
-import { readConfig } from "../config/load.ts";
-import { secretFilesOf } from "../config/secret-files.ts";
-import { createLogger } from "../telemetry/logger.ts";
+import type { App } from "../app/app.ts";
+import { Fault } from "../platform/base/fault.ts";
+import { type Config, isAuthConfigured, isProviderConfigured } from "../platform/config/keys.ts";
+import { readConfig } from "../platform/config/load.ts";
+import { secretFilesOf } from "../platform/config/secret-files.ts";
+import { createLogger } from "../platform/telemetry/logger.ts";
 import { linesForPeople, linesForPrograms } from "./log-lines.ts";
 import { outputOf } from "./output.ts";
 import { addServerOptions, type ServerFlags, serverSources, startServer } from "./serve.ts";

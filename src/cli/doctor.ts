@@ -1,8 +1,8 @@
 // `runnel doctor`: looks at everything that `serve` stands on, changes nothing, and says what to do about what is wrong.
 
 import type { Command } from "commander";
-import { systemClock } from "../base/clock.ts";
-import { resolveSettings } from "../config/resolve.ts";
+import { systemClock } from "../platform/base/clock.ts";
+import { resolveSettings } from "../platform/config/resolve.ts";
 import type { Finding, FindingOutcome } from "./doctor/check.ts";
 import { examine } from "./doctor/examine.ts";
 import { exitCodes } from "./exit-codes.ts";

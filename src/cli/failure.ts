@@ -3,7 +3,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { CommanderError } from "commander";
 import { BadRequestSchema, ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
-import { Fault, type FieldViolation, type ReasonName } from "../base/fault.ts";
+import { Fault, type FieldViolation, type ReasonName } from "../platform/base/fault.ts";
 import { CommandError } from "./command-error.ts";
 import { exitCodes } from "./exit-codes.ts";
 import type { Paint } from "./output.ts";

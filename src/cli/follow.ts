@@ -3,7 +3,7 @@
 
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
-import { systemClock } from "../base/clock.ts";
+import { systemClock } from "../platform/base/clock.ts";
 import { isExplained, type LogClient, type RunClient } from "./connect.ts";
 import type { Output } from "./output.ts";
 

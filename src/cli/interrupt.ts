@@ -1,8 +1,8 @@
 // Signals that ask a command to end: Ctrl-C, a process manager, a terminal that closes. The first one stops in order, a later
 // decision of the operator ends the process at once.
 
-import { type Clock, systemClock } from "../base/clock.ts";
-import { stopBeforeForcedEnd } from "../base/forced-end.ts";
+import { type Clock, systemClock } from "../platform/base/clock.ts";
+import { stopBeforeForcedEnd } from "../platform/base/forced-end.ts";
 import { exitCodes } from "./exit-codes.ts";
 
 const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

@@ -3,8 +3,14 @@
 
 import { writeFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
-import { isWeak, thumbprint } from "../base/public-key.ts";
-import { type FoundKey, newKeyPair, printPrivateKey, readKeyFile, readKeyPair } from "../jobspec/key-file.ts";
+import { isWeak, thumbprint } from "../platform/base/public-key.ts";
+import {
+  type FoundKey,
+  newKeyPair,
+  printPrivateKey,
+  readKeyFile,
+  readKeyPair,
+} from "../protocols/jobspec/spec/key-file.ts";
 import { CommandError } from "./command-error.ts";
 import { outputOf, type Paint } from "./output.ts";
 import { readKey } from "./signing-files.ts";

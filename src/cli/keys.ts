@@ -6,7 +6,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Command } from "commander";
 import { type ApiKey, ApiKeySchema } from "#gen/runnel/v1/auth_pb.js";
-import { systemClock } from "../base/clock.ts";
+import { systemClock } from "../platform/base/clock.ts";
 import { readExpiry } from "./arguments.ts";
 import { addUrlFlag, withAdministration } from "./connect.ts";
 import { addKeyPairs } from "./key-pairs.ts";

@@ -1,7 +1,7 @@
 // Log lines on standard error: JSON for programs, and for `dev` the event's sentence with its fields.
 
-import { catalogue } from "../telemetry/events.ts";
-import { type LineStream, standardError } from "../telemetry/standard-error.ts";
+import { catalogue } from "../platform/telemetry/events.ts";
+import { type LineStream, standardError } from "../platform/telemetry/standard-error.ts";
 import { forPeople, forPrograms } from "./terminal.ts";
 
 const abouts: ReadonlyMap<string, string> = new Map(Object.values(catalogue).map(({ name, about }) => [name, about]));

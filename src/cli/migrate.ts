@@ -1,9 +1,9 @@
 // `runnel migrate`: brings the schema up to date and says what it did.
 
 import type { Command } from "commander";
-import { readConfig } from "../config/load.ts";
-import { migrate } from "../storage/migrate.ts";
-import { type OpenDatabase, openDatabase } from "../storage/open.ts";
+import { readConfig } from "../platform/config/load.ts";
+import { migrate } from "../platform/database/migrate.ts";
+import { type OpenDatabase, openDatabase } from "../platform/database/open.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { listenForStop, unlessStopped } from "./interrupt.ts";
 import { outputOf } from "./output.ts";

@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { GetReceiptResponse } from "#gen/runnel/v1/run_service_pb.js";
-import { printLogLine } from "../receipts/log-line.ts";
+import { printLogLine } from "../engine/hash-chain/log-line.ts";
 import { CommandError } from "./command-error.ts";
 import { addUrlFlag, type LogClient, withService } from "./connect.ts";
 import { followEntries, noteReconnect, patienceMs } from "./follow.ts";

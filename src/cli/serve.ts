@@ -2,11 +2,11 @@
 
 import { homedir } from "node:os";
 import type { Command } from "commander";
-import { type App, type AppOptions, openApp } from "../app.ts";
-import { type Config, keys } from "../config/keys.ts";
-import { type ConfigSources, readServeConfig } from "../config/load.ts";
-import { secretFilesOf } from "../config/secret-files.ts";
-import { createLogger } from "../telemetry/logger.ts";
+import { type App, type AppOptions, openApp } from "../app/app.ts";
+import { type Config, keys } from "../platform/config/keys.ts";
+import { type ConfigSources, readServeConfig } from "../platform/config/load.ts";
+import { secretFilesOf } from "../platform/config/secret-files.ts";
+import { createLogger } from "../platform/telemetry/logger.ts";
 import { readPort } from "./arguments.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { listenForStop, unlessStopped } from "./interrupt.ts";

@@ -2,10 +2,10 @@
 // read, to the byte, but for the members that signing sets.
 
 import { type Command, Option } from "commander";
-import { systemClock } from "../base/clock.ts";
-import { thumbprint } from "../base/public-key.ts";
-import { readKeyPair } from "../jobspec/key-file.ts";
-import { newStamp, type Signing, signSpec } from "../jobspec/sign.ts";
+import { systemClock } from "../platform/base/clock.ts";
+import { thumbprint } from "../platform/base/public-key.ts";
+import { readKeyPair } from "../protocols/jobspec/spec/key-file.ts";
+import { newStamp, type Signing, signSpec } from "../protocols/jobspec/spec/sign.ts";
 import { readExpiry } from "./arguments.ts";
 import { CommandError } from "./command-error.ts";
 import { outputOf } from "./output.ts";

@@ -1,9 +1,9 @@
 // What the signing commands read, and what they say of a file that is not what it should be.
 
-import { JsonFault, type ReadDocument, readDocument } from "../jobspec/json.ts";
-import { KeyFault } from "../jobspec/key-file.ts";
-import { SpecFault } from "../jobspec/spec-fault.ts";
-import { type OpenedSpec, openWrapper } from "../jobspec/wrapper.ts";
+import { JsonFault, type ReadDocument, readDocument } from "../protocols/jobspec/spec/json.ts";
+import { KeyFault } from "../protocols/jobspec/spec/key-file.ts";
+import { SpecFault } from "../protocols/jobspec/spec/spec-fault.ts";
+import { type OpenedSpec, openWrapper } from "../protocols/jobspec/spec/wrapper.ts";
 import { CommandError } from "./command-error.ts";
 import { nameOf, readInput, specBytesMax } from "./input.ts";
 

@@ -3,7 +3,7 @@
 // control character, and a pipe gets the text as it is.
 
 import { once } from "node:events";
-import { newNonce } from "../base/ids.ts";
+import { newNonce } from "../platform/base/ids.ts";
 
 /** Embeddings, overrides and isolates, which show text in another order than it has. */
 const bidi = "\\u202A-\\u202E\\u2066-\\u2069";

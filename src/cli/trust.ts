@@ -10,8 +10,8 @@ import {
   TrustedKey_Status,
   TrustedKeySchema,
 } from "#gen/runnel/v1/trust_pb.js";
-import { systemClock } from "../base/clock.ts";
-import { thumbprint } from "../base/public-key.ts";
+import { systemClock } from "../platform/base/clock.ts";
+import { thumbprint } from "../platform/base/public-key.ts";
 import { CommandError } from "./command-error.ts";
 import { addUrlFlag, type Service, withAdministration } from "./connect.ts";
 import { answerJson, outputOf } from "./output.ts";

@@ -1,7 +1,7 @@
 // Turns at what few may use at a time.
 
 import { expect, test } from "vitest";
-import { FairTurns } from "../../src/trust/fair-turns.ts";
+import { FairTurns } from "../../src/platform/auth/fair-turns.ts";
 
 test("no more jobs run at once than may, and all of them run", async () => {
   const turns = new FairTurns(2);

@@ -4,7 +4,7 @@ import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
 import { openCuttingProxy } from "../harness/cutting-proxy.ts";
 import { testDatabase } from "../harness/database.ts";
 import { type RawAnswer, sendRaw } from "../harness/raw-http.ts";

@@ -1,8 +1,8 @@
 // Addresses as rates count them, and addresses that are nobody's inside.
 
 import { describe, expect, test } from "vitest";
-import { isPublicAddress } from "../../src/egress/public-address.ts";
-import { networkOf } from "../../src/server/network.ts";
+import { isPublicAddress } from "../../src/platform/egress/public-address.ts";
+import { networkOf } from "../../src/surfaces/http/network.ts";
 
 test.each([
   ["192.0.2.7", "192.0.2.7"],

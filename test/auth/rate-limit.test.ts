@@ -2,8 +2,8 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Fault } from "../../src/base/fault.ts";
-import { RateLimit } from "../../src/trust/rate-limit.ts";
+import { RateLimit } from "../../src/platform/auth/rate-limit.ts";
+import { Fault } from "../../src/platform/base/fault.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 
 function isLetIn(limit: RateLimit, key: string): boolean {

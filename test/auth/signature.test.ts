@@ -3,8 +3,13 @@
 import { createHash, createHmac } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Fault } from "../../src/base/fault.ts";
-import { isSignedBy, readSignature, type SignatureHeaders, type SignedRequest } from "../../src/trust/signature.ts";
+import {
+  isSignedBy,
+  readSignature,
+  type SignatureHeaders,
+  type SignedRequest,
+} from "../../src/platform/auth/signature.ts";
+import type { Fault } from "../../src/platform/base/fault.ts";
 
 const nowMs = 1_767_225_600_000;
 const timestamp = "1767225600";

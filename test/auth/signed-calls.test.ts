@@ -4,7 +4,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { CreateSessionRequestSchema, SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import type { Config } from "../../src/config/keys.ts";
+import type { Config } from "../../src/platform/config/keys.ts";
 import { authEnvironment, keyOf } from "../harness/credentials.ts";
 import { testDatabase } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";

@@ -1,7 +1,7 @@
 // The clock of the machine.
 
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
 
 test("a sleep that is longer than a timer of Node can be is not over at once, and ends with its signal", async () => {
   const warnings: string[] = [];

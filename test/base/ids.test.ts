@@ -1,7 +1,7 @@
 // Ids that sort by creation.
 
 import { expect, test } from "vitest";
-import { lowestUuid, newUuid } from "../../src/base/ids.ts";
+import { lowestUuid, newUuid } from "../../src/platform/base/ids.ts";
 
 const nowMs = Date.parse("2026-01-01T00:00:00Z");
 

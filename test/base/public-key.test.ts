@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { importPublicKey, isWeak, thumbprint } from "../../src/base/public-key.ts";
+import { importPublicKey, isWeak, thumbprint } from "../../src/platform/base/public-key.ts";
 
 const p = 2n ** 255n - 19n;
 const d = modulo(-121_665n * inverse(121_666n));

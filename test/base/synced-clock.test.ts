@@ -1,7 +1,7 @@
 // A clock that is set by another one: when it follows, when it does not, and how exactly.
 
 import { expect, test } from "vitest";
-import { SyncedClock } from "../../src/base/synced-clock.ts";
+import { SyncedClock } from "../../src/platform/base/synced-clock.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 
 const startMs = 1_000_000;

@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decodeUtf8 } from "../../src/base/utf8.ts";
+import { decodeUtf8 } from "../../src/platform/base/utf8.ts";
 
 test("text is taken as it is, but for one mark at its beginning", () => {
   expect(decodeUtf8(Buffer.from("a\0é\ufffd😀\r\n"))).toEqual({ text: "a\0é\ufffd😀\r\n" });

@@ -2,9 +2,9 @@
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { deleteSettledCallbacks } from "../../src/storage/callback.ts";
-import type { Db } from "../../src/storage/database.ts";
-import { eraseContents, eraseSessions } from "../../src/storage/erase.ts";
+import { deleteSettledCallbacks } from "../../src/engine/storage/callback.ts";
+import { eraseContents, eraseSessions } from "../../src/engine/storage/erase.ts";
+import type { Db } from "../../src/platform/database/database.ts";
 import { addSession, openStore } from "../runlog/store.ts";
 
 async function addCallbacks(db: Db, session: string, states: readonly string[]): Promise<void> {

@@ -1,10 +1,10 @@
 // A host that sessions call back, on a real socket, and senders of callbacks over one database.
 
 import { onTestFinished } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { Delivery, type DeliveryOptions } from "../../src/callbacks/deliver.ts";
-import { createEgress, type Egress } from "../../src/egress/post.ts";
-import { createSignRequest } from "../../src/trust/sign-request.ts";
+import { Delivery, type DeliveryOptions } from "../../src/engine/callbacks/deliver.ts";
+import { createSignRequest } from "../../src/platform/auth/sign-request.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { createEgress, type Egress } from "../../src/platform/egress/post.ts";
 import { type RecordedRequest, type Script, startWireServer, type WireServer } from "../fakes/wire-server.ts";
 import { query } from "../harness/database.ts";
 import { connect, hurriedClock, LocalWakeup, silentEvents } from "../runlog/store.ts";

@@ -7,7 +7,7 @@ import { CallbackService } from "#gen/runnel/v1/callback_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { Session_State } from "#gen/runnel/v1/session_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import type { Config } from "../../src/config/keys.ts";
+import type { Config } from "../../src/platform/config/keys.ts";
 import { answer, callTools, type FakeProvider, startFakeProvider } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { credentialsOf } from "../harness/credentials.ts";

@@ -1,9 +1,9 @@
 // Calls of the contract of the tests, and ways to the chain that allow all of it.
 
 import { onTestFinished } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import type { ChainCall, ChainContract, PreparedTx } from "../../src/chain/call.ts";
-import { type Chain, type ChainOptions, createChain } from "../../src/chain/chain.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import type { ChainCall, ChainContract, PreparedTx } from "../../src/protocols/community/evm/call.ts";
+import { type Chain, type ChainOptions, createChain } from "../../src/protocols/community/evm/chain.ts";
 import { ledgerAbi } from "./ledger.ts";
 import { localChainId } from "./local-node.ts";
 

@@ -2,11 +2,11 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readAllowed } from "../../src/chain/allow.ts";
-import type { ChainCall, ChainContract } from "../../src/chain/call.ts";
-import { type CallRules, checkCall } from "../../src/chain/check.ts";
-import { ChainFailure } from "../../src/chain/failure.ts";
-import { openChain } from "../../src/chain/open.ts";
+import { readAllowed } from "../../src/protocols/community/evm/allow.ts";
+import type { ChainCall, ChainContract } from "../../src/protocols/community/evm/call.ts";
+import { type CallRules, checkCall } from "../../src/protocols/community/evm/check.ts";
+import { ChainFailure } from "../../src/protocols/community/evm/failure.ts";
+import { openChain } from "../../src/protocols/community/evm/open.ts";
 import { ledgerAt, ledgerFunctions } from "./calls.ts";
 
 const address = "0xAbCdEf0123456789aBcDeF0123456789abCDef01";

@@ -2,9 +2,9 @@
 
 import { inspect } from "node:util";
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { Fault } from "../../src/base/fault.ts";
-import { createChain } from "../../src/chain/chain.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { Fault } from "../../src/platform/base/fault.ts";
+import { createChain } from "../../src/protocols/community/evm/chain.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { callOf, chainOf } from "./calls.ts";
 import { answer, type Fate, openNodeGate } from "./node-gate.ts";

@@ -4,12 +4,12 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
 import { judgeClock, judgeConnections, judgeDurability, judgeServer } from "../../src/cli/doctor/database.ts";
 import { examine } from "../../src/cli/doctor/examine.ts";
 import { judgeDisk } from "../../src/cli/doctor/machine.ts";
-import { resolveSettings } from "../../src/config/resolve.ts";
-import type { ServerFacts } from "../../src/storage/probe.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { resolveSettings } from "../../src/platform/config/resolve.ts";
+import type { ServerFacts } from "../../src/platform/database/probe.ts";
 import { makeCertificates } from "../harness/certificates.ts";
 import { testDatabase } from "../harness/database.ts";
 import { ownFolder } from "./command.ts";

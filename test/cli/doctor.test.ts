@@ -6,7 +6,7 @@ import { createServer as createHttpServer, type RequestListener } from "node:htt
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { expect, inject, onTestFinished, test } from "vitest";
-import { openEmbeddedPostgres } from "../../src/storage/embedded/open.ts";
+import { openEmbeddedPostgres } from "../../src/platform/database/embedded/open.ts";
 import { makeCertificates } from "../harness/certificates.ts";
 import { createDatabase, databaseUrl, dropDatabase, query, testDatabase } from "../harness/database.ts";
 import { startProcess } from "../harness/process.ts";

@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { copyMsMax, createSignalJudge } from "../../src/cli/interrupt.ts";
-import { isServing, readPostmaster } from "../../src/storage/embedded/postmaster.ts";
+import { isServing, readPostmaster } from "../../src/platform/database/embedded/postmaster.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
 import { ownFolder, type RunningCommand, startCommand, startInTerminal } from "./command.ts";

@@ -1,7 +1,7 @@
 // `trust`: keys added, changed, listed and revoked, and the audit of it, against a real service.
 
 import { describe, expect, test } from "vitest";
-import { thumbprint } from "../../src/base/public-key.ts";
+import { thumbprint } from "../../src/platform/base/public-key.ts";
 import { testDatabase } from "../harness/database.ts";
 import { startProcess } from "../harness/process.ts";
 import { until } from "../harness/wait.ts";

@@ -3,10 +3,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
-import { checkConfig, type ExplainedKey, explainConfig, warnOfConfig } from "../../src/config/explain.ts";
-import { type Key, keys } from "../../src/config/keys.ts";
-import { loadConfig, readServeConfig } from "../../src/config/load.ts";
-import type { ConfigSources } from "../../src/config/resolve.ts";
+import { checkConfig, type ExplainedKey, explainConfig, warnOfConfig } from "../../src/platform/config/explain.ts";
+import { type Key, keys } from "../../src/platform/config/keys.ts";
+import { loadConfig, readServeConfig } from "../../src/platform/config/load.ts";
+import type { ConfigSources } from "../../src/platform/config/resolve.ts";
 import { makePlace } from "./place.ts";
 
 const table = Object.values<Key<unknown>>(keys);

@@ -4,9 +4,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { Fault } from "../../src/base/fault.ts";
-import { type Config, type Key, keys } from "../../src/config/keys.ts";
-import { loadConfig } from "../../src/config/load.ts";
+import { Fault } from "../../src/platform/base/fault.ts";
+import { type Config, type Key, keys } from "../../src/platform/config/keys.ts";
+import { loadConfig } from "../../src/platform/config/load.ts";
 
 function refusal(environment: Record<string, string>): Fault {
   try {

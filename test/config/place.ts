@@ -4,10 +4,10 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { Fault } from "../../src/base/fault.ts";
-import type { Config } from "../../src/config/keys.ts";
-import { readConfig, readServeConfig } from "../../src/config/load.ts";
-import type { ConfigSources } from "../../src/config/resolve.ts";
+import { Fault } from "../../src/platform/base/fault.ts";
+import type { Config } from "../../src/platform/config/keys.ts";
+import { readConfig, readServeConfig } from "../../src/platform/config/load.ts";
+import type { ConfigSources } from "../../src/platform/config/resolve.ts";
 
 export interface Place {
   readonly sources: ConfigSources;

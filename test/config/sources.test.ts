@@ -3,9 +3,9 @@
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { explainConfig } from "../../src/config/explain.ts";
-import { readConfig } from "../../src/config/load.ts";
-import type { ConfigSources } from "../../src/config/resolve.ts";
+import { explainConfig } from "../../src/platform/config/explain.ts";
+import { readConfig } from "../../src/platform/config/load.ts";
+import type { ConfigSources } from "../../src/platform/config/resolve.ts";
 import { makePlace, refusalOf } from "./place.ts";
 
 test("each source counts more than the one before, and explain tells which it was", async () => {

@@ -2,10 +2,10 @@
 
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { checkConfig } from "../../src/config/explain.ts";
-import { type Config, keys } from "../../src/config/keys.ts";
-import { readConfig, readServeConfig } from "../../src/config/load.ts";
-import { readTlsFiles } from "../../src/config/tls-files.ts";
+import { checkConfig } from "../../src/platform/config/explain.ts";
+import { type Config, keys } from "../../src/platform/config/keys.ts";
+import { readConfig, readServeConfig } from "../../src/platform/config/load.ts";
+import { readTlsFiles } from "../../src/platform/config/tls-files.ts";
 import { makePlace, serveRefusal } from "./place.ts";
 
 const startable = { AGENT_RUNNER_AUTH_HMAC_SECRET: "a", AGENT_RUNNER_PROVIDERS_OPENAI_KEY: "b" };

@@ -1,9 +1,9 @@
 // The settings of trust: the names that the signing contract's own service has, and what is refused at the start.
 
 import { expect, test } from "vitest";
-import { checkConfig, explainConfig } from "../../src/config/explain.ts";
-import { keys } from "../../src/config/keys.ts";
-import { loadConfig } from "../../src/config/load.ts";
+import { checkConfig, explainConfig } from "../../src/platform/config/explain.ts";
+import { keys } from "../../src/platform/config/keys.ts";
+import { loadConfig } from "../../src/platform/config/load.ts";
 import { makePlace } from "./place.ts";
 
 test("each goes by the name that the signing contract's own service knows it by", () => {

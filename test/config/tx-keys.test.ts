@@ -1,9 +1,9 @@
 // The settings of transactions: off by default, complete or refused, and secret where they are.
 
 import { expect, test } from "vitest";
-import { checkConfig, explainConfig } from "../../src/config/explain.ts";
-import { loadConfig, readConfig } from "../../src/config/load.ts";
-import { secretsOf } from "../../src/config/secrets.ts";
+import { checkConfig, explainConfig } from "../../src/platform/config/explain.ts";
+import { loadConfig, readConfig } from "../../src/platform/config/load.ts";
+import { secretsOf } from "../../src/platform/config/secrets.ts";
 import { makePlace, readYamlConfig, refusalOf } from "./place.ts";
 
 const startable = { RUNNEL_AUTH_HMAC_SECRET: "a", RUNNEL_DEFAULTS_MODEL: "demo" };

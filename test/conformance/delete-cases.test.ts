@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { Session_State } from "#gen/runnel/v1/session_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import type { Config } from "../../src/config/keys.ts";
+import type { Config } from "../../src/platform/config/keys.ts";
 import { rowsOf } from "../callbacks/stage.ts";
 import { type CallbackHost, startCallbackHost } from "../fakes/callback-host.ts";
 import { answer, callTools } from "../fakes/provider.ts";

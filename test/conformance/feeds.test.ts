@@ -20,7 +20,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../src/platform/base/clock.ts";
 import { answer, type Script, startFakeProvider } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { GrpcClient } from "../harness/grpc.ts";

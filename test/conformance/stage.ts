@@ -1,7 +1,7 @@
 // What the cases share: a service in front of a provider that a test scripts, and whole streams as lists.
 
 import { expect, onTestFinished } from "vitest";
-import type { Config } from "../../src/config/keys.ts";
+import type { Config } from "../../src/platform/config/keys.ts";
 import { type FakeProvider, startFakeProvider } from "../fakes/provider.ts";
 import { startService, type TestService } from "../harness/service.ts";
 import { Refused, type SessionEvent, type Surface } from "./surface.ts";

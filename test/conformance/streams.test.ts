@@ -7,7 +7,7 @@ import { create, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { RunService, TailRunRequestSchema, type TailRunResponse } from "#gen/runnel/v1/run_service_pb.js";
-import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../src/platform/base/clock.ts";
 import { answer, startFakeProvider } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";

@@ -1,7 +1,7 @@
 // What the suite's requests ask for in common: metadata, a delay, an error.
 
 import { type Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
-import { systemClock } from "../../src/base/clock.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
 import {
   type ConformancePayload_RequestInfo,
   ConformancePayload_RequestInfoSchema,

@@ -3,7 +3,7 @@
 
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
-import type { Feed } from "../../src/base/feed.ts";
+import type { Feed } from "../../src/platform/base/feed.ts";
 import { setMetadata, toError, waitDelay } from "./definition.ts";
 import {
   ConformanceService,

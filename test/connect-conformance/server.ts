@@ -2,8 +2,8 @@
 // stdout where. It runs until it is killed; there is nothing to close. With --custom-stream, ServerStream is a feed.
 
 import { createContextValues } from "@connectrpc/connect";
-import { listenOnePort, type OnePortHandler, type OnePortTls } from "../../src/server/one-port.ts";
-import { answerRpc, createRpcTable } from "../../src/server/rpc.ts";
+import { listenOnePort, type OnePortHandler, type OnePortTls } from "../../src/surfaces/http/one-port.ts";
+import { answerRpc, createRpcTable } from "../../src/surfaces/http/rpc.ts";
 import type { ServerCompatRequest } from "./gen/connectrpc/conformance/v1/server_compat_pb.js";
 import { createHandlers } from "./handlers.ts";
 import { readRequest, writeResponse } from "./order.ts";

@@ -2,8 +2,8 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkAction } from "../../src/decisions/action.ts";
-import { parseDecision } from "../../src/decisions/parse.ts";
+import { checkAction } from "../../src/protocols/community/decisions/action.ts";
+import { parseDecision } from "../../src/protocols/community/decisions/parse.ts";
 
 const slug = { communitySlug: "c1" };
 const comment = { action: "comment", ...slug, threadId: "t1", body: "hi" };

@@ -1,7 +1,7 @@
 // The form of the communication log's files.
 
 import { expect, test } from "vitest";
-import { printCommunication } from "../../src/decisions/communication-file.ts";
+import { printCommunication } from "../../src/protocols/community/decisions/communication-file.ts";
 
 const entry = {
   localTime: "11/22/2026, 1:02:03 PM",

@@ -2,9 +2,9 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Json } from "../../src/decisions/json.ts";
-import { decisionBytesMax, parseDecision } from "../../src/decisions/parse.ts";
-import { scanDecisions } from "../../src/decisions/scan.ts";
+import type { Json } from "../../src/protocols/community/decisions/json.ts";
+import { decisionBytesMax, parseDecision } from "../../src/protocols/community/decisions/parse.ts";
+import { scanDecisions } from "../../src/protocols/community/decisions/scan.ts";
 
 const fragments = [
   ...['{"action":"comment","communitySlug":"c1","body":"', '{"action":"tx","communitySlug":"c1"}', '"', '"}', '":"'],

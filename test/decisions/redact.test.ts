@@ -1,7 +1,7 @@
 // What is taken out of texts, and what is not.
 
 import { expect, test } from "vitest";
-import { createRedact, redactJson } from "../../src/decisions/redact.ts";
+import { createRedact, redactJson } from "../../src/protocols/community/decisions/redact.ts";
 
 const redact = createRedact((text) => text.replaceAll("the-secret", "[redacted]"));
 const hex = (digits: number) => "0a".repeat(digits / 2);

@@ -1,7 +1,7 @@
 // What is mended of a model's JSON, what is not, and that no word of it changes on the way.
 
 import { describe, expect, test } from "vitest";
-import { parseDecision } from "../../src/decisions/parse.ts";
+import { parseDecision } from "../../src/protocols/community/decisions/parse.ts";
 
 const comment = { action: "comment", communitySlug: "c1", threadId: "t1", body: "hi" };
 const a = JSON.stringify(comment);

@@ -1,7 +1,7 @@
 // What of a text is the decision, and what never is.
 
 import { describe, expect, test } from "vitest";
-import { decisionBytesMax, parseDecision } from "../../src/decisions/parse.ts";
+import { decisionBytesMax, parseDecision } from "../../src/protocols/community/decisions/parse.ts";
 
 const comment = { action: "comment", communitySlug: "c1", threadId: "t1", body: "hi" };
 const thread = { action: "create_thread", communitySlug: "c1", title: "T", body: "B" };

@@ -3,10 +3,10 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkAction } from "../../src/decisions/action.ts";
-import { parseDecision } from "../../src/decisions/parse.ts";
-import { renderPrompt } from "../../src/decisions/prompt.ts";
-import { decisionFormat, type JsonSchema } from "../../src/decisions/schema.ts";
+import { checkAction } from "../../src/protocols/community/decisions/action.ts";
+import { parseDecision } from "../../src/protocols/community/decisions/parse.ts";
+import { renderPrompt } from "../../src/protocols/community/decisions/prompt.ts";
+import { decisionFormat, type JsonSchema } from "../../src/protocols/community/decisions/schema.ts";
 
 /** Whether the schema takes a list of actions. */
 function compile(options: { newerActions?: boolean } = {}): (actions: unknown) => boolean {

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Decision, parseDecision } from "../../src/decisions/parse.ts";
+import { type Decision, parseDecision } from "../../src/protocols/community/decisions/parse.ts";
 
 interface Vector {
   readonly name: string;

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
 import { repositoryRoot } from "../../scripts/run-command.ts";
 import { stopMsMax } from "../../src/cli/serve.ts";
-import { type Key, keys } from "../../src/config/keys.ts";
-import { loadConfig } from "../../src/config/load.ts";
-import { fileVariables } from "../../src/config/variables.ts";
+import { type Key, keys } from "../../src/platform/config/keys.ts";
+import { loadConfig } from "../../src/platform/config/load.ts";
+import { fileVariables } from "../../src/platform/config/variables.ts";
 
 export function readText(path: string): string {
   return readFileSync(join(repositoryRoot, path), "utf8");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { validate } from "dockerfile-utils";
 import { expect, test } from "vitest";
 import { repositoryRoot } from "../../scripts/run-command.ts";
-import { keys } from "../../src/config/keys.ts";
+import { keys } from "../../src/platform/config/keys.ts";
 import {
   commandOf,
   dockerfileText,

@@ -3,7 +3,7 @@
 import { Code } from "@connectrpc/connect";
 import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { fillThirdParty } from "../../scripts/third-party.ts";
-import { type ReasonName, reasons } from "../../src/base/fault.ts";
+import { type ReasonName, reasons } from "../../src/platform/base/fault.ts";
 import { modelFlags } from "../conformance/stage.ts";
 import { answer, startFakeProvider } from "../fakes/provider.ts";
 import { getRun, openCluster, openProvider, startRun } from "../fault/cluster.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, inject, onTestFinished, test } from "vitest";
-import { readSchema } from "../../src/tools/schema.ts";
+import { readSchema } from "../../src/agent/tools/schema.ts";
 import { modelFlags } from "../conformance/stage.ts";
 import { runProgram, startProgram } from "../external/program.ts";
 import { answer, callTools, startFakeProvider } from "../fakes/provider.ts";

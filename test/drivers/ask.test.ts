@@ -1,12 +1,12 @@
 // One question of a job, to a model that takes longer than the spec has time.
 
 import { expect, onTestFinished, test } from "vitest";
-import { ask } from "../../src/drivers/benchmark/ask.ts";
-import { createOpenAiCompatible } from "../../src/models/openai-compatible/provider.ts";
-import { DayBudget } from "../../src/runs/day-budget.ts";
-import { createEvents } from "../../src/telemetry/events.ts";
-import { createLogger } from "../../src/telemetry/logger.ts";
-import { noRunSpan } from "../../src/telemetry/traces.ts";
+import { createOpenAiCompatible } from "../../src/agent/models/openai-compatible/provider.ts";
+import { DayBudget } from "../../src/engine/runs/day-budget.ts";
+import { createEvents } from "../../src/platform/telemetry/events.ts";
+import { createLogger } from "../../src/platform/telemetry/logger.ts";
+import { noRunSpan } from "../../src/platform/telemetry/traces.ts";
+import { ask } from "../../src/protocols/jobspec/benchmark/ask.ts";
 import { startFakeProvider } from "../fakes/provider.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";

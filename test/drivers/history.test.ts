@@ -5,8 +5,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
-import { assistantMessage, modelMessages, toolMessage } from "../../src/drivers/llm-loop/history.ts";
-import type { ModelMessage } from "../../src/models/model.ts";
+import { assistantMessage, modelMessages, toolMessage } from "../../src/agent/loop/history.ts";
+import type { ModelMessage } from "../../src/agent/models/model.ts";
 
 /** How many calls an assistant message makes, and how many of them were answered before its run ended. */
 interface Exchange {

@@ -4,7 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import fc, { property, record } from "fast-check";
 import { expect, test } from "vitest";
 import { type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
-import { type CallCounts, countCalls, interventionText } from "../../src/drivers/llm-loop/repetition.ts";
+import { type CallCounts, countCalls, interventionText } from "../../src/agent/loop/repetition.ts";
 import { anyJson } from "../harness/json-value.ts";
 
 function call(name: string, args: string): ToolCall {

@@ -2,8 +2,8 @@
 
 import fc, { array, integer, property, record } from "fast-check";
 import { expect, test } from "vitest";
-import { fitMessages } from "../../src/drivers/llm-loop/window.ts";
-import type { ModelMessage } from "../../src/models/model.ts";
+import { fitMessages } from "../../src/agent/loop/window.ts";
+import type { ModelMessage } from "../../src/agent/models/model.ts";
 
 const user = (text: string): ModelMessage => ({ role: "user", text });
 const says = (text: string, ...ids: string[]): ModelMessage => ({

@@ -1,7 +1,7 @@
 // Which addresses a host may have: public ones, those of its exception, and those of private networks if they are allowed.
 
 import { expect, test } from "vitest";
-import { createAddressPolicy } from "../../src/egress/address.ts";
+import { createAddressPolicy } from "../../src/platform/egress/address.ts";
 
 const exceptions = ["allowed.internal@10.1.2.0/24", "allowed.internal@fd00:1::/64", "127.0.0.1@127.0.0.1/32"];
 

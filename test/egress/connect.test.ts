@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { connect, createSecureServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import type { Egress } from "../../src/egress/post.ts";
+import type { Egress } from "../../src/platform/egress/post.ts";
 import { type Certificates, makeCertificates } from "../harness/certificates.ts";
 import { createInternet, listen, listenRaw, openEgress } from "./internet.ts";
 

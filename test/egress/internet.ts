@@ -6,14 +6,14 @@ import { createServer, type RequestListener } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
 import {
   createEgress,
   type Egress,
   type EgressAnswer,
   type EgressOptions,
   type EgressPost,
-} from "../../src/egress/post.ts";
+} from "../../src/platform/egress/post.ts";
 import type { KeyPair } from "../harness/certificates.ts";
 
 export interface Internet {

@@ -2,8 +2,8 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { CommandResult } from "../../src/exchanges/command.ts";
-import { countBytes, fitResults, resultsBytesMax } from "../../src/exchanges/fit-results.ts";
+import type { CommandResult } from "../../src/protocols/exchange/command.ts";
+import { countBytes, fitResults, resultsBytesMax } from "../../src/protocols/exchange/fit-results.ts";
 
 const frameBytes = 64;
 const leftOut = "(output left out: the results are too long for one message)";

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { Exchange_State, type ExchangeSession, ExchangeSessionSchema } from "#gen/runnel/v1/exchange_pb.js";
 import { ExchangeService } from "#gen/runnel/v1/exchange_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { eraseContents, eraseSessions, listErasableSessions } from "../../src/storage/erase.ts";
+import { eraseContents, eraseSessions, listErasableSessions } from "../../src/engine/storage/erase.ts";
 import { holdBefore } from "../fault/gate.ts";
 import { expectInvariants } from "../fault/invariants.ts";
 import { query } from "../harness/database.ts";

@@ -4,10 +4,10 @@
 import { create, type MessageInitShape, toJson } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { ExchangeSessionSchema } from "#gen/runnel/v1/exchange_pb.js";
-import { Fault } from "../../src/base/fault.ts";
-import type { CommandResult, CommandType } from "../../src/exchanges/command.ts";
-import { resultsBytesMax } from "../../src/exchanges/fit-results.ts";
-import { presentSession, readSession, type SessionData } from "../../src/exchanges/session-json.ts";
+import { Fault } from "../../src/platform/base/fault.ts";
+import type { CommandResult, CommandType } from "../../src/protocols/exchange/command.ts";
+import { resultsBytesMax } from "../../src/protocols/exchange/fit-results.ts";
+import { presentSession, readSession, type SessionData } from "../../src/protocols/exchange/session-json.ts";
 
 const results: readonly CommandResult[] = [
   { type: "RUN_COMMAND", success: true, summary: "Ran 'make' (exit code 0)", output: "done\n" },

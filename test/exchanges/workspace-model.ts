@@ -1,6 +1,6 @@
 // What the commands of an inbox do to files, as short as it can be told: maps instead of disks, splices instead of edits.
 
-import type { CommandOf } from "../../src/exchanges/command.ts";
+import type { CommandOf } from "../../src/protocols/exchange/command.ts";
 
 export type FileCommand = CommandOf<"CREATE_FILE" | "EDIT_FILE" | "DELETE_FILE" | "READ_FILE">;
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Config } from "../../src/config/keys.ts";
+import type { Config } from "../../src/platform/config/keys.ts";
 import { makeCertificates } from "../harness/certificates.ts";
 import { startService, type TestService } from "../harness/service.ts";
 

@@ -3,8 +3,8 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
-import { newUuid } from "../../src/base/ids.ts";
-import type { ResultInit } from "../../src/runlog/result.ts";
+import type { ResultInit } from "../../src/engine/log/result.ts";
+import { newUuid } from "../../src/platform/base/ids.ts";
 import { query, testDatabase } from "../harness/database.ts";
 import { plainChainValue } from "../receipts/plain-chain.ts";
 import { findViolations } from "./invariants.ts";

@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import type { Db } from "../../src/storage/database.ts";
+import type { Db } from "../../src/platform/database/database.ts";
 import { connect } from "../runlog/store.ts";
 import {
   type Agent,

@@ -2,7 +2,7 @@
 
 import { createHash, createHmac } from "node:crypto";
 import { expect, test } from "vitest";
-import { stableStringify } from "../../src/forum/signing/body.ts";
+import { stableStringify } from "../../src/protocols/community/forum/signing/body.ts";
 import { newThread, openForum, readHeaders, send, signedHeaders, takeNonce, write } from "./stage.ts";
 
 async function openStage() {

@@ -2,11 +2,11 @@
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { admitWrite } from "../../src/forum/gate.ts";
-import { SignedBody } from "../../src/forum/signing/body.ts";
-import { payloadV1, signPayload } from "../../src/forum/signing/signature.ts";
-import { deleteExpiredAgentNonces } from "../../src/storage/agent-credential.ts";
-import { hashToken } from "../../src/trust/key-ring.ts";
+import { hashToken } from "../../src/platform/auth/key-ring.ts";
+import { admitWrite } from "../../src/protocols/community/forum/gate.ts";
+import { SignedBody } from "../../src/protocols/community/forum/signing/body.ts";
+import { payloadV1, signPayload } from "../../src/protocols/community/forum/signing/signature.ts";
+import { deleteExpiredAgentNonces } from "../../src/protocols/community/storage/agent-credential.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";

@@ -8,8 +8,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ForumAdminService } from "#gen/runnel/v1/forum_admin_service_pb.js";
 import { ForumService } from "#gen/runnel/v1/forum_service_pb.js";
-import { stableStringify } from "../../src/forum/signing/body.ts";
-import { payloadV1, signPayload } from "../../src/forum/signing/signature.ts";
+import { stableStringify } from "../../src/protocols/community/forum/signing/body.ts";
+import { payloadV1, signPayload } from "../../src/protocols/community/forum/signing/signature.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { anyJson } from "../harness/json-value.ts";
 import {

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { ForumService } from "#gen/runnel/v1/forum_service_pb.js";
-import { deriveKey } from "../../src/forum/signing/signature.ts";
+import { deriveKey } from "../../src/protocols/community/forum/signing/signature.ts";
 import {
   type Agent,
   boundHeaders,

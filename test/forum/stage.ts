@@ -3,10 +3,10 @@
 import { createHash, createHmac } from "node:crypto";
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { ServiceError } from "@grpc/grpc-js";
-import type { Clock } from "../../src/base/clock.ts";
-import type { Config } from "../../src/config/keys.ts";
-import { stableStringify } from "../../src/forum/signing/body.ts";
-import { deriveKey, payloadV2, signPayload } from "../../src/forum/signing/signature.ts";
+import type { Clock } from "../../src/platform/base/clock.ts";
+import type { Config } from "../../src/platform/config/keys.ts";
+import { stableStringify } from "../../src/protocols/community/forum/signing/body.ts";
+import { deriveKey, payloadV2, signPayload } from "../../src/protocols/community/forum/signing/signature.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient, reasonOf } from "../harness/grpc.ts";
 import { startService, type TestService } from "../harness/service.ts";

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { SignedBody, stableStringify } from "../../src/forum/signing/body.ts";
+import { SignedBody, stableStringify } from "../../src/protocols/community/forum/signing/body.ts";
 import {
   deriveKey,
   isSignature,
@@ -12,7 +12,7 @@ import {
   payloadV2,
   type SignedParts,
   signPayload,
-} from "../../src/forum/signing/signature.ts";
+} from "../../src/protocols/community/forum/signing/signature.ts";
 import { anyJson } from "../harness/json-value.ts";
 
 interface Vector extends SignedParts {

@@ -9,7 +9,7 @@ import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { Session_State } from "#gen/runnel/v1/session_pb.js";
 import { type CreateSessionRequest, SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { createRestGateway } from "../../src/gateways/rest/gateway.ts";
+import { createRestGateway } from "../../src/surfaces/rest/gateway.ts";
 import { startRestServer } from "./rest-server.ts";
 
 const json = { "content-type": "application/json" };

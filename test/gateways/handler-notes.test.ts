@@ -4,8 +4,8 @@
 import { type ContextValues, createContextKey, createContextValues, type HandlerContext } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { Validation } from "#gen/runnel/options/v1/options_pb.js";
-import { type RestCallNotes, restCallNotes } from "../../src/base/rest-call.ts";
-import { createRestGateway, type RestCall } from "../../src/gateways/rest/gateway.ts";
+import { type RestCallNotes, restCallNotes } from "../../src/platform/base/rest-call.ts";
+import { createRestGateway, type RestCall } from "../../src/surfaces/rest/gateway.ts";
 import { buildService, type MethodSpec } from "./descriptors.ts";
 import { type JsonMethod, startRestServer } from "./rest-server.ts";
 

@@ -5,8 +5,8 @@ import { reflect } from "@bufbuild/protobuf/reflect";
 import { FieldDescriptorProto_Type as Type } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
 import { ExportExchangeResponseSchema, ImportExchangeRequestSchema } from "#gen/runnel/v1/exchange_service_pb.js";
-import { printMessage } from "../../src/base/json/print.ts";
-import { readMessageJson } from "../../src/base/json/read.ts";
+import { printMessage } from "../../src/platform/base/json/print.ts";
+import { readMessageJson } from "../../src/platform/base/json/read.ts";
 import { buildMessage, type FieldSpec } from "./descriptors.ts";
 
 const fields: readonly FieldSpec[] = [

@@ -12,10 +12,10 @@ import {
   SendMessageResponseSchema,
   ToolResultEventSchema,
 } from "#gen/runnel/v1/session_service_pb.js";
-import { printField, printMessage, styleJson } from "../../src/base/json/print.ts";
-import { readFieldJson, readMessageJson } from "../../src/base/json/read.ts";
-import { compileBodyShapes } from "../../src/base/json/shape.ts";
-import { compactJson, parseJsonText } from "../../src/base/json/text.ts";
+import { printField, printMessage, styleJson } from "../../src/platform/base/json/print.ts";
+import { readFieldJson, readMessageJson } from "../../src/platform/base/json/read.ts";
+import { compileBodyShapes } from "../../src/platform/base/json/shape.ts";
+import { compactJson, parseJsonText } from "../../src/platform/base/json/text.ts";
 import { buildMessage, type FieldSpec } from "./descriptors.ts";
 
 function read(desc: DescMessage, text: string, lenient = false): JsonValue {

@@ -40,8 +40,8 @@ import {
   text_request,
   text_response,
 } from "#gen/runnel/options/v1/options_pb.js";
-import { createOpenApiDocument, type OpenApiDocument } from "../../src/gateways/openapi/document.ts";
-import type { Operation } from "../../src/gateways/openapi/operation.ts";
+import { createOpenApiDocument, type OpenApiDocument } from "../../src/surfaces/openapi/document.ts";
+import type { Operation } from "../../src/surfaces/openapi/operation.ts";
 
 const { BOOL, BYTES, DOUBLE, INT32, INT64, MESSAGE, STRING, UINT64 } = FieldDescriptorProto_Type;
 

@@ -10,10 +10,10 @@ import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
-import { printMessage } from "../../src/base/json/print.ts";
-import { createOpenApiDocument, printOpenApiDocument } from "../../src/gateways/openapi/document.ts";
-import type { Operation } from "../../src/gateways/openapi/operation.ts";
-import { compileBindings } from "../../src/gateways/rest/rule.ts";
+import { printMessage } from "../../src/platform/base/json/print.ts";
+import { createOpenApiDocument, printOpenApiDocument } from "../../src/surfaces/openapi/document.ts";
+import type { Operation } from "../../src/surfaces/openapi/operation.ts";
+import { compileBindings } from "../../src/surfaces/rest/rule.ts";
 import { findProblem, findReferences, type JsonSchema, lookUp } from "./openapi-schema.ts";
 
 const services = [SessionService, RunService, SystemService, AuthService, ProviderService, ExchangeService];

@@ -4,8 +4,8 @@ import { toJson } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { FieldDescriptorProto_Type as Type } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
-import { assignPath, assignQuery } from "../../src/gateways/rest/params.ts";
-import { compileBindings } from "../../src/gateways/rest/rule.ts";
+import { assignPath, assignQuery } from "../../src/surfaces/rest/params.ts";
+import { compileBindings } from "../../src/surfaces/rest/rule.ts";
 import { buildMethod, type FieldSpec } from "./descriptors.ts";
 
 const fields: readonly FieldSpec[] = [

@@ -8,8 +8,8 @@ import { describe, expect, test } from "vitest";
 import { ErrorBody, type RestProfileSchema } from "#gen/runnel/options/v1/options_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { Fault, invalidField, type ReasonName } from "../../src/base/fault.ts";
-import { createRestGateway } from "../../src/gateways/rest/gateway.ts";
+import { Fault, invalidField, type ReasonName } from "../../src/platform/base/fault.ts";
+import { createRestGateway } from "../../src/surfaces/rest/gateway.ts";
 import { buildService } from "./descriptors.ts";
 import { startRestServer } from "./rest-server.ts";
 

@@ -12,9 +12,9 @@ import {
 } from "@connectrpc/connect";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import type { Fault } from "../../src/base/fault.ts";
-import { createRestGateway, type RestCall, type RestGatewayOptions } from "../../src/gateways/rest/gateway.ts";
-import type { RestRequest, RestResponse } from "../../src/gateways/rest/respond.ts";
+import type { Fault } from "../../src/platform/base/fault.ts";
+import { createRestGateway, type RestCall, type RestGatewayOptions } from "../../src/surfaces/rest/gateway.ts";
+import type { RestRequest, RestResponse } from "../../src/surfaces/rest/respond.ts";
 
 export interface RestServerSpec {
   readonly sessions?: Partial<ServiceImpl<typeof SessionService>>;

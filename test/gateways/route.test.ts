@@ -1,8 +1,8 @@
 // Which route wins, and what is said when none does.
 
 import { describe, expect, test } from "vitest";
-import { createRouter, splitRequestTarget } from "../../src/gateways/rest/route.ts";
-import { parseTemplate } from "../../src/gateways/rest/template.ts";
+import { createRouter, splitRequestTarget } from "../../src/surfaces/rest/route.ts";
+import { parseTemplate } from "../../src/surfaces/rest/template.ts";
 
 function routerOf(...rules: string[]) {
   return createRouter(

@@ -4,8 +4,8 @@ import { FieldDescriptorProto_Type } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { formatFieldPath } from "../../src/base/json/field-path.ts";
-import { compileBindings } from "../../src/gateways/rest/rule.ts";
+import { formatFieldPath } from "../../src/platform/base/json/field-path.ts";
+import { compileBindings } from "../../src/surfaces/rest/rule.ts";
 import { buildMethod, type FieldSpec } from "./descriptors.ts";
 
 const fields: readonly FieldSpec[] = [

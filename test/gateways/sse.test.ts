@@ -3,7 +3,7 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { assert, constantFrom, integer, oneof, property, string } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { encodeSseEvent, sseHeartbeat, sseOpening } from "../../src/gateways/rest/sse.ts";
+import { encodeSseEvent, sseHeartbeat, sseOpening } from "../../src/surfaces/rest/sse.ts";
 
 function parse(text: string): EventSourceMessage[] {
   const messages: EventSourceMessage[] = [];

@@ -1,7 +1,7 @@
 // The path grammar: which templates are accepted, which paths they fit, what they capture.
 
 import { describe, expect, test } from "vitest";
-import { captureVariables, matchSegments, parseTemplate } from "../../src/gateways/rest/template.ts";
+import { captureVariables, matchSegments, parseTemplate } from "../../src/surfaces/rest/template.ts";
 
 function capture(template: string, path: string): Record<string, string> | undefined {
   const parsed = parseTemplate(template);

@@ -6,12 +6,12 @@ import { array, assert, constantFrom, oneof, property, string, uint8Array } from
 import { describe, expect, test } from "vitest";
 import { Validation } from "#gen/runnel/options/v1/options_pb.js";
 import { ExchangeService } from "#gen/runnel/v1/exchange_service_pb.js";
-import { restCallNotes } from "../../src/base/rest-call.ts";
-import { decodeText, isPlainText } from "../../src/gateways/rest/text-body.ts";
-import { createFaultInterceptor } from "../../src/services/faults.ts";
-import { createValidationInterceptor } from "../../src/services/validation.ts";
-import { createEvents } from "../../src/telemetry/events.ts";
-import { createLogger } from "../../src/telemetry/logger.ts";
+import { createFaultInterceptor } from "../../src/api/faults.ts";
+import { createValidationInterceptor } from "../../src/api/validation.ts";
+import { restCallNotes } from "../../src/platform/base/rest-call.ts";
+import { createEvents } from "../../src/platform/telemetry/events.ts";
+import { createLogger } from "../../src/platform/telemetry/logger.ts";
+import { decodeText, isPlainText } from "../../src/surfaces/rest/text-body.ts";
 import { buildService, type FieldSpec, type MethodSpec } from "./descriptors.ts";
 import { type JsonMethod, type RestServerSpec, startRestServer } from "./rest-server.ts";
 

@@ -1,6 +1,6 @@
 // Who tests call as: clients with a key each, which the services of tests know.
 
-import type { ClientKey } from "../../src/config/keys.ts";
+import type { ClientKey } from "../../src/platform/config/keys.ts";
 
 /** Whom tests are when they do not say. */
 export const defaultClientId = "local";

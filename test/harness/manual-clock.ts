@@ -1,6 +1,6 @@
 // A clock that stands still until a test moves it, or that jumps over every sleep and remembers how long it was to be.
 
-import type { Clock } from "../../src/base/clock.ts";
+import type { Clock } from "../../src/platform/base/clock.ts";
 
 export interface ManualClock extends Clock {
   /** Every sleep that was asked for, in order. */

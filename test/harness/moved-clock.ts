@@ -1,7 +1,7 @@
 // A clock whose time runs as everybody's, and jumps when a test says so: what lasts half a minute is over at once, and all that
 // goes on meanwhile goes on as it does.
 
-import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../src/platform/base/clock.ts";
 
 export interface MovedClock extends Clock {
   /** Lets so much time have passed; sleeps that are over by then end. */

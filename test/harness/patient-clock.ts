@@ -1,7 +1,7 @@
 // A clock whose time runs, but whose long sleeps last until the test lets them pass: what only a slow poll or a deadline
 // would bring about then happens when the test says so, and not before.
 
-import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../src/platform/base/clock.ts";
 
 export interface PatientClock extends Clock {
   /** Ends every long sleep there is. */

@@ -6,11 +6,11 @@ import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { systemClock } from "../../src/base/clock.ts";
-import { openConnections } from "../../src/storage/database.ts";
-import { openEmbeddedPostgres } from "../../src/storage/embedded/open.ts";
-import { migrate } from "../../src/storage/migrate.ts";
-import { findBubblewrap } from "../../src/tools/bash/find-bubblewrap.ts";
+import { findBubblewrap } from "../../src/agent/tools/bash/find-bubblewrap.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { openConnections } from "../../src/platform/database/database.ts";
+import { openEmbeddedPostgres } from "../../src/platform/database/embedded/open.ts";
+import { migrate } from "../../src/platform/database/migrate.ts";
 import { createDatabase, databaseUrl, dropDatabase } from "./database.ts";
 import { leaveOut } from "./leave-out.ts";
 

@@ -4,11 +4,11 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { type App, openApp } from "../../src/app.ts";
-import type { Clock } from "../../src/base/clock.ts";
-import type { Config } from "../../src/config/keys.ts";
-import { loadConfig } from "../../src/config/load.ts";
-import { createLogger } from "../../src/telemetry/logger.ts";
+import { type App, openApp } from "../../src/app/app.ts";
+import type { Clock } from "../../src/platform/base/clock.ts";
+import type { Config } from "../../src/platform/config/keys.ts";
+import { loadConfig } from "../../src/platform/config/load.ts";
+import { createLogger } from "../../src/platform/telemetry/logger.ts";
 import { testKeys } from "./credentials.ts";
 import { testDatabase } from "./database.ts";
 

@@ -2,11 +2,11 @@
 
 import { createContextValues } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { type Clock, systemClock } from "../../src/base/clock.ts";
-import { type HostCall, streamHostRun, withHostRun } from "../../src/host/access.ts";
-import { openHostRate } from "../../src/host/rate.ts";
-import { setAdmission } from "../../src/trust/caller.ts";
-import { RateLimit } from "../../src/trust/rate-limit.ts";
+import { setAdmission } from "../../src/platform/auth/caller.ts";
+import { RateLimit } from "../../src/platform/auth/rate-limit.ts";
+import { type Clock, systemClock } from "../../src/platform/base/clock.ts";
+import { type HostCall, streamHostRun, withHostRun } from "../../src/protocols/langbot/host/access.ts";
+import { openHostRate } from "../../src/protocols/langbot/host/rate.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { openStage, type Runner, requestCancel, type Stage } from "./stage.ts";
 

@@ -3,10 +3,10 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { version } from "../../src/base/version.ts";
-import { conversationKey } from "../../src/runners/scope.ts";
-import { claimArtifact, type NewArtifact, putArtifact } from "../../src/storage/artifact.ts";
-import { putConfigFile } from "../../src/storage/config-file.ts";
+import { version } from "../../src/platform/base/version.ts";
+import { conversationKey } from "../../src/protocols/langbot/runners/scope.ts";
+import { claimArtifact, type NewArtifact, putArtifact } from "../../src/protocols/langbot/storage/artifact.ts";
+import { putConfigFile } from "../../src/protocols/langbot/storage/config-file.ts";
 import { invalid, method, notFound, openStage, type Runner, refusalOf, unauthorized } from "./stage.ts";
 
 type Stage = Awaited<ReturnType<typeof openStage>>;

@@ -3,11 +3,11 @@
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { newUuid } from "../../src/base/ids.ts";
-import type { Db } from "../../src/storage/database.ts";
-import { loadSecret } from "../../src/storage/secret.ts";
-import { RunTokens } from "../../src/trust/run-token.ts";
+import { RunTokens } from "../../src/platform/auth/run-token.ts";
+import { loadSecret } from "../../src/platform/auth/storage/secret.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { newUuid } from "../../src/platform/base/ids.ts";
+import type { Db } from "../../src/platform/database/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import type { PageHistoryResponse, TranscriptItem } from "#gen/runnel/host/v1/host_service_pb.js";
-import { conversationKey } from "../../src/runners/scope.ts";
+import { conversationKey } from "../../src/protocols/langbot/runners/scope.ts";
 import {
   addEvent,
   addHistory,

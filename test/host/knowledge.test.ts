@@ -9,7 +9,7 @@ import {
   type NewEntry,
   upsertKnowledgeBase,
   upsertKnowledgeEntry,
-} from "../../src/storage/knowledge.ts";
+} from "../../src/protocols/langbot/storage/knowledge.ts";
 import { ask, client, openThinking } from "./thinking-stage.ts";
 
 const kbId = "manual";

@@ -3,7 +3,7 @@
 
 import { expect, onTestFinished, test } from "vitest";
 import { HostService } from "#gen/runnel/host/v1/host_service_pb.js";
-import type { Config } from "../../src/config/keys.ts";
+import type { Config } from "../../src/platform/config/keys.ts";
 import { pngBase64 } from "../fakes/png.ts";
 import { startFakeProvider } from "../fakes/provider.ts";
 import { GrpcClient } from "../harness/grpc.ts";

@@ -21,16 +21,16 @@ import {
   HostService,
   type ReadArtifactResponse,
 } from "#gen/runnel/host/v1/host_service_pb.js";
-import { systemClock } from "../../src/base/clock.ts";
-import { newUuid } from "../../src/base/ids.ts";
-import { apis, type Grant } from "../../src/runners/grant.ts";
-import { conversationKey, type RunScope, stateScopes } from "../../src/runners/scope.ts";
-import type { Db } from "../../src/storage/database.ts";
-import { insertRemoteRun } from "../../src/storage/remote-run.ts";
-import type { AuditEntryTable } from "../../src/storage/schema.ts";
-import { loadSecret } from "../../src/storage/secret.ts";
-import { keyedClient } from "../../src/trust/caller.ts";
-import { RunTokens } from "../../src/trust/run-token.ts";
+import { keyedClient } from "../../src/platform/auth/caller.ts";
+import { RunTokens } from "../../src/platform/auth/run-token.ts";
+import { loadSecret } from "../../src/platform/auth/storage/secret.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { newUuid } from "../../src/platform/base/ids.ts";
+import type { Db } from "../../src/platform/database/database.ts";
+import type { AuditEntryTable } from "../../src/platform/database/schema.ts";
+import { apis, type Grant } from "../../src/protocols/langbot/runners/grant.ts";
+import { conversationKey, type RunScope, stateScopes } from "../../src/protocols/langbot/runners/scope.ts";
+import { insertRemoteRun } from "../../src/protocols/langbot/storage/remote-run.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
 import { addReplica, addRun, connect } from "../runlog/store.ts";

@@ -7,7 +7,7 @@ import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { TrustService } from "#gen/runnel/v1/trust_service_pb.js";
-import { isActive } from "../../src/storage/run.ts";
+import { isActive } from "../../src/engine/storage/run.ts";
 import { answer, type Script } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { getRun, linesOf, openCluster, startRun as startConversation } from "../fault/cluster.ts";

@@ -1,7 +1,7 @@
 // Keys that count for some clients, regions and runners alone.
 
 import { expect, test } from "vitest";
-import type { Config } from "../../src/config/keys.ts";
+import type { Config } from "../../src/platform/config/keys.ts";
 import { answer } from "../fakes/provider.ts";
 import { until } from "../harness/wait.ts";
 import { makeSigner } from "../jobspec/signer.ts";

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { onTestFinished } from "vitest";
-import type { Config } from "../../src/config/keys.ts";
+import type { Config } from "../../src/platform/config/keys.ts";
 import { modelFlags } from "../conformance/stage.ts";
 import { type FakeProvider, startFakeProvider } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";

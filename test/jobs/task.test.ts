@@ -3,8 +3,8 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
-import { type AcceptedJob, submitJob } from "../../src/jobs/submit.ts";
-import { createOpenTask, jobRunInput } from "../../src/jobs/task.ts";
+import { type AcceptedJob, submitJob } from "../../src/protocols/jobspec/jobs/submit.ts";
+import { createOpenTask, jobRunInput } from "../../src/protocols/jobspec/jobs/task.ts";
 import { makeSigner } from "../jobspec/signer.ts";
 import { specOf, trustEntry } from "./stage.ts";
 import { atNoon, openTrustStage } from "./trust-stage.ts";

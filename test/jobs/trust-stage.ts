@@ -5,9 +5,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { readConfiguredKeys } from "../../src/jobs/configured-keys.ts";
-import { Trust } from "../../src/jobs/trust.ts";
-import type { Db } from "../../src/storage/database.ts";
+import type { Db } from "../../src/platform/database/database.ts";
+import { readConfiguredKeys } from "../../src/protocols/jobspec/jobs/configured-keys.ts";
+import { Trust } from "../../src/protocols/jobspec/jobs/trust.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
 import { openStore } from "../runlog/store.ts";
 

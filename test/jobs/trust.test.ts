@@ -3,12 +3,12 @@
 import { rm } from "node:fs/promises";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { Fault } from "../../src/base/fault.ts";
-import { loadConfiguredKeys } from "../../src/jobs/configured-keys.ts";
-import { publicKeyOf, unknownKey } from "../../src/jobs/trust.ts";
-import { addKey, changeKey, revokeKey } from "../../src/jobs/trusted-keys.ts";
-import { readDocument } from "../../src/jobspec/json.ts";
-import type { KeyTerms } from "../../src/storage/trusted-key.ts";
+import { Fault } from "../../src/platform/base/fault.ts";
+import { loadConfiguredKeys } from "../../src/protocols/jobspec/jobs/configured-keys.ts";
+import { publicKeyOf, unknownKey } from "../../src/protocols/jobspec/jobs/trust.ts";
+import { addKey, changeKey, revokeKey } from "../../src/protocols/jobspec/jobs/trusted-keys.ts";
+import { readDocument } from "../../src/protocols/jobspec/spec/json.ts";
+import type { KeyTerms } from "../../src/protocols/jobspec/storage/trusted-key.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { trust as cases } from "../jobspec/cases.ts";
 import { atNoon, entryOf, freshKey, openKeyFile, openTrustStage, type TrustStage } from "./trust-stage.ts";

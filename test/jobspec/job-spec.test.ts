@@ -1,11 +1,11 @@
 // The fields of a spec: what they become, what is filled in, and how each one that is not right is told.
 
 import { describe, expect, test } from "vitest";
-import { signablePart } from "../../src/jobspec/canonical-v1.ts";
-import { itemsMax } from "../../src/jobspec/fields.ts";
-import { type JobSpec, readClientJobId, readJobSpec } from "../../src/jobspec/job-spec.ts";
-import { type JsonObject, readDocument } from "../../src/jobspec/json.ts";
-import { SpecFault } from "../../src/jobspec/spec-fault.ts";
+import { signablePart } from "../../src/protocols/jobspec/spec/canonical-v1.ts";
+import { itemsMax } from "../../src/protocols/jobspec/spec/fields.ts";
+import { type JobSpec, readClientJobId, readJobSpec } from "../../src/protocols/jobspec/spec/job-spec.ts";
+import { type JsonObject, readDocument } from "../../src/protocols/jobspec/spec/json.ts";
+import { SpecFault } from "../../src/protocols/jobspec/spec/spec-fault.ts";
 import { fullSpec, type Path, replace, smallSpec } from "./specs.ts";
 
 function parse(value: unknown): JsonObject {

@@ -3,7 +3,7 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isObject, type Json, JsonFault, readDocument } from "../../src/jobspec/json.ts";
+import { isObject, type Json, JsonFault, readDocument } from "../../src/protocols/jobspec/spec/json.ts";
 
 /** Undefined when there is a fault in it. */
 function read(text: string): Json | undefined {

@@ -1,9 +1,9 @@
 // Timestamps and nonces: which are good, up to the very bounds, and how each other one is refused.
 
 import { expect, test } from "vitest";
-import { readDocument } from "../../src/jobspec/json.ts";
-import { readStamp, type StampRules } from "../../src/jobspec/metadata.ts";
-import { SpecFault } from "../../src/jobspec/spec-fault.ts";
+import { readDocument } from "../../src/protocols/jobspec/spec/json.ts";
+import { readStamp, type StampRules } from "../../src/protocols/jobspec/spec/metadata.ts";
+import { SpecFault } from "../../src/protocols/jobspec/spec/spec-fault.ts";
 import { nowMs } from "./specs.ts";
 
 const minuteMs = 60_000;

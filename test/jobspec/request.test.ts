@@ -1,12 +1,12 @@
 // Bodies of jobs: bare specs and wrappers, what is taken out of them, and what a wrapper may say of a job.
 
 import { describe, expect, test } from "vitest";
-import { inspect } from "../../src/jobspec/gate.ts";
-import { readJobSpec } from "../../src/jobspec/job-spec.ts";
-import { readDocument } from "../../src/jobspec/json.ts";
-import { type JobPlan, planJob } from "../../src/jobspec/plan.ts";
-import { bodyBytesMax, readRequest } from "../../src/jobspec/request.ts";
-import { BodyFault, SpecFault } from "../../src/jobspec/spec-fault.ts";
+import { inspect } from "../../src/protocols/jobspec/spec/gate.ts";
+import { readJobSpec } from "../../src/protocols/jobspec/spec/job-spec.ts";
+import { readDocument } from "../../src/protocols/jobspec/spec/json.ts";
+import { type JobPlan, planJob } from "../../src/protocols/jobspec/spec/plan.ts";
+import { bodyBytesMax, readRequest } from "../../src/protocols/jobspec/spec/request.ts";
+import { BodyFault, SpecFault } from "../../src/protocols/jobspec/spec/spec-fault.ts";
 import { makeSigner } from "./signer.ts";
 import { nowMs, smallSpec } from "./specs.ts";
 

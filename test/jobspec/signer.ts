@@ -1,10 +1,10 @@
 // Signs specs for tests, with keys of their own. Its bytes are those of the canonical form, which the shared cases prove.
 
 import { generateKeyPairSync, sign } from "node:crypto";
-import { thumbprint } from "../../src/base/public-key.ts";
-import { canonicalText } from "../../src/jobspec/canonical-v1.ts";
-import { canonicalTextV2 } from "../../src/jobspec/canonical-v2.ts";
-import { readDocument } from "../../src/jobspec/json.ts";
+import { thumbprint } from "../../src/platform/base/public-key.ts";
+import { canonicalText } from "../../src/protocols/jobspec/spec/canonical-v1.ts";
+import { canonicalTextV2 } from "../../src/protocols/jobspec/spec/canonical-v2.ts";
+import { readDocument } from "../../src/protocols/jobspec/spec/json.ts";
 
 export interface Signer {
   readonly rawKey: Uint8Array;

@@ -2,10 +2,10 @@
 
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { canonicalText } from "../../src/jobspec/canonical-v1.ts";
-import { JsonFault, readDocument } from "../../src/jobspec/json.ts";
-import { isSignatureRight, readSignedSpec } from "../../src/jobspec/signature.ts";
-import { SpecFault } from "../../src/jobspec/spec-fault.ts";
+import { canonicalText } from "../../src/protocols/jobspec/spec/canonical-v1.ts";
+import { JsonFault, readDocument } from "../../src/protocols/jobspec/spec/json.ts";
+import { isSignatureRight, readSignedSpec } from "../../src/protocols/jobspec/spec/signature.ts";
+import { SpecFault } from "../../src/protocols/jobspec/spec/spec-fault.ts";
 import { bodyOf, vectors } from "./cases.ts";
 
 test("all cases are there", () => {

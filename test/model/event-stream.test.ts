@@ -3,7 +3,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { encodeSseEvent, sseHeartbeat, sseOpening } from "../../src/gateways/rest/sse.ts";
+import { encodeSseEvent, sseHeartbeat, sseOpening } from "../../src/surfaces/rest/sse.ts";
 import { type StrictEvent, StrictSseReader } from "./strict-sse.ts";
 
 const nasty = fc.constantFrom(

@@ -3,11 +3,11 @@
 // fetches for this process takes it for known.
 
 import { expect, onTestFinished, test } from "vitest";
-import { Follower } from "../../src/runlog/follower.ts";
-import { Hub } from "../../src/runlog/hub.ts";
-import { encodeResult, type LogEntry } from "../../src/runlog/result.ts";
-import { type TailSource, tail } from "../../src/runlog/tail.ts";
-import { insertResults } from "../../src/storage/run-result.ts";
+import { Follower } from "../../src/engine/log/follower.ts";
+import { Hub } from "../../src/engine/log/hub.ts";
+import { encodeResult, type LogEntry } from "../../src/engine/log/result.ts";
+import { type TailSource, tail } from "../../src/engine/log/tail.ts";
+import { insertResults } from "../../src/engine/storage/run-result.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
 import { addRun, LocalWakeup, openStore, turn } from "../runlog/store.ts";

@@ -2,9 +2,9 @@
 // by a connection that nobody cuts.
 
 import { expect } from "vitest";
-import { decodeResult, isTerminal, type ResultInit } from "../../src/runlog/result.ts";
-import type { RunWriter } from "../../src/runlog/writer.ts";
-import { findRun, isActive } from "../../src/storage/run.ts";
+import { decodeResult, isTerminal, type ResultInit } from "../../src/engine/log/result.ts";
+import type { RunWriter } from "../../src/engine/log/writer.ts";
+import { findRun, isActive } from "../../src/engine/storage/run.ts";
 import type { LogWorld, Site } from "./log-world.ts";
 import type { PullReader } from "./pull-reader.ts";
 

@@ -2,10 +2,10 @@
 // whoever follows the other one. The news between them can get lost.
 
 import { onTestFinished } from "vitest";
-import { Follower } from "../../src/runlog/follower.ts";
-import { followPurges, Hub } from "../../src/runlog/hub.ts";
-import { ResultLog } from "../../src/runlog/log.ts";
-import type { Connections } from "../../src/storage/database.ts";
+import { Follower } from "../../src/engine/log/follower.ts";
+import { followPurges, Hub } from "../../src/engine/log/hub.ts";
+import { ResultLog } from "../../src/engine/log/log.ts";
+import type { Connections } from "../../src/platform/database/database.ts";
 import { type CuttingProxy, openCuttingProxy } from "../harness/cutting-proxy.ts";
 import { createPatientClock, type PatientClock } from "../harness/patient-clock.ts";
 import { addReplica, connect, LocalWakeup, openStore, type Store } from "../runlog/store.ts";

@@ -2,16 +2,16 @@
 
 import fc from "fast-check";
 import { expect } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import type { LogChain } from "../../src/receipts/chain.ts";
-import type { ResultInit } from "../../src/runlog/result.ts";
-import { readStoredChain } from "../../src/runlog/stored-chain.ts";
-import type { CompletedEnd } from "../../src/runs/driver.ts";
-import { endRun } from "../../src/runs/terminal.ts";
-import { isUniqueViolation } from "../../src/storage/database.ts";
-import { takeExpiredReplica } from "../../src/storage/replica.ts";
-import { findRun, lockRun, requeueRun, setTurn } from "../../src/storage/run.ts";
-import { claimRuns } from "../../src/storage/run-start.ts";
+import type { LogChain } from "../../src/engine/hash-chain/chain.ts";
+import type { ResultInit } from "../../src/engine/log/result.ts";
+import { readStoredChain } from "../../src/engine/log/stored-chain.ts";
+import type { CompletedEnd } from "../../src/engine/runs/driver.ts";
+import { endRun } from "../../src/engine/runs/terminal.ts";
+import { takeExpiredReplica } from "../../src/engine/storage/replica.ts";
+import { findRun, lockRun, requeueRun, setTurn } from "../../src/engine/storage/run.ts";
+import { claimRuns } from "../../src/engine/storage/run-start.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { isUniqueViolation } from "../../src/platform/database/database.ts";
 import { until } from "../harness/wait.ts";
 import { addReplica, endLease, text, turn } from "../runlog/store.ts";
 import { command, type LogCommand, pick } from "./log-command.ts";

@@ -11,10 +11,10 @@ import {
   PostgresQueryCompiler,
   type QueryResult,
 } from "kysely";
-import type { LogEntry } from "../../src/runlog/result.ts";
-import type { Db } from "../../src/storage/database.ts";
-import type { StoredResult } from "../../src/storage/run-result.ts";
-import type { Schema } from "../../src/storage/schema.ts";
+import type { LogEntry } from "../../src/engine/log/result.ts";
+import type { StoredResult } from "../../src/engine/storage/run-result.ts";
+import type { Db } from "../../src/platform/database/database.ts";
+import type { Schema } from "../../src/platform/database/schema.ts";
 
 export class MemoryLog {
   readonly rows: StoredResult[] = [];

@@ -1,7 +1,7 @@
 // A reader that takes what it is given piece by piece, when the test lets it: between two pieces it is as slow as can be.
 
-import type { LogEntry } from "../../src/runlog/result.ts";
-import { type TailSource, tail } from "../../src/runlog/tail.ts";
+import type { LogEntry } from "../../src/engine/log/result.ts";
+import { type TailSource, tail } from "../../src/engine/log/tail.ts";
 
 export class PullReader {
   readonly runId: string;

@@ -2,11 +2,11 @@
 
 import fc from "fast-check";
 import { expect } from "vitest";
-import { Fault } from "../../src/base/fault.ts";
-import { cancelRun } from "../../src/runs/cancel.ts";
-import { startRun } from "../../src/runs/start.ts";
-import { findRun, isActive, type RunRow, wakeRun } from "../../src/storage/run.ts";
-import { readResults } from "../../src/storage/run-result.ts";
+import { cancelRun } from "../../src/engine/runs/cancel.ts";
+import { startRun } from "../../src/engine/runs/start.ts";
+import { findRun, isActive, type RunRow, wakeRun } from "../../src/engine/storage/run.ts";
+import { readResults } from "../../src/engine/storage/run-result.ts";
+import { Fault } from "../../src/platform/base/fault.ts";
 import { until } from "../harness/wait.ts";
 import { input } from "../runlog/store.ts";
 import { pick } from "./log-command.ts";

@@ -1,10 +1,10 @@
 // Two replicas that work on runs, each behind a wire of its own; a reaper and a reader's hub that nothing happens to.
 
 import { onTestFinished } from "vitest";
-import { Follower } from "../../src/runlog/follower.ts";
-import { Hub } from "../../src/runlog/hub.ts";
-import type { TailSource } from "../../src/runlog/tail.ts";
-import type { Driver } from "../../src/runs/driver.ts";
+import { Follower } from "../../src/engine/log/follower.ts";
+import { Hub } from "../../src/engine/log/hub.ts";
+import type { TailSource } from "../../src/engine/log/tail.ts";
+import type { Driver } from "../../src/engine/runs/driver.ts";
 import { type CuttingProxy, openCuttingProxy } from "../harness/cutting-proxy.ts";
 import { createPatientClock, type PatientClock } from "../harness/patient-clock.ts";
 import { until } from "../harness/wait.ts";

@@ -3,9 +3,9 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decodeResult } from "../../src/runlog/result.ts";
-import { findRun, isActive } from "../../src/storage/run.ts";
-import { readResults } from "../../src/storage/run-result.ts";
+import { decodeResult } from "../../src/engine/log/result.ts";
+import { findRun, isActive } from "../../src/engine/storage/run.ts";
+import { readResults } from "../../src/engine/storage/run-result.ts";
 import { findViolations } from "../fault/invariants.ts";
 import { until } from "../harness/wait.ts";
 import { addSession } from "../runlog/store.ts";

@@ -1,7 +1,7 @@
 // A driver that does what the test orders, one order after the other, and tells when an order may be relied on.
 
 import { once } from "node:events";
-import type { Driver, DriverEnd, DriverStep, RunContext } from "../../src/runs/driver.ts";
+import type { Driver, DriverEnd, DriverStep, RunContext } from "../../src/engine/runs/driver.ts";
 import { text, turn } from "../runlog/store.ts";
 
 export const orderKinds = ["say", "commit", "park", "complete", "fail", "throw"] as const;

@@ -2,8 +2,8 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Fault } from "../../src/base/fault.ts";
-import { isSignedBy, readSignature } from "../../src/trust/signature.ts";
+import { isSignedBy, readSignature } from "../../src/platform/auth/signature.ts";
+import { Fault } from "../../src/platform/base/fault.ts";
 import { signV2 } from "../harness/signing.ts";
 
 const nowSeconds = 1_767_225_600;

@@ -1,9 +1,9 @@
 // A reader that takes the next piece when the test lets it, and notes what it got. It may have a sink with room for some
 // batches, which has room again when the test lets it drain.
 
-import type { Sink } from "../../src/base/sink.ts";
-import type { LogEntry } from "../../src/runlog/result.ts";
-import { type TailSource, tail } from "../../src/runlog/tail.ts";
+import type { LogEntry } from "../../src/engine/log/result.ts";
+import { type TailSource, tail } from "../../src/engine/log/tail.ts";
+import type { Sink } from "../../src/platform/base/sink.ts";
 
 export interface Seat {
   readonly runId: string;

@@ -4,11 +4,11 @@
 import { setImmediate as turnOfLoop } from "node:timers/promises";
 import type fc from "fast-check";
 import { expect } from "vitest";
-import { Hub } from "../../src/runlog/hub.ts";
-import { purgeResult } from "../../src/runlog/purge-result.ts";
-import { encodeResult, type LogEntry, type ResultInit, storedEntries } from "../../src/runlog/result.ts";
-import type { Db } from "../../src/storage/database.ts";
-import type { StoredResult } from "../../src/storage/run-result.ts";
+import { Hub } from "../../src/engine/log/hub.ts";
+import { purgeResult } from "../../src/engine/log/purge-result.ts";
+import { encodeResult, type LogEntry, type ResultInit, storedEntries } from "../../src/engine/log/result.ts";
+import type { StoredResult } from "../../src/engine/storage/run-result.ts";
+import type { Db } from "../../src/platform/database/database.ts";
 import { text } from "../runlog/store.ts";
 import { MemoryLog, openMemoryDb } from "./memory-log.ts";
 import { range, SteppingReader } from "./stepping-reader.ts";

@@ -3,7 +3,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readYaml, type YamlSettings } from "../../src/config/yaml.ts";
+import { readYaml, type YamlSettings } from "../../src/platform/config/yaml.ts";
 
 /** No name of a key looks like it: as one it would be told, since people misspell those. */
 const secret = "s3cr3t/0f+th3=t3sts";

@@ -1,6 +1,6 @@
 // Anthropic Messages, for the cases of every provider.
 
-import { createAnthropic } from "../../src/models/anthropic/provider.ts";
+import { createAnthropic } from "../../src/agent/models/anthropic/provider.ts";
 import { onMessages } from "../fakes/anthropic-provider.ts";
 import type { RecordedRequest } from "../fakes/wire-server.ts";
 import type { ProviderStage } from "./stage.ts";

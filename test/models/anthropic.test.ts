@@ -3,10 +3,10 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createAnthropic } from "../../src/models/anthropic/provider.ts";
-import type { ModelMessage, ModelPart, ModelRequest } from "../../src/models/model.ts";
-import type { ModelProvider } from "../../src/models/route.ts";
-import { lineBytesMax } from "../../src/models/wire/bounds.ts";
+import { createAnthropic } from "../../src/agent/models/anthropic/provider.ts";
+import type { ModelMessage, ModelPart, ModelRequest } from "../../src/agent/models/model.ts";
+import type { ModelProvider } from "../../src/agent/models/route.ts";
+import { lineBytesMax } from "../../src/agent/models/wire/bounds.ts";
 import { answer, onMessages, type Script, startUsage } from "../fakes/anthropic-provider.ts";
 import { splitBytes, startWireServer, type WireServer } from "../fakes/wire-server.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
@@ -575,7 +575,7 @@ describe("an abort", () => {
 });
 
 test("the provider can be loaded where the environment has an empty address for other programs", async () => {
-  const module = new URL("../../src/models/anthropic/provider.ts", import.meta.url).href;
+  const module = new URL("../../src/agent/models/anthropic/provider.ts", import.meta.url).href;
   const env = { ...process.env, ANTHROPIC_BASE_URL: "" };
   const { stdout } = await promisify(execFile)(
     process.execPath,

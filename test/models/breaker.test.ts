@@ -1,8 +1,8 @@
 // The circuit breaker, with a model that plays back what a test says and a clock that jumps.
 
 import { expect, test } from "vitest";
-import { Breaker, type CircuitState, withBreaker } from "../../src/models/breaker.ts";
-import type { ModelFailure, ModelPart, ModelRequest } from "../../src/models/model.ts";
+import { Breaker, type CircuitState, withBreaker } from "../../src/agent/models/breaker.ts";
+import type { ModelFailure, ModelPart, ModelRequest } from "../../src/agent/models/model.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 
 const request: ModelRequest = { system: "", messages: [], tools: [], maxTokens: 1, temperature: undefined };

@@ -1,6 +1,6 @@
 // Chat Completions, for the cases of every provider.
 
-import { createOpenAiCompatible } from "../../src/models/openai-compatible/provider.ts";
+import { createOpenAiCompatible } from "../../src/agent/models/openai-compatible/provider.ts";
 import { onChat } from "../fakes/provider.ts";
 import type { RecordedRequest } from "../fakes/wire-server.ts";
 import type { ProviderStage } from "./stage.ts";

@@ -1,9 +1,9 @@
 // The demo model through the port that the agent loop uses.
 
 import { describe, expect, test } from "vitest";
-import { quoteCharsMax } from "../../src/models/demo/answer.ts";
-import { createDemoModel } from "../../src/models/demo/demo-model.ts";
-import type { ModelMessage, ModelPart, ModelRequest, ModelToolCall } from "../../src/models/model.ts";
+import { quoteCharsMax } from "../../src/agent/models/demo/answer.ts";
+import { createDemoModel } from "../../src/agent/models/demo/demo-model.ts";
+import type { ModelMessage, ModelPart, ModelRequest, ModelToolCall } from "../../src/agent/models/model.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 
 const tools = ["read_file", "list_dir", "bash"].map((name) => ({ name, description: name, parameters: {} }));
@@ -51,7 +51,7 @@ describe("the choice of tools", () => {
 
   test.each([
     ["read notes.txt", ["notes.txt"]],
-    ["What does the file `src/app.ts` say?", ["src/app.ts"]],
+    ["What does the file `src/app.ts` say?", ["src/app/app.ts"]],
     ["compare a.md, b.md and a.md.", ["a.md", "b.md"]],
   ])("%j reads the files that it names, each once", async (text, paths) => {
     expect(await callsOf(ask(text))).toEqual(paths.map((path, index) => readFile(index + 1, path)));

@@ -1,9 +1,9 @@
 // What holds for every provider, whatever its wire format: text, reasoning, calls, figures, ends, and every way to fail.
 
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { ModelContent, ModelPart, ModelRequest } from "../../src/models/model.ts";
-import type { ModelProvider } from "../../src/models/route.ts";
-import { headersLimitMs } from "../../src/models/wire/transport.ts";
+import type { ModelContent, ModelPart, ModelRequest } from "../../src/agent/models/model.ts";
+import type { ModelProvider } from "../../src/agent/models/route.ts";
+import { headersLimitMs } from "../../src/agent/models/wire/transport.ts";
 import { pngBase64 } from "../fakes/png.ts";
 import { fail, type Script, startWireServer, type WireServer } from "../fakes/wire-server.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";

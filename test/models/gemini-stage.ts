@@ -1,6 +1,6 @@
 // Gemini, for the cases of every provider.
 
-import { createGemini } from "../../src/models/gemini/provider.ts";
+import { createGemini } from "../../src/agent/models/gemini/provider.ts";
 import { onGemini } from "../fakes/gemini-provider.ts";
 import type { RecordedRequest } from "../fakes/wire-server.ts";
 import type { ProviderStage, StagedCall } from "./stage.ts";

@@ -1,10 +1,10 @@
 // What only Gemini has: contents and their turns, signatures of thoughts, calls without ids, the many words for an end.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createGemini } from "../../src/models/gemini/provider.ts";
-import { isThinkingModel } from "../../src/models/gemini/thinking.ts";
-import type { ModelMessage, ModelPart, ModelRequest, ModelToolCall } from "../../src/models/model.ts";
-import type { ModelProvider } from "../../src/models/route.ts";
+import { createGemini } from "../../src/agent/models/gemini/provider.ts";
+import { isThinkingModel } from "../../src/agent/models/gemini/thinking.ts";
+import type { ModelMessage, ModelPart, ModelRequest, ModelToolCall } from "../../src/agent/models/model.ts";
+import type { ModelProvider } from "../../src/agent/models/route.ts";
 import { earlyCounts, frameTail, type GeminiScript, onGemini } from "../fakes/gemini-provider.ts";
 import { fail, splitBytes, startWireServer, type WireServer } from "../fakes/wire-server.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";

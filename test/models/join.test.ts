@@ -1,8 +1,8 @@
 // Pieces of text that came together, as one.
 
 import { expect, test } from "vitest";
-import type { ModelPart } from "../../src/models/model.ts";
-import { joinTexts } from "../../src/models/wire/join.ts";
+import type { ModelPart } from "../../src/agent/models/model.ts";
+import { joinTexts } from "../../src/agent/models/wire/join.ts";
 
 const text = (said: string): ModelPart => ({ type: "text", text: said });
 const thought: ModelPart = { type: "reasoning", text: "hm" };

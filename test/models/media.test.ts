@@ -2,17 +2,17 @@
 // the guarded way out alone.
 
 import { describe, expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import type { Config } from "../../src/config/keys.ts";
-import { loadConfig } from "../../src/config/load.ts";
-import type { Egress } from "../../src/egress/post.ts";
-import { mediaTypesOf } from "../../src/models/catalogue.ts";
-import { loadsUrls } from "../../src/models/media/hosted.ts";
-import { decodeInline } from "../../src/models/media/inline.ts";
-import { mediaBytesMax, mediaItemsMax } from "../../src/models/media/limits.ts";
-import { withMedia } from "../../src/models/media/with-media.ts";
-import type { ModelContent, ModelMedia, ModelMessage } from "../../src/models/model.ts";
-import { openModels } from "../../src/models/open.ts";
+import { mediaTypesOf } from "../../src/agent/models/catalogue.ts";
+import { loadsUrls } from "../../src/agent/models/media/hosted.ts";
+import { decodeInline } from "../../src/agent/models/media/inline.ts";
+import { mediaBytesMax, mediaItemsMax } from "../../src/agent/models/media/limits.ts";
+import { withMedia } from "../../src/agent/models/media/with-media.ts";
+import type { ModelContent, ModelMedia, ModelMessage } from "../../src/agent/models/model.ts";
+import { openModels } from "../../src/agent/models/open.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import type { Config } from "../../src/platform/config/keys.ts";
+import { loadConfig } from "../../src/platform/config/load.ts";
+import type { Egress } from "../../src/platform/egress/post.ts";
 import { createInternet, listen, openEgress } from "../egress/internet.ts";
 import { pngBase64 } from "../fakes/png.ts";
 import { answer, startFakeProvider } from "../fakes/provider.ts";

@@ -1,11 +1,11 @@
 // The Chat Completions provider against a real socket.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ModelFinish, ModelPart, ModelRequest } from "../../src/models/model.ts";
-import { createOpenAiCompatible } from "../../src/models/openai-compatible/provider.ts";
-import type { ModelProvider } from "../../src/models/route.ts";
-import { lineBytesMax } from "../../src/models/wire/bounds.ts";
-import { headersLimitMs } from "../../src/models/wire/transport.ts";
+import type { ModelFinish, ModelPart, ModelRequest } from "../../src/agent/models/model.ts";
+import { createOpenAiCompatible } from "../../src/agent/models/openai-compatible/provider.ts";
+import type { ModelProvider } from "../../src/agent/models/route.ts";
+import { lineBytesMax } from "../../src/agent/models/wire/bounds.ts";
+import { headersLimitMs } from "../../src/agent/models/wire/transport.ts";
 import {
   answer,
   callTools,

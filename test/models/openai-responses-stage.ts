@@ -1,6 +1,6 @@
 // OpenAI's Responses, for the cases of every provider.
 
-import { createOpenAiResponses } from "../../src/models/openai-responses/provider.ts";
+import { createOpenAiResponses } from "../../src/agent/models/openai-responses/provider.ts";
 import { onResponses, type ResponsesWire } from "../fakes/responses-provider.ts";
 import type { ProviderStage, StagedCall } from "./stage.ts";
 

@@ -1,9 +1,15 @@
 // What only the Responses provider has, against a real socket.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ModelFinish, ModelMessage, ModelPart, ModelRequest, ModelToolCall } from "../../src/models/model.ts";
-import { createOpenAiResponses } from "../../src/models/openai-responses/provider.ts";
-import type { ModelProvider } from "../../src/models/route.ts";
+import type {
+  ModelFinish,
+  ModelMessage,
+  ModelPart,
+  ModelRequest,
+  ModelToolCall,
+} from "../../src/agent/models/model.ts";
+import { createOpenAiResponses } from "../../src/agent/models/openai-responses/provider.ts";
+import type { ModelProvider } from "../../src/agent/models/route.ts";
 import { onResponses, type ResponsesScript } from "../fakes/responses-provider.ts";
 import { splitBytes, startWireServer, type WireServer } from "../fakes/wire-server.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";

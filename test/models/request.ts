@@ -1,6 +1,6 @@
 // A request as plain as one can be: what a test is about, it says itself.
 
-import type { ModelRequest } from "../../src/models/model.ts";
+import type { ModelRequest } from "../../src/agent/models/model.ts";
 
 export const request: ModelRequest = {
   system: "Be brief.",

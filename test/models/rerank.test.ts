@@ -1,10 +1,10 @@
 // Rerankers over HTTP, against a server that speaks the wire.
 
 import { expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { createHttpReranker } from "../../src/models/rerank/http-reranker.ts";
-import { createRerankRouter } from "../../src/models/rerank/route.ts";
-import { answerBytesMax } from "../../src/models/wire/transport.ts";
+import { createHttpReranker } from "../../src/agent/models/rerank/http-reranker.ts";
+import { createRerankRouter } from "../../src/agent/models/rerank/route.ts";
+import { answerBytesMax } from "../../src/agent/models/wire/transport.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
 import { answerRanking, startFakeReranker } from "../fakes/rerank-provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 

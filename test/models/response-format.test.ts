@@ -1,10 +1,10 @@
 // Answers that are held to a JSON Schema: what each provider is asked, which models are asked, and what happens when one refuses.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { takesSchema } from "../../src/models/catalogue.ts";
-import type { ModelPart, ModelRequest, ResponseFormat } from "../../src/models/model.ts";
-import { withResponseFormat } from "../../src/models/response-format.ts";
-import type { ModelProvider } from "../../src/models/route.ts";
+import { takesSchema } from "../../src/agent/models/catalogue.ts";
+import type { ModelPart, ModelRequest, ResponseFormat } from "../../src/agent/models/model.ts";
+import { withResponseFormat } from "../../src/agent/models/response-format.ts";
+import type { ModelProvider } from "../../src/agent/models/route.ts";
 import { fail, startWireServer, type WireServer } from "../fakes/wire-server.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { request } from "./request.ts";

@@ -1,8 +1,8 @@
 // Retries, with a model that plays back prepared responses and a clock that jumps.
 
 import { describe, expect, test } from "vitest";
-import type { Model, ModelFailure, ModelPart, ModelRequest } from "../../src/models/model.ts";
-import { delayMaxMs, parkAfterMs, type RetryOptions, withRetry } from "../../src/models/retry.ts";
+import type { Model, ModelFailure, ModelPart, ModelRequest } from "../../src/agent/models/model.ts";
+import { delayMaxMs, parkAfterMs, type RetryOptions, withRetry } from "../../src/agent/models/retry.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
 
 const request: ModelRequest = { system: "", messages: [], tools: [], maxTokens: 1, temperature: undefined };

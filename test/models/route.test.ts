@@ -1,9 +1,9 @@
 // From model names to providers.
 
 import { expect, test } from "vitest";
-import { createDemoModel } from "../../src/models/demo/demo-model.ts";
-import type { Model } from "../../src/models/model.ts";
-import { createModelRouter, type ModelProvider } from "../../src/models/route.ts";
+import { createDemoModel } from "../../src/agent/models/demo/demo-model.ts";
+import type { Model } from "../../src/agent/models/model.ts";
+import { createModelRouter, type ModelProvider } from "../../src/agent/models/route.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 
 const demo = createDemoModel({ clock: createManualClock() });

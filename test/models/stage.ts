@@ -1,7 +1,7 @@
 // One provider and its fake, as the cases of every provider need them: how the same thing is said in its wire format.
 
-import type { Clock } from "../../src/base/clock.ts";
-import type { ModelProvider } from "../../src/models/route.ts";
+import type { ModelProvider } from "../../src/agent/models/route.ts";
+import type { Clock } from "../../src/platform/base/clock.ts";
 import type { RecordedRequest, Script } from "../fakes/wire-server.ts";
 
 export interface ProviderStage {

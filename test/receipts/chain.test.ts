@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type ChainEntry, entriesPerBlock, LogChain, startOfChain } from "../../src/receipts/chain.ts";
+import { type ChainEntry, entriesPerBlock, LogChain, startOfChain } from "../../src/engine/hash-chain/chain.ts";
 import { plainChainValue } from "./plain-chain.ts";
 
 const runId = "019a0000-0000-7000-8000-000000000001";
@@ -126,7 +126,7 @@ test("an entry that does not follow is refused", () => {
 test("what it holds is bounded, however large its entries are", () => {
   // In a process of its own, whose memory nothing else touches: a hundred chains with 60 entries of 1 MB each.
   const program = `
-    const { LogChain, startOfChain } = await import(${JSON.stringify(new URL("../../src/receipts/chain.ts", import.meta.url).href)});
+    const { LogChain, startOfChain } = await import(${JSON.stringify(new URL("../../src/engine/hash-chain/chain.ts", import.meta.url).href)});
     const bytes = new Uint8Array(1_000_000);
     const entries = Array.from({ length: 60 }, (_, index) => ({ sequence: index + 1, bytes }));
     const before = process.memoryUsage().arrayBuffers;

@@ -3,10 +3,10 @@
 
 import { expect } from "vitest";
 import { RunService, TailRunBytesSchema } from "#gen/runnel/v1/run_service_pb.js";
-import { verifyText } from "../../src/receipts/jws.ts";
-import { printLogLine } from "../../src/receipts/log-line.ts";
-import { readStatement, type Statement } from "../../src/receipts/statement.ts";
-import { verifyLog } from "../../src/receipts/verify-log.ts";
+import { printLogLine } from "../../src/engine/hash-chain/log-line.ts";
+import { verifyText } from "../../src/engine/receipts/jws.ts";
+import { readStatement, type Statement } from "../../src/engine/receipts/statement.ts";
+import { verifyLog } from "../../src/engine/receipts/verify-log.ts";
 import type { GrpcClient } from "../harness/grpc.ts";
 
 const { getReceipt, tailRun } = RunService.method;

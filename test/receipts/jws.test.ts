@@ -3,8 +3,8 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { thumbprint } from "../../src/base/public-key.ts";
-import { signText, verifyText } from "../../src/receipts/jws.ts";
+import { signText, verifyText } from "../../src/engine/receipts/jws.ts";
+import { thumbprint } from "../../src/platform/base/public-key.ts";
 
 /** Of RFC 8037, A.1. */
 const privateKey = createPrivateKey({

@@ -1,10 +1,10 @@
 // Logs as the service writes them, their receipts, and the lines in which they are exported.
 
-import type { ChainEntry } from "../../src/receipts/chain.ts";
-import { printLogLine } from "../../src/receipts/log-line.ts";
-import { printStatement, readStatement, type Statement } from "../../src/receipts/statement.ts";
-import { summarizeLog } from "../../src/receipts/summarize.ts";
-import { encodeResult, type ResultInit } from "../../src/runlog/result.ts";
+import type { ChainEntry } from "../../src/engine/hash-chain/chain.ts";
+import { printLogLine } from "../../src/engine/hash-chain/log-line.ts";
+import { encodeResult, type ResultInit } from "../../src/engine/log/result.ts";
+import { printStatement, readStatement, type Statement } from "../../src/engine/receipts/statement.ts";
+import { summarizeLog } from "../../src/engine/receipts/summarize.ts";
 
 export const runId = "019a0000-0000-7000-8000-000000000001";
 

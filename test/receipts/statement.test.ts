@@ -1,9 +1,9 @@
 // The statement of a receipt: what it says of a log, and which texts are none.
 
 import { describe, expect, test } from "vitest";
-import { LogChain, startOfChain } from "../../src/receipts/chain.ts";
-import { printStatement, readStatement } from "../../src/receipts/statement.ts";
-import { summarizeLog } from "../../src/receipts/summarize.ts";
+import { LogChain, startOfChain } from "../../src/engine/hash-chain/chain.ts";
+import { printStatement, readStatement } from "../../src/engine/receipts/statement.ts";
+import { summarizeLog } from "../../src/engine/receipts/summarize.ts";
 import { inPages, makeEntry, makeLog, runId, stateLog } from "./log.ts";
 import { plainChainValue } from "./plain-chain.ts";
 

@@ -2,10 +2,10 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ChainEntry } from "../../src/receipts/chain.ts";
-import { readStatement, type Statement } from "../../src/receipts/statement.ts";
-import { type LogVerdict, verifyLog } from "../../src/receipts/verify-log.ts";
-import type { ResultInit } from "../../src/runlog/result.ts";
+import type { ChainEntry } from "../../src/engine/hash-chain/chain.ts";
+import type { ResultInit } from "../../src/engine/log/result.ts";
+import { readStatement, type Statement } from "../../src/engine/receipts/statement.ts";
+import { type LogVerdict, verifyLog } from "../../src/engine/receipts/verify-log.ts";
 import { delta, linesOf, makeEntry, makeLog, runId, stateLog } from "./log.ts";
 
 const otherRun = "019a0000-0000-7000-8000-000000000002";

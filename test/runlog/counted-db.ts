@@ -1,6 +1,6 @@
 // A database that counts the statements it is asked.
 
-import type { Db } from "../../src/storage/database.ts";
+import type { Db } from "../../src/platform/database/database.ts";
 
 export interface CountedDb {
   readonly db: Db;

@@ -5,8 +5,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { MessageChunkSchema } from "#gen/runnel/v1/message_pb.js";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
-import { ResultEncoder } from "../../src/runlog/encode.ts";
-import { decodeResult, encodeResult, type ResultInit } from "../../src/runlog/result.ts";
+import { ResultEncoder } from "../../src/engine/log/encode.ts";
+import { decodeResult, encodeResult, type ResultInit } from "../../src/engine/log/result.ts";
 import { text, turn } from "./store.ts";
 
 /** Halves of characters too: a provider may cut a text anywhere. */

@@ -1,12 +1,12 @@
 // The follower: results that other replicas wrote reach the readers of this one, also when wake-ups get lost.
 
 import { expect, onTestFinished, test } from "vitest";
-import type { Clock } from "../../src/base/clock.ts";
-import { Follower } from "../../src/runlog/follower.ts";
-import { Hub } from "../../src/runlog/hub.ts";
-import { encodeResult } from "../../src/runlog/result.ts";
-import type { Db } from "../../src/storage/database.ts";
-import { insertResults } from "../../src/storage/run-result.ts";
+import { Follower } from "../../src/engine/log/follower.ts";
+import { Hub } from "../../src/engine/log/hub.ts";
+import { encodeResult } from "../../src/engine/log/result.ts";
+import { insertResults } from "../../src/engine/storage/run-result.ts";
+import type { Clock } from "../../src/platform/base/clock.ts";
+import type { Db } from "../../src/platform/database/database.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
 import { addRun, hurriedClock, LocalWakeup, openStore, turn } from "./store.ts";

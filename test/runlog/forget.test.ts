@@ -1,8 +1,8 @@
 // What the hub does about logs that were rewritten: readers get nothing from memory that the log does not hold any more.
 
 import { expect, test } from "vitest";
-import { followPurges, Hub } from "../../src/runlog/hub.ts";
-import { LogEntry } from "../../src/runlog/result.ts";
+import { followPurges, Hub } from "../../src/engine/log/hub.ts";
+import { LogEntry } from "../../src/engine/log/result.ts";
 import { LocalWakeup } from "./store.ts";
 
 function entry(sequence: number): LogEntry {

@@ -1,9 +1,9 @@
 // The hub: one ring per watched run, shared by all its readers.
 
 import { expect, test } from "vitest";
-import type { Sink } from "../../src/base/sink.ts";
-import { Hub } from "../../src/runlog/hub.ts";
-import { LogEntry } from "../../src/runlog/result.ts";
+import { Hub } from "../../src/engine/log/hub.ts";
+import { LogEntry } from "../../src/engine/log/result.ts";
+import type { Sink } from "../../src/platform/base/sink.ts";
 
 function entries(first: number, last: number): LogEntry[] {
   return Array.from(

@@ -1,13 +1,13 @@
 // Lanes: the results of many runs over one connection, against real Postgres.
 
 import { expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import type { Fault } from "../../src/base/fault.ts";
-import { Lane } from "../../src/runlog/lane.ts";
-import { decodeResult, type LogEntry } from "../../src/runlog/result.ts";
-import { RunQueue } from "../../src/runlog/run-queue.ts";
-import type { Connections } from "../../src/storage/database.ts";
-import type { RunRow } from "../../src/storage/run.ts";
+import { Lane } from "../../src/engine/log/lane.ts";
+import { decodeResult, type LogEntry } from "../../src/engine/log/result.ts";
+import { RunQueue } from "../../src/engine/log/run-queue.ts";
+import type { RunRow } from "../../src/engine/storage/run.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import type { Fault } from "../../src/platform/base/fault.ts";
+import type { Connections } from "../../src/platform/database/database.ts";
 import { addReplica, addRun, endLease, newChain, openStore, plant, readLog, type Store, text, turn } from "./store.ts";
 
 interface TestLane {

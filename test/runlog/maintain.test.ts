@@ -2,14 +2,14 @@
 
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { newUuid } from "../../src/base/ids.ts";
-import { Maintenance, type MaintenanceOptions } from "../../src/runlog/maintain.ts";
-import { insertCommunication, listCommunications } from "../../src/storage/communication.ts";
-import { insertJob } from "../../src/storage/job.ts";
-import { withMaintenanceLock } from "../../src/storage/maintenance-lock.ts";
-import { createPartitions } from "../../src/storage/partition.ts";
-import { deleteSurplusRefusals, insertTrustEvent } from "../../src/storage/trust-event.ts";
+import { Maintenance, type MaintenanceOptions } from "../../src/engine/log/maintain.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { newUuid } from "../../src/platform/base/ids.ts";
+import { withMaintenanceLock } from "../../src/platform/database/maintenance-lock.ts";
+import { createPartitions } from "../../src/platform/database/partition.ts";
+import { insertCommunication, listCommunications } from "../../src/protocols/community/storage/communication.ts";
+import { insertJob } from "../../src/protocols/jobspec/storage/job.ts";
+import { deleteSurplusRefusals, insertTrustEvent } from "../../src/protocols/jobspec/storage/trust-event.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
 import { addRun, addSession, LocalWakeup, openStore, plant, silentEvents } from "./store.ts";

@@ -2,8 +2,8 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { mergeCharsMax, mergeResults } from "../../src/runlog/merge.ts";
-import type { ResultInit } from "../../src/runlog/result.ts";
+import { mergeCharsMax, mergeResults } from "../../src/engine/log/merge.ts";
+import type { ResultInit } from "../../src/engine/log/result.ts";
 
 const content = fc.oneof(
   fc.string({ maxLength: 40 }),

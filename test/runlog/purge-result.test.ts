@@ -6,8 +6,8 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
-import { purgeResult } from "../../src/runlog/purge-result.ts";
-import { decodeResult } from "../../src/runlog/result.ts";
+import { purgeResult } from "../../src/engine/log/purge-result.ts";
+import { decodeResult } from "../../src/engine/log/result.ts";
 import { arbitraryMessage } from "../gateways/arbitrary-message.ts";
 
 const place = { runId: "a-run", sequence: 7n, createTime: timestampFromMs(1_000) };

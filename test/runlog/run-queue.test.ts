@@ -1,11 +1,11 @@
 // The results of one run on their way into the log.
 
 import { expect, test, vi } from "vitest";
-import { Fault } from "../../src/base/fault.ts";
-import type { ChainEntry, LogChain } from "../../src/receipts/chain.ts";
-import { mergeAgeMaxMs } from "../../src/runlog/merge.ts";
-import { decodeResult } from "../../src/runlog/result.ts";
-import { RunQueue } from "../../src/runlog/run-queue.ts";
+import type { ChainEntry, LogChain } from "../../src/engine/hash-chain/chain.ts";
+import { mergeAgeMaxMs } from "../../src/engine/log/merge.ts";
+import { decodeResult } from "../../src/engine/log/result.ts";
+import { RunQueue } from "../../src/engine/log/run-queue.ts";
+import { Fault } from "../../src/platform/base/fault.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
 import { newChain, text, turn } from "./store.ts";
 

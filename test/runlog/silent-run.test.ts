@@ -1,9 +1,9 @@
 // What readers cost the database while their run says nothing.
 
 import { expect, onTestFinished, test } from "vitest";
-import { Follower } from "../../src/runlog/follower.ts";
-import { Hub } from "../../src/runlog/hub.ts";
-import { tail } from "../../src/runlog/tail.ts";
+import { Follower } from "../../src/engine/log/follower.ts";
+import { Hub } from "../../src/engine/log/hub.ts";
+import { tail } from "../../src/engine/log/tail.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
 import { countStatements } from "./counted-db.ts";

@@ -4,19 +4,18 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { onTestFinished } from "vitest";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
-import { type Clock, systemClock } from "../../src/base/clock.ts";
-import { newUuid } from "../../src/base/ids.ts";
-import { LogChain, startOfChain } from "../../src/receipts/chain.ts";
-import { decodeResult, type ResultInit } from "../../src/runlog/result.ts";
-import type { HeardMessage, Wakeup, WakeupMessage } from "../../src/runlog/wakeup.ts";
-import { type Connections, type Db, openConnections } from "../../src/storage/database.ts";
-import { insertReplica } from "../../src/storage/replica.ts";
-
-import { insertResults, readResults } from "../../src/storage/run-result.ts";
-import { insertRun, type StartedRun } from "../../src/storage/run-start.ts";
-import { insertSession } from "../../src/storage/session.ts";
-import { createEvents, type Events } from "../../src/telemetry/events.ts";
-import { createLogger } from "../../src/telemetry/logger.ts";
+import { LogChain, startOfChain } from "../../src/engine/hash-chain/chain.ts";
+import { decodeResult, type ResultInit } from "../../src/engine/log/result.ts";
+import type { HeardMessage, Wakeup, WakeupMessage } from "../../src/engine/log/wakeup.ts";
+import { insertReplica } from "../../src/engine/storage/replica.ts";
+import { insertResults, readResults } from "../../src/engine/storage/run-result.ts";
+import { insertRun, type StartedRun } from "../../src/engine/storage/run-start.ts";
+import { insertSession } from "../../src/engine/storage/session.ts";
+import { type Clock, systemClock } from "../../src/platform/base/clock.ts";
+import { newUuid } from "../../src/platform/base/ids.ts";
+import { type Connections, type Db, openConnections } from "../../src/platform/database/database.ts";
+import { createEvents, type Events } from "../../src/platform/telemetry/events.ts";
+import { createLogger } from "../../src/platform/telemetry/logger.ts";
 import { testDatabase } from "../harness/database.ts";
 
 /** Longer than any test: a lease that only the test ends. */

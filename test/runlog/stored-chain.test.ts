@@ -1,15 +1,15 @@
 // The hash chain of a log that is in the database alone.
 
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { entriesPerBlock } from "../../src/receipts/chain.ts";
-import { encodeResult } from "../../src/runlog/result.ts";
-import { readStoredChain } from "../../src/runlog/stored-chain.ts";
-import { endRun, timedOut } from "../../src/runs/terminal.ts";
-import { saveCheckpoint } from "../../src/storage/checkpoint.ts";
-import type { Db } from "../../src/storage/database.ts";
-import { findRun, lockRun } from "../../src/storage/run.ts";
-import { insertResults, readResults } from "../../src/storage/run-result.ts";
+import { entriesPerBlock } from "../../src/engine/hash-chain/chain.ts";
+import { encodeResult } from "../../src/engine/log/result.ts";
+import { readStoredChain } from "../../src/engine/log/stored-chain.ts";
+import { endRun, timedOut } from "../../src/engine/runs/terminal.ts";
+import { saveCheckpoint } from "../../src/engine/storage/checkpoint.ts";
+import { findRun, lockRun } from "../../src/engine/storage/run.ts";
+import { insertResults, readResults } from "../../src/engine/storage/run-result.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import type { Db } from "../../src/platform/database/database.ts";
 import { plainChainValue } from "../receipts/plain-chain.ts";
 import { addRun, newChain, openStore, text } from "./store.ts";
 

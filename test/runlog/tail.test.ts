@@ -2,14 +2,14 @@
 
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { newUuid } from "../../src/base/ids.ts";
-import { Follower } from "../../src/runlog/follower.ts";
-import { Hub } from "../../src/runlog/hub.ts";
-import { encodeResult, type LogEntry, type ResultInit } from "../../src/runlog/result.ts";
-import { type TailSource, tail } from "../../src/runlog/tail.ts";
-import type { Db } from "../../src/storage/database.ts";
-import { finishRun, type RunRow } from "../../src/storage/run.ts";
-import { insertResults } from "../../src/storage/run-result.ts";
+import { Follower } from "../../src/engine/log/follower.ts";
+import { Hub } from "../../src/engine/log/hub.ts";
+import { encodeResult, type LogEntry, type ResultInit } from "../../src/engine/log/result.ts";
+import { type TailSource, tail } from "../../src/engine/log/tail.ts";
+import { finishRun, type RunRow } from "../../src/engine/storage/run.ts";
+import { insertResults } from "../../src/engine/storage/run-result.ts";
+import { newUuid } from "../../src/platform/base/ids.ts";
+import type { Db } from "../../src/platform/database/database.ts";
 import { until } from "../harness/wait.ts";
 import { addRun, hurriedClock, LocalWakeup, openStore, turn } from "./store.ts";
 

@@ -2,10 +2,10 @@
 
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { newUuid } from "../../src/base/ids.ts";
-import { PostgresWakeup, packNotifications, unpackPayload } from "../../src/runlog/postgres-wakeup.ts";
-import { type HeardMessage, type Topic, topics, type WakeupMessage } from "../../src/runlog/wakeup.ts";
+import { PostgresWakeup, packNotifications, unpackPayload } from "../../src/engine/log/postgres-wakeup.ts";
+import { type HeardMessage, type Topic, topics, type WakeupMessage } from "../../src/engine/log/wakeup.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { newUuid } from "../../src/platform/base/ids.ts";
 import { query } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
 import { openStore, type Store } from "./store.ts";

@@ -2,8 +2,8 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { apis } from "../../src/runners/grant.ts";
-import { stateScopes } from "../../src/runners/scope.ts";
+import { apis } from "../../src/protocols/langbot/runners/grant.ts";
+import { stateScopes } from "../../src/protocols/langbot/runners/scope.ts";
 import { decide, fullEvent, openBinding } from "./granted.ts";
 import { greedyManifest, manifestOf } from "./manifests.ts";
 

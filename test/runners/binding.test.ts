@@ -4,8 +4,14 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { type Binding, BindingSchema, BindingScope_Kind } from "#gen/runnel/v1/binding_pb.js";
 import { AgentEventSchema } from "#gen/runnel/v1/event_pb.js";
-import { Fault } from "../../src/base/fault.ts";
-import { assertBinding, resolveBinding, scopeKeyOf, scopesOfEvent, timeoutOf } from "../../src/runners/binding.ts";
+import { Fault } from "../../src/platform/base/fault.ts";
+import {
+  assertBinding,
+  resolveBinding,
+  scopeKeyOf,
+  scopesOfEvent,
+  timeoutOf,
+} from "../../src/protocols/langbot/runners/binding.ts";
 import { runnerId } from "./manifests.ts";
 
 function bindingOf(changes: MessageInitShape<typeof BindingSchema> = {}): Binding {

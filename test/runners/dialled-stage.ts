@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from "node:net";
 import pg from "pg";
 import { onTestFinished } from "vitest";
 import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
-import type { Config } from "../../src/config/keys.ts";
+import type { Config } from "../../src/platform/config/keys.ts";
 import { type Act, type FakeRunner, openFakeRunner, type Said, sayDone } from "../fakes/dialled-runner.ts";
 import { testDatabase } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";

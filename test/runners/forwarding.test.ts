@@ -3,16 +3,16 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
 import { ReportResultsRequestSchema, ReportResultsResponseSchema } from "#gen/runnel/v1/runner_worker_service_pb.js";
-import { systemClock } from "../../src/base/clock.ts";
-import { newUuid } from "../../src/base/ids.ts";
-import { Forwarding } from "../../src/runners/forwarding.ts";
-import { Mailboxes } from "../../src/runners/mailbox.ts";
-import type { Db } from "../../src/storage/database.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { newUuid } from "../../src/platform/base/ids.ts";
+import type { Db } from "../../src/platform/database/database.ts";
+import { Forwarding } from "../../src/protocols/langbot/runners/forwarding.ts";
+import { Mailboxes } from "../../src/protocols/langbot/runners/mailbox.ts";
 import {
   answerForwardedReport,
   insertForwardedReport,
   listForwardedReports,
-} from "../../src/storage/forwarded-report.ts";
+} from "../../src/protocols/langbot/storage/forwarded-report.ts";
 import { until } from "../harness/wait.ts";
 import { LocalWakeup, openStore, silentEvents } from "../runlog/store.ts";
 

@@ -3,9 +3,9 @@
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { BindingSchema } from "#gen/runnel/v1/binding_pb.js";
 import { AgentEventSchema } from "#gen/runnel/v1/event_pb.js";
-import { authorize, type ResourceFinder } from "../../src/runners/authorize.ts";
-import { scopeOfEvent } from "../../src/runners/event-scope.ts";
-import { readManifest } from "../../src/runners/manifest.ts";
+import { authorize, type ResourceFinder } from "../../src/protocols/langbot/runners/authorize.ts";
+import { scopeOfEvent } from "../../src/protocols/langbot/runners/event-scope.ts";
+import { readManifest } from "../../src/protocols/langbot/runners/manifest.ts";
 import { greedyManifest, runnerId } from "./manifests.ts";
 
 /** What there is: everything whose name begins with what it is. */

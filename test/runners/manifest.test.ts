@@ -3,16 +3,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { RunnerManifestSchema } from "#gen/runnel/v1/runner_pb.js";
-import { Fault } from "../../src/base/fault.ts";
-import { printMessage } from "../../src/base/json/print.ts";
+import { Fault } from "../../src/platform/base/fault.ts";
+import { printMessage } from "../../src/platform/base/json/print.ts";
 import {
   manifestBytesMax,
   manifestFromBytes,
   manifestToBytes,
   peekRunnerId,
   readManifest,
-} from "../../src/runners/manifest.ts";
-import { formatRunnerId, parseRunnerId } from "../../src/runners/runner-id.ts";
+} from "../../src/protocols/langbot/runners/manifest.ts";
+import { formatRunnerId, parseRunnerId } from "../../src/protocols/langbot/runners/runner-id.ts";
 import { greedyManifest, manifestOf, runnerId } from "./manifests.ts";
 
 /** The one violation of a manifest that is refused. */

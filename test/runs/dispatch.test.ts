@@ -3,9 +3,9 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
-import type { Driver } from "../../src/runs/driver.ts";
-import { findRun } from "../../src/storage/run.ts";
-import { claimRuns, type StartedRun } from "../../src/storage/run-start.ts";
+import type { Driver } from "../../src/engine/runs/driver.ts";
+import { findRun } from "../../src/engine/storage/run.ts";
+import { claimRuns, type StartedRun } from "../../src/engine/storage/run-start.ts";
 import { openCuttingProxy } from "../harness/cutting-proxy.ts";
 import { until } from "../harness/wait.ts";
 import { addReplica, addRun, connect, endLease, LocalWakeup, openStore, readLog } from "../runlog/store.ts";

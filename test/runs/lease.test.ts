@@ -1,12 +1,12 @@
 // The lease of a replica: renewed while the database answers, lost for good when it does not or when it was taken.
 
 import { expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { type ClockReading, SyncedClock } from "../../src/base/synced-clock.ts";
-import { Lease } from "../../src/runs/lease.ts";
-import type { Db } from "../../src/storage/database.ts";
-import { takeExpiredReplica } from "../../src/storage/replica.ts";
-import { lockOwnRun } from "../../src/storage/run.ts";
+import { Lease } from "../../src/engine/runs/lease.ts";
+import { takeExpiredReplica } from "../../src/engine/storage/replica.ts";
+import { lockOwnRun } from "../../src/engine/storage/run.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { type ClockReading, SyncedClock } from "../../src/platform/base/synced-clock.ts";
+import type { Db } from "../../src/platform/database/database.ts";
 import { limitedUser, query, testDatabase } from "../harness/database.ts";
 import { until } from "../harness/wait.ts";
 import { addReplica, addRun, connect, endLease, openStore, silentEvents } from "../runlog/store.ts";

@@ -1,10 +1,10 @@
 // The database's pulse: missing when the database is away or refuses, never because this process was busy itself.
 
 import { expect, onTestFinished, test } from "vitest";
-import { type Clock, systemClock } from "../../src/base/clock.ts";
-import { Pulse } from "../../src/runs/pulse.ts";
-import { openConnections } from "../../src/storage/database.ts";
-import { askForRoom } from "../../src/storage/pulse.ts";
+import { Pulse } from "../../src/engine/runs/pulse.ts";
+import { askForRoom } from "../../src/engine/storage/pulse.ts";
+import { type Clock, systemClock } from "../../src/platform/base/clock.ts";
+import { openConnections } from "../../src/platform/database/database.ts";
 import { openCuttingProxy } from "../harness/cutting-proxy.ts";
 import { limitedUser, query, testDatabase } from "../harness/database.ts";
 import { createManualClock } from "../harness/manual-clock.ts";

@@ -2,13 +2,13 @@
 
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { decodeResult } from "../../src/runlog/result.ts";
-import { cancelRun } from "../../src/runs/cancel.ts";
-import type { Driver, DriverEnd, DriverStep, RunContext } from "../../src/runs/driver.ts";
-import { endRun, timedOut } from "../../src/runs/terminal.ts";
-import { findRun, lockRun, parkRun, wakeRun } from "../../src/storage/run.ts";
-import { readResults } from "../../src/storage/run-result.ts";
+import { decodeResult } from "../../src/engine/log/result.ts";
+import { cancelRun } from "../../src/engine/runs/cancel.ts";
+import type { Driver, DriverEnd, DriverStep, RunContext } from "../../src/engine/runs/driver.ts";
+import { endRun, timedOut } from "../../src/engine/runs/terminal.ts";
+import { findRun, lockRun, parkRun, wakeRun } from "../../src/engine/storage/run.ts";
+import { readResults } from "../../src/engine/storage/run-result.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
 import {
   addReplica,
   addRun,

@@ -1,11 +1,11 @@
 // Starting a run: admission is exact over all who start at once, and a session has one active run.
 
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import type { RunLimits } from "../../src/runs/admission.ts";
-import { type StartDeps, type StartRequest, startAlone, startRun } from "../../src/runs/start.ts";
-import { findRun } from "../../src/storage/run.ts";
-import { markSessionDeleted } from "../../src/storage/session.ts";
+import type { RunLimits } from "../../src/engine/runs/admission.ts";
+import { type StartDeps, type StartRequest, startAlone, startRun } from "../../src/engine/runs/start.ts";
+import { findRun } from "../../src/engine/storage/run.ts";
+import { markSessionDeleted } from "../../src/engine/storage/session.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
 import { createPatientClock } from "../harness/patient-clock.ts";
 import { until } from "../harness/wait.ts";
 import { addSession, input, LocalWakeup, openStore, type Store } from "../runlog/store.ts";

@@ -8,9 +8,9 @@ import net, { type AddressInfo } from "node:net";
 import { buffer, text } from "node:stream/consumers";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Sink } from "../../src/base/sink.ts";
-import { openAnswerSink } from "../../src/server/answer-sink.ts";
-import type { Request, Response } from "../../src/server/rpc.ts";
+import type { Sink } from "../../src/platform/base/sink.ts";
+import { openAnswerSink } from "../../src/surfaces/http/answer-sink.ts";
+import type { Request, Response } from "../../src/surfaces/http/rpc.ts";
 import { until } from "../harness/wait.ts";
 
 interface Call {

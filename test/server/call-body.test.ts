@@ -8,8 +8,8 @@ import { text } from "node:stream/consumers";
 import { createConnectRouter, createContextValues } from "@connectrpc/connect";
 import { expect, onTestFinished, test } from "vitest";
 import { Health } from "#gen/grpc/health/v1/health_pb.js";
-import { listenOnePort } from "../../src/server/one-port.ts";
-import { answerRpc, createRpcTable } from "../../src/server/rpc.ts";
+import { listenOnePort } from "../../src/surfaces/http/one-port.ts";
+import { answerRpc, createRpcTable } from "../../src/surfaces/http/rpc.ts";
 
 const readMaxBytes = 1_000;
 /** More than Node keeps for a reader that has stopped. */

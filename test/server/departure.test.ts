@@ -6,8 +6,8 @@ import { connect, constants } from "node:http2";
 import { Code, ConnectError, createConnectRouter, createContextValues } from "@connectrpc/connect";
 import { expect, onTestFinished, test } from "vitest";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
-import { listenOnePort } from "../../src/server/one-port.ts";
-import { answerRpc, createRpcTable } from "../../src/server/rpc.ts";
+import { listenOnePort } from "../../src/surfaces/http/one-port.ts";
+import { answerRpc, createRpcTable } from "../../src/surfaces/http/rpc.ts";
 
 const path = "/runnel.v1.SystemService/GetVersion";
 

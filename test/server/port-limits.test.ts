@@ -1,10 +1,10 @@
 // Every limit of a connection and of an HTTP/1.1 request, against a peer that exceeds it, in the clear and over TLS. O2 and
-// O3 are in src/server/one-port.ts. What an HTTP/2 peer may do is in port-sessions.test.ts and port-streams.test.ts.
+// O3 are in src/surfaces/http/one-port.ts. What an HTTP/2 peer may do is in port-sessions.test.ts and port-streams.test.ts.
 
 import { readFileSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { type OnePortHandler, onePortLimits } from "../../src/server/one-port.ts";
+import { type OnePortHandler, onePortLimits } from "../../src/surfaces/http/one-port.ts";
 import { beginningOfHead, hello } from "./h2-frames.ts";
 import {
   closeAllAfterEach,

@@ -2,7 +2,7 @@
 
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
-import { onePortLimits } from "../../src/server/one-port.ts";
+import { onePortLimits } from "../../src/surfaces/http/one-port.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { startService } from "../harness/service.ts";
 import {

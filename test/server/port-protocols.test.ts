@@ -3,8 +3,8 @@
 
 import http2 from "node:http2";
 import { describe, expect, test } from "vitest";
-import { Fault } from "../../src/base/fault.ts";
-import { listenOnePort } from "../../src/server/one-port.ts";
+import { Fault } from "../../src/platform/base/fault.ts";
+import { listenOnePort } from "../../src/surfaces/http/one-port.ts";
 import { callGrpc } from "./grpc-peer.ts";
 import { hello } from "./h2-frames.ts";
 import {

@@ -1,10 +1,10 @@
 // An HTTP/2 peer and its session: how much of it there may be, whether anybody is there, and how long it may stay; in the
-// clear and over TLS. O2 and O3 are in src/server/one-port.ts.
+// clear and over TLS. O2 and O3 are in src/surfaces/http/one-port.ts.
 
 import { once } from "node:events";
 import http2 from "node:http2";
 import { describe, expect, test } from "vitest";
-import { onePortLimits } from "../../src/server/one-port.ts";
+import { onePortLimits } from "../../src/surfaces/http/one-port.ts";
 import { cancel, hello, readFrames, request, resetsOf } from "./h2-frames.ts";
 import {
   closeAllAfterEach,

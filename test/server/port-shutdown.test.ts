@@ -1,4 +1,4 @@
-// A shutdown that ends whatever the peers do, in the clear and over TLS. O4 is in src/server/one-port.ts.
+// A shutdown that ends whatever the peers do, in the clear and over TLS. O4 is in src/surfaces/http/one-port.ts.
 
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";

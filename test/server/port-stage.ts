@@ -17,7 +17,7 @@ import {
   type OnePortOptions,
   type OnePortServer,
   onePortLimits,
-} from "../../src/server/one-port.ts";
+} from "../../src/surfaces/http/one-port.ts";
 import { makeCertificates } from "../harness/certificates.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
 

@@ -1,5 +1,5 @@
 // HTTP/2 requests that are never finished, by peers who are slow or who were answered before: what they cost is a stream,
-// never a session. In the clear and over TLS; R1 and R2 are in src/server/port/streams.ts.
+// never a session. In the clear and over TLS; R1 and R2 are in src/surfaces/http/port/streams.ts.
 
 import { once } from "node:events";
 import http2 from "node:http2";
@@ -9,8 +9,8 @@ import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { status } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
 import { Health } from "#gen/grpc/health/v1/health_pb.js";
-import { messageBytesMax } from "../../src/config/limits.ts";
-import { type OnePortHandler, onePortLimits } from "../../src/server/one-port.ts";
+import { messageBytesMax } from "../../src/platform/config/limits.ts";
+import { type OnePortHandler, onePortLimits } from "../../src/surfaces/http/one-port.ts";
 import { callGrpc } from "./grpc-peer.ts";
 import {
   data,

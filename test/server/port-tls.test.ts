@@ -1,5 +1,5 @@
 // What only a port with TLS has: ALPN, certificates of both sides, and peers that do not get through the handshake. What
-// it has in common with a port in the clear is in the other files, which try both. O2 and O3 are in src/server/one-port.ts.
+// it has in common with a port in the clear is in the other files, which try both. O2 and O3 are in src/surfaces/http/one-port.ts.
 
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
@@ -7,8 +7,13 @@ import tls from "node:tls";
 import { status } from "@grpc/grpc-js";
 import { generate } from "selfsigned";
 import { describe, expect, test } from "vitest";
-import { Fault } from "../../src/base/fault.ts";
-import { listenOnePort, type OnePortHandler, type OnePortTls, onePortLimits } from "../../src/server/one-port.ts";
+import { Fault } from "../../src/platform/base/fault.ts";
+import {
+  listenOnePort,
+  type OnePortHandler,
+  type OnePortTls,
+  onePortLimits,
+} from "../../src/surfaces/http/one-port.ts";
 import type { KeyPair } from "../harness/certificates.ts";
 import { callGrpc } from "./grpc-peer.ts";
 import { hello, request } from "./h2-frames.ts";

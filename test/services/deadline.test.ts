@@ -3,10 +3,10 @@
 import { Code, createClient, createRouterTransport } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
-import { createDeadlineInterceptor } from "../../src/services/deadline.ts";
-import { createFaultInterceptor } from "../../src/services/faults.ts";
-import { createEvents } from "../../src/telemetry/events.ts";
-import { createLogger } from "../../src/telemetry/logger.ts";
+import { createDeadlineInterceptor } from "../../src/api/deadline.ts";
+import { createFaultInterceptor } from "../../src/api/faults.ts";
+import { createEvents } from "../../src/platform/telemetry/events.ts";
+import { createLogger } from "../../src/platform/telemetry/logger.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 
 const events = createEvents(createLogger("silent"));

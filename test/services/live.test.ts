@@ -4,7 +4,7 @@ import { getEventListeners } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { live } from "../../src/services/live.ts";
+import { live } from "../../src/api/live.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
 
 const beatMs = 15_000;

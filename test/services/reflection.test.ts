@@ -25,8 +25,8 @@ import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
 import { runCommand } from "../../scripts/run-command.ts";
-import { messageBytesMax } from "../../src/config/limits.ts";
-import { createReflectionService } from "../../src/services/reflection/reflection-service.ts";
+import { createReflectionService } from "../../src/api/reflection/reflection-service.ts";
+import { messageBytesMax } from "../../src/platform/config/limits.ts";
 import { until } from "../harness/wait.ts";
 import { type RpcServer, startRpcServer } from "./rpc-server.ts";
 

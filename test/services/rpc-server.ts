@@ -5,10 +5,10 @@ import type { AddressInfo } from "node:net";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { onTestFinished } from "vitest";
-import { createFaultInterceptor } from "../../src/services/faults.ts";
-import { createValidationInterceptor } from "../../src/services/validation.ts";
-import { createEvents } from "../../src/telemetry/events.ts";
-import { createLogger } from "../../src/telemetry/logger.ts";
+import { createFaultInterceptor } from "../../src/api/faults.ts";
+import { createValidationInterceptor } from "../../src/api/validation.ts";
+import { createEvents } from "../../src/platform/telemetry/events.ts";
+import { createLogger } from "../../src/platform/telemetry/logger.ts";
 
 export interface RpcServer {
   readonly url: string;

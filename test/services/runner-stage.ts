@@ -6,7 +6,7 @@ import type { BindingSchema } from "#gen/runnel/v1/binding_pb.js";
 import type { AgentEventSchema } from "#gen/runnel/v1/event_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
-import type { Config } from "../../src/config/keys.ts";
+import type { Config } from "../../src/platform/config/keys.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { GrpcClient, reasonOf } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";

@@ -1,7 +1,7 @@
 // One sleep that watches many things, each of which lasts equally long.
 
 import { expect, test } from "vitest";
-import { TimeLimit } from "../../src/base/time-limit.ts";
+import { TimeLimit } from "../../src/platform/base/time-limit.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 
 const limitMs = 1_000;

@@ -3,8 +3,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { TrustService } from "#gen/runnel/v1/trust_service_pb.js";
-import { type Clock, systemClock } from "../../src/base/clock.ts";
-import type { Config } from "../../src/config/keys.ts";
+import { type Clock, systemClock } from "../../src/platform/base/clock.ts";
+import type { Config } from "../../src/platform/config/keys.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient, reasonOf } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";

@@ -1,8 +1,8 @@
 // Readers of a session that has no run yet.
 
 import { expect, onTestFinished, test } from "vitest";
-import { FirstRuns } from "../../src/sessions/first-runs.ts";
-import { findSessionAlone, type SessionRow } from "../../src/storage/session.ts";
+import { FirstRuns } from "../../src/engine/sessions/first-runs.ts";
+import { findSessionAlone, type SessionRow } from "../../src/engine/storage/session.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
 import { type CountedDb, countStatements } from "../runlog/counted-db.ts";

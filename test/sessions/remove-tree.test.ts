@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { removeTree } from "../../src/sessions/remove-tree.ts";
+import { removeTree } from "../../src/engine/sessions/remove-tree.ts";
 
 function makeTree(commands: string): string {
   const base = mkdtempSync(join(tmpdir(), "runnel-tree-"));

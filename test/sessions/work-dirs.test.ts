@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { WorkDirs } from "../../src/sessions/work-dirs.ts";
+import { WorkDirs } from "../../src/engine/sessions/work-dirs.ts";
 
 const session = { id: "s1", client: "app" };
 

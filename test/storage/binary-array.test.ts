@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { newUuid } from "../../src/base/ids.ts";
+import { newUuid } from "../../src/platform/base/ids.ts";
 import {
   byteaArray,
   int4Array,
@@ -10,8 +10,8 @@ import {
   repeatedInt4Array,
   repeatedUuidArray,
   uuidArray,
-} from "../../src/storage/binary-array.ts";
-import type { Connection } from "../../src/storage/database.ts";
+} from "../../src/platform/database/binary-array.ts";
+import type { Connection } from "../../src/platform/database/database.ts";
 import { openStore } from "../runlog/store.ts";
 
 async function openConnection(): Promise<Connection> {

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { Fault } from "../../src/base/fault.ts";
-import { type EmbeddedOptions, openEmbeddedPostgres } from "../../src/storage/embedded/open.ts";
+import { Fault } from "../../src/platform/base/fault.ts";
+import { type EmbeddedOptions, openEmbeddedPostgres } from "../../src/platform/database/embedded/open.ts";
 import { query } from "../harness/database.ts";
 
 /** A folder that the account of Postgres may pass through. */

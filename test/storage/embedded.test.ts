@@ -22,13 +22,13 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Fault } from "../../src/base/fault.ts";
-import { isRoot } from "../../src/base/owner.ts";
-import { tryLock } from "../../src/base/process-lock.ts";
-import { findUnprivilegedAccount } from "../../src/storage/embedded/account.ts";
-import { findPackage, prepareBinaries } from "../../src/storage/embedded/binaries.ts";
-import { openEmbeddedPostgres } from "../../src/storage/embedded/open.ts";
-import { isServing, readPostmaster } from "../../src/storage/embedded/postmaster.ts";
+import { Fault } from "../../src/platform/base/fault.ts";
+import { isRoot } from "../../src/platform/base/owner.ts";
+import { tryLock } from "../../src/platform/base/process-lock.ts";
+import { findUnprivilegedAccount } from "../../src/platform/database/embedded/account.ts";
+import { findPackage, prepareBinaries } from "../../src/platform/database/embedded/binaries.ts";
+import { openEmbeddedPostgres } from "../../src/platform/database/embedded/open.ts";
+import { isServing, readPostmaster } from "../../src/platform/database/embedded/postmaster.ts";
 
 const isLinux = process.platform === "linux";
 
@@ -354,7 +354,7 @@ const POLL = { interval: 5, timeout: 30_000 };
 
 const SECRET = "canary-of-the-parent-environment";
 
-const OPEN_URL = new URL("../../src/storage/embedded/open.ts", import.meta.url).href;
+const OPEN_URL = new URL("../../src/platform/database/embedded/open.ts", import.meta.url).href;
 
 /** Opens the database, reports it on one line, and leaves at the end of its input, which comes also when we are killed. */
 const PEER_PROGRAM = `

@@ -2,12 +2,17 @@
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { lowestUuid, newUuid } from "../../src/base/ids.ts";
-import { deleteIdleCheckpoints, saveCheckpoint } from "../../src/storage/checkpoint.ts";
-import type { Db } from "../../src/storage/database.ts";
-import { deleteUsageBefore, eraseContents, eraseSessions, listErasableSessions } from "../../src/storage/erase.ts";
-import { deleteUnpartitionedBefore } from "../../src/storage/partition.ts";
-import { deleteIdleToolCalls, deleteToolCalls, insertToolCalls } from "../../src/storage/tool-call.ts";
+import { deleteIdleCheckpoints, saveCheckpoint } from "../../src/engine/storage/checkpoint.ts";
+import {
+  deleteUsageBefore,
+  eraseContents,
+  eraseSessions,
+  listErasableSessions,
+} from "../../src/engine/storage/erase.ts";
+import { deleteIdleToolCalls, deleteToolCalls, insertToolCalls } from "../../src/engine/storage/tool-call.ts";
+import { lowestUuid, newUuid } from "../../src/platform/base/ids.ts";
+import type { Db } from "../../src/platform/database/database.ts";
+import { deleteUnpartitionedBefore } from "../../src/platform/database/partition.ts";
 import { addRun, addSession, input, openStore, plant } from "../runlog/store.ts";
 
 const hourMs = 3_600_000;

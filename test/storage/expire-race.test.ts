@@ -2,10 +2,10 @@
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { newUuid } from "../../src/base/ids.ts";
-import { expireSessions } from "../../src/storage/expire.ts";
-import { insertRun } from "../../src/storage/run-start.ts";
-import { lockSession } from "../../src/storage/session.ts";
+import { expireSessions } from "../../src/engine/storage/expire.ts";
+import { insertRun } from "../../src/engine/storage/run-start.ts";
+import { lockSession } from "../../src/engine/storage/session.ts";
+import { newUuid } from "../../src/platform/base/ids.ts";
 import { addSession, connect, input, openStore } from "../runlog/store.ts";
 
 const client = "shared/test";

@@ -2,11 +2,11 @@
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { newUuid } from "../../src/base/ids.ts";
-import type { Db } from "../../src/storage/database.ts";
-import { expireSessions } from "../../src/storage/expire.ts";
-import { insertRun } from "../../src/storage/run-start.ts";
-import { findSession, lockSession } from "../../src/storage/session.ts";
+import { expireSessions } from "../../src/engine/storage/expire.ts";
+import { insertRun } from "../../src/engine/storage/run-start.ts";
+import { findSession, lockSession } from "../../src/engine/storage/session.ts";
+import { newUuid } from "../../src/platform/base/ids.ts";
+import type { Db } from "../../src/platform/database/database.ts";
 import { addRun, addSession, input, openStore } from "../runlog/store.ts";
 
 const client = "shared/test";

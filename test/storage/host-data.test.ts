@@ -2,23 +2,23 @@
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { lowestUuid, newUuid } from "../../src/base/ids.ts";
-import { Hub } from "../../src/runlog/hub.ts";
-import { conversationKey } from "../../src/runners/scope.ts";
-import { purgeSession } from "../../src/sessions/purge.ts";
-import { claimArtifact, deleteExpiredArtifacts, putArtifact } from "../../src/storage/artifact.ts";
-import { deleteAuditEntries, insertAuditEntry } from "../../src/storage/audit-entry.ts";
-import type { Db } from "../../src/storage/database.ts";
-import { eraseContents } from "../../src/storage/erase.ts";
-import { insertRemoteRun } from "../../src/storage/remote-run.ts";
+import { Hub } from "../../src/engine/log/hub.ts";
+import { purgeSession } from "../../src/engine/sessions/purge.ts";
+import { eraseContents } from "../../src/engine/storage/erase.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { lowestUuid, newUuid } from "../../src/platform/base/ids.ts";
+import type { Db } from "../../src/platform/database/database.ts";
+import { deleteOldForwardedReports, deleteUnseenWorkerSessions } from "../../src/platform/database/sweep.ts";
+import { conversationKey } from "../../src/protocols/langbot/runners/scope.ts";
+import { claimArtifact, deleteExpiredArtifacts, putArtifact } from "../../src/protocols/langbot/storage/artifact.ts";
+import { deleteAuditEntries, insertAuditEntry } from "../../src/protocols/langbot/storage/audit-entry.ts";
+import { insertRemoteRun } from "../../src/protocols/langbot/storage/remote-run.ts";
 import {
   beginStorageVersion,
   deleteStalePieces,
   finishStorageValue,
   insertStoragePiece,
-} from "../../src/storage/storage-value.ts";
-import { deleteOldForwardedReports, deleteUnseenWorkerSessions } from "../../src/storage/sweep.ts";
+} from "../../src/protocols/langbot/storage/storage-value.ts";
 import { addEvent, addHistory } from "../host/stage.ts";
 import { addRun, LocalWakeup, openStore } from "../runlog/store.ts";
 

@@ -2,9 +2,13 @@
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { lowestUuid, newUuid } from "../../src/base/ids.ts";
-import type { Db } from "../../src/storage/database.ts";
-import { countUnpartitionedResults, createPartitions, dropPartitionsBefore } from "../../src/storage/partition.ts";
+import { lowestUuid, newUuid } from "../../src/platform/base/ids.ts";
+import type { Db } from "../../src/platform/database/database.ts";
+import {
+  countUnpartitionedResults,
+  createPartitions,
+  dropPartitionsBefore,
+} from "../../src/platform/database/partition.ts";
 import { openStore, plant } from "../runlog/store.ts";
 
 const dayMs = 86_400_000;

@@ -3,13 +3,13 @@
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { newUuid } from "../../src/base/ids.ts";
-import { settleCallback, takeDueCallbacks } from "../../src/storage/callback.ts";
-import type { Db } from "../../src/storage/database.ts";
-import { listCancelRequests, wakeDueRuns } from "../../src/storage/run.ts";
-import { findSession, listSessions, lockSession } from "../../src/storage/session.ts";
-import { listTrustEvents } from "../../src/storage/trust-event.ts";
-import { findTrustedKey, listTrustedKeys } from "../../src/storage/trusted-key.ts";
+import { settleCallback, takeDueCallbacks } from "../../src/engine/storage/callback.ts";
+import { listCancelRequests, wakeDueRuns } from "../../src/engine/storage/run.ts";
+import { findSession, listSessions, lockSession } from "../../src/engine/storage/session.ts";
+import { newUuid } from "../../src/platform/base/ids.ts";
+import type { Db } from "../../src/platform/database/database.ts";
+import { listTrustEvents } from "../../src/protocols/jobspec/storage/trust-event.ts";
+import { findTrustedKey, listTrustedKeys } from "../../src/protocols/jobspec/storage/trusted-key.ts";
 import { addRun, openStore } from "../runlog/store.ts";
 
 /** The sixth time a connection is asked, it keeps the plan. */

@@ -4,12 +4,12 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
-import { Hub } from "../../src/runlog/hub.ts";
-import { decodeResult, LogEntry } from "../../src/runlog/result.ts";
-import { purgeSession } from "../../src/sessions/purge.ts";
-import type { Db } from "../../src/storage/database.ts";
-import { findRun } from "../../src/storage/run.ts";
-import { insertResults } from "../../src/storage/run-result.ts";
+import { Hub } from "../../src/engine/log/hub.ts";
+import { decodeResult, LogEntry } from "../../src/engine/log/result.ts";
+import { purgeSession } from "../../src/engine/sessions/purge.ts";
+import { findRun } from "../../src/engine/storage/run.ts";
+import { insertResults } from "../../src/engine/storage/run-result.ts";
+import type { Db } from "../../src/platform/database/database.ts";
 import { addRun, connect, LocalWakeup, openStore } from "../runlog/store.ts";
 
 const client = "shared/test";

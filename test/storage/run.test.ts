@@ -1,7 +1,7 @@
 // Run rows: letting go of runs, and waking those that wait.
 
 import { expect, test } from "vitest";
-import { disownRuns, findRun, wakeDueRuns } from "../../src/storage/run.ts";
+import { disownRuns, findRun, wakeDueRuns } from "../../src/engine/storage/run.ts";
 import { addReplica, addRun, openStore } from "../runlog/store.ts";
 
 test("a replica lets go of its old runs that it does not work on, and of no others", async () => {

@@ -2,8 +2,8 @@
 
 import { readFileSync } from "node:fs";
 import { expect, inject, onTestFinished, test } from "vitest";
-import { openConnections } from "../../src/storage/database.ts";
-import { migrate } from "../../src/storage/migrate.ts";
+import { openConnections } from "../../src/platform/database/database.ts";
+import { migrate } from "../../src/platform/database/migrate.ts";
 import { createDatabase, databaseUrl, dropDatabase, query, testDatabase } from "../harness/database.ts";
 
 interface Column {
@@ -14,7 +14,7 @@ interface Column {
 
 /** Reads the interfaces of schema.ts as text: types are gone when the code runs. */
 function declaredColumns(): Column[] {
-  const source = readFileSync(new URL("../../src/storage/schema.ts", import.meta.url), "utf8");
+  const source = readFileSync(new URL("../../src/platform/database/schema.ts", import.meta.url), "utf8");
   const list = /export interface Schema \{([^}]*)\}/.exec(source)?.[1] ?? "";
   return [...list.matchAll(/(\w+): (\w+);/g)].flatMap(([, table = "", type = ""]) => {
     const body = new RegExp(`export interface ${type} \\{([^}]*)\\}`).exec(source)?.[1] ?? "";

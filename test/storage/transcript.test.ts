@@ -2,9 +2,9 @@
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { newUuid } from "../../src/base/ids.ts";
-import type { Db } from "../../src/storage/database.ts";
-import { deleteTranscript, readTranscript } from "../../src/storage/transcript.ts";
+import { deleteTranscript, readTranscript } from "../../src/engine/storage/transcript.ts";
+import { newUuid } from "../../src/platform/base/ids.ts";
+import type { Db } from "../../src/platform/database/database.ts";
 import { addSession, openStore } from "../runlog/store.ts";
 
 const messagesOfLongSession = 10_000;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { readBuildCommit } from "../../src/telemetry/build-commit.ts";
+import { readBuildCommit } from "../../src/platform/telemetry/build-commit.ts";
 
 test("the file names the commit; without one, or with something else in it, the commit is unknown", async () => {
   const folder = await mkdtemp(join(tmpdir(), "runnel-commit-"));

@@ -2,8 +2,8 @@
 
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
-import { PostgresWakeup } from "../../src/runlog/postgres-wakeup.ts";
-import { openConnections } from "../../src/storage/database.ts";
+import { PostgresWakeup } from "../../src/engine/log/postgres-wakeup.ts";
+import { openConnections } from "../../src/platform/database/database.ts";
 import { query, testDatabase } from "../harness/database.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";

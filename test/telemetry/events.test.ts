@@ -3,8 +3,8 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { CreateApiKeyResponseSchema } from "#gen/runnel/v1/auth_service_pb.js";
-import { catalogue, createEvents, type EventListeners } from "../../src/telemetry/events.ts";
-import type { LogLevel } from "../../src/telemetry/logger.ts";
+import { catalogue, createEvents, type EventListeners } from "../../src/platform/telemetry/events.ts";
+import type { LogLevel } from "../../src/platform/telemetry/logger.ts";
 import { openTestLog } from "./test-log.ts";
 
 function openEvents(level: LogLevel = "debug", listeners: EventListeners = {}) {

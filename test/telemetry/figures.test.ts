@@ -1,8 +1,8 @@
 // The figures by themselves: what events make of them, and that no word of a stranger becomes a label for ever.
 
 import { expect, test } from "vitest";
-import { createEvents, type Events } from "../../src/telemetry/events.ts";
-import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
+import { createEvents, type Events } from "../../src/platform/telemetry/events.ts";
+import { createMetrics, type Metrics } from "../../src/platform/telemetry/metrics.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
 import { type MetricsText, parseMetrics } from "./read-metrics.ts";
 import { openTestLog } from "./test-log.ts";

@@ -1,15 +1,15 @@
 // What the log tells of itself: results by type, batches, how runs ended, how soon readers had what was written.
 
 import { expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { Follower } from "../../src/runlog/follower.ts";
-import { Hub } from "../../src/runlog/hub.ts";
-import { ResultLog } from "../../src/runlog/log.ts";
-import { encodeResult, type LogEntry } from "../../src/runlog/result.ts";
-import { Dispatcher } from "../../src/runs/dispatch.ts";
-import { Lease } from "../../src/runs/lease.ts";
-import { insertResults } from "../../src/storage/run-result.ts";
-import type { EventFields } from "../../src/telemetry/events.ts";
+import { Follower } from "../../src/engine/log/follower.ts";
+import { Hub } from "../../src/engine/log/hub.ts";
+import { ResultLog } from "../../src/engine/log/log.ts";
+import { encodeResult, type LogEntry } from "../../src/engine/log/result.ts";
+import { Dispatcher } from "../../src/engine/runs/dispatch.ts";
+import { Lease } from "../../src/engine/runs/lease.ts";
+import { insertResults } from "../../src/engine/storage/run-result.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import type { EventFields } from "../../src/platform/telemetry/events.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
 import {

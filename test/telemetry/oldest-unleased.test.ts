@@ -1,8 +1,8 @@
 // How long the run that waits longest has had no owner, as the database tells it.
 
 import { expect, test } from "vitest";
-import type { Db } from "../../src/storage/database.ts";
-import { finishRun, oldestUnleasedMs } from "../../src/storage/run.ts";
+import { finishRun, oldestUnleasedMs } from "../../src/engine/storage/run.ts";
+import type { Db } from "../../src/platform/database/database.ts";
 import { addReplica, addRun, openStore } from "../runlog/store.ts";
 
 const minuteMs = 60_000;

@@ -3,9 +3,9 @@
 
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { keys } from "../../src/config/keys.ts";
-import { catalogue } from "../../src/telemetry/events.ts";
-import { createMetrics } from "../../src/telemetry/metrics.ts";
+import { keys } from "../../src/platform/config/keys.ts";
+import { catalogue } from "../../src/platform/telemetry/events.ts";
+import { createMetrics } from "../../src/platform/telemetry/metrics.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 
 const page = await readFile(new URL("../../docs/operations/README.md", import.meta.url), "utf8");

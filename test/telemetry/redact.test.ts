@@ -5,7 +5,7 @@ import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
 import { CreateApiKeyResponseSchema, CreateStreamTicketResponseSchema } from "#gen/runnel/v1/auth_service_pb.js";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
-import { redactMessage } from "../../src/telemetry/redact.ts";
+import { redactMessage } from "../../src/platform/telemetry/redact.ts";
 
 test("keys and tickets are hidden, and what stands beside them is not", () => {
   const key = create(CreateApiKeyResponseSchema, { key: "rk_shown-once", apiKey: { displayName: "laptop" } });

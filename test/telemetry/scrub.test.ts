@@ -3,8 +3,8 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createEvents } from "../../src/telemetry/events.ts";
-import { createScrubber } from "../../src/telemetry/scrub.ts";
+import { createEvents } from "../../src/platform/telemetry/events.ts";
+import { createScrubber } from "../../src/platform/telemetry/scrub.ts";
 import { openTestLog } from "./test-log.ts";
 
 const secret = "canary-of-the-log-0001";

@@ -1,6 +1,6 @@
 // A log that a test can read.
 
-import { createLogger, type Logger, type LogLevel } from "../../src/telemetry/logger.ts";
+import { createLogger, type Logger, type LogLevel } from "../../src/platform/telemetry/logger.ts";
 
 export interface TestLog {
   readonly logger: Logger;

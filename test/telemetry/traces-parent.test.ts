@@ -2,7 +2,12 @@
 
 import { createContextValues } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { parseTraceParent, printTraceParent, setTraceParent, traceParentOf } from "../../src/base/trace-parent.ts";
+import {
+  parseTraceParent,
+  printTraceParent,
+  setTraceParent,
+  traceParentOf,
+} from "../../src/platform/base/trace-parent.ts";
 
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
 const spanId = "00f067aa0ba902b7";

@@ -5,9 +5,15 @@ import { createHash } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { Fault } from "../../src/base/fault.ts";
-import { noRunSpan, noTraces, openTraces, type RunSpanFields, type Traces } from "../../src/telemetry/traces.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { Fault } from "../../src/platform/base/fault.ts";
+import {
+  noRunSpan,
+  noTraces,
+  openTraces,
+  type RunSpanFields,
+  type Traces,
+} from "../../src/platform/telemetry/traces.ts";
 import { type CollectedSpan, type Collector, openCollector } from "../fakes/otlp-collector.ts";
 import { createManualClock, type ManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";

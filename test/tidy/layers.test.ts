@@ -15,7 +15,7 @@ beforeAll(async () => {
 test("the checks see files, and imports between layers", () => {
   const imports = files.flatMap((file) => file.imports.map(({ specifier }) => importedLayer(file.path, specifier)));
   expect(files.length).toBeGreaterThan(0);
-  expect(imports.filter((layer) => layer === "base").length).toBeGreaterThan(0);
+  expect(imports.filter((layer) => layer === "platform/base").length).toBeGreaterThan(0);
 });
 
 test("no file in src breaks a rule", () => {

@@ -3,31 +3,40 @@
 
 import { posix } from "node:path";
 
-/** A folder may import the rows above its own; folders in one row do not know each other. */
+/**
+ * Every folder with files of its own, by row. A folder may import the rows above its own; folders in one row do not import each
+ * other. A name that ends in `/*` is a row of siblings: each folder in it is one component, and siblings do not import each other.
+ */
 export const layers: readonly (readonly string[])[] = [
   ["gen"],
-  ["base"],
-  ["config", "telemetry"],
-  ["storage"],
-  ["trust", "egress", "chain", "jobspec", "receipts"],
-  ["runlog", "models", "tools"],
-  ["sessions"],
-  ["runners"],
-  ["runs"],
-  ["jobs", "callbacks", "exchanges", "host", "forum", "decisions"],
-  ["drivers"],
-  ["services"],
-  ["gateways", "server"],
+  ["platform/base"],
+  ["platform/config", "platform/telemetry"],
+  ["platform/database"],
+  ["platform/auth", "platform/egress"],
+  ["engine/storage", "engine/hash-chain"],
+  ["engine/log"],
+  ["engine/receipts", "engine/sessions"],
+  ["engine/runs"],
+  ["engine/callbacks"],
+  ["agent/models", "agent/tools"],
+  ["agent/response"],
+  ["agent/loop"],
+  ["api"],
+  ["protocols/*"],
+  ["surfaces/*"],
   ["app"],
   ["cli"],
   ["main"],
 ];
 
-/** Narrower than their row: both speak to the service through its contract only. */
-const contractOnly: readonly string[] = ["gateways", "cli"];
-const contractLayers: readonly string[] = ["gen", "base"];
+/** Narrower than their row: surfaces are made from descriptors, and commands call the service as clients do. */
+const narrow: readonly (readonly [source: string, targets: readonly string[]])[] = [
+  ["surfaces/http", ["gen", "platform/"]],
+  ["surfaces/", ["gen", "platform/base", "surfaces/"]],
+  ["cli", ["gen", "platform/base"]],
+];
 
-/** The commands that start the server instead of calling one, and those that look at the ground that it stands on. */
+/** The commands that start the server instead of calling one, and those that inspect its host and its database. */
 const serverStarters: readonly string[] = [
   "cli/serve.ts",
   "cli/log-lines.ts",
@@ -39,26 +48,26 @@ const serverStarters: readonly string[] = [
   "cli/exchange/local-service.ts",
 ];
 
-/** The commands that make, write and check what is signed, and what of src/ each of them does it with. */
-const offlineCommands: Readonly<Record<string, readonly string[]>> = {
-  jobspec: [
-    "cli/key-pairs.ts",
-    "cli/sign.ts",
-    "cli/signing-files.ts",
-    "cli/verify/job-spec.ts",
-    "cli/verify/receipt-file.ts",
+/** The commands that make, write and check what is signed, without a server, and the code they share with it. */
+const offlineCommands: readonly (readonly [targets: readonly string[], files: readonly string[]])[] = [
+  [
+    ["protocols/jobspec"],
+    ["cli/key-pairs.ts", "cli/sign.ts", "cli/signing-files.ts", "cli/verify/job-spec.ts", "cli/verify/receipt-file.ts"],
   ],
-  receipts: ["cli/receipt.ts", "cli/verify/receipt.ts", "cli/verify/receipt-finding.ts"],
-};
+  [
+    ["engine/receipts", "engine/hash-chain"],
+    ["cli/receipt.ts", "cli/verify/receipt.ts", "cli/verify/receipt-finding.ts"],
+  ],
+];
 
-/** The layer of a file in src/: its first folder, or the name of a file that lies in src/ itself. */
+/** The layer of a file in src/: its row's folder, or the name of a file that is directly in src/. */
 export function layerOf(path: string): string {
-  const [first = ""] = path.split("/");
-  return first.replace(/\.ts$/, "");
+  const [first = "", second = ""] = path.replace(/\.ts$/, "").split("/");
+  return layers.some((row) => row.some((name) => name.startsWith(`${first}/`))) ? `${first}/${second}` : first;
 }
 
 export function isKnownLayer(layer: string): boolean {
-  return layers.some((row) => row.includes(layer));
+  return rowOf(layer) !== -1;
 }
 
 /** The layer that an import of `path` points to; undefined for packages and for Node itself. */
@@ -78,15 +87,20 @@ export function refuseImport(path: string, target: string): string | undefined {
   if (source === target) {
     return undefined;
   }
-  const worksOffline = isOneOf(path, offlineCommands[target] ?? []);
-  const isFree = isOneOf(path, serverStarters) || worksOffline;
-  if (contractOnly.includes(source) && !isFree && !contractLayers.includes(target)) {
-    return `${source} may import ${contractLayers.join(" and ")} only, not ${target}`;
+  const [, targets = undefined] = narrow.find(([prefix]) => source.startsWith(prefix)) ?? [];
+  if (targets !== undefined && !targets.some((each) => target.startsWith(each)) && !isFree(path, target)) {
+    return `${source} may import ${targets.join(", ")} only, not ${target}`;
   }
-  if (heightOf(target) >= heightOf(source)) {
-    return `${source} may not import ${target}: imports go down the layers`;
-  }
-  return undefined;
+  const isDown = rowOf(target) < rowOf(source) && isKnownLayer(target);
+  const isSibling = source.startsWith("surfaces/") && target.startsWith("surfaces/");
+  return isDown || isSibling ? undefined : `${source} may not import ${target}: imports go down the layers`;
+}
+
+function isFree(path: string, target: string): boolean {
+  return (
+    isOneOf(path, serverStarters) ||
+    offlineCommands.some(([targets, files]) => targets.includes(target) && isOneOf(path, files))
+  );
 }
 
 /** A name that ends in / stands for everything in that folder. */
@@ -94,8 +108,8 @@ function isOneOf(path: string, names: readonly string[]): boolean {
   return names.some((each) => path === each || (each.endsWith("/") && path.startsWith(each)));
 }
 
-/** An unknown layer, and a path that leaves src/, count as above everything. */
-function heightOf(layer: string): number {
-  const height = layers.findIndex((row) => row.includes(layer));
-  return height === -1 ? layers.length : height;
+/** -1 for an unknown layer, and for a path that leaves src/. */
+function rowOf(layer: string): number {
+  const siblings = layer.replace(/\/.*$/, "/*");
+  return layers.findIndex((row) => row.includes(layer) || row.includes(siblings));
 }

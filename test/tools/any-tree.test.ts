@@ -6,9 +6,9 @@ import { join } from "node:path";
 import fc from "fast-check";
 import picomatch from "picomatch";
 import { expect, test } from "vitest";
-import { builtinTools } from "../../src/tools/builtin.ts";
-import { glob } from "../../src/tools/glob.ts";
-import { grep } from "../../src/tools/grep.ts";
+import { builtinTools } from "../../src/agent/tools/builtin.ts";
+import { glob } from "../../src/agent/tools/glob.ts";
+import { grep } from "../../src/agent/tools/grep.ts";
 import { Area } from "./area.ts";
 
 type Step =

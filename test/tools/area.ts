@@ -13,9 +13,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { isRoot } from "../../src/base/owner.ts";
-import { sessionOwner } from "../../src/tools/session-owner.ts";
-import type { Tool, ToolContext, ToolOutcome } from "../../src/tools/tool.ts";
+import { sessionOwner } from "../../src/agent/tools/session-owner.ts";
+import type { Tool, ToolContext, ToolOutcome } from "../../src/agent/tools/tool.ts";
+import { isRoot } from "../../src/platform/base/owner.ts";
 
 export class Area implements Disposable {
   readonly base: string = realpathSync(mkdtempSync(join(tmpdir(), "runnel-tools-")));

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { Fault } from "../../src/base/fault.ts";
-import { builtinToolNames, builtinTools, createSelectBuiltin } from "../../src/tools/builtin.ts";
+import { builtinToolNames, builtinTools, createSelectBuiltin } from "../../src/agent/tools/builtin.ts";
+import { Fault } from "../../src/platform/base/fault.ts";
 
 const selectTools = createSelectBuiltin([{ name: "bash", why: "there is no jail (no bwrap): install it" }]);
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Clock } from "../../src/base/clock.ts";
-import { callTimeoutMs, runCall, unknownTool } from "../../src/tools/call.ts";
-import type { Tool, ToolContext, ToolOutcome } from "../../src/tools/tool.ts";
+import { callTimeoutMs, runCall, unknownTool } from "../../src/agent/tools/call.ts";
+import type { Tool, ToolContext, ToolOutcome } from "../../src/agent/tools/tool.ts";
+import type { Clock } from "../../src/platform/base/clock.ts";
 import { nowhere } from "./place.ts";
 
 /** Time that moves only when a test says so. */

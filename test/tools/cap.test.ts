@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CappedText, capContent, contentBytesMax } from "../../src/tools/cap.ts";
+import { CappedText, capContent, contentBytesMax } from "../../src/agent/tools/cap.ts";
 
 describe("successful content", () => {
   test("of exactly the cap stays as it is", () => {

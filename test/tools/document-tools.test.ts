@@ -1,11 +1,11 @@
 // The built-in tools as the tables of the Agent Runner document have them.
 
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { createBash } from "../../src/tools/bash/bash.ts";
-import { createCommands } from "../../src/tools/bash/commands.ts";
-import { builtinToolNames, builtinTools } from "../../src/tools/builtin.ts";
-import type { Tool } from "../../src/tools/tool.ts";
+import { createBash } from "../../src/agent/tools/bash/bash.ts";
+import { createCommands } from "../../src/agent/tools/bash/commands.ts";
+import { builtinToolNames, builtinTools } from "../../src/agent/tools/builtin.ts";
+import type { Tool } from "../../src/agent/tools/tool.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
 import { Area } from "./area.ts";
 
 /** Of each tool its parameters in order, with their types; those with a star are required. */

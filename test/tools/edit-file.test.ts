@@ -11,9 +11,9 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { editFile } from "../../src/tools/edit-file.ts";
-import { countOccurrences, replaceOccurrences } from "../../src/tools/occurrences.ts";
-import type { ToolOutcome } from "../../src/tools/tool.ts";
+import { editFile } from "../../src/agent/tools/edit-file.ts";
+import { countOccurrences, replaceOccurrences } from "../../src/agent/tools/occurrences.ts";
+import type { ToolOutcome } from "../../src/agent/tools/tool.ts";
 import { Area } from "./area.ts";
 
 let area: Area;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import picomatch from "picomatch";
 import { describe, expect, test } from "vitest";
-import { compileGlob, globDepth, leadsUp, splitGlob } from "../../src/tools/search/glob-pattern.ts";
+import { compileGlob, globDepth, leadsUp, splitGlob } from "../../src/agent/tools/search/glob-pattern.ts";
 
 describe("a pattern", () => {
   test.each([

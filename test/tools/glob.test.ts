@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { glob } from "../../src/tools/glob.ts";
+import { glob } from "../../src/agent/tools/glob.ts";
 import { Area } from "./area.ts";
 
 let area: Area;

@@ -5,8 +5,8 @@ import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import { RE2JS } from "re2js";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { grep } from "../../src/tools/grep.ts";
-import type { ToolOutcome } from "../../src/tools/tool.ts";
+import { grep } from "../../src/agent/tools/grep.ts";
+import type { ToolOutcome } from "../../src/agent/tools/tool.ts";
 import { Area } from "./area.ts";
 import { placeAt } from "./place.ts";
 

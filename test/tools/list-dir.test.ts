@@ -1,7 +1,7 @@
 import { mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { listDir } from "../../src/tools/list-dir.ts";
+import { listDir } from "../../src/agent/tools/list-dir.ts";
 import { Area } from "./area.ts";
 
 let area: Area;

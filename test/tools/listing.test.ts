@@ -4,10 +4,10 @@ import { execFileSync } from "node:child_process";
 import { closeSync, linkSync, mkdirSync, openSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { listFiles } from "../../src/tools/search/list-files.ts";
-import type { FileListing } from "../../src/tools/search/request.ts";
-import { search } from "../../src/tools/search/threads.ts";
+import { listFiles } from "../../src/agent/tools/search/list-files.ts";
+import type { FileListing } from "../../src/agent/tools/search/request.ts";
+import { search } from "../../src/agent/tools/search/threads.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
 import { Area } from "./area.ts";
 
 let area: Area;

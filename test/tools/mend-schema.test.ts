@@ -2,7 +2,7 @@
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { readSchema } from "../../src/tools/schema.ts";
+import { readSchema } from "../../src/agent/tools/schema.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { builtinTools } from "../../src/tools/builtin.ts";
+import { builtinTools } from "../../src/agent/tools/builtin.ts";
 import { Area } from "./area.ts";
 
 interface SetupStep {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { printArguments } from "../../src/tools/print-arguments.ts";
+import { printArguments } from "../../src/agent/tools/print-arguments.ts";
 
 test("keys are sorted on every level, and nothing in a text can end a script", () => {
   const args = JSON.parse('{"b":[{"z":1,"a":null}],"a":"<&>\\u2028","__proto__":{"x":1},"10":1,"2":2}');

@@ -3,8 +3,8 @@
 
 import { closeSync, openSync, readdirSync } from "node:fs";
 import { expect, test } from "vitest";
-import { builtinTools } from "../../src/tools/builtin.ts";
-import { visitFiles } from "../../src/tools/search/tree.ts";
+import { builtinTools } from "../../src/agent/tools/builtin.ts";
+import { visitFiles } from "../../src/agent/tools/search/tree.ts";
 import { placeAt } from "./place.ts";
 
 const places = [

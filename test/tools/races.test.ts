@@ -4,14 +4,14 @@
 import { readdirSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { builtinTools } from "../../src/tools/builtin.ts";
-import { editFile } from "../../src/tools/edit-file.ts";
-import { glob } from "../../src/tools/glob.ts";
-import { grep } from "../../src/tools/grep.ts";
-import { replaceFile } from "../../src/tools/replace-file.ts";
-import type { ToolOutcome } from "../../src/tools/tool.ts";
-import { FilePlace, openPlace } from "../../src/tools/walk.ts";
-import { writeFile } from "../../src/tools/write-file.ts";
+import { builtinTools } from "../../src/agent/tools/builtin.ts";
+import { editFile } from "../../src/agent/tools/edit-file.ts";
+import { glob } from "../../src/agent/tools/glob.ts";
+import { grep } from "../../src/agent/tools/grep.ts";
+import { replaceFile } from "../../src/agent/tools/replace-file.ts";
+import type { ToolOutcome } from "../../src/agent/tools/tool.ts";
+import { FilePlace, openPlace } from "../../src/agent/tools/walk.ts";
+import { writeFile } from "../../src/agent/tools/write-file.ts";
 import { Area } from "./area.ts";
 import { startSwapping } from "./swapping.ts";
 

@@ -1,7 +1,7 @@
 import { appendFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readFile } from "../../src/tools/read-file.ts";
+import { readFile } from "../../src/agent/tools/read-file.ts";
 import { Area } from "./area.ts";
 
 let area: Area;

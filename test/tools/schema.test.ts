@@ -2,7 +2,7 @@
 // `mend-schema.test.ts`.
 
 import { describe, expect, test } from "vitest";
-import { type ArgumentsSchema, checkedBytesMax, readSchema } from "../../src/tools/schema.ts";
+import { type ArgumentsSchema, checkedBytesMax, readSchema } from "../../src/agent/tools/schema.ts";
 
 const timeoutMs = 20_000;
 

@@ -4,10 +4,10 @@ import { linkSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from "no
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { listDir } from "../../src/tools/list-dir.ts";
-import { readFile } from "../../src/tools/read-file.ts";
-import type { ToolOutcome } from "../../src/tools/tool.ts";
-import { openInside } from "../../src/tools/walk.ts";
+import { listDir } from "../../src/agent/tools/list-dir.ts";
+import { readFile } from "../../src/agent/tools/read-file.ts";
+import type { ToolOutcome } from "../../src/agent/tools/tool.ts";
+import { openInside } from "../../src/agent/tools/walk.ts";
 import { Area } from "./area.ts";
 import { nowhere, placeAt } from "./place.ts";
 import { startSwapping } from "./swapping.ts";

@@ -16,8 +16,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ToolOutcome } from "../../src/tools/tool.ts";
-import { writeFile } from "../../src/tools/write-file.ts";
+import type { ToolOutcome } from "../../src/agent/tools/tool.ts";
+import { writeFile } from "../../src/agent/tools/write-file.ts";
 import { Area } from "./area.ts";
 import { placeAt } from "./place.ts";
 
@@ -201,7 +201,7 @@ test("what fails while it is written leaves the old content and nothing else", a
 test("what the system refuses in the middle leaves the old content and nothing else, and is told", () => {
   const path = area.write("f", "old");
   const program = `
-    import { writeFile } from ${JSON.stringify(join(import.meta.dirname, "../../src/tools/write-file.ts"))};
+    import { writeFile } from ${JSON.stringify(join(import.meta.dirname, "../../src/agent/tools/write-file.ts"))};
     process.on("SIGXFSZ", () => {});
     const workDir = process.argv[1];
     const context = { workDir, realPath: workDir, hidden: [], sessionId: "s1", signal: new AbortController().signal };

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Cursors } from "../../src/trust/cursor.ts";
+import { Cursors } from "../../src/platform/auth/cursor.ts";
 
 const cursors = new Cursors(randomBytes(32));
 const scope = ["runs", "shared/a", "session"];

@@ -1,8 +1,8 @@
 // What the doctor looks with and what it finds. A check looks and changes nothing.
 
-import type { Clock } from "../../base/clock.ts";
-import type { Config } from "../../config/keys.ts";
-import type { Resolution } from "../../config/resolve.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import type { Config } from "../../platform/config/keys.ts";
+import type { Resolution } from "../../platform/config/resolve.ts";
 
 export type FindingOutcome = "ok" | "warn" | "fail";
 

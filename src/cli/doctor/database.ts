@@ -1,7 +1,7 @@
 // The database: whether it is there, new enough and safe, whether its schema fits this version, and whether its clock and
 // its connections fit this machine.
 
-import { type DatabaseFacts, probeDatabase, probeEmbedded, type ServerFacts } from "../../storage/probe.ts";
+import { type DatabaseFacts, probeDatabase, probeEmbedded, type ServerFacts } from "../../platform/database/probe.ts";
 import { type Finding, fail, type Ground, ok, warn, why } from "./check.ts";
 
 const oldestMajor = 15;

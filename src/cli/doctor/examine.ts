@@ -1,7 +1,7 @@
 // Goes through all checks. One that breaks is a finding itself, and the others go on. No secret of the settings leaves
 // here, whatever a check or an error says.
 
-import { keys } from "../../config/keys.ts";
+import { keys } from "../../platform/config/keys.ts";
 import { type Check, type Finding, fail, type Ground, why } from "./check.ts";
 import { checkCredentials } from "./credentials.ts";
 import { checkDatabase } from "./database.ts";

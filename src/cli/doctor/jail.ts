@@ -1,12 +1,12 @@
 // Whether commands of bash can be confined: found out by confining one, with the rights that the doctor has.
 
 import { existsSync, readFileSync } from "node:fs";
+import { findBubblewrap } from "../../agent/tools/bash/find-bubblewrap.ts";
+import { processesMax } from "../../agent/tools/bash/limits.ts";
+import { openPidsGroup } from "../../agent/tools/bash/pids-group.ts";
+import { sessionOwner } from "../../agent/tools/session-owner.ts";
 import { workRootOf } from "../../app/open-work-dirs.ts";
-import { findClosedFolder, isRoot } from "../../base/owner.ts";
-import { findBubblewrap } from "../../tools/bash/find-bubblewrap.ts";
-import { processesMax } from "../../tools/bash/limits.ts";
-import { openPidsGroup } from "../../tools/bash/pids-group.ts";
-import { sessionOwner } from "../../tools/session-owner.ts";
+import { findClosedFolder, isRoot } from "../../platform/base/owner.ts";
 import { type Finding, type Ground, ok, warn } from "./check.ts";
 
 export async function checkJail({ config, clock }: Ground): Promise<Finding[]> {

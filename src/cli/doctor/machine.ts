@@ -4,8 +4,8 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { workRootOf } from "../../app/open-work-dirs.ts";
-import type { Config } from "../../config/keys.ts";
-import { probeEmbedded } from "../../storage/probe.ts";
+import type { Config } from "../../platform/config/keys.ts";
+import { probeEmbedded } from "../../platform/database/probe.ts";
 import { type Finding, fail, type Ground, ok, warn, why } from "./check.ts";
 
 const oldestNode = 24;

@@ -6,7 +6,7 @@ import { get } from "node:http";
 import { connect as connectH2 } from "node:http2";
 import { get as getTls } from "node:https";
 import { createServer } from "node:net";
-import type { Config } from "../../config/keys.ts";
+import type { Config } from "../../platform/config/keys.ts";
 import { type Finding, fail, type Ground, ok, warn, why } from "./check.ts";
 
 const answerTimeoutMs = 2_000;

@@ -9,7 +9,7 @@ import {
   isCompatibleConfigured,
   isGeminiConfigured,
   isOpenAiConfigured,
-} from "../../config/keys.ts";
+} from "../../platform/config/keys.ts";
 import { type Finding, fail, type Ground, ok, warn, why } from "./check.ts";
 
 const reachTimeoutMs = 5_000;

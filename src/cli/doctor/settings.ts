@@ -1,7 +1,7 @@
 // The settings: what is wrong with them, and what `serve` would miss.
 
-import { checkRequirements } from "../../config/requirements.ts";
-import { findKeyProblems } from "../../jobs/configured-keys.ts";
+import { checkRequirements } from "../../platform/config/requirements.ts";
+import { findKeyProblems } from "../../protocols/jobspec/jobs/configured-keys.ts";
 import { type Finding, fail, type Ground, ok, warn } from "./check.ts";
 
 export function checkSettings({ resolution }: Ground): Finding[] {

@@ -1,7 +1,7 @@
 // The TLS files: readable, belonging together, and good for a while.
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readTlsFiles, type TlsFiles } from "../../config/tls-files.ts";
+import { readTlsFiles, type TlsFiles } from "../../platform/config/tls-files.ts";
 import { type Finding, fail, type Ground, ok, warn, why } from "./check.ts";
 
 const dayMs = 86_400_000;

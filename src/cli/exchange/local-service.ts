@@ -2,11 +2,11 @@
 // of the exchange's. Another command in another terminal has a service of its own and shares the database.
 
 import { join } from "node:path";
-import { type AppOptions, openApp } from "../../app.ts";
-import { newNonce } from "../../base/ids.ts";
-import type { Config } from "../../config/keys.ts";
-import { readConfig } from "../../config/load.ts";
-import { createLogger } from "../../telemetry/logger.ts";
+import { type AppOptions, openApp } from "../../app/app.ts";
+import { newNonce } from "../../platform/base/ids.ts";
+import type { Config } from "../../platform/config/keys.ts";
+import { readConfig } from "../../platform/config/load.ts";
+import { createLogger } from "../../platform/telemetry/logger.ts";
 import { linesForPrograms } from "../log-lines.ts";
 
 export interface LocalService extends AsyncDisposable {

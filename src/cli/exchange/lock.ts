@@ -2,8 +2,8 @@
 // that submits beside them waits for its turn.
 
 import { join } from "node:path";
-import { systemClock } from "../../base/clock.ts";
-import { type Lock, readHolder, tryLock } from "../../base/process-lock.ts";
+import { systemClock } from "../../platform/base/clock.ts";
+import { type Lock, readHolder, tryLock } from "../../platform/base/process-lock.ts";
 import type { Output } from "../output.ts";
 import type { Folders } from "./folders.ts";
 

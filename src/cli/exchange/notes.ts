@@ -9,7 +9,7 @@
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { hasErrorCode } from "../../base/error-code.ts";
+import { hasErrorCode } from "../../platform/base/error-code.ts";
 import { CommandError } from "../command-error.ts";
 import type { Folders } from "./folders.ts";
 import { putFile, removeFile } from "./whole-file.ts";

@@ -1,8 +1,8 @@
 // The log of an exchange's run, followed only to hear of what others do with it: that it waits again, or has ended.
 
 import type { RunFailed } from "#gen/runnel/v1/result_pb.js";
-import { systemClock } from "../../base/clock.ts";
-import { Interrupt } from "../../base/interrupt.ts";
+import { systemClock } from "../../platform/base/clock.ts";
+import { Interrupt } from "../../platform/base/interrupt.ts";
 import { followRun, patienceMs } from "../follow.ts";
 import type { Desk } from "./desk.ts";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fromJson } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type ExchangeSession, ExchangeSessionSchema } from "#gen/runnel/v1/exchange_pb.js";
-import { hasErrorCode } from "../../base/error-code.ts";
+import { hasErrorCode } from "../../platform/base/error-code.ts";
 import { CommandError } from "../command-error.ts";
 import { answerJson } from "../output.ts";
 import type { Folders } from "./folders.ts";

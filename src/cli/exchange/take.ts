@@ -1,7 +1,7 @@
 // One file of inbox/, from its note to its place in processed/. See notes.ts for what holds when this is cut off anywhere.
 
 import type { SubmitInboxResponse } from "#gen/runnel/v1/exchange_service_pb.js";
-import { failpoint } from "../../base/failpoint.ts";
+import { failpoint } from "../../platform/base/failpoint.ts";
 import { CommandError } from "../command-error.ts";
 import { explain } from "../failure.ts";
 import { type Desk, keepFiles, readOutbox } from "./desk.ts";

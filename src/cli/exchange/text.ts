@@ -1,6 +1,6 @@
 // The text of an answer or a task, from a file or standard input: strict UTF-8, without the mark that some editors begin with.
 
-import { decodeUtf8 } from "../../base/utf8.ts";
+import { decodeUtf8 } from "../../platform/base/utf8.ts";
 import { CommandError } from "../command-error.ts";
 import { nameOf, readInput } from "../input.ts";
 

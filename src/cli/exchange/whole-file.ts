@@ -3,7 +3,7 @@
 
 import { lstat, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { failpoint } from "../../base/failpoint.ts";
+import { failpoint } from "../../platform/base/failpoint.ts";
 import { CommandError } from "../command-error.ts";
 
 export async function putFile(path: string, text: string): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { type Command, Option } from "commander";
 import { Approval_Decision, Approval_State, Approval_StateSchema, ApprovalSchema } from "#gen/runnel/v1/approval_pb.js";
-import { enumShape } from "../../base/json/shape.ts";
+import { enumShape } from "../../platform/base/json/shape.ts";
 import { addUrlFlag, withService } from "../connect.ts";
 import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
 import { approvalColumns, approvalRow, showApproval, stateWords } from "./show.ts";

@@ -4,9 +4,9 @@
 import { create, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { parseAllDocuments } from "yaml";
-import { Fault } from "../../base/fault.ts";
-import { readMessageJson } from "../../base/json/read.ts";
-import { compactJson, JsonTextError, parseJsonText } from "../../base/json/text.ts";
+import { Fault } from "../../platform/base/fault.ts";
+import { readMessageJson } from "../../platform/base/json/read.ts";
+import { compactJson, JsonTextError, parseJsonText } from "../../platform/base/json/text.ts";
 import { CommandError } from "../command-error.ts";
 import { nameOf, readInput } from "../input.ts";
 

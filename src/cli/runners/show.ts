@@ -17,7 +17,7 @@ import {
   RunnerPermissionsSchema,
 } from "#gen/runnel/v1/runner_pb.js";
 import { type AuditEntry, ResultDispositionSchema, type ResultVerdict } from "#gen/runnel/v1/runner_service_pb.js";
-import { enumShape } from "../../base/json/shape.ts";
+import { enumShape } from "../../platform/base/json/shape.ts";
 import type { Paint } from "../output.ts";
 import { shorten } from "../show.ts";
 import { showTime } from "../table.ts";

@@ -1,14 +1,20 @@
 // A signed JobSpec: whether its signature is right, what the usual mistakes have to do with it if not, and whether its key is trusted.
 
 import { createHash } from "node:crypto";
-import { systemClock } from "../../base/clock.ts";
-import { thumbprint } from "../../base/public-key.ts";
-import { findDifference, findMistakes, type TextDifference } from "../../jobspec/diagnosis/diagnose.ts";
-import type { Mistake } from "../../jobspec/diagnosis/mistakes.ts";
-import type { JsonObject, ReadDocument, Remark } from "../../jobspec/json.ts";
-import { formOf, isSignatureRight, readSignedSpec, readVersion, type SignedSpec } from "../../jobspec/signature.ts";
-import { SpecFault } from "../../jobspec/spec-fault.ts";
-import { parseTrustList, TrustList, type TrustVerdict } from "../../jobspec/trust-list.ts";
+import { systemClock } from "../../platform/base/clock.ts";
+import { thumbprint } from "../../platform/base/public-key.ts";
+import { findDifference, findMistakes, type TextDifference } from "../../protocols/jobspec/spec/diagnosis/diagnose.ts";
+import type { Mistake } from "../../protocols/jobspec/spec/diagnosis/mistakes.ts";
+import type { JsonObject, ReadDocument, Remark } from "../../protocols/jobspec/spec/json.ts";
+import {
+  formOf,
+  isSignatureRight,
+  readSignedSpec,
+  readVersion,
+  type SignedSpec,
+} from "../../protocols/jobspec/spec/signature.ts";
+import { SpecFault } from "../../protocols/jobspec/spec/spec-fault.ts";
+import { parseTrustList, TrustList, type TrustVerdict } from "../../protocols/jobspec/spec/trust-list.ts";
 import { CommandError } from "../command-error.ts";
 import { readInput, specBytesMax } from "../input.ts";
 import type { Paint } from "../output.ts";

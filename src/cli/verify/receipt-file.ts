@@ -1,6 +1,6 @@
 // Which kind of signed thing a file holds: a receipt, as its JWS alone or as the service answers it, or else a JobSpec.
 
-import type { ReadDocument } from "../../jobspec/json.ts";
+import type { ReadDocument } from "../../protocols/jobspec/spec/json.ts";
 import { assertLength, readInput, specBytesMax } from "../input.ts";
 import { readJson } from "../signing-files.ts";
 

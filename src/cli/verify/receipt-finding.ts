@@ -1,7 +1,7 @@
 // What is found out about a receipt.
 
-import type { Statement } from "../../receipts/statement.ts";
-import type { LogVerdict } from "../../receipts/verify-log.ts";
+import type { Statement } from "../../engine/receipts/statement.ts";
+import type { LogVerdict } from "../../engine/receipts/verify-log.ts";
 
 export interface ReceiptFinding {
   readonly kind: "receipt";

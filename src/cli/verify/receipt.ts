@@ -1,10 +1,10 @@
 // A receipt: whether its signature is right, whether its key is one of the service's, and whether a log is the one that it states.
 
 import { isDeepStrictEqual } from "node:util";
-import { type SignedText, verifyText } from "../../receipts/jws.ts";
-import { ReceiptFault } from "../../receipts/receipt-fault.ts";
-import { readStatement, type Statement } from "../../receipts/statement.ts";
-import { type LogVerdict, verifyLog } from "../../receipts/verify-log.ts";
+import { type SignedText, verifyText } from "../../engine/receipts/jws.ts";
+import { ReceiptFault } from "../../engine/receipts/receipt-fault.ts";
+import { readStatement, type Statement } from "../../engine/receipts/statement.ts";
+import { type LogVerdict, verifyLog } from "../../engine/receipts/verify-log.ts";
 import { nameOf, readLines } from "../input.ts";
 import { readPublishedKeys } from "./published-keys.ts";
 import type { ReceiptFile } from "./receipt-file.ts";

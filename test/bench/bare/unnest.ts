@@ -2,9 +2,9 @@
 // anybody who waits for a row. Nothing that writes these rows can be faster.
 
 import type pg from "pg";
-import { newUuid } from "../../../src/base/ids.ts";
-import { encodeResult } from "../../../src/runlog/result.ts";
-import { byteaArray, int4Array, int8Array, uuidArray } from "../../../src/storage/binary-array.ts";
+import { encodeResult } from "../../../src/engine/log/result.ts";
+import { newUuid } from "../../../src/platform/base/ids.ts";
+import { byteaArray, int4Array, int8Array, uuidArray } from "../../../src/platform/database/binary-array.ts";
 import type { Variant } from "../bench.ts";
 import type { OpenHome } from "../ground/home.ts";
 import { measure } from "../ground/meter.ts";

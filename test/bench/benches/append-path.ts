@@ -2,20 +2,20 @@
 // rows in a bare statement.
 
 import { setTimeout as delay } from "node:timers/promises";
-import { systemClock } from "../../../src/base/clock.ts";
-import { newUuid } from "../../../src/base/ids.ts";
-import { LogChain, startOfChain } from "../../../src/receipts/chain.ts";
-import { Hub } from "../../../src/runlog/hub.ts";
-import { ResultLog } from "../../../src/runlog/log.ts";
-import { PostgresWakeup } from "../../../src/runlog/postgres-wakeup.ts";
-import type { ResultInit } from "../../../src/runlog/result.ts";
-import type { Wakeup, WakeupMessage } from "../../../src/runlog/wakeup.ts";
-import type { RunWriter } from "../../../src/runlog/writer.ts";
-import { openConnections } from "../../../src/storage/database.ts";
-import { openEmbeddedPostgres } from "../../../src/storage/embedded/open.ts";
-import { migrate } from "../../../src/storage/migrate.ts";
-import { createPartitions } from "../../../src/storage/partition.ts";
-import { insertReplica } from "../../../src/storage/replica.ts";
+import { LogChain, startOfChain } from "../../../src/engine/hash-chain/chain.ts";
+import { Hub } from "../../../src/engine/log/hub.ts";
+import { ResultLog } from "../../../src/engine/log/log.ts";
+import { PostgresWakeup } from "../../../src/engine/log/postgres-wakeup.ts";
+import type { ResultInit } from "../../../src/engine/log/result.ts";
+import type { Wakeup, WakeupMessage } from "../../../src/engine/log/wakeup.ts";
+import type { RunWriter } from "../../../src/engine/log/writer.ts";
+import { insertReplica } from "../../../src/engine/storage/replica.ts";
+import { systemClock } from "../../../src/platform/base/clock.ts";
+import { newUuid } from "../../../src/platform/base/ids.ts";
+import { openConnections } from "../../../src/platform/database/database.ts";
+import { openEmbeddedPostgres } from "../../../src/platform/database/embedded/open.ts";
+import { migrate } from "../../../src/platform/database/migrate.ts";
+import { createPartitions } from "../../../src/platform/database/partition.ts";
 import { measureBareUnnest } from "../bare/unnest.ts";
 import type { Bench, Variant } from "../bench.ts";
 import { percentile } from "../ground/load.ts";

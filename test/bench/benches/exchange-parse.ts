@@ -1,6 +1,6 @@
 // Inboxes of the text exchange, in this process: from text to commands, beside the same text split at its newlines and no more.
 
-import { parseInbox } from "../../../src/exchanges/inbox/parse.ts";
+import { parseInbox } from "../../../src/protocols/exchange/inbox/parse.ts";
 import type { Bench, Variant } from "../bench.ts";
 import { takeTurns } from "../ground/turns.ts";
 

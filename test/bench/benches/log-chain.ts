@@ -1,9 +1,9 @@
 // What the hash chain adds to the append path: the path as it is, with the chain inside, and beside it the chain alone over
 // results of the same kind, of as many runs, in batches as large as those in which the path settles them.
 
-import { newUuid } from "../../../src/base/ids.ts";
-import { LogChain, startOfChain } from "../../../src/receipts/chain.ts";
-import { ResultEncoder } from "../../../src/runlog/encode.ts";
+import { LogChain, startOfChain } from "../../../src/engine/hash-chain/chain.ts";
+import { ResultEncoder } from "../../../src/engine/log/encode.ts";
+import { newUuid } from "../../../src/platform/base/ids.ts";
 import type { Bench, Variant } from "../bench.ts";
 import { appendAll, type BenchLog, measureAppends, openLog, resultAt, runs } from "./append-path.ts";
 

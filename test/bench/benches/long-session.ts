@@ -3,10 +3,10 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { newUuid } from "../../../src/base/ids.ts";
-import { openDatabase } from "../../../src/storage/open.ts";
-import { findSession } from "../../../src/storage/session.ts";
-import { appendTranscript } from "../../../src/storage/transcript.ts";
+import { findSession } from "../../../src/engine/storage/session.ts";
+import { appendTranscript } from "../../../src/engine/storage/transcript.ts";
+import { newUuid } from "../../../src/platform/base/ids.ts";
+import { openDatabase } from "../../../src/platform/database/open.ts";
 import type { Bench, Variant } from "../bench.ts";
 import { GrpcClient } from "../clients/grpc-client.ts";
 import { percentile } from "../ground/load.ts";

@@ -4,8 +4,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "../../../src/base/clock.ts";
-import { findBubblewrap } from "../../../src/tools/bash/find-bubblewrap.ts";
+import { findBubblewrap } from "../../../src/agent/tools/bash/find-bubblewrap.ts";
+import { systemClock } from "../../../src/platform/base/clock.ts";
 import type { Bench, Variant } from "../bench.ts";
 import { HttpClient } from "../clients/http-client.ts";
 import { runLoad } from "../ground/load.ts";

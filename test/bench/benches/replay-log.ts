@@ -4,7 +4,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { TailRunRequestSchema } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { openDatabase } from "../../../src/storage/open.ts";
+import { openDatabase } from "../../../src/platform/database/open.ts";
 import type { Bench, Variant } from "../bench.ts";
 import { GrpcClient } from "../clients/grpc-client.ts";
 import { H2Client } from "../clients/h2-client.ts";

@@ -2,12 +2,12 @@
 // more; and from received bytes to the canonical text, beside JSON.parse and JSON.stringify of them.
 
 import { type KeyObject, verify } from "node:crypto";
-import { importPublicKey } from "../../../src/base/public-key.ts";
-import { canonicalText } from "../../../src/jobspec/canonical-v1.ts";
-import { readDocument } from "../../../src/jobspec/json.ts";
-import { newKeyPair } from "../../../src/jobspec/key-file.ts";
-import { signSpec } from "../../../src/jobspec/sign.ts";
-import { isSignatureRight, readSignedSpec } from "../../../src/jobspec/signature.ts";
+import { importPublicKey } from "../../../src/platform/base/public-key.ts";
+import { canonicalText } from "../../../src/protocols/jobspec/spec/canonical-v1.ts";
+import { readDocument } from "../../../src/protocols/jobspec/spec/json.ts";
+import { newKeyPair } from "../../../src/protocols/jobspec/spec/key-file.ts";
+import { signSpec } from "../../../src/protocols/jobspec/spec/sign.ts";
+import { isSignatureRight, readSignedSpec } from "../../../src/protocols/jobspec/spec/signature.ts";
 import * as independent from "../../external/signers/canonical.ts";
 import type { Bench, Variant } from "../bench.ts";
 import { takeTurns } from "../ground/turns.ts";

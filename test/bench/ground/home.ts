@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { openEmbeddedPostgres } from "../../../src/storage/embedded/open.ts";
+import { openEmbeddedPostgres } from "../../../src/platform/database/embedded/open.ts";
 
 export interface Home extends AsyncDisposable {
   /** For RUNNEL_DATABASE_DIR. */

@@ -1,13 +1,13 @@
 // A finished run with a long log, put into the tables in the bytes that the service writes.
 
-import { newUuid } from "../../../src/base/ids.ts";
-import { LogChain, startOfChain } from "../../../src/receipts/chain.ts";
-import { encodeResult, type ResultInit } from "../../../src/runlog/result.ts";
-import type { Db } from "../../../src/storage/database.ts";
-import { finishRun } from "../../../src/storage/run.ts";
-import { insertResults, type ResultRow } from "../../../src/storage/run-result.ts";
-import { insertRun } from "../../../src/storage/run-start.ts";
-import { findSession } from "../../../src/storage/session.ts";
+import { LogChain, startOfChain } from "../../../src/engine/hash-chain/chain.ts";
+import { encodeResult, type ResultInit } from "../../../src/engine/log/result.ts";
+import { finishRun } from "../../../src/engine/storage/run.ts";
+import { insertResults, type ResultRow } from "../../../src/engine/storage/run-result.ts";
+import { insertRun } from "../../../src/engine/storage/run-start.ts";
+import { findSession } from "../../../src/engine/storage/session.ts";
+import { newUuid } from "../../../src/platform/base/ids.ts";
+import type { Db } from "../../../src/platform/database/database.ts";
 import { benchClient } from "./credentials.ts";
 
 /** Four parameters a row, of which a statement takes 65,535. */

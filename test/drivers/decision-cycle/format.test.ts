@@ -1,7 +1,7 @@
 // The form of a decision: models that can be held to a schema are, and what they answer is done as ever.
 
 import { expect, test } from "vitest";
-import { decisionFormat } from "../../../src/decisions/schema.ts";
+import { decisionFormat } from "../../../src/protocols/community/decisions/schema.ts";
 import { fail } from "../../fakes/wire-server.ts";
 import { setStage } from "./stage.ts";
 

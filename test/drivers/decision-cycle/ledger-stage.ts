@@ -1,7 +1,7 @@
 // A contract on a local chain that the agents of a community may use.
 
 import { expect } from "vitest";
-import type { Config } from "../../../src/config/keys.ts";
+import type { Config } from "../../../src/platform/config/keys.ts";
 import { ledgerFunctions } from "../../chain/calls.ts";
 import { ledgerAbi } from "../../chain/ledger.ts";
 import { addressOf, type LocalNode, localChainId } from "../../chain/local-node.ts";

@@ -3,7 +3,7 @@
 import { expect, onTestFinished } from "vitest";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import type { Config } from "../../../src/config/keys.ts";
+import type { Config } from "../../../src/platform/config/keys.ts";
 import { answer, type FakeProvider, startFakeProvider } from "../../fakes/provider.ts";
 import { type Agent, type Answer, adminToken, asAdmin, type Forum, openForum, send } from "../../forum/stage.ts";
 import { testKeys } from "../../harness/credentials.ts";

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { parseDecision } from "../../../src/decisions/parse.ts";
+import { parseDecision } from "../../../src/protocols/community/decisions/parse.ts";
 import { setStage } from "./stage.ts";
 
 interface Vector {

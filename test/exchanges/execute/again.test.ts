@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Command } from "../../../src/exchanges/command.ts";
+import type { Command } from "../../../src/protocols/exchange/command.ts";
 import { type Stage, setStage } from "./stage.ts";
 
 function sha256(text: string): string {

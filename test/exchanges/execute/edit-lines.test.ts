@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { editLines, type LineEdit } from "../../../src/exchanges/execute/edit-lines.ts";
+import { editLines, type LineEdit } from "../../../src/protocols/exchange/execute/edit-lines.ts";
 import { setStage } from "./stage.ts";
 
 /** Line by line, with a list. */

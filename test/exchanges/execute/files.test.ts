@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Command, CommandResult, CommandType } from "../../../src/exchanges/command.ts";
+import type { Command, CommandResult, CommandType } from "../../../src/protocols/exchange/command.ts";
 import { filesBelow, type Stage, setStage } from "./stage.ts";
 
 const fileTypes = ["CREATE_FILE", "EDIT_FILE", "DELETE_FILE", "READ_FILE"] as const;

@@ -3,12 +3,12 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../../../src/base/clock.ts";
-import type { Command, CommandResult } from "../../../src/exchanges/command.ts";
-import { createExecutor } from "../../../src/exchanges/execute/executor.ts";
-import { createBash } from "../../../src/tools/bash/bash.ts";
-import { type Commands, createCommands } from "../../../src/tools/bash/commands.ts";
-import type { KillLimit } from "../../../src/tools/bash/limits.ts";
+import { createBash } from "../../../src/agent/tools/bash/bash.ts";
+import { type Commands, createCommands } from "../../../src/agent/tools/bash/commands.ts";
+import type { KillLimit } from "../../../src/agent/tools/bash/limits.ts";
+import { systemClock } from "../../../src/platform/base/clock.ts";
+import type { Command, CommandResult } from "../../../src/protocols/exchange/command.ts";
+import { createExecutor } from "../../../src/protocols/exchange/execute/executor.ts";
 import { createManualClock } from "../../harness/manual-clock.ts";
 import { until } from "../../harness/wait.ts";
 import { Area } from "../../tools/area.ts";

@@ -3,9 +3,13 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
-import type { Command, CommandResult, Trace } from "../../../src/exchanges/command.ts";
-import { createExecutor, type ExecuteContext, type Executor } from "../../../src/exchanges/execute/executor.ts";
-import { type Commands, refuseCommands } from "../../../src/tools/bash/commands.ts";
+import { type Commands, refuseCommands } from "../../../src/agent/tools/bash/commands.ts";
+import type { Command, CommandResult, Trace } from "../../../src/protocols/exchange/command.ts";
+import {
+  createExecutor,
+  type ExecuteContext,
+  type Executor,
+} from "../../../src/protocols/exchange/execute/executor.ts";
 import { Area } from "../../tools/area.ts";
 
 export interface Stage {

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Command } from "../../../src/exchanges/command.ts";
+import type { Command } from "../../../src/protocols/exchange/command.ts";
 import { filesBelow, setStage } from "./stage.ts";
 
 interface Case {

@@ -1,7 +1,7 @@
 // Instructions that come back execute nothing (D4).
 
 import { describe, expect, test } from "vitest";
-import { parseInbox } from "../../../src/exchanges/inbox/parse.ts";
+import { parseInbox } from "../../../src/protocols/exchange/inbox/parse.ts";
 
 const message = "inbox repeats the protocol instructions; nothing was executed";
 const echo = [{ type: "PARSE_ERROR", message }];

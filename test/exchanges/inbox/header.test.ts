@@ -1,7 +1,7 @@
 // Which exchange and which outbox a text says that it belongs to.
 
 import { describe, expect, test } from "vitest";
-import { readHeader } from "../../../src/exchanges/inbox/header.ts";
+import { readHeader } from "../../../src/protocols/exchange/inbox/header.ts";
 
 const both = { session: "a1b2c3d4", sequence: 2 };
 

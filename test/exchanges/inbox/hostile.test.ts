@@ -2,9 +2,9 @@
 // minutes to hours; it takes some milliseconds each, so that the limit of time below is none for a busy machine.
 
 import { expect, test } from "vitest";
-import { inboxBytesMax } from "../../../src/exchanges/command.ts";
-import { readHeader } from "../../../src/exchanges/inbox/header.ts";
-import { parseInbox } from "../../../src/exchanges/inbox/parse.ts";
+import { inboxBytesMax } from "../../../src/protocols/exchange/command.ts";
+import { readHeader } from "../../../src/protocols/exchange/inbox/header.ts";
+import { parseInbox } from "../../../src/protocols/exchange/inbox/parse.ts";
 
 function fill(unit: string, before = "", after = ""): string {
   const count = Math.floor((inboxBytesMax - before.length - after.length) / unit.length);

@@ -1,10 +1,10 @@
 // Inboxes that are too large are refused as a whole.
 
 import { describe, expect, test } from "vitest";
-import { Fault } from "../../../src/base/fault.ts";
-import { commandsMax, inboxBytesMax } from "../../../src/exchanges/command.ts";
-import { assertCommandsFit, assertInboxFits } from "../../../src/exchanges/inbox/limits.ts";
-import { parseInbox } from "../../../src/exchanges/inbox/parse.ts";
+import { Fault } from "../../../src/platform/base/fault.ts";
+import { commandsMax, inboxBytesMax } from "../../../src/protocols/exchange/command.ts";
+import { assertCommandsFit, assertInboxFits } from "../../../src/protocols/exchange/inbox/limits.ts";
+import { parseInbox } from "../../../src/protocols/exchange/inbox/parse.ts";
 
 function faultOf(work: () => unknown): Fault {
   try {

@@ -1,7 +1,7 @@
 // The rules of reading an inbox, as short as they can be told and as slow as that makes them. What the parser does is compared
 // with it. It knows no near misses and no details.
 
-import type { Command } from "../../../src/exchanges/command.ts";
+import type { Command } from "../../../src/protocols/exchange/command.ts";
 
 const white = "\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 

@@ -1,7 +1,7 @@
 // Lines that were meant as commands and are none are told of, and nothing else is (D5).
 
 import { expect, test } from "vitest";
-import { parseInbox } from "../../../src/exchanges/inbox/parse.ts";
+import { parseInbox } from "../../../src/protocols/exchange/inbox/parse.ts";
 
 test.each([
   ["[done]", "DONE"],

@@ -1,8 +1,8 @@
 // Each rule of reading and each decision about it, by itself.
 
 import { describe, expect, test } from "vitest";
-import type { Command } from "../../../src/exchanges/command.ts";
-import { parseInbox } from "../../../src/exchanges/inbox/parse.ts";
+import type { Command } from "../../../src/protocols/exchange/command.ts";
+import { parseInbox } from "../../../src/protocols/exchange/inbox/parse.ts";
 
 const unclosed = "nothing after this block was executed";
 

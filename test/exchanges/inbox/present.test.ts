@@ -3,8 +3,8 @@
 import { create, toJson } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { ParsedCommandSchema } from "#gen/runnel/v1/exchange_pb.js";
-import { parseInbox } from "../../../src/exchanges/inbox/parse.ts";
-import { presentCommand } from "../../../src/exchanges/inbox/present.ts";
+import { parseInbox } from "../../../src/protocols/exchange/inbox/parse.ts";
+import { presentCommand } from "../../../src/protocols/exchange/inbox/present.ts";
 
 test("every command is shown with the attributes that count and its body, and errors in their places", () => {
   const inbox = [

@@ -2,9 +2,9 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Command } from "../../../src/exchanges/command.ts";
-import { readHeader } from "../../../src/exchanges/inbox/header.ts";
-import { parseInbox } from "../../../src/exchanges/inbox/parse.ts";
+import type { Command } from "../../../src/protocols/exchange/command.ts";
+import { readHeader } from "../../../src/protocols/exchange/inbox/header.ts";
+import { parseInbox } from "../../../src/protocols/exchange/inbox/parse.ts";
 import { parseNaively, trim } from "./naive-parser.ts";
 import { nearInbox } from "./near-grammar.ts";
 

@@ -2,8 +2,8 @@
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { Command } from "../../../src/exchanges/command.ts";
-import { parseInbox } from "../../../src/exchanges/inbox/parse.ts";
+import type { Command } from "../../../src/protocols/exchange/command.ts";
+import { parseInbox } from "../../../src/protocols/exchange/inbox/parse.ts";
 
 interface Vector {
   readonly name: string;

@@ -2,11 +2,11 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { CommandResult } from "../../../src/exchanges/command.ts";
-import { instructions } from "../../../src/exchanges/outbox/instructions.ts";
-import { type Outbox, outboxBytesMax, renderOutbox } from "../../../src/exchanges/outbox/render.ts";
-import type { RequestedFile } from "../../../src/exchanges/outbox/requested-file.ts";
-import { filesMax, pathBytesMax, requestedBytesMax } from "../../../src/exchanges/outbox/workspace.ts";
+import type { CommandResult } from "../../../src/protocols/exchange/command.ts";
+import { instructions } from "../../../src/protocols/exchange/outbox/instructions.ts";
+import { type Outbox, outboxBytesMax, renderOutbox } from "../../../src/protocols/exchange/outbox/render.ts";
+import type { RequestedFile } from "../../../src/protocols/exchange/outbox/requested-file.ts";
+import { filesMax, pathBytesMax, requestedBytesMax } from "../../../src/protocols/exchange/outbox/workspace.ts";
 
 const markers = [
   "=== HEADER ===",

@@ -2,7 +2,7 @@
 
 import { open } from "node:fs/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type Contents, fileBytesMax, readContents } from "../../../src/exchanges/outbox/contents.ts";
+import { type Contents, fileBytesMax, readContents } from "../../../src/protocols/exchange/outbox/contents.ts";
 import { Area } from "../../tools/area.ts";
 
 const sampleBytes = 8_192;

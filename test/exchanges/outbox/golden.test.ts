@@ -3,11 +3,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { CommandResult, CommandType } from "../../../src/exchanges/command.ts";
-import { outboxFileName } from "../../../src/exchanges/outbox/file-name.ts";
-import { instructions } from "../../../src/exchanges/outbox/instructions.ts";
-import { type Outbox, renderOutbox } from "../../../src/exchanges/outbox/render.ts";
-import type { FileListing } from "../../../src/tools/search/request.ts";
+import type { FileListing } from "../../../src/agent/tools/search/request.ts";
+import type { CommandResult, CommandType } from "../../../src/protocols/exchange/command.ts";
+import { outboxFileName } from "../../../src/protocols/exchange/outbox/file-name.ts";
+import { instructions } from "../../../src/protocols/exchange/outbox/instructions.ts";
+import { type Outbox, renderOutbox } from "../../../src/protocols/exchange/outbox/render.ts";
 
 const golden = (name: string): Buffer => readFileSync(join(import.meta.dirname, "golden", `${name}.txt`));
 const emptyWorkspace: FileListing = { files: [], moreFiles: 0, leftOut: undefined };

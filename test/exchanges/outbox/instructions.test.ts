@@ -1,7 +1,7 @@
 // The instructions hold what the check for echoes knows them by, and every rule of the protocol.
 
 import { expect, test } from "vitest";
-import { instructions } from "../../../src/exchanges/outbox/instructions.ts";
+import { instructions } from "../../../src/protocols/exchange/outbox/instructions.ts";
 
 const lines = instructions.split("\n");
 const tagLines = lines.filter((line) => /\[\/?[A-Z_]+/.test(line));

@@ -3,9 +3,9 @@
 import { mkdirSync, renameSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { renderOutbox } from "../../../src/exchanges/outbox/render.ts";
-import { printRequestedFile, type RequestedFile } from "../../../src/exchanges/outbox/requested-file.ts";
-import { listWorkspace, readRequested, requestedBytesMax } from "../../../src/exchanges/outbox/workspace.ts";
+import { renderOutbox } from "../../../src/protocols/exchange/outbox/render.ts";
+import { printRequestedFile, type RequestedFile } from "../../../src/protocols/exchange/outbox/requested-file.ts";
+import { listWorkspace, readRequested, requestedBytesMax } from "../../../src/protocols/exchange/outbox/workspace.ts";
 import { Area } from "../../tools/area.ts";
 
 const { signal } = new AbortController();

@@ -7,7 +7,7 @@ import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { Runner_State } from "#gen/runnel/v1/runner_pb.js";
 import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
-import type { Config } from "../../../src/config/keys.ts";
+import type { Config } from "../../../src/platform/config/keys.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { startService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";

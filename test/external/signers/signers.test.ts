@@ -5,10 +5,10 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { JsonFault, readDocument } from "../../../src/jobspec/json.ts";
-import { pairOfSeed } from "../../../src/jobspec/key-file.ts";
-import { isSignatureRight, readSignedSpec, type SignedSpec } from "../../../src/jobspec/signature.ts";
-import { SpecFault } from "../../../src/jobspec/spec-fault.ts";
+import { JsonFault, readDocument } from "../../../src/protocols/jobspec/spec/json.ts";
+import { pairOfSeed } from "../../../src/protocols/jobspec/spec/key-file.ts";
+import { isSignatureRight, readSignedSpec, type SignedSpec } from "../../../src/protocols/jobspec/spec/signature.ts";
+import { SpecFault } from "../../../src/protocols/jobspec/spec/spec-fault.ts";
 import { specText } from "./arbitrary-spec.ts";
 import { canonicalText, parse } from "./canonical.ts";
 import type { Order } from "./page-signer.ts";

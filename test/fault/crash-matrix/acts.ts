@@ -1,7 +1,7 @@
 // Who plays in a cell, and when: an act is processes that come together. The next act begins when all of this one have
 // died that are to die. One that is frozen is dead to the others, until it thaws after the last act.
 
-import type { RunFailpoint } from "../../../src/base/failpoint.ts";
+import type { RunFailpoint } from "../../../src/platform/base/failpoint.ts";
 import { type Cell, scenarios } from "./scenarios.ts";
 
 /** A place and which pass of it kills, or freezes, as the environment says it. */

@@ -2,7 +2,7 @@
 // right or wrong in turn; at some a process is frozen as well. `npm run faults` plays every combination, again and again.
 
 import { expect, test } from "vitest";
-import { failpoints } from "../../../src/base/failpoint.ts";
+import { failpoints } from "../../../src/platform/base/failpoint.ts";
 import { playCell } from "./cell.ts";
 import { type Cell, inBatches, nameOf, sampleOf } from "./scenarios.ts";
 

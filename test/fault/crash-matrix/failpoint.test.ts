@@ -4,7 +4,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { allFailpoints, failpoints } from "../../../src/base/failpoint.ts";
+import { allFailpoints, failpoints } from "../../../src/platform/base/failpoint.ts";
 import { until } from "../../harness/wait.ts";
 import { readSourceFiles } from "../../tidy/source-file.ts";
 import { isFrozen } from "./freeze.ts";

@@ -2,7 +2,7 @@
 // or with two on one database, and with readers over gRPC or SSE; killed there, or frozen there for longer than its lease;
 // with clocks that are right, or wrong by minutes. Whoever adds a place has to say here how to get there.
 
-import type { RunFailpoint } from "../../../src/base/failpoint.ts";
+import type { RunFailpoint } from "../../../src/platform/base/failpoint.ts";
 
 /**
  * What the process does that is to die.

@@ -4,7 +4,7 @@ import { appendFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { failpoints } from "../../../src/base/failpoint.ts";
+import { failpoints } from "../../../src/platform/base/failpoint.ts";
 import { type Cell, nameOf, nameOfClock, productOf, sampleOf } from "./scenarios.ts";
 import { addToTally, dueCells, type Played, readTally, summarize } from "./tally.ts";
 

@@ -2,7 +2,7 @@
 // that was broken off goes on.
 
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
-import { failpoints } from "../../../src/base/failpoint.ts";
+import { failpoints } from "../../../src/platform/base/failpoint.ts";
 import type { Outcome } from "./cell.ts";
 import { type Cell, nameOf, productOf } from "./scenarios.ts";
 

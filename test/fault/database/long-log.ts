@@ -3,7 +3,7 @@
 
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
-import { LogChain, startOfChain } from "../../../src/receipts/chain.ts";
+import { LogChain, startOfChain } from "../../../src/engine/hash-chain/chain.ts";
 import { query } from "../../harness/database.ts";
 
 const rowsAtOnce = 5_000;

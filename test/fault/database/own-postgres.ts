@@ -5,7 +5,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../../src/storage/embedded/open.ts";
+import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../../src/platform/database/embedded/open.ts";
 import { until } from "../../harness/wait.ts";
 
 export interface OwnPostgres {

@@ -2,7 +2,7 @@
 // again once its answer was acted upon, nothing is written twice, feedback is told once, and what nobody can know is told.
 
 import { expect, onTestFinished, test } from "vitest";
-import { decisionFailpoints } from "../../../src/base/failpoint.ts";
+import { decisionFailpoints } from "../../../src/platform/base/failpoint.ts";
 import { decisionsKey, readCycle, settingsOf, shownOf } from "../../drivers/decision-cycle/stage.ts";
 import { answer, type FakeProvider, startFakeProvider } from "../../fakes/provider.ts";
 import { type Agent, adminToken, asAdmin, type Forum, openForum, send } from "../../forum/stage.ts";

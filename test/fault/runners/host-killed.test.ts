@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { HostService } from "#gen/runnel/host/v1/host_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { runnerFailpoints } from "../../../src/base/failpoint.ts";
+import { runnerFailpoints } from "../../../src/platform/base/failpoint.ts";
 import { until } from "../../harness/wait.ts";
 import {
   type Accepted,

@@ -10,7 +10,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import type { ReportedResult } from "#gen/runnel/v1/runner_worker_service_pb.js";
-import type { Ingest, IngestOutcome } from "../../../src/runners/results/ingest.ts";
+import type { Ingest, IngestOutcome } from "../../../src/protocols/langbot/runners/results/ingest.ts";
 import {
   grant,
   type IngestChanges,

@@ -6,10 +6,10 @@ import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MessageChunkSchema, MessageSchema } from "#gen/runnel/v1/message_pb.js";
-import { compactJson, parseJsonText } from "../../../src/base/json/text.ts";
-import { Members } from "../../../src/runners/results/members.ts";
-import { readChunk, readMessage } from "../../../src/runners/results/message.ts";
-import { messageJson } from "../../../src/runners/results/message-json.ts";
+import { compactJson, parseJsonText } from "../../../src/platform/base/json/text.ts";
+import { Members } from "../../../src/protocols/langbot/runners/results/members.ts";
+import { readChunk, readMessage } from "../../../src/protocols/langbot/runners/results/message.ts";
+import { messageJson } from "../../../src/protocols/langbot/runners/results/message-json.ts";
 import { anyJson } from "../../harness/json-value.ts";
 
 /** Halves of characters too: JSON can write them. */

@@ -8,9 +8,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import { type ReportedResult, ReportedResultSchema } from "#gen/runnel/v1/runner_worker_service_pb.js";
-import { parseJsonText } from "../../../src/base/json/text.ts";
-import type { IngestOutcome } from "../../../src/runners/results/ingest.ts";
-import { reportedBytesMax } from "../../../src/runners/results/report.ts";
+import { parseJsonText } from "../../../src/platform/base/json/text.ts";
+import type { IngestOutcome } from "../../../src/protocols/langbot/runners/results/ingest.ts";
+import { reportedBytesMax } from "../../../src/protocols/langbot/runners/results/report.ts";
 import { item, openIngest, piece, runId, told } from "./reported.ts";
 
 const types = [

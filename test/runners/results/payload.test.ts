@@ -4,8 +4,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { StateUpdated_Scope } from "#gen/runnel/v1/result_pb.js";
-import { stateValueBytesMax } from "../../../src/runners/limits.ts";
-import { inlineBytesMax } from "../../../src/runners/results/artifact.ts";
+import { stateValueBytesMax } from "../../../src/protocols/langbot/runners/limits.ts";
+import { inlineBytesMax } from "../../../src/protocols/langbot/runners/results/artifact.ts";
 import { item, openIngest, toldOf } from "./reported.ts";
 
 const said = { role: "assistant", content: "a" };

@@ -2,9 +2,13 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type ReportedResult, ReportedResultSchema } from "#gen/runnel/v1/runner_worker_service_pb.js";
-import type { Grant } from "../../../src/runners/grant.ts";
-import { Ingest, type IngestLimits, type IngestOutcome } from "../../../src/runners/results/ingest.ts";
-import type { RunScope } from "../../../src/runners/scope.ts";
+import type { Grant } from "../../../src/protocols/langbot/runners/grant.ts";
+import {
+  Ingest,
+  type IngestLimits,
+  type IngestOutcome,
+} from "../../../src/protocols/langbot/runners/results/ingest.ts";
+import type { RunScope } from "../../../src/protocols/langbot/runners/scope.ts";
 
 export const runId = "0199aaaa-0000-7000-8000-000000000001";
 

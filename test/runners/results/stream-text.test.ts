@@ -5,7 +5,11 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type ChunkContent, noMessage, readStreamed } from "../../../src/runners/results/stream-text.ts";
+import {
+  type ChunkContent,
+  noMessage,
+  readStreamed,
+} from "../../../src/protocols/langbot/runners/results/stream-text.ts";
 
 interface Chunk {
   readonly content: string;

@@ -4,11 +4,11 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../../../src/base/clock.ts";
-import { removeTree } from "../../../src/sessions/remove-tree.ts";
-import { runConfined } from "../../../src/tools/bash/confined.ts";
-import { Growth } from "../../../src/tools/bash/growth.ts";
-import { presentEnd } from "../../../src/tools/bash/outcome.ts";
+import { runConfined } from "../../../src/agent/tools/bash/confined.ts";
+import { Growth } from "../../../src/agent/tools/bash/growth.ts";
+import { presentEnd } from "../../../src/agent/tools/bash/outcome.ts";
+import { removeTree } from "../../../src/engine/sessions/remove-tree.ts";
+import { systemClock } from "../../../src/platform/base/clock.ts";
 import { Area } from "../area.ts";
 import { hasJail, openJail, openListener, processesOf } from "./jailed.ts";
 

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { refuseCommand } from "../../../src/tools/bash/deny-list.ts";
+import { refuseCommand } from "../../../src/agent/tools/bash/deny-list.ts";
 
 interface CommandCase {
   readonly id: string;

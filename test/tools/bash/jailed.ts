@@ -3,12 +3,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { expect, inject, onTestFinished } from "vitest";
-import { type Clock, systemClock } from "../../../src/base/clock.ts";
-import { createBash } from "../../../src/tools/bash/bash.ts";
-import { type Commands, createCommands } from "../../../src/tools/bash/commands.ts";
-import { type Bubblewrap, findBubblewrap } from "../../../src/tools/bash/find-bubblewrap.ts";
-import type { KillLimit } from "../../../src/tools/bash/limits.ts";
-import type { Tool } from "../../../src/tools/tool.ts";
+import { createBash } from "../../../src/agent/tools/bash/bash.ts";
+import { type Commands, createCommands } from "../../../src/agent/tools/bash/commands.ts";
+import { type Bubblewrap, findBubblewrap } from "../../../src/agent/tools/bash/find-bubblewrap.ts";
+import type { KillLimit } from "../../../src/agent/tools/bash/limits.ts";
+import type { Tool } from "../../../src/agent/tools/tool.ts";
+import { type Clock, systemClock } from "../../../src/platform/base/clock.ts";
 
 /** False on a machine without a jail: what needs one is left out, which the test run says in a line. */
 export const hasJail: boolean = inject("hasJail");

@@ -1,9 +1,9 @@
 // A process that runs a command in a jail until it is killed itself.
 
-import { systemClock } from "../../../src/base/clock.ts";
-import { createBash } from "../../../src/tools/bash/bash.ts";
-import { createCommands } from "../../../src/tools/bash/commands.ts";
-import { findBubblewrap } from "../../../src/tools/bash/find-bubblewrap.ts";
+import { createBash } from "../../../src/agent/tools/bash/bash.ts";
+import { createCommands } from "../../../src/agent/tools/bash/commands.ts";
+import { findBubblewrap } from "../../../src/agent/tools/bash/find-bubblewrap.ts";
+import { systemClock } from "../../../src/platform/base/clock.ts";
 import { placeAt } from "../place.ts";
 
 const [, , workDir = "", sessionId = ""] = process.argv;

@@ -2,7 +2,7 @@
 // that no command can make on purpose. That the kernel takes it, and means the same, is shown by the tests of the jail.
 
 import { describe, expect, test } from "vitest";
-import { type Machine, seccompFilter } from "../../../src/tools/bash/seccomp.ts";
+import { type Machine, seccompFilter } from "../../../src/agent/tools/bash/seccomp.ts";
 
 const archX64 = 0xc000_003e;
 const archArm64 = 0xc000_00b7;

@@ -1,0 +1,89 @@
+// The session's transcript as a model wants it: every call of an assistant message is answered, by a result that says so
+// when the run that made the call ended before.
+
+import { create } from "@bufbuild/protobuf";
+import { type Message, MessageSchema, type ToolCall } from "#gen/runnel/v1/message_pb.js";
+import type { ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
+import { messageText } from "../../engine/sessions/message-text.ts";
+import type { ModelMessage, ModelToolCall } from "../models/model.ts";
+
+const unanswered = "Error: interrupted: the run ended before the call did";
+/** What a model reads when a tool returned nothing. */
+const emptyContent = "Operation completed";
+
+export function modelMessages(transcript: readonly Message[]): ModelMessage[] {
+  const messages: ModelMessage[] = [];
+  let open: ToolCall[] = [];
+  for (const message of transcript) {
+    if (message.role === "tool") {
+      open = open.filter((call) => call.id !== message.toolCallId);
+    } else {
+      messages.push(...open.map(answerMissing));
+      open = message.toolCalls;
+    }
+    messages.push(modelMessage(message));
+  }
+  return [...messages, ...open.map(answerMissing)];
+}
+
+function modelMessage(message: Message): ModelMessage {
+  const text = messageText(message);
+  switch (message.role) {
+    case "assistant":
+      return {
+        role: "assistant",
+        text,
+        toolCalls: message.toolCalls.map(modelToolCall),
+        state: message.providerSpecificFields,
+      };
+    case "tool": {
+      const { toolCallId = "", name: toolName = "", isError } = message;
+      return { role: "tool", toolCallId, toolName, text, isError };
+    }
+    default:
+      return { role: "user", text };
+  }
+}
+
+function modelToolCall({ id, name, arguments: argumentsJson }: ToolCall): ModelToolCall {
+  return { id, name, argumentsJson };
+}
+
+function answerMissing(call: ToolCall): ModelMessage {
+  return { role: "tool", toolCallId: call.id, toolName: call.name, text: unanswered, isError: true };
+}
+
+export function assistantMessage({ text, toolCalls, state }: Spoken): Message {
+  return create(MessageSchema, {
+    role: "assistant",
+    ...(text !== "" && { content: { case: "text", value: text } }),
+    toolCalls: [...toolCalls],
+    ...(state !== undefined && { providerSpecificFields: state }),
+  });
+}
+
+interface Spoken {
+  readonly text: string;
+  readonly toolCalls: readonly ToolCall[];
+  /** What the provider wants back with it. */
+  readonly state: string | undefined;
+}
+
+/** What the model is told of an outcome. */
+export function toolMessage(outcome: ToolCallCompleted): Message {
+  return create(MessageSchema, {
+    role: "tool",
+    toolCallId: outcome.toolCallId,
+    name: outcome.toolName,
+    content: { case: "text", value: outcomeText(outcome) },
+    ...(outcome.error !== undefined && { isError: true }),
+  });
+}
+
+function outcomeText({ error, result }: ToolCallCompleted): string {
+  if (error !== undefined) {
+    return `Error: ${error}`;
+  }
+  const { content }: { content: string } = JSON.parse(result ?? '{"content":""}');
+  return content === "" ? emptyContent : content;
+}

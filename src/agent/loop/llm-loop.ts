@@ -1,0 +1,249 @@
+// The agent loop: asks the model, runs the tools it calls, and goes on until it only talks. What the run has reached is
+// in its checkpoint and its transcript, so any replica can go on after any failure.
+//
+//   model ──text only──→ completed
+//     ↑ └──tool calls──→ tools ─┐
+//     └───────results───────────┘
+
+import type { Message } from "#gen/runnel/v1/message_pb.js";
+import type { ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
+import { assertBudgetKnown, runBudgetOf } from "../../engine/runs/budget.ts";
+import type { Amount, DayBudget } from "../../engine/runs/day-budget.ts";
+import type { Driver, DriverEnd, DriverStep, FailedEnd, OpenToolCall, RunContext } from "../../engine/runs/driver.ts";
+import { addUsage, usageMessage } from "../../engine/runs/usage.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { failpoint } from "../../platform/base/failpoint.ts";
+import { Fault } from "../../platform/base/fault.ts";
+import type { Events } from "../../platform/telemetry/events.ts";
+import { contextTokensOf } from "../models/catalogue.ts";
+import type { Model, ModelRequest } from "../models/model.ts";
+import { parkAfterMs } from "../models/retry.ts";
+import { type NoResponse, type Response, respond } from "../response/respond.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { Toolbox } from "../tools/toolbox.ts";
+import { assistantMessage, modelMessages, toolMessage } from "./history.ts";
+import { checkpointOf, type Progress, readProgress } from "./progress.ts";
+import { countCalls, type Repetitions } from "./repetition.ts";
+import { commitCalls, commitOutcomes, runToolBatch } from "./tool-batch.ts";
+import { fitMessages } from "./window.ts";
+
+export interface LlmLoopOptions {
+  readonly resolveModel: (name: string) => Model;
+  readonly toolbox: Toolbox;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly dayBudget: DayBudget;
+  readonly defaults: {
+    readonly model: string;
+    readonly maxTurns: number;
+    readonly maxTokens: number;
+    /** Of every run; 0 means no limit. */
+    readonly runBudget: Amount;
+  };
+}
+
+export function createLlmLoop(options: LlmLoopOptions): Driver {
+  return { name: "llm-loop", recovery: "resume", run: (context) => run(context, options) };
+}
+
+/** What stays the same over the turns of a run, and the transcript that grows with them. */
+interface Loop extends Pick<LlmLoopOptions, "clock" | "events" | "dayBudget" | "toolbox"> {
+  readonly context: RunContext;
+  readonly model: Model;
+  readonly tools: readonly Tool[];
+  readonly maxTurns: number;
+  readonly maxTokens: number;
+  readonly runMax: Amount;
+  readonly transcript: Message[];
+}
+
+/** Where the loop goes next. */
+interface Next {
+  readonly progress: Progress;
+  readonly calls: readonly OpenToolCall[];
+}
+
+async function* run(context: RunContext, options: LlmLoopOptions): AsyncGenerator<DriverStep, DriverEnd> {
+  const loop = prepare(context, options);
+  if ("kind" in loop) {
+    return loop;
+  }
+  let next: Next = { progress: readProgress(context), calls: context.openToolCalls };
+  for (let resumed = true; ; resumed = false) {
+    if (next.progress.phase === "model") {
+      const turn = yield* takeTurn(loop, next.progress);
+      if ("kind" in turn) {
+        return turn;
+      }
+      next = turn;
+      resumed = false;
+    }
+    const progress = yield* takeCalls(loop, next, resumed);
+    if (progress === undefined) {
+      return { ...stopped, usage: usageMessage(next.progress.usage) };
+    }
+    next = { progress, calls: [] };
+  }
+}
+
+/** A session whose model or tools are not to be had fails its run clearly. */
+function prepare(context: RunContext, options: LlmLoopOptions): Loop | FailedEnd {
+  const { resolveModel, toolbox, clock, events, dayBudget, defaults } = options;
+  const { agent, client, session } = context;
+  try {
+    const model = resolveModel(agent.model || defaults.model);
+    const runMax = runBudgetOf(agent, defaults.runBudget);
+    assertBudgetKnown(model, runMax, dayBudget.max);
+    return {
+      context,
+      clock,
+      events,
+      dayBudget,
+      toolbox,
+      model,
+      runMax,
+      tools: toolbox.select(agent.tools, { client, ...session }),
+      // Without a limit of its own or of the service a run has one turn, as the Agent Runner document's service does it.
+      maxTurns: firstPositive(agent.maxTurns, defaults.maxTurns) ?? 1,
+      maxTokens: firstPositive(agent.maxTokens, defaults.maxTokens) ?? maxTokensDefault,
+      transcript: [...context.transcript],
+    };
+  } catch (error) {
+    if (error instanceof Fault) {
+      return failed(error.message);
+    }
+    throw error;
+  }
+}
+
+const maxTokensDefault = 4_096;
+
+function firstPositive(...counts: readonly number[]): number | undefined {
+  return counts.find((count) => count > 0);
+}
+
+/** One response of the model: the end of the run, or calls to make. */
+async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverStep, Next | DriverEnd> {
+  const { context, maxTurns, model, runMax, dayBudget } = loop;
+  if (progress.turns >= maxTurns) {
+    const end = failed(`agent reached maximum turn limit (${maxTurns})`);
+    return { ...end, usage: usageMessage(progress.usage) };
+  }
+  const turn = progress.turns + 1;
+  if (!progress.announced) {
+    yield { kind: "append", result: { payload: { case: "turnStarted", value: { turn } } } };
+  }
+  const request = modelRequest(loop);
+  const response = yield* respond({ context, model, request, turn, before: progress.usage, runMax, dayBudget });
+  const usage = addUsage(progress.usage, response.usage);
+  if ("why" in response) {
+    return endOfFailure(loop, response, { ...progress, usage });
+  }
+  const spent = { ...progress, turns: turn, usage };
+  if (response.toolCalls.length === 0) {
+    return endOfTalk(response, spent);
+  }
+  const reached: Progress = { ...spent, phase: "tools" };
+  const message = assistantMessage(response);
+  loop.transcript.push(message);
+  const effects = { transcript: [message], checkpoint: checkpointOf(reached) };
+  yield commitCalls(turn, response.toolCalls, completedMessage(message, response), effects);
+  failpoint("calls.committed");
+  return { progress: reached, calls: response.toolCalls.map((call) => ({ call, outcome: undefined })) };
+}
+
+/** The calls of a turn, answered; undefined when the run was stopped meanwhile. */
+async function* takeCalls(
+  loop: Loop,
+  { progress, calls }: Next,
+  resumed: boolean,
+): AsyncGenerator<DriverStep, Progress | undefined> {
+  const { tools, clock, context, events } = loop;
+  const turn = progress.turns;
+  const { counts, interventions } = noticeRepetition(loop, progress, calls);
+  const { session, signal, span, isHeld } = context;
+  const work = { ...(await context.openWorkPlace()), sessionId: session.name, signal, span, isHeld };
+  const outcomes = yield* runToolBatch({ turn, calls, resumed, tools, interventions, clock, work, events });
+  return outcomes && (yield* answerCalls(loop, { ...progress, callCounts: counts }, outcomes));
+}
+
+function noticeRepetition({ context, events }: Loop, progress: Progress, calls: readonly OpenToolCall[]): Repetitions {
+  const made = calls.map(({ call }) => call);
+  const repetitions = countCalls(progress.callCounts, made);
+  for (const position of repetitions.interventions.keys()) {
+    events.loopDetected({ runId: context.runId, tool: made[position]?.name ?? "" });
+  }
+  return repetitions;
+}
+
+async function* answerCalls(
+  loop: Loop,
+  progress: Progress,
+  outcomes: readonly ToolCallCompleted[],
+): AsyncGenerator<DriverStep, Progress> {
+  const reached: Progress = { ...progress, phase: "model", announced: false };
+  const messages = outcomes.map(toolMessage);
+  loop.transcript.push(...messages);
+  const effects = { transcript: messages, checkpoint: checkpointOf(reached) };
+  yield commitOutcomes(progress.turns, outcomes, effects);
+  failpoint("answers.committed");
+  return reached;
+}
+
+/** Estimates of tokens are off by a quarter at times, and a request that is too long is refused as a whole. */
+const contextShare = 0.75;
+
+function modelRequest({ context, model, transcript, tools, maxTokens }: Loop): ModelRequest {
+  const { systemPrompt: system, temperature } = context.agent;
+  const messagesMax = contextTokensOf(model) * contextShare - maxTokens;
+  return { system, messages: fitMessages(modelMessages(transcript), messagesMax), tools, maxTokens, temperature };
+}
+
+function endOfTalk(response: Response, progress: Progress): DriverEnd {
+  const usage = usageMessage(progress.usage);
+  if (response.finishReason === "content-filter") {
+    const why = response.detail ?? "content filter";
+    return { ...failed(`the provider withheld the response: ${why}`), turns: progress.turns, usage };
+  }
+  const message = assistantMessage(response);
+  return {
+    kind: "completed",
+    finishReason: response.finishReason,
+    message,
+    turns: progress.turns,
+    usage,
+    results: [completedMessage(message, response)],
+    transcript: [message],
+  };
+}
+
+function completedMessage(message: Message, { usage }: Response) {
+  return { usage: usageMessage(usage), payload: { case: "messageCompleted", value: { message } } } as const;
+}
+
+function endOfFailure({ context, events }: Loop, { why, spoke }: NoResponse, progress: Progress): DriverEnd {
+  const usage = usageMessage(progress.usage);
+  if (why === "aborted") {
+    return { ...stopped, usage };
+  }
+  if ("budget" in why) {
+    events.budgetReached({ runId: context.runId, budget: why.budget });
+    return { ...failed(why.message), code: "runner.budget_exceeded", usage };
+  }
+  const { retryAfterMs } = why;
+  // Nothing is held while a provider that asks for a long pause gets it.
+  if (retryAfterMs !== undefined && retryAfterMs > parkAfterMs && !spoke) {
+    const checkpoint = checkpointOf({ ...progress, announced: true });
+    return { kind: "parked", reason: why.message, wakeInMs: retryAfterMs, checkpoint };
+  }
+  // The document's clients know a failure of the very first request by this prefix.
+  const prefix = progress.turns === 0 ? "failed to send message: " : "";
+  return { ...failed(prefix + why.message), retryable: why.retryable, usage };
+}
+
+function failed(error: string): FailedEnd {
+  return { kind: "failed", code: "runner.error", error, retryable: false };
+}
+
+/** The supervisor knows why the run was stopped and ends it accordingly. */
+const stopped: FailedEnd = failed("context canceled");

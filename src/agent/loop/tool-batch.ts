@@ -1,0 +1,146 @@
+// The tool calls of one turn: several side by side, each outcome durable as it arrives, all results in call order.
+
+import { create } from "@bufbuild/protobuf";
+import type { ToolCall } from "#gen/runnel/v1/message_pb.js";
+import { type ToolCallCompleted, ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
+import type { ResultInit } from "../../engine/log/result.ts";
+import type { DriverStep, OpenToolCall, RunContext, StepEffects } from "../../engine/runs/driver.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { failpoint } from "../../platform/base/failpoint.ts";
+import type { Events } from "../../platform/telemetry/events.ts";
+import { callTimeoutMs, runCall, unknownTool } from "../tools/call.ts";
+import type { Tool, ToolContext, ToolOutcome } from "../tools/tool.ts";
+
+export const parallelCallsMax = 5;
+/** A model that asks for more in one turn has lost its way; the rest is answered as skipped. */
+const callsPerTurnMax = 10;
+
+export interface ToolBatch {
+  readonly turn: number;
+  readonly calls: readonly OpenToolCall[];
+  /** True when another process began these calls and was lost. */
+  readonly resumed: boolean;
+  readonly tools: readonly Tool[];
+  /** What to say to calls of a model that repeats itself, by their place; then no tool runs. */
+  readonly interventions: ReadonlyMap<number, string>;
+  readonly work: ToolContext & Pick<RunContext, "span" | "isHeld">;
+  readonly clock: Clock;
+  readonly events: Events;
+}
+
+/** Returns the outcomes in call order, or undefined when the run was stopped: what was not known then stays open. */
+export async function* runToolBatch(batch: ToolBatch): AsyncGenerator<DriverStep, ToolCallCompleted[] | undefined> {
+  const outcomes = batch.calls.map(({ outcome }) => outcome);
+  const waiting = outcomes.flatMap((outcome, position) => (outcome === undefined ? [position] : []));
+  const running = new Map<number, Promise<{ position: number; outcome: ToolCallCompleted }>>();
+  while (waiting.length > 0 || running.size > 0) {
+    while (running.size < parallelCallsMax && waiting.length > 0) {
+      // A process that thaws must not do what another one has done, or told as interrupted, meanwhile.
+      if (!batch.work.isHeld()) {
+        yield { kind: "commit", results: [], effects: {} };
+        continue;
+      }
+      const position = waiting.shift() ?? 0;
+      running.set(position, runOne(batch, position));
+    }
+    const { position, outcome } = await Promise.race(running.values());
+    // An outcome that the stop itself brought about says nothing about the call.
+    if (batch.work.signal.aborted) {
+      return undefined;
+    }
+    running.delete(position);
+    outcomes[position] = outcome;
+    yield { kind: "commit", results: [], effects: { toolOutcome: { turn: batch.turn, position, outcome } } };
+    failpoint("outcome.committed");
+  }
+  return outcomes.filter((outcome) => outcome !== undefined);
+}
+
+/** The intents of a turn's calls, with the message that asks for them. */
+export function commitCalls(
+  turn: number,
+  calls: readonly ToolCall[],
+  message: ResultInit,
+  effects: StepEffects,
+): DriverStep {
+  return {
+    kind: "commit",
+    results: [message, ...calls.map(startedCall)],
+    effects: { ...effects, toolCalls: { turn, calls } },
+  };
+}
+
+/** The outcomes of all calls of a turn, in call order. */
+export function commitOutcomes(turn: number, outcomes: readonly ToolCallCompleted[], effects: StepEffects): DriverStep {
+  return {
+    kind: "commit",
+    results: outcomes.map((value) => ({ payload: { case: "toolCallCompleted", value } })),
+    effects: { ...effects, toolResultsOfTurn: turn },
+  };
+}
+
+function startedCall({ id, name, arguments: json }: ToolCall): ResultInit {
+  const value = { toolCallId: id, toolName: name, parameters: isObject(json) ? json : "{}" };
+  return { payload: { case: "toolCallStarted", value } };
+}
+
+/** What a model wrote may be no JSON at all; the log holds only JSON. */
+function isObject(json: string): boolean {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+async function runOne(batch: ToolBatch, position: number): Promise<{ position: number; outcome: ToolCallCompleted }> {
+  const call = batch.calls[position]?.call;
+  if (call === undefined) {
+    throw new Error(`no call at position ${position}`);
+  }
+  const startMs = batch.clock.monotonicMs();
+  const span = batch.work.span.startTool({ name: call.name, callId: call.id, arguments: () => call.arguments });
+  failpoint("tool.starting");
+  const outcome = await outcomeOf(batch, call, position, span.traceParent);
+  failpoint("tool.ended");
+  const isOk = "content" in outcome;
+  span.end(isOk ? { result: () => outcome.content } : { error: outcome.error });
+  const durationMs = batch.clock.monotonicMs() - startMs;
+  batch.events.toolFinished({ tool: call.name, outcome: isOk ? "ok" : "error", durationMs });
+  return { position, outcome: present(call, outcome) };
+}
+
+async function outcomeOf(
+  batch: ToolBatch,
+  call: ToolCall,
+  position: number,
+  traceParent: string | undefined,
+): Promise<ToolOutcome> {
+  if (batch.interventions.size > 0) {
+    return {
+      error: batch.interventions.get(position) ?? "skipped: no tool of this turn was run, for one was repeated",
+    };
+  }
+  const tool = batch.tools.find((each) => each.name === call.name);
+  if (tool === undefined) {
+    return unknownTool(call.name);
+  }
+  if (position >= callsPerTurnMax) {
+    return { error: `skipped: at most ${callsPerTurnMax} calls of a turn are run` };
+  }
+  if (batch.resumed && tool.afterCrash === "report") {
+    return { error: "interrupted: the process that ran this call was lost, and the call was not repeated" };
+  }
+  const context = { ...batch.work, call: { id: call.id, traceParent } };
+  return await runCall(tool, call.arguments, context, { timeoutMs: callTimeoutMs, clock: batch.clock });
+}
+
+/** Half a character, which a caller's host may send, is no text to the log, to a provider or to a reader of JSON. */
+function present(call: ToolCall, outcome: ToolOutcome): ToolCallCompleted {
+  const ending =
+    "error" in outcome
+      ? { error: outcome.error.toWellFormed() }
+      : { result: JSON.stringify({ content: outcome.content.toWellFormed() }) };
+  return create(ToolCallCompletedSchema, { toolCallId: call.id, toolName: call.name, ...ending });
+}

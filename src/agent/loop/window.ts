@@ -1,0 +1,79 @@
+// What of a conversation a model is shown when not all of it fits.
+//
+// W1  The session's first message and everything since the message that started this run come first.
+// W2  Older exchanges, each from a message of the user to the next, are left out whole, the oldest first.
+// W3  When that is not enough, the run's own turns are left out, a response with all its tool results at a time.
+// W4  So every call that is shown has its result, and every result its call.
+
+import { estimateTokens } from "../models/catalogue.ts";
+import type { ModelMessage } from "../models/model.ts";
+
+/** Messages that stand or fall together. */
+type Group = readonly ModelMessage[];
+
+/** Returns what fits into so many tokens; the messages themselves when all do. */
+export function fitMessages(messages: readonly ModelMessage[], tokensMax: number): readonly ModelMessage[] {
+  let tokens = sumTokens(messages);
+  if (tokens <= tokensMax) {
+    return messages;
+  }
+  const { first, exchanges, input, turns } = divide(messages);
+  for (const droppable of [exchanges, turns]) {
+    // The newest turn is what the model has to go on from.
+    while (tokens > tokensMax && droppable.length > (droppable === turns ? 1 : 0)) {
+      tokens -= sumTokens(droppable.shift() ?? []);
+    }
+  }
+  return [first, ...exchanges, input, ...turns].flat();
+}
+
+interface Division {
+  readonly first: Group;
+  readonly exchanges: Group[];
+  readonly input: Group;
+  readonly turns: Group[];
+}
+
+function divide(messages: readonly ModelMessage[]): Division {
+  const inputAt = messages.findLastIndex(({ role }) => role === "user");
+  const past = messages.slice(0, Math.max(0, inputAt));
+  const exchanges = split(past, ({ role }) => role === "user");
+  const first = exchanges[0]?.slice(0, 1) ?? [];
+  const [firstAnswer = [], ...others] = exchanges;
+  return {
+    first,
+    exchanges: [firstAnswer.slice(1), ...others].filter((group) => group.length > 0),
+    input: messages.slice(Math.max(0, inputAt), inputAt + 1),
+    turns: split(messages.slice(inputAt + 1), ({ role }) => role === "assistant"),
+  };
+}
+
+/** Groups that each begin where `begins` says so; what comes before the first one is a group too. */
+function split(messages: readonly ModelMessage[], begins: (message: ModelMessage) => boolean): Group[] {
+  const groups: ModelMessage[][] = [];
+  for (const message of messages) {
+    const current = groups.at(-1);
+    if (current === undefined || begins(message)) {
+      groups.push([message]);
+    } else {
+      current.push(message);
+    }
+  }
+  return groups;
+}
+
+function sumTokens(messages: readonly ModelMessage[]): number {
+  return messages.reduce((sum, message) => sum + tokensOfMessage(message), 0);
+}
+
+/** What a provider adds to each message for itself. */
+const overheadTokens = 4;
+
+function tokensOfMessage(message: ModelMessage): number {
+  const own = overheadTokens + estimateTokens(message.text);
+  if (message.role !== "assistant") {
+    return own;
+  }
+  const state = message.state === undefined ? 0 : estimateTokens(message.state);
+  return message.toolCalls.reduce((sum, call) => sum + estimateTokens(call.name + call.argumentsJson), own + state);
+}

@@ -1,0 +1,158 @@
+// The models of a service: its accounts at providers, each with a pool, a breaker and retries, behind the names that
+// callers use.
+
+import type { Clock } from "../../platform/base/clock.ts";
+import {
+  type Config,
+  isAnthropicConfigured,
+  isCompatibleConfigured,
+  isGeminiConfigured,
+  isOpenAiConfigured,
+  isRerankConfigured,
+} from "../../platform/config/keys.ts";
+import type { Egress } from "../../platform/egress/post.ts";
+import type { Events } from "../../platform/telemetry/events.ts";
+import { createAnthropic } from "./anthropic/provider.ts";
+import { Breaker, type CircuitState, withBreaker } from "./breaker.ts";
+import { createDemoModel, demoModelName } from "./demo/demo-model.ts";
+import { createGemini } from "./gemini/provider.ts";
+import { loadsUrls } from "./media/hosted.ts";
+import { withMedia } from "./media/with-media.ts";
+import type { Model } from "./model.ts";
+import { createOpenAiCompatible } from "./openai-compatible/provider.ts";
+import { createOpenAiResponses } from "./openai-responses/provider.ts";
+import { createHttpReranker, type RerankProvider } from "./rerank/http-reranker.ts";
+import type { Reranker } from "./rerank/reranker.ts";
+import { createRerankRouter } from "./rerank/route.ts";
+import { withResponseFormat } from "./response-format.ts";
+import { retryDefaults, withRetry } from "./retry.ts";
+import { createModelRouter, type ModelProvider, type ProviderName, providerNames } from "./route.ts";
+import { withEvents } from "./watch.ts";
+import type { Account } from "./wire/account.ts";
+
+export interface Models {
+  /** Of agents that name none. */
+  readonly defaultModel: string;
+  /** The model behind a name, watched, guarded and tried again while nothing was said. Throws MODEL_UNSUPPORTED. */
+  resolve(name: string): Model;
+  /** The reranker behind a name. Throws MODEL_UNSUPPORTED. */
+  resolveReranker(name: string): Reranker;
+  /** In the order in which names are matched. */
+  listProviders(): readonly ProviderStatus[];
+  /** Ends the responses under way and closes the pools. */
+  close(): void;
+}
+
+export interface ProviderStatus {
+  readonly name: ProviderName;
+  /** Undefined when it is not configured. */
+  readonly circuit: { readonly state: CircuitState; readonly failures: number; readonly retryInMs: number } | undefined;
+}
+
+export interface ModelsOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly events: Events;
+  /** In [0, 1), as Math.random. */
+  readonly random: () => number;
+  /** Loads images and files that callers name by their URLs. */
+  readonly egress: Pick<Egress, "get">;
+}
+
+export function openModels({ config, clock, events, random, egress }: ModelsOptions): Models {
+  const accounts = new Map(
+    providerNames.flatMap((name) => {
+      const open = openers[name];
+      return open.isConfigured(config) ? [[name, open.account(config, clock)] as const] : [];
+    }),
+  );
+  const breakers = new Map(
+    Array.from(accounts.keys(), (name) => [name, openBreaker(name, { config, clock, events })] as const),
+  );
+  const router = createModelRouter({ providers: Object.fromEntries(accounts), demo: createDemoModel({ clock }) });
+  const rerankAccount = isRerankConfigured(config) ? openRerankAccount(config, clock) : undefined;
+  const retry = { ...retryDefaults, baseDelayMs: config.retryBaseMs, clock, random };
+  return {
+    defaultModel: config.defaultModel || defaultModelOf(accounts),
+    resolve: (name) => {
+      const model = router.resolve(name);
+      const breaker = breakers.get(model.provider as ProviderName);
+      const guarded = breaker === undefined ? model : withBreaker(model, breaker);
+      const retried = withRetry(withResponseFormat(withEvents(guarded, { clock, events })), retry);
+      return withMedia(retried, { egress, clock, takesUrls: loadsUrls(model.provider, config) });
+    },
+    resolveReranker: createRerankRouter(rerankAccount),
+    listProviders: () => providerNames.map((name) => ({ name, circuit: stateOf(breakers.get(name)) })),
+    close: () => {
+      for (const account of accounts.values()) {
+        account.close();
+      }
+      rerankAccount?.close();
+    },
+  };
+}
+
+interface Opener {
+  readonly isConfigured: (config: Config) => boolean;
+  readonly account: (config: Config, clock: Clock) => ModelProvider;
+  /** What it answers with when nobody chose a model; undefined when only its owner knows. */
+  readonly defaultModel: string | undefined;
+}
+
+const openers: Readonly<Record<ProviderName, Opener>> = {
+  openai: {
+    isConfigured: isOpenAiConfigured,
+    account: ({ openaiBaseUrl: baseUrl, openaiKey: apiKey, openaiApi }, clock) => {
+      const account: Account = { name: "openai", baseUrl, apiKey, clock };
+      return openaiApi === "responses" ? createOpenAiResponses(account) : createOpenAiCompatible(account);
+    },
+    defaultModel: "gpt-4o-mini",
+  },
+  gemini: {
+    isConfigured: isGeminiConfigured,
+    account: ({ geminiBaseUrl: baseUrl, geminiKey: apiKey }, clock) =>
+      createGemini({ name: "gemini", baseUrl, apiKey, clock }),
+    defaultModel: "gemini-2.5-flash",
+  },
+  anthropic: {
+    isConfigured: isAnthropicConfigured,
+    account: ({ anthropicBaseUrl: baseUrl, anthropicKey: apiKey }, clock) =>
+      createAnthropic({ name: "anthropic", baseUrl, apiKey, clock }),
+    defaultModel: "claude-haiku-4-5",
+  },
+  compatible: {
+    isConfigured: isCompatibleConfigured,
+    account: ({ compatibleBaseUrl: baseUrl, compatibleKey: apiKey }, clock) =>
+      createOpenAiCompatible({ name: "compatible", baseUrl, apiKey, clock }),
+    defaultModel: undefined,
+  },
+};
+
+function openRerankAccount({ rerankBaseUrl: baseUrl, rerankKey: apiKey }: Config, clock: Clock): RerankProvider {
+  return createHttpReranker({ name: "rerank", baseUrl, apiKey, clock });
+}
+
+function defaultModelOf(accounts: ReadonlyMap<ProviderName, ModelProvider>): string {
+  const names = providerNames.filter((name) => accounts.has(name));
+  return names.map((name) => openers[name].defaultModel).find((model) => model !== undefined) ?? demoModelName;
+}
+
+function openBreaker(
+  provider: ProviderName,
+  { config, clock, events }: Omit<ModelsOptions, "random" | "egress">,
+): Breaker {
+  const resetMs = config.circuitResetTimeoutSec * 1_000;
+  const onChange = (state: CircuitState, failures: number): void => {
+    const tell = {
+      open: () => events.circuitOpened({ provider, failures, retryInMs: resetMs }),
+      "half-open": () => events.circuitHalfOpened({ provider }),
+      closed: () => events.circuitClosed({ provider }),
+    };
+    tell[state]();
+  };
+  return new Breaker({ clock, failuresMax: config.circuitMaxFailures, resetMs, onChange });
+}
+
+function stateOf(breaker: Breaker | undefined): ProviderStatus["circuit"] {
+  return breaker && { state: breaker.state, failures: breaker.failures, retryInMs: breaker.retryInMs };
+}

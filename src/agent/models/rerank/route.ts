@@ -1,0 +1,23 @@
+// Which reranker a name means: `rerank:<name>`, if a server of rerankers is configured.
+
+import { Fault } from "../../../platform/base/fault.ts";
+import type { RerankProvider } from "./http-reranker.ts";
+import type { Reranker } from "./reranker.ts";
+
+const prefix = "rerank:";
+
+/** Throws MODEL_UNSUPPORTED. */
+export function createRerankRouter(provider: RerankProvider | undefined): (name: string) => Reranker {
+  return (name) => {
+    if (!name.startsWith(prefix) || name === prefix) {
+      throw new Fault("MODEL_UNSUPPORTED", `${JSON.stringify(name)} is no reranker: expected ${prefix}<name>`);
+    }
+    if (provider === undefined) {
+      throw new Fault(
+        "MODEL_UNSUPPORTED",
+        `no server of rerankers is configured for ${name}: set providers.rerank_base_url`,
+      );
+    }
+    return provider.reranker(name.slice(prefix.length));
+  };
+}

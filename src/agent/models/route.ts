@@ -1,0 +1,89 @@
+// Which provider a model name belongs to. The table is the whole truth: a provider is added by one row and one key here.
+
+import { Fault } from "../../platform/base/fault.ts";
+import type { Model } from "./model.ts";
+
+/** One account at one provider. */
+export interface ModelProvider {
+  /** Never fails: only the provider knows which models it has. */
+  model(name: string): Model;
+  /** Ends the responses under way as failures and closes the pool. */
+  close(): void;
+}
+
+export type ProviderName = (typeof routes)[number]["provider"];
+
+export interface ModelRouterOptions {
+  /** The providers that have what they need. */
+  readonly providers: Readonly<Partial<Record<ProviderName, ModelProvider>>>;
+  readonly demo: Model;
+}
+
+export interface ModelRouter {
+  /** The model behind `name`: by prefix, or `provider:model`. Throws MODEL_UNSUPPORTED. */
+  resolve(name: string): Model;
+}
+
+export function createModelRouter(options: ModelRouterOptions): ModelRouter {
+  return {
+    resolve: (name) => {
+      if (name === options.demo.name) {
+        return options.demo;
+      }
+      const { route, modelName } = findRoute(name);
+      const provider = options.providers[route.provider];
+      if (provider === undefined) {
+        throw unsupported(`${route.title} ${route.missing} not configured for model ${name}`);
+      }
+      return provider.model(modelName);
+    },
+  };
+}
+
+interface Route {
+  readonly provider: string;
+  readonly title: string;
+  /** What it lacks when it is not configured. */
+  readonly missing: string;
+  readonly prefixes: readonly string[];
+  readonly names: readonly string[];
+}
+
+const routes = [
+  {
+    provider: "openai",
+    title: "OpenAI",
+    missing: "API key",
+    prefixes: ["gpt-", "o1-", "o3-", "o4-", "chatgpt-"],
+    names: ["o1", "o3"],
+  },
+  { provider: "gemini", title: "Gemini", missing: "API key", prefixes: ["gemini-"], names: [] },
+  { provider: "anthropic", title: "Anthropic", missing: "API key", prefixes: ["claude-"], names: [] },
+  { provider: "compatible", title: "OpenAI-compatible", missing: "base URL", prefixes: [], names: [] },
+] as const satisfies readonly Route[];
+
+/** In the order in which names are matched. */
+export const providerNames: readonly ProviderName[] = routes.map(({ provider }) => provider);
+
+function findRoute(name: string): { route: (typeof routes)[number]; modelName: string } {
+  for (const route of routes) {
+    const explicit = `${route.provider}:`;
+    if (name.startsWith(explicit) && name !== explicit) {
+      return { route, modelName: name.slice(explicit.length) };
+    }
+    if (matches(route, name)) {
+      return { route, modelName: name };
+    }
+  }
+  throw unsupported(
+    `unsupported model ${JSON.stringify(name)}: expected prefix gpt-/o1-/o3-/chatgpt- (OpenAI), gemini- (Gemini), or claude- (Anthropic)`,
+  );
+}
+
+function matches(route: Route, name: string): boolean {
+  return route.names.includes(name) || route.prefixes.some((prefix) => name.startsWith(prefix));
+}
+
+function unsupported(text: string): Fault {
+  return new Fault("MODEL_UNSUPPORTED", `failed to create client: ${text}`);
+}

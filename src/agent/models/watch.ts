@@ -1,0 +1,50 @@
+// Tells of every request to a model how it went: one event each, whatever became of it.
+
+import type { Clock } from "../../platform/base/clock.ts";
+import type { Events } from "../../platform/telemetry/events.ts";
+import type { Model, ModelPart, ModelRequest, ModelUsage } from "./model.ts";
+
+export interface WatchOptions {
+  readonly clock: Clock;
+  readonly events: Events;
+}
+
+export function withEvents(model: Model, options: WatchOptions): Model {
+  return { ...model, stream: (request, signal) => watch(model, options, request, signal) };
+}
+
+async function* watch(
+  model: Model,
+  { clock, events }: WatchOptions,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelPart> {
+  const startMs = clock.monotonicMs();
+  let firstPartMs: number | undefined;
+  let code = "left";
+  let usage: ModelUsage | undefined;
+  try {
+    for await (const part of model.stream(request, signal)) {
+      firstPartMs ??= clock.monotonicMs() - startMs;
+      if (part.type === "usage" || part.type === "finish") {
+        usage = part.usage ?? usage;
+      }
+      if (part.type === "finish") {
+        code = "ok";
+      } else if (part.type === "failure") {
+        code = part.code;
+      }
+      yield part;
+    }
+  } finally {
+    events.modelResponded({
+      provider: model.provider,
+      model: model.name,
+      code,
+      durationMs: clock.monotonicMs() - startMs,
+      firstPartMs,
+      promptTokens: usage?.promptTokens,
+      completionTokens: usage?.completionTokens,
+    });
+  }
+}

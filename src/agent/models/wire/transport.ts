@@ -1,0 +1,254 @@
+// The HTTP side of a provider: one keep-alive pool, a `fetch` over it for the AI SDK, and the limits on what comes back.
+// T1: an aborted signal closes the socket at once.
+// T2: whatever the provider does wrong is thrown as a ProviderFailure, by `fetch` or by the body.
+// T3: no response makes us hold more than the bounds of a stream or an error body of `errorBodyBytesMax`.
+
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
+import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import { finished } from "node:stream";
+import { text } from "node:stream/consumers";
+import { type Clock, over } from "../../../platform/base/clock.ts";
+import { StreamBounds } from "./bounds.ts";
+import {
+  describeCut,
+  describeHeadersTimeout,
+  describeHttpError,
+  describeUnreachable,
+  describeUnreadable,
+  findFailure,
+  ProviderFailure,
+  parseRetryAfter,
+} from "./failures.ts";
+
+export interface TransportOptions {
+  readonly provider: string;
+  readonly baseUrl: URL;
+  readonly clock: Clock;
+}
+
+export interface Transport {
+  readonly fetch: typeof globalThis.fetch;
+  /** The response to a body of JSON, once it has proved to be a stream. */
+  post(path: string, post: Post): Promise<IncomingMessage>;
+  /** The answer to a body of JSON, in one piece. */
+  ask(path: string, post: Post): Promise<string>;
+  /** Ends the requests under way and closes every socket. */
+  close(): void;
+}
+
+export interface Post {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly signal: AbortSignal;
+}
+
+/** A provider that has not begun to answer by then is taken for hung; queueing providers answer their headers sooner. */
+export const headersLimitMs = 30_000;
+
+/** Each response under way needs a socket of its own; the bound keeps a burst of runs below the usual descriptor limit. */
+export const socketsMax = 512;
+
+/** Idle sockets close before providers and load balancers drop them, which they do after 60 s or more. */
+export const idleSocketMs = 30_000;
+
+/** What is read of an error body: 2000 characters of any script fit. */
+export const errorBodyBytesMax = 8192;
+
+/** Of an answer in one piece. A reranker may give back the documents that it was given. */
+export const answerBytesMax = 8 * 1_048_576;
+
+export function createTransport(options: TransportOptions): Transport {
+  const pool = { keepAlive: true, maxSockets: socketsMax, timeout: idleSocketMs };
+  const secure = options.baseUrl.protocol === "https:";
+  const agent = secure ? new HttpsAgent(pool) : new HttpAgent(pool);
+  // Without a limit of its own the pool's idle limit would also end a model that thinks for long.
+  const fixed = { agent, timeout: 0 };
+  const open = secure ? requestHttps : requestHttp;
+  const send = (path: string, accept: string, { headers, signal }: Post): ClientRequest => {
+    const url = new URL(options.baseUrl.href.replace(/\/*$/, path));
+    const typed = { "content-type": "application/json", accept, ...headers };
+    const request = open(url, { ...fixed, method: "POST", headers: typed });
+    destroyOnAbort(request, signal);
+    return request;
+  };
+  return {
+    fetch: async (input, init = {}) => {
+      const request = open(new URL(input instanceof Request ? input.url : input), {
+        ...fixed,
+        method: init.method ?? "GET",
+        headers: Object.fromEntries(new Headers(init.headers)),
+      });
+      if (init.signal) {
+        destroyOnAbort(request, init.signal);
+      }
+      const response = await exchange(options, request, String(init.body ?? ""), refuseOtherThanStream);
+      return new Response(toBoundedStream(options.provider, response));
+    },
+    post: async (path, post) =>
+      await exchange(options, send(path, "text/event-stream", post), post.body, refuseOtherThanStream),
+    ask: async (path, post) => {
+      const response = await exchange(options, send(path, "application/json", post), post.body, refuseErrors);
+      return await readAnswer(options, response);
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/**
+ * Node's own option would destroy a socket that has just served its response, and that nobody listens to until it is back
+ * in the pool: its error would end the process.
+ */
+function destroyOnAbort(request: ClientRequest, signal: AbortSignal): void {
+  let response: IncomingMessage | undefined;
+  const stop = (): void => {
+    if (response?.complete !== true) {
+      request.destroy(signal.reason);
+    }
+  };
+  request.once("response", (arrived) => {
+    response = arrived;
+  });
+  request.once("close", () => signal.removeEventListener("abort", stop));
+  if (signal.aborted) {
+    stop();
+  } else {
+    signal.addEventListener("abort", stop, { once: true });
+  }
+}
+
+async function exchange(
+  options: TransportOptions,
+  request: ClientRequest,
+  body: string,
+  refuse: (options: TransportOptions, response: IncomingMessage) => Promise<void>,
+): Promise<IncomingMessage> {
+  const answered = new AbortController();
+  let late = false;
+  // Never rejects, and ends with the exchange.
+  void options.clock.sleep(headersLimitMs, answered.signal).then(() => {
+    if (answered.signal.aborted) {
+      return;
+    }
+    late = true;
+    request.destroy();
+  });
+  try {
+    const response = await awaitResponse(request, body);
+    await refuse(options, response);
+    return response;
+  } catch (error) {
+    if (late) {
+      throw new ProviderFailure(describeHeadersTimeout(options.provider, headersLimitMs), error);
+    }
+    if (error instanceof ProviderFailure) {
+      throw error;
+    }
+    throw new ProviderFailure(describeUnreachable(options.provider, error), error);
+  } finally {
+    answered.abort(over);
+  }
+}
+
+function awaitResponse(request: ClientRequest, body: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    // Stays attached: once the response is there, its own stream reports what happens to the socket.
+    request.on("error", reject);
+    request.once("response", resolve);
+    request.end(body);
+  });
+}
+
+async function refuseErrors(options: TransportOptions, response: IncomingMessage): Promise<void> {
+  const status = response.statusCode ?? 0;
+  if (status < 200 || status > 299) {
+    const retryAfterMs = parseRetryAfter(response.headers["retry-after"], options.clock.nowMs());
+    throw new ProviderFailure(describeHttpError(status, await readErrorBody(response), retryAfterMs));
+  }
+}
+
+async function refuseOtherThanStream(options: TransportOptions, response: IncomingMessage): Promise<void> {
+  await refuseErrors(options, response);
+  const mediaType = response.headers["content-type"] ?? "";
+  // A web page, or an answer in one piece: most likely the base URL lacks its `/v1` or names something else.
+  if (/^(text\/html|application\/json)\b/i.test(mediaType)) {
+    const found = `expected an event stream, got ${mediaType}; check the base URL: ${await readErrorBody(response)}`;
+    throw new ProviderFailure(describeUnreadable(options.provider, found));
+  }
+}
+
+/** A body that breaks off is no answer. */
+async function readAnswer({ provider }: TransportOptions, response: IncomingMessage): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let leftBytes = answerBytesMax;
+  try {
+    for await (const piece of response as AsyncIterable<Uint8Array>) {
+      leftBytes -= piece.byteLength;
+      if (leftBytes < 0) {
+        throw new ProviderFailure(describeUnreadable(provider, `it is longer than ${answerBytesMax} bytes`));
+      }
+      pieces.push(piece);
+    }
+  } catch (error) {
+    throw toFailure(provider, error instanceof Error ? error : new Error(String(error)));
+  }
+  return Buffer.concat(pieces).toString();
+}
+
+async function readErrorBody(response: IncomingMessage): Promise<string> {
+  return await text(takeBytes(response, errorBodyBytesMax));
+}
+
+// A body that breaks off is worth as much as came: the status says the rest.
+async function* takeBytes(response: IncomingMessage, bytesMax: number): AsyncGenerator<Uint8Array> {
+  let leftBytes = bytesMax;
+  try {
+    for await (const chunk of response as AsyncIterable<Uint8Array>) {
+      yield chunk.subarray(0, leftBytes);
+      leftBytes -= chunk.byteLength;
+      if (leftBytes <= 0) {
+        return;
+      }
+    }
+  } catch {
+    return;
+  }
+}
+
+/** The body, for as long as its lines keep the limit. Whoever stops reading closes the socket. */
+function toBoundedStream(provider: string, response: IncomingMessage): ReadableStream<Uint8Array> {
+  const bounds = new StreamBounds(provider);
+  let isRead = true;
+  const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    finished(response, (error) => {
+      if (isRead) {
+        error ? controller.error(toFailure(provider, error)) : controller.close();
+      }
+    });
+    response.on("data", (chunk: Uint8Array) => {
+      if (!isRead) {
+        return;
+      }
+      const failure = bounds.check(chunk);
+      if (failure !== undefined) {
+        response.destroy(new ProviderFailure(failure));
+        return;
+      }
+      controller.enqueue(chunk);
+      if ((controller.desiredSize ?? 0) <= 0) {
+        response.pause();
+      }
+    });
+  };
+  return new ReadableStream({
+    start,
+    pull: () => void response.resume(),
+    cancel: () => {
+      isRead = false;
+      response.destroy();
+    },
+  });
+}
+
+function toFailure(provider: string, error: Error): Error {
+  return findFailure(error) === undefined ? new ProviderFailure(describeCut(provider, error), error) : error;
+}

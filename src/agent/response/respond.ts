@@ -1,0 +1,187 @@
+// One response of a model: streams its text into the log, keeps it within its budgets, and gathers what the loop needs to
+// go on.
+
+import { create } from "@bufbuild/protobuf";
+import { type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
+import type { Amount, DayBudget } from "../../engine/runs/day-budget.ts";
+import type { DriverStep, RunContext } from "../../engine/runs/driver.ts";
+import { type BudgetReached, Spending } from "../../engine/runs/spending.ts";
+import { Meter, type UsageTotals } from "../../engine/runs/usage.ts";
+import { failpoint } from "../../platform/base/failpoint.ts";
+import type { ChatSpan } from "../../platform/telemetry/traces.ts";
+import { priceOf } from "../models/catalogue.ts";
+import { splitHalfCharacter } from "../models/half-character.ts";
+import type { FinishReason, Model, ModelFailure, ModelFinish, ModelPart, ModelRequest } from "../models/model.ts";
+import { printMessages, printResponse } from "./span-content.ts";
+
+export interface Response {
+  readonly text: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly finishReason: FinishReason;
+  /** Why the provider withheld it. */
+  readonly detail: string | undefined;
+  readonly state: string | undefined;
+  readonly usage: UsageTotals;
+}
+
+/** A response that did not come to its end. */
+export interface NoResponse {
+  readonly why: ModelFailure | BudgetReached | "aborted";
+  /** Whether some of it is in the log. */
+  readonly spoke: boolean;
+  readonly usage: UsageTotals;
+}
+
+export interface ResponseOptions {
+  readonly context: Pick<RunContext, "client" | "signal" | "span">;
+  readonly model: Model;
+  readonly request: ModelRequest;
+  readonly turn: number;
+  /** What the run has used before. */
+  readonly before: UsageTotals;
+  readonly runMax: Amount;
+  readonly dayBudget: DayBudget;
+}
+
+export async function* respond(options: ResponseOptions): AsyncGenerator<DriverStep, Response | NoResponse> {
+  const { context, model, request, turn, before, runMax, dayBudget } = options;
+  const { client, signal } = context;
+  const price = priceOf(model);
+  const meter = new Meter(request, price);
+  const spending = new Spending({ client, runMax, day: dayBudget, price, before, meter, signal });
+  const span = context.span.startChat({
+    provider: model.provider,
+    model: model.name,
+    maxTokens: request.maxTokens,
+    temperature: request.temperature,
+    turn,
+    input: () => printMessages(request.messages),
+  });
+  let outcome: Response | NoResponse | undefined;
+  try {
+    const reached = await spending.open();
+    outcome =
+      reached === undefined
+        ? yield* read({ ...options, meter, spending, span })
+        : { why: reached, spoke: false, usage: {} };
+    return outcome;
+  } finally {
+    // Also when nobody waits for the rest any more.
+    const usage = outcome?.usage ?? meter.soFar();
+    await spending.close(usage);
+    span.end(endOfSpan(outcome, usage));
+  }
+}
+
+interface Reading extends ResponseOptions {
+  readonly meter: Meter;
+  readonly spending: Spending;
+  readonly span: ChatSpan;
+}
+
+async function* read({
+  context,
+  model,
+  request,
+  turn,
+  meter,
+  spending,
+  span,
+}: Reading): AsyncGenerator<DriverStep, Response | NoResponse> {
+  const { signal } = context;
+  const said = new Said(turn);
+  let began = false;
+  failpoint("model.calling");
+  // What was not shown before the budget ended was not used.
+  for await (const part of model.stream({ ...request, isPiecewise: spending.isLimited }, signal)) {
+    if (!began) {
+      began = true;
+      failpoint("model.first-part");
+      span.firstPart();
+    }
+    meter.read(part);
+    yield* said.add(part);
+    if (part.type === "finish") {
+      failpoint("model.finished");
+      return said.whole(part, meter);
+    }
+    if (part.type === "failure") {
+      return { why: part, spoke: said.spoke, usage: meter.soFar() };
+    }
+    const reached = spending.isLimited ? await spending.check() : undefined;
+    if (reached !== undefined) {
+      return { why: reached, spoke: said.spoke, usage: meter.soFar() };
+    }
+  }
+  return { why: "aborted", spoke: said.spoke, usage: meter.soFar() };
+}
+
+/** What a response has said so far. */
+class Said {
+  readonly #turn: number;
+  readonly #toolCalls: ToolCall[] = [];
+  #text = "";
+  #half = "";
+  #spoke = false;
+
+  constructor(turn: number) {
+    this.#turn = turn;
+  }
+
+  get spoke(): boolean {
+    return this.#spoke;
+  }
+
+  /** What of a part belongs into the log. */
+  add(part: ModelPart): DriverStep[] {
+    switch (part.type) {
+      case "text":
+        this.#spoke = true;
+        return this.#addText(part.text);
+      case "reasoning":
+        this.#spoke = true;
+        return [{ kind: "append", result: { payload: { case: "reasoningDelta", value: { content: part.text } } } }];
+      case "tool-call": {
+        const { id, name, argumentsJson } = part.call;
+        this.#toolCalls.push(create(ToolCallSchema, { id, name, arguments: argumentsJson }));
+        return [];
+      }
+      case "finish":
+        return this.#half === "" ? [] : [textDelta(this.#half, this.#turn)];
+      case "call-piece":
+      case "usage":
+      case "failure":
+        return [];
+      default:
+        return part satisfies never;
+    }
+  }
+
+  whole({ reason, detail, state, usage }: ModelFinish, meter: Meter): Response {
+    const toolCalls = this.#toolCalls;
+    return { text: this.#text, toolCalls, finishReason: reason, detail, state, usage: meter.total(usage) };
+  }
+
+  #addText(piece: string): DriverStep[] {
+    const [whole, half] = splitHalfCharacter(this.#half + piece);
+    this.#half = half;
+    this.#text += piece;
+    return whole === "" ? [] : [textDelta(whole, this.#turn)];
+  }
+}
+
+function textDelta(content: string, turn: number): DriverStep {
+  const value = { chunk: { role: "assistant", content, msgSequence: turn } };
+  return { kind: "append", result: { payload: { case: "messageDelta", value } } };
+}
+
+function endOfSpan(outcome: Response | NoResponse | undefined, usage: UsageTotals): Parameters<ChatSpan["end"]>[0] {
+  if (outcome === undefined) {
+    return { failureCode: "left", usage };
+  }
+  if ("why" in outcome) {
+    const { why } = outcome;
+    return { failureCode: why === "aborted" ? "cancelled" : "budget" in why ? "budget_exceeded" : why.code, usage };
+  }
+  return { finishReason: outcome.finishReason, usage, output: () => printResponse(outcome) };
+}

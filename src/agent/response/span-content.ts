@@ -1,0 +1,38 @@
+// What was said to a model and by it, in the form of the GenAI conventions, for traces that record content.
+
+import type { ModelMessage, ModelToolCall } from "../models/model.ts";
+import type { Response } from "./respond.ts";
+
+/** What is new in a request is at its end, and a span has room for little. */
+const newestMessagesMax = 8;
+
+export function printMessages(messages: readonly ModelMessage[]): string {
+  return JSON.stringify(
+    messages.slice(-newestMessagesMax).map((message) => ({ role: message.role, parts: partsOf(message) })),
+  );
+}
+
+export function printResponse({ text, toolCalls, finishReason }: Response): string {
+  const calls = toolCalls.map(({ id, name, arguments: argumentsJson }) => ({ id, name, argumentsJson }));
+  return JSON.stringify([{ role: "assistant", parts: saidParts(text, calls), finish_reason: finishReason }]);
+}
+
+function partsOf(message: ModelMessage): object[] {
+  switch (message.role) {
+    case "user":
+      return saidParts(message.text, []);
+    case "assistant":
+      return saidParts(message.text, message.toolCalls);
+    case "tool":
+      return [{ type: "tool_call_response", id: message.toolCallId, response: message.text }];
+    default:
+      return message satisfies never;
+  }
+}
+
+function saidParts(text: string, calls: readonly ModelToolCall[]): object[] {
+  return [
+    ...(text === "" ? [] : [{ type: "text", content: text }]),
+    ...calls.map(({ id, name, argumentsJson }) => ({ type: "tool_call", id, name, arguments: argumentsJson })),
+  ];
+}

@@ -1,0 +1,82 @@
+// One command in a jail, with the work directory that it is about.
+
+import { constants } from "node:fs";
+import { open, readlink } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Clock } from "../../../platform/base/clock.ts";
+import { isRoot } from "../../../platform/base/owner.ts";
+import { workerOf } from "../session-owner.ts";
+import type { ToolContext } from "../tool.ts";
+import { findHidden, findRefusal } from "../work-place.ts";
+import { coversWithin } from "./find-bubblewrap.ts";
+import type { Growth } from "./growth.ts";
+import { refuseWorkDir, type Shell } from "./jail.ts";
+import { type Bubblewrap, launchJailed, launchProcesses } from "./launch.ts";
+import { processesMax } from "./limits.ts";
+import type { CommandEnd, NotRun } from "./outcome.ts";
+import { openPidsGroup } from "./pids-group.ts";
+import { type CommandOptions, followCommand } from "./run-command.ts";
+import { Watch } from "./watch.ts";
+
+export interface Confinement {
+  readonly jail: Bubblewrap;
+  readonly growth: Growth;
+  readonly clock: Clock;
+}
+
+/** Whatever the command is: nothing here looks at it. */
+export async function runConfined(
+  { command, shell }: { readonly command: string; readonly shell: Shell },
+  context: ToolContext,
+  { jail, growth, clock }: Confinement,
+  options: CommandOptions,
+): Promise<CommandEnd | NotRun> {
+  const { workDir, sessionId, hidden } = context;
+  const shownAs = resolve(workDir);
+  // Opened once: everything from here on is about this directory, wherever its path leads by then.
+  const opened = await open(shownAs, constants.O_RDONLY | constants.O_DIRECTORY).catch((error: Error) => error);
+  if (opened instanceof Error) {
+    return { kind: "workspace", words: `work directory ${shownAs} is not accessible: ${opened.message}` };
+  }
+  await using directory = opened;
+  const path = `/proc/self/fd/${directory.fd}`;
+  const real = await readlink(path);
+  const refusal =
+    refuseWorkDir(shownAs) ?? refuseLink(shownAs, real) ?? findRefusal(context, real) ?? refuseHidden(real, hidden);
+  if (refusal !== undefined) {
+    return { kind: "workspace", words: refusal };
+  }
+  const [writtenBytesMax, covered, watch] = await Promise.all([
+    growth.roomIn(real),
+    coversWithin(real, shownAs, hidden),
+    Watch.open(path),
+  ]);
+  const view = { command, shell, sessionId, workDir: shownAs, covered };
+  const worker = workerOf(real, await directory.stat());
+  const isOfRoot = isRoot() && worker === undefined;
+  await using group = isOfRoot ? await openPidsGroup(processesMax + launchProcesses) : undefined;
+  const launched = launchJailed(jail, view, { workDirFd: directory.fd, worker, group });
+  // Until the jail stands its first process still sees this system, and all processes would count as the jail's.
+  const jailPid = (): number | undefined => (launched.hasStarted() ? launched.jailPid() : undefined);
+  const end = await followCommand(launched, {
+    ...options,
+    watch: (ended, onLimit) =>
+      watch.run(clock, ended, { jailPid, writtenBytesMax, isUncounted: isOfRoot && group === undefined, onLimit }),
+  });
+  if (await watch.sawChange()) {
+    growth.mayHaveChanged(real);
+  }
+  return end;
+}
+
+/** Who can put a link on the way to a directory decides what is written to: a command would be shown any place. */
+function refuseLink(path: string, real: string): string | undefined {
+  return real === path
+    ? undefined
+    : `bash cannot work in ${path}: it is a link, or was moved; name ${real} as work_dir`;
+}
+
+function refuseHidden(path: string, hidden: readonly string[]): string | undefined {
+  const place = findHidden(path, hidden);
+  return place === undefined ? undefined : `bash cannot work in ${path}: ${place} belongs to the service`;
+}

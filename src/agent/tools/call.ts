@@ -1,0 +1,90 @@
+// Runs one call of a tool as the model wrote it. Whatever happens, the call ends, in bounded time, with exactly one outcome
+// that the model can read: bad arguments, a defect in the tool, the time limit and a cancelled run are outcomes too.
+
+import { type Clock, over } from "../../platform/base/clock.ts";
+import { parseArguments, type ToolArguments } from "./arguments.ts";
+import { capContent } from "./cap.ts";
+import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
+
+/** Contract: two minutes for one call, retries included. */
+export const callTimeoutMs = 120_000;
+
+/** Why the signal of a call aborts at the limit. */
+export class CallTimeout extends Error {
+  override readonly name = "CallTimeout";
+}
+
+export interface CallOptions {
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+}
+
+/** The outcome of a call of a tool that the run does not have. */
+export function unknownTool(name: string): ToolOutcome {
+  return { error: `unknown tool: ${name}` };
+}
+
+/**
+ * Never rejects. The tool sees one signal for the end of the run and for the time limit. After it, the tool has a moment to
+ * end by itself and to say what it had done by then.
+ */
+export async function runCall(
+  tool: Tool,
+  argumentsJson: string,
+  context: ToolContext,
+  options: CallOptions,
+): Promise<ToolOutcome> {
+  const parsed = parseArguments(argumentsJson);
+  if ("error" in parsed) {
+    return parsed;
+  }
+  if (context.signal.aborted) {
+    return { error: canceledText };
+  }
+  const stop = new AbortController();
+  const ended = new AbortController();
+  const cancel = (): void => stop.abort(new Error(canceledText));
+  context.signal.addEventListener("abort", cancel, { once: true });
+  try {
+    return await Promise.race([
+      attempt(tool, parsed.args, { ...context, signal: stop.signal }),
+      enforceEnd(stop, ended.signal, options),
+    ]);
+  } finally {
+    ended.abort(over);
+    context.signal.removeEventListener("abort", cancel);
+  }
+}
+
+/** The words for a cancelled run, here as in its terminal result. */
+const canceledText = "context canceled";
+
+/** Enough to kill a process tree or to close files; a tool that takes longer is left to itself and its outcome is dropped. */
+const stopGraceMs = 5_000;
+
+async function attempt(tool: Tool, args: ToolArguments, context: ToolContext): Promise<ToolOutcome> {
+  try {
+    const outcome = await tool.run(args, context);
+    return "content" in outcome ? { content: capContent(outcome.content) } : outcome;
+  } catch (error) {
+    return { error: context.signal.aborted ? textOf(context.signal.reason) : `panic: ${textOf(error)}` };
+  }
+}
+
+/** Resolves only for a tool that did not end in time, or unheard after the call has ended. */
+async function enforceEnd(
+  stop: AbortController,
+  ended: AbortSignal,
+  { timeoutMs, clock }: CallOptions,
+): Promise<ToolOutcome> {
+  await clock.sleep(timeoutMs, AbortSignal.any([stop.signal, ended]));
+  if (!ended.aborted && !stop.signal.aborted) {
+    stop.abort(new CallTimeout(`tool call timed out after ${timeoutMs / 1000} seconds`));
+  }
+  await clock.sleep(stopGraceMs, ended);
+  return { error: textOf(stop.signal.reason) };
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,134 @@
+// The tools of one session: the built-in ones that its agent names, and its caller's own. All that can be said against them
+// is said before a model is told of any, in the words of the Agent Runner document.
+
+import type { AgentTools, Callback, RemoteTool } from "#gen/runnel/v1/session_pb.js";
+import type { Clock } from "../../platform/base/clock.ts";
+import { Fault } from "../../platform/base/fault.ts";
+import type { Egress } from "../../platform/egress/post.ts";
+import { callTimeoutMs } from "./call.ts";
+import { createRemoteTool, type RemoteHost } from "./remote.ts";
+import { readSchema } from "./schema.ts";
+import type { Tool } from "./tool.ts";
+
+/** What a session says about its tools. */
+export interface ToolSession {
+  readonly client: string;
+  /** Its public id. */
+  readonly name: string;
+  readonly callback: Callback | undefined;
+}
+
+/**
+ * The built-in tools first, each kind in the order asked for, which is the order that providers cache by. A remote tool whose
+ * schema no provider takes is left out. `tell` gets what was left out, of the tools and of their schemas.
+ */
+export type SelectTools = (
+  tools: AgentTools | undefined,
+  session: ToolSession,
+  tell?: (problem: string) => void,
+) => readonly Tool[];
+
+export interface SelectToolsOptions {
+  readonly selectBuiltin: (names: readonly string[]) => readonly Tool[];
+  readonly egress: Egress;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Headers that prove a body to a client. */
+  readonly sign: (client: string, body: string) => Readonly<Record<string, string>>;
+  /** False for a client that could not tell our calls from anybody else's. */
+  readonly canSign: (client: string) => boolean;
+  /** Of sessions that name none; empty for none. */
+  readonly callbackBaseUrl: string;
+  /** Of sessions that name none; 0 for no limit but that of a call. */
+  readonly callbackTimeoutMs: number;
+}
+
+export function createSelectTools(options: SelectToolsOptions): SelectTools {
+  return (tools, session, tell = () => {}) => {
+    const selected = new Map(options.selectBuiltin(tools?.builtin ?? []).map((tool) => [tool.name, tool]));
+    const host = hostOf(session, options);
+    const startMs = options.clock.monotonicMs();
+    const names = new Set(selected.keys());
+    for (const remote of tools?.remote ?? []) {
+      const { name } = remote;
+      const leftMs = compileTimeMs - (options.clock.monotonicMs() - startMs);
+      const tool = openRemoteTool(
+        remote,
+        session,
+        { host, leftMs, tell: (problem) => tell(`${name}: ${problem}`) },
+        options,
+      );
+      if (names.has(name)) {
+        throw failed(`register remote ${name}: tool already registered: ${name}`);
+      }
+      names.add(name);
+      if (tool !== undefined) {
+        selected.set(name, tool);
+      }
+    }
+    return [...selected.values()];
+  };
+}
+
+/** For all schemas of a session that are new. An honest one takes a few milliseconds. */
+const compileTimeMs = 1_000;
+
+function hostOf(session: ToolSession, options: SelectToolsOptions): RemoteHost {
+  const { egress, clock, random, sign } = options;
+  const { baseUrl = "", timeoutSec = 0 } = session.callback ?? {};
+  const timeoutMs = (timeoutSec > 0 ? timeoutSec * 1_000 : options.callbackTimeoutMs) || callTimeoutMs;
+  return {
+    baseUrl: baseUrl || options.callbackBaseUrl,
+    timeoutMs: Math.min(timeoutMs, callTimeoutMs),
+    sessionId: session.name,
+    sign: (body) => sign(session.client, body),
+    egress,
+    clock,
+    random,
+  };
+}
+
+interface RemoteOpening {
+  readonly host: RemoteHost;
+  readonly leftMs: number;
+  readonly tell: (problem: string) => void;
+}
+
+/** Returns undefined for a tool that no provider would take. */
+function openRemoteTool(
+  { name, description, parameters }: RemoteTool,
+  { client }: ToolSession,
+  { host, leftMs, tell }: RemoteOpening,
+  { egress, canSign }: SelectToolsOptions,
+): Tool | undefined {
+  const refuse = (problem: string, field?: string): Fault => failed(`create remote tool ${name}: ${problem}`, field);
+  if (!/^[a-zA-Z][a-zA-Z0-9_]*$/.test(name)) {
+    throw refuse(`invalid tool name ${JSON.stringify(name)}: must match [a-zA-Z][a-zA-Z0-9_]*`);
+  }
+  if (host.baseUrl === "") {
+    throw refuse("no callback.base_url: name one when the session is created", "callback.base_url");
+  }
+  const problem = egress.findProblem(host.baseUrl);
+  if (problem !== undefined) {
+    throw refuse(`invalid callback.base_url: ${problem}`, "callback.base_url");
+  }
+  if (!canSign(client)) {
+    throw refuse("nothing to sign its calls with: the client needs a key in auth.api_keys, or auth.hmac_secret be set");
+  }
+  const schema = readSchema(parameters, leftMs);
+  if ("problem" in schema) {
+    if (schema.isInvalid) {
+      throw refuse(schema.problem);
+    }
+    tell(`the tool was left out: ${schema.problem}`);
+    return undefined;
+  }
+  schema.problems.forEach(tell);
+  return createRemoteTool({ name, description, schema, host });
+}
+
+function failed(problem: string, field = "agent.tools.remote"): Fault {
+  return new Fault("INVALID_ARGUMENT", `failed to build registry: ${problem}`, {
+    violations: [{ field, description: problem }],
+  });
+}

@@ -1,0 +1,82 @@
+// AuthService: API keys for whoever has the admin token, tickets for clients.
+
+import { create } from "@bufbuild/protobuf";
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { type ApiKey, ApiKeySchema, type TicketTarget } from "#gen/runnel/v1/auth_pb.js";
+import type { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
+import { findClientRun } from "../engine/storage/run.ts";
+import { findSession } from "../engine/storage/session.ts";
+import { makeApiKey } from "../platform/auth/api-keys.ts";
+import { requireClient, type StreamTarget } from "../platform/auth/caller.ts";
+import { type ApiKeyRow, listApiKeys, revokeApiKey } from "../platform/auth/storage/api-key.ts";
+import { makeTicket } from "../platform/auth/tickets.ts";
+import { Fault } from "../platform/base/fault.ts";
+import type { Db } from "../platform/database/database.ts";
+import type { ServiceDeps } from "./deps.ts";
+import { nextPageToken, pageSize } from "./page.ts";
+
+export function createAuthService(deps: ServiceDeps): ServiceImpl<typeof AuthService> {
+  const { db, cursors } = deps;
+  return {
+    createApiKey: async ({ clientId, displayName, expireTime }) => {
+      const { row, key } = await makeApiKey(deps, {
+        client: clientId,
+        displayName,
+        expireTime: expireTime && timestampDate(expireTime),
+      });
+      return { apiKey: presentKey(row), key };
+    },
+    listApiKeys: async ({ clientId, pageSize: requested, pageToken }) => {
+      const scope = ["api keys", clientId];
+      const limit = pageSize(requested);
+      const before = cursors.decode(scope, pageToken);
+      const rows = await listApiKeys(db, { client: clientId === "" ? undefined : clientId, before, limit });
+      return {
+        apiKeys: rows.map(presentKey),
+        nextPageToken: nextPageToken(rows, limit, ({ id }) => cursors.encode(scope, id)),
+      };
+    },
+    revokeApiKey: async ({ keyId }) => {
+      const row = await revokeApiKey(db, keyId);
+      if (row === undefined) {
+        throw new Fault("API_KEY_NOT_FOUND", "API key not found");
+      }
+      return { apiKey: presentKey(row) };
+    },
+    createStreamTicket: async ({ target }, context) => {
+      const { client } = requireClient(context.values);
+      const wanted = streamTarget(target);
+      await assertExists(db, client, wanted);
+      const { ticket, expireTime } = await makeTicket(db, { client, target: wanted });
+      return { ticket, expireTime: timestampFromDate(expireTime) };
+    },
+  };
+}
+
+function presentKey(row: ApiKeyRow): ApiKey {
+  return create(ApiKeySchema, {
+    keyId: row.id,
+    clientId: row.client,
+    displayName: row.display_name,
+    createTime: timestampFromDate(row.create_time),
+    ...(row.expire_time !== null && { expireTime: timestampFromDate(row.expire_time) }),
+    ...(row.revoke_time !== null && { revokeTime: timestampFromDate(row.revoke_time) }),
+  });
+}
+
+function streamTarget(target: TicketTarget | undefined): StreamTarget {
+  const chosen = target?.target;
+  return chosen?.case === "runId" ? { runId: chosen.value } : { sessionId: chosen?.value ?? "" };
+}
+
+/** A ticket to nothing would only fail later, where a page can say less about it. */
+async function assertExists(db: Db, client: string, target: StreamTarget): Promise<void> {
+  if ("sessionId" in target) {
+    if ((await findSession(db, { client, name: target.sessionId })) === undefined) {
+      throw new Fault("SESSION_NOT_FOUND", "session not found");
+    }
+  } else if ((await findClientRun(db, { client, id: target.runId })) === undefined) {
+    throw new Fault("RUN_NOT_FOUND", "run not found");
+  }
+}

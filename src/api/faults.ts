@@ -1,0 +1,84 @@
+// How faults leave the services: as Connect errors that carry google.rpc details and nothing internal.
+
+import type { DescMethod } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { ConnectError, type Interceptor } from "@connectrpc/connect";
+import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
+import { Fault, reasons } from "../platform/base/fault.ts";
+import { isLockTimeout, isOutage } from "../platform/database/database.ts";
+import type { Events } from "../platform/telemetry/events.ts";
+import { addApiError } from "../protocols/langbot/handlers/host-errors.ts";
+
+const domain = "runnel.dev";
+/** Some clients refuse trailers near 8 KB, so what a fault says stays below half of that. */
+const messageCharsMax = 1_000;
+const violationsMax = 8;
+const violationCharsMax = 150;
+
+/** Maps whatever a handler throws, also in the middle of a stream. */
+export function createFaultInterceptor(events: Events): Interceptor {
+  return (next) => async (request) => {
+    const toError = (error: unknown): ConnectError =>
+      // A caller that left, or whose time is over, is told so by connect's own reason.
+      request.signal.aborted
+        ? addApiError(request.method, ConnectError.from(request.signal.reason))
+        : toConnectError(error, request.method, events);
+    try {
+      const response = await next(request);
+      return response.stream ? { ...response, message: mapErrors(response.message, toError) } : response;
+    } catch (error) {
+      throw toError(error);
+    }
+  };
+}
+
+async function* mapErrors<T>(messages: AsyncIterable<T>, map: (error: unknown) => ConnectError): AsyncGenerator<T> {
+  try {
+    yield* messages;
+  } catch (error) {
+    throw map(error);
+  }
+}
+
+/** An unexpected error is logged and told as no more than that. */
+export function toConnectError(error: unknown, method: DescMethod, events: Events): ConnectError {
+  return addApiError(method, present(error, method.name, events));
+}
+
+function present(error: unknown, method: string, events: Events): ConnectError {
+  if (error instanceof Fault) {
+    return presentFault(error);
+  }
+  if (error instanceof ConnectError) {
+    return error;
+  }
+  if (isLockTimeout(error)) {
+    return presentFault(
+      new Fault("BUSY", "another request works on the same thing: try again", { retryAfterMs: 1_000 }),
+    );
+  }
+  events.requestFailed({ method, error });
+  if (isOutage(error)) {
+    return presentFault(new Fault("DATABASE_UNAVAILABLE", "the database is not reachable", { retryAfterMs: 1_000 }));
+  }
+  return presentFault(new Fault("INTERNAL", "an internal error occurred; the log of the service has more"));
+}
+
+function presentFault({ reason, message, metadata, violations, retryAfterMs }: Fault): ConnectError {
+  const fieldViolations = violations.slice(0, violationsMax).map(({ field, description }) => ({
+    field: shorten(field, violationCharsMax),
+    description: shorten(description, violationCharsMax),
+  }));
+  return new ConnectError(shorten(message, messageCharsMax), reasons[reason].code, undefined, [
+    { desc: ErrorInfoSchema, value: { reason, domain, metadata: { ...metadata } } },
+    ...(violations.length > 0 ? [{ desc: BadRequestSchema, value: { fieldViolations } }] : []),
+    ...(retryAfterMs === undefined
+      ? []
+      : [{ desc: RetryInfoSchema, value: { retryDelay: durationFromMs(Math.ceil(retryAfterMs)) } }]),
+  ]);
+}
+
+/** Half of a character at the cut could not be encoded, and the call would never be answered. */
+function shorten(text: string, charsMax: number): string {
+  return text.slice(0, charsMax).toWellFormed();
+}

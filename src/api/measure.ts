@@ -1,0 +1,145 @@
+// What calls look like to people who run the service: how many, how they end, how long they take, who follows what. The
+// same for calls that handlers answer and for feeds. It stands around everything else, so it sees what the caller gets.
+
+import type { DescMethod } from "@bufbuild/protobuf";
+import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
+import { Access } from "#gen/runnel/options/v1/options_pb.js";
+import { accessOf } from "../platform/base/access.ts";
+import type { Clock } from "../platform/base/clock.ts";
+import { restCallNotes } from "../platform/base/rest-call.ts";
+import { callCodeName } from "../platform/telemetry/call-code.ts";
+import type { Events } from "../platform/telemetry/events.ts";
+
+export interface MeasureDeps {
+  readonly clock: Clock;
+  readonly events: Events;
+}
+
+/** How a call came, as labels have it. */
+export type Transport = "grpc" | "grpc_web" | "connect" | "sse";
+
+export function createMeasureInterceptor(deps: MeasureDeps): Interceptor {
+  return (next) => async (request) => {
+    const { method, contextValues, header, signal } = request;
+    const isRest = restCallNotes(contextValues) !== undefined;
+    const call = new MeasuredCall(deps, method, isRest ? "sse" : transportOf(header.get("content-type") ?? ""));
+    try {
+      const response = await next(request);
+      if (!response.stream) {
+        call.end();
+        return response;
+      }
+      // A stream that nobody begins to read ends with its signal.
+      signal.addEventListener("abort", () => call.end(signal.reason), { once: true });
+      return { ...response, message: measureMessages(response.message, call) };
+    } catch (error) {
+      call.end(error);
+      throw error;
+    }
+  };
+}
+
+/** Counts a call that its caller may not make. Whoever could not say who they are was counted at the door. */
+export function countRefusal(events: Events, { parent, name }: DescMethod, refusal: ConnectError): void {
+  if (reasonOf(refusal) === "ACCESS_DENIED") {
+    events.callRefused({ service: parent.typeName, method: name, code: callCodeName(refusal.code) });
+  }
+}
+
+/** By the name that a handler's context has for the protocol. */
+export function transportOfProtocol(protocolName: string): Transport {
+  switch (protocolName) {
+    case "grpc":
+      return "grpc";
+    case "grpc-web":
+      return "grpc_web";
+    case "rest":
+      return "sse";
+    default:
+      return "connect";
+  }
+}
+
+/** One call from its start to its end, of which only the first one counts. */
+export class MeasuredCall {
+  readonly #deps: MeasureDeps;
+  readonly #method: DescMethod;
+  readonly #transport: Transport;
+  readonly #startedMs: number;
+  #isRead = false;
+  #isOver = false;
+
+  constructor(deps: MeasureDeps, method: DescMethod, transport: Transport) {
+    this.#deps = deps;
+    this.#method = method;
+    this.#transport = transport;
+    this.#startedMs = deps.clock.monotonicMs();
+    deps.events.callStarted({ service: method.parent.typeName, method: method.name });
+  }
+
+  /** A stream was let in: from now on it has a reader. */
+  read(): void {
+    if (!this.#isRead && !this.#isOver && accessOf(this.#method) === Access.READER) {
+      this.#isRead = true;
+      this.#deps.events.readerJoined({ transport: this.#transport });
+    }
+  }
+
+  end(error?: unknown): void {
+    if (this.#isOver) {
+      return;
+    }
+    this.#isOver = true;
+    const { clock, events } = this.#deps;
+    const failure = error === undefined ? undefined : ConnectError.from(error);
+    events.callFinished({
+      service: this.#method.parent.typeName,
+      method: this.#method.name,
+      code: callCodeName(failure?.code),
+      durationMs: clock.monotonicMs() - this.#startedMs,
+    });
+    if (this.#isRead) {
+      events.readerLeft({ transport: this.#transport });
+      const reason = failure && reasonOf(failure);
+      // A reader that left, or whose time was over, has no reason of ours.
+      if (reason !== undefined) {
+        events.readerDropped({ reason });
+      }
+    }
+  }
+
+  /** Ends a stream whose reader stopped reading; without effect on one that is over. */
+  leave(): void {
+    if (!this.#isOver) {
+      this.end(new ConnectError("the reader left", Code.Canceled));
+    }
+  }
+}
+
+async function* measureMessages<T>(messages: AsyncIterable<T>, call: MeasuredCall): AsyncGenerator<T> {
+  try {
+    for await (const message of messages) {
+      call.read();
+      yield message;
+    }
+    call.end();
+  } catch (error) {
+    call.end(error);
+    throw error;
+  } finally {
+    call.leave();
+  }
+}
+
+function transportOf(contentType: string): Transport {
+  if (contentType.startsWith("application/grpc-web")) {
+    return "grpc_web";
+  }
+  return contentType.startsWith("application/grpc") ? "grpc" : "connect";
+}
+
+/** The reason of a fault; other errors have none. */
+function reasonOf(error: ConnectError): string | undefined {
+  return error.findDetails(ErrorInfoSchema)[0]?.reason;
+}

@@ -1,0 +1,159 @@
+// grpc.reflection, v1 and v1alpha: what the descriptors of the contract say, for tools such as buf curl and grpcurl. The
+// two versions differ by their package alone, so one implementation serves both.
+
+import type { DescFile, DescService } from "@bufbuild/protobuf";
+import { Code, type ServiceImpl } from "@connectrpc/connect";
+import type { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.js";
+import type { ServerReflection as ServerReflectionV1Alpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.js";
+import { Fault } from "../../platform/base/fault.ts";
+import { Interrupt, interrupted } from "../../platform/base/interrupt.ts";
+import { collectFiles, type DescriptorIndex, indexDescriptors, serializeFile } from "./descriptor-index.ts";
+
+export interface ReflectionDeps {
+  /** What is listed; the files of these and all that they import can be asked for. */
+  readonly services: readonly DescService[];
+  /** Aborts when this replica stops serving: a client may hold its stream open without asking anything. */
+  readonly drain: AbortSignal;
+}
+
+export type ReflectionService = ServiceImpl<typeof ServerReflection> & ServiceImpl<typeof ServerReflectionV1Alpha>;
+
+export function createReflectionService({ services, drain }: ReflectionDeps): ReflectionService {
+  const index = indexDescriptors(services);
+  const serverReflectionInfo = <R extends Request>(requests: AsyncIterable<R>): AsyncGenerator<Response<R>> =>
+    answerAll(index, endAt(drain, requests));
+  return { serverReflectionInfo };
+}
+
+/** More than the whole contract has symbols, so that a client may ask for each of them. */
+const requestsMax = 5_000;
+/** Far longer than any name in the contract. An answer repeats its request, so this bounds it too. */
+const nameCharsMax = 1_024;
+
+/** What both versions call a request, less their names. */
+interface Request {
+  readonly host: string;
+  readonly messageRequest: Question;
+}
+
+type Question =
+  | { readonly case: "fileByFilename"; readonly value: string }
+  | { readonly case: "fileContainingSymbol"; readonly value: string }
+  | {
+      readonly case: "fileContainingExtension";
+      readonly value: { readonly containingType: string; readonly extensionNumber: number };
+    }
+  | { readonly case: "allExtensionNumbersOfType"; readonly value: string }
+  | { readonly case: "listServices"; readonly value: string }
+  | { readonly case: undefined; readonly value?: undefined };
+
+type Answer =
+  | { case: "fileDescriptorResponse"; value: { fileDescriptorProto: Uint8Array[] } }
+  | { case: "allExtensionNumbersResponse"; value: { baseTypeName: string; extensionNumber: number[] } }
+  | { case: "listServicesResponse"; value: { service: { name: string }[] } }
+  | { case: "errorResponse"; value: { errorCode: number; errorMessage: string } };
+
+interface Response<R> {
+  validHost: string;
+  originalRequest: R;
+  messageResponse: Answer;
+}
+
+async function* answerAll<R extends Request>(
+  index: DescriptorIndex,
+  requests: AsyncIterable<R>,
+): AsyncGenerator<Response<R>> {
+  const sent = new Set<DescFile>();
+  let count = 0;
+  for await (const request of requests) {
+    count += 1;
+    if (count > requestsMax) {
+      throw new Fault("RATE_LIMITED", `a reflection stream answers ${requestsMax} requests: open another one`);
+    }
+    assertShort(request);
+    yield {
+      validHost: request.host,
+      originalRequest: request,
+      messageResponse: answer(index, request.messageRequest, sent),
+    };
+  }
+}
+
+function assertShort({ host, messageRequest: { value = "" } }: Request): void {
+  const name = typeof value === "string" ? value : value.containingType;
+  if (host.length > nameCharsMax || name.length > nameCharsMax) {
+    throw new Fault("INVALID_ARGUMENT", `a name in a reflection request has at most ${nameCharsMax} characters`);
+  }
+}
+
+function answer(index: DescriptorIndex, question: Question, sent: Set<DescFile>): Answer {
+  switch (question.case) {
+    case "fileByFilename":
+      return presentFile(index.findFile(question.value), `file ${question.value}`, sent);
+    case "fileContainingSymbol":
+      return presentFile(index.findFileOfSymbol(question.value), `symbol ${question.value}`, sent);
+    case "fileContainingExtension": {
+      const { containingType, extensionNumber } = question.value;
+      const file = index.findFileOfExtension(containingType, extensionNumber);
+      return presentFile(file, `extension ${extensionNumber} of ${containingType}`, sent);
+    }
+    case "allExtensionNumbersOfType":
+      return presentNumbers(question.value, index.listExtensionNumbers(question.value));
+    case "listServices":
+      return { case: "listServicesResponse", value: { service: index.serviceNames.map((name) => ({ name })) } };
+    case undefined:
+      return refuse(Code.InvalidArgument, "the request asks nothing that this service knows");
+    default:
+      return question satisfies never;
+  }
+}
+
+/** The file that was asked for, always and first; of what it imports only what this stream has not sent yet. */
+function presentFile(file: DescFile | undefined, asked: string, sent: Set<DescFile>): Answer {
+  if (file === undefined) {
+    return refuse(Code.NotFound, `not found: ${asked}`);
+  }
+  const files = collectFiles([file]).filter((each) => each === file || !sent.has(each));
+  for (const each of files) {
+    sent.add(each);
+  }
+  return { case: "fileDescriptorResponse", value: { fileDescriptorProto: files.map(serializeFile) } };
+}
+
+function presentNumbers(type: string, numbers: readonly number[] | undefined): Answer {
+  return numbers === undefined
+    ? refuse(Code.NotFound, `not found: message ${type}`)
+    : { case: "allExtensionNumbersResponse", value: { baseTypeName: type, extensionNumber: [...numbers] } };
+}
+
+/** The stream goes on: a client may ask for something else. The protocol wants the number of the gRPC status. */
+function refuse(code: Code, errorMessage: string): Answer {
+  return { case: "errorResponse", value: { errorCode: code, errorMessage } };
+}
+
+/** Passes the messages on until they end; a drain ends them with RESUME while nothing comes. */
+async function* endAt<T>(drain: AbortSignal, messages: AsyncIterable<T>): AsyncGenerator<T> {
+  const interrupt = new Interrupt();
+  const fire = (): void => interrupt.fire();
+  drain.addEventListener("abort", fire);
+  if (drain.aborted) {
+    fire();
+  }
+  const iterator = messages[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await interrupt.guard(iterator.next());
+      if (next === interrupted) {
+        throw new Fault("RESUME", "this replica stops: ask again", { retryAfterMs: 0 });
+      }
+      if (next.done === true) {
+        return;
+      }
+      yield next.value;
+    }
+  } finally {
+    drain.removeEventListener("abort", fire);
+    // Ends by the end of the call; it does not have to be waited for.
+    void iterator.return?.().catch(() => {});
+  }
+}

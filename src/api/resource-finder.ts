@@ -1,0 +1,56 @@
+// What this service has that runs of runners may be granted.
+
+import { create } from "@bufbuild/protobuf";
+import { AgentToolsSchema } from "#gen/runnel/v1/session_pb.js";
+import { contextTokensOf } from "../agent/models/catalogue.ts";
+import type { Models } from "../agent/models/open.ts";
+import { Fault, type ReasonName } from "../platform/base/fault.ts";
+import type { FoundModel, ResourceFinder } from "../protocols/langbot/runners/authorize.ts";
+import { findKnowledgeBases } from "../protocols/langbot/storage/knowledge.ts";
+import type { ServiceDeps } from "./deps.ts";
+
+export function createResourceFinder({
+  db,
+  models,
+  selectTools,
+}: Pick<ServiceDeps, "db" | "models" | "selectTools">): ResourceFinder {
+  return {
+    findModel: (id) => findTalker(models, id) ?? findReranker(models, id),
+    findTool: (name) =>
+      unlessRefused("TOOL_UNKNOWN", () =>
+        unlessRefused("TOOL_UNSUPPORTED", () => {
+          const [tool] = selectTools(create(AgentToolsSchema, { builtin: [name] }), nobody);
+          return tool;
+        }),
+      ),
+    findKnowledgeBases: async (client, ids) => {
+      const rows = await findKnowledgeBases(db, client, ids);
+      return new Map(rows.map(({ kb_id, name }) => [kb_id, { name }]));
+    },
+  };
+}
+
+function findTalker(models: Models, id: string): FoundModel | undefined {
+  return unlessRefused("MODEL_UNSUPPORTED", () => {
+    const model = models.resolve(id);
+    return { provider: model.provider, type: "llm", contextTokens: contextTokensOf(model) };
+  });
+}
+
+function findReranker(models: Models, id: string): FoundModel | undefined {
+  return unlessRefused("MODEL_UNSUPPORTED", () => ({ provider: models.resolveReranker(id).provider, type: "rerank" }));
+}
+
+/** Only remote tools ask whose they are. */
+const nobody = { client: "", name: "", callback: undefined } as const;
+
+function unlessRefused<T>(reason: ReasonName, find: () => T): T | undefined {
+  try {
+    return find();
+  } catch (error) {
+    if (error instanceof Fault && error.reason === reason) {
+      return undefined;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,147 @@
+// RunService: runs and their logs.
+
+import { create } from "@bufbuild/protobuf";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import {
+  type RunService,
+  type TailRunRequest,
+  type TailRunResponse,
+  TailRunResponseSchema,
+} from "#gen/runnel/v1/run_service_pb.js";
+import { decodeResult, type LogEntry } from "../engine/log/result.ts";
+import { assertResultsKept } from "../engine/log/results-kept.ts";
+import { beyondEnd, tail } from "../engine/log/tail.ts";
+import { makeReceipt } from "../engine/receipts/receipt.ts";
+import { cancelRun } from "../engine/runs/cancel.ts";
+import { presentRun } from "../engine/runs/present.ts";
+import { type ClientRun, findClientRun, isActive, listClientRuns } from "../engine/storage/run.ts";
+import { lastSequence, readResultPage } from "../engine/storage/run-result.ts";
+import { type Client, requireClient, requireReader } from "../platform/auth/caller.ts";
+import { Fault } from "../platform/base/fault.ts";
+import type { Sink } from "../platform/base/sink.ts";
+import { traceParentOf } from "../platform/base/trace-parent.ts";
+import type { Db } from "../platform/database/database.ts";
+import type { ServiceDeps } from "./deps.ts";
+import { live } from "./live.ts";
+import { nextPageToken, pageSize } from "./page.ts";
+import { createResourceFinder } from "./resource-finder.ts";
+import { startRunOfEvent } from "./start-run.ts";
+
+export function createRunService(services: ServiceDeps): ServiceImpl<typeof RunService> {
+  const deps = { ...services, resources: createResourceFinder(services) };
+  return {
+    startRun: (request, { values }) =>
+      startRunOfEvent(deps, requireClient(values).client, request, traceParentOf(values)),
+    getRun: async ({ runId }, context) => ({
+      run: presentRun(await requireRun(deps.db, requireClient(context.values), runId)),
+    }),
+    listRuns: async (request, context) => {
+      const { client } = requireClient(context.values);
+      const scope = ["runs", client, request.sessionId];
+      const limit = pageSize(request.pageSize);
+      const rows = await listClientRuns(deps.db, {
+        client,
+        sessionName: request.sessionId === "" ? undefined : request.sessionId,
+        before: deps.cursors.decode(scope, request.pageToken),
+        limit,
+      });
+      return {
+        runs: rows.map(presentRun),
+        nextPageToken: nextPageToken(rows, limit, ({ id }) => deps.cursors.encode(scope, id)),
+      };
+    },
+    tailRun: (request, context) => responses(followRun(deps, request, context)),
+    listRunResults: async (request, context) => {
+      const run = await requireRun(deps.db, requireClient(context.values), request.runId);
+      const scope = ["results", run.client, run.id];
+      const after = Number(deps.cursors.decode(scope, request.pageToken) ?? 0);
+      const rowsMax = pageSize(request.pageSize);
+      const rows = await readResultPage(deps.db, { runId: run.id, after, rowsMax, bytesMax: responseBytesMax });
+      if (rows.length === 0 && !isActive(run.status) && after < run.last_sequence) {
+        await assertResultsKept(deps.db, run.id);
+      }
+      const reached = rows.at(-1)?.sequence ?? after;
+      const hasMore = (await lastSequence(deps.db, run.id)) > reached;
+      return {
+        results: rows.map((row) => decodeResult(row.payload)),
+        nextPageToken: hasMore ? deps.cursors.encode(scope, String(reached)) : "",
+      };
+    },
+    cancelRun: async ({ runId }, context) => {
+      const run = await requireRun(deps.db, requireClient(context.values), runId);
+      await cancelRun(deps, run.id);
+      return { run: presentRun(await requireRun(deps.db, requireClient(context.values), runId)) };
+    },
+    getReceipt: async ({ runId }, context) => {
+      const run = await requireRun(deps.db, requireClient(context.values), runId);
+      return await makeReceipt({ ...deps, issuer: deps.config.trustAudience }, run);
+    },
+  };
+}
+
+export async function requireRun(db: Db, { client }: Client, runId: string): Promise<ClientRun> {
+  const run = await findClientRun(db, { client, id: runId });
+  if (run === undefined) {
+    throw new Fault("RUN_NOT_FOUND", "run not found");
+  }
+  return run;
+}
+
+/** The run's log from a place on, in batches as they come; an empty one opens the stream and keeps it alive. */
+export async function* followRun(
+  deps: ServiceDeps,
+  request: TailRunRequest,
+  { values, signal }: Pick<HandlerContext, "values" | "signal">,
+  sink?: Sink<readonly LogEntry[]>,
+): AsyncGenerator<readonly LogEntry[], void> {
+  const reader = requireReader(values, { runId: request.runId });
+  const run = await requireRun(deps.db, reader, request.runId);
+  const after = Number(request.after);
+  if (!isActive(run.status)) {
+    if (after > run.last_sequence) {
+      throw beyondEnd(after, run.last_sequence);
+    }
+    if (after === run.last_sequence) {
+      return;
+    }
+    await assertResultsKept(deps.db, run.id);
+  }
+  yield* live<readonly LogEntry[]>({
+    open: (followed) => tail(deps, { runId: run.id, after, signal: followed, sink }),
+    empty: () => [],
+    clock: deps.clock,
+    reader: signal,
+    drain: deps.drain,
+  });
+}
+
+/**
+ * A slow reader catches up in few messages. None is near the limit that clients have for one, and one for each reader that
+ * does not read, with the forms that it takes on its way to the socket, is held without harm.
+ */
+const responseBytesMax = 262_144;
+
+async function* responses(batches: AsyncGenerator<readonly LogEntry[]>): AsyncGenerator<TailRunResponse> {
+  for await (const batch of batches) {
+    if (batch.length === 0) {
+      yield create(TailRunResponseSchema);
+    }
+    for (const part of splitBySize(batch)) {
+      yield create(TailRunResponseSchema, { results: part.map((entry) => entry.result) });
+    }
+  }
+}
+
+function splitBySize(entries: readonly LogEntry[]): LogEntry[][] {
+  const parts: LogEntry[][] = [];
+  let bytes = responseBytesMax;
+  for (const entry of entries) {
+    bytes += entry.bytes.length;
+    if (bytes > responseBytesMax) {
+      parts.push([]);
+      bytes = entry.bytes.length;
+    }
+    parts.at(-1)?.push(entry);
+  }
+  return parts;
+}

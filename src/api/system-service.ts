@@ -1,0 +1,53 @@
+// SystemService: what runs here and how far it goes.
+
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { SystemService } from "#gen/runnel/v1/system_service_pb.js";
+import { parallelCallsMax } from "../agent/loop/tool-batch.ts";
+import { callTimeoutMs } from "../agent/tools/call.ts";
+import { contentBytesMax } from "../agent/tools/cap.ts";
+import { runBudgetOfService } from "../engine/runs/budget.ts";
+import type { Amount } from "../engine/runs/day-budget.ts";
+import { requireClient } from "../platform/auth/caller.ts";
+import { messageBytesMax } from "../platform/config/limits.ts";
+import { serverVersion } from "../platform/database/migrate.ts";
+import type { ServiceDeps } from "./deps.ts";
+
+export function createSystemService(deps: ServiceDeps): ServiceImpl<typeof SystemService> {
+  const { config } = deps;
+  return {
+    getVersion: async () => ({
+      version: deps.version,
+      nodeVersion: process.versions.node,
+      postgresVersion: await serverVersion(deps.db),
+    }),
+    getLimits: () => ({
+      messageBytesMax: BigInt(messageBytesMax),
+      restBodyBytesMax: BigInt(config.serverMaxBodyBytes),
+      concurrentRunsMax: config.sessionsMaxConcurrent,
+      clientConcurrentRunsMax: config.sessionsClientMaxConcurrent,
+      turnsMax: config.defaultMaxTurns,
+      runSecondsMax: config.defaultTimeoutSecs,
+      toolOutputBytesMax: contentBytesMax,
+      toolCallSecondsMax: callTimeoutMs / 1_000,
+      parallelToolCallsMax: parallelCallsMax,
+      ...presentRunBudget(runBudgetOfService(config)),
+      historyMessagesMax: config.sessionsHistoryMessages,
+    }),
+    getUsage: async (_request, context) => {
+      const { client } = requireClient(context.values);
+      const { day, tokens, costMicroUsd } = await deps.dayBudget.read(client);
+      const { max } = deps.dayBudget;
+      return {
+        day,
+        tokens: BigInt(tokens),
+        costMicroUsd: BigInt(costMicroUsd),
+        tokensMax: BigInt(max.tokens),
+        costMicroUsdMax: BigInt(max.costMicroUsd),
+      };
+    },
+  };
+}
+
+function presentRunBudget({ tokens, costMicroUsd }: Amount) {
+  return { runTokensMax: BigInt(tokens), runCostMicroUsdMax: BigInt(costMicroUsd) };
+}

@@ -1,0 +1,108 @@
+// Checks every request against the rules that stand beside its fields in the contract: before the handler, or, where the
+// contract says so, by the handler after its first lookups. A handler that forgets answers nothing.
+
+import { type DescMessage, getOption, type MessageShape } from "@bufbuild/protobuf";
+import { pathToString } from "@bufbuild/protobuf/reflect";
+import { createValidator, type Violation } from "@bufbuild/protovalidate";
+import { type ContextValues, createContextKey, type Interceptor, type UnaryRequest } from "@connectrpc/connect";
+import { Validation, validation as validationOption } from "#gen/runnel/options/v1/options_pb.js";
+import { Fault, type FieldViolation } from "../platform/base/fault.ts";
+import { perMethod } from "../platform/base/per-method.ts";
+import { restCallNotes } from "../platform/base/rest-call.ts";
+
+const validator = createValidator();
+
+/** Throws INVALID_ARGUMENT when a request breaks the rules of its message. */
+export function assertValid<S extends DescMessage>(schema: S, message: MessageShape<S>): void {
+  const fault = findFault(schema, message);
+  if (fault !== undefined) {
+    throw fault;
+  }
+}
+
+export function createValidationInterceptor(): Interceptor {
+  return (next) => async (request) => {
+    // Our streams run down only: every call has one request message, which connect hands over before the handler runs.
+    if (!request.stream) {
+      if (leavesToHandler(request.method)) {
+        return await leaveToHandler(request, next);
+      }
+      assertValid(request.method.input, request.message);
+      return await next(request);
+    }
+    const { input } = request.method;
+    return await next({ ...request, message: checkEach(input, request.message) });
+  };
+}
+
+const leavesToHandler = perMethod((method) => getOption(method, validationOption) === Validation.HANDLER);
+
+/** For a handler that checks itself: what is wrong with its request, if anything is. */
+export function findInputFault(values: ContextValues): Fault | undefined {
+  const find = values.get(inputCheckKey);
+  if (find === undefined) {
+    throw new Fault("INTERNAL", "the method does not say that its handler validates");
+  }
+  return find();
+}
+
+const inputCheckKey = createContextKey<(() => Fault | undefined) | undefined>(undefined, {
+  description: "input check",
+});
+
+async function leaveToHandler<Response>(
+  request: UnaryRequest,
+  next: (request: UnaryRequest) => Promise<Response>,
+): Promise<Response> {
+  const { contextValues, method, message } = request;
+  let isChecked = false;
+  contextValues.set(inputCheckKey, () => {
+    isChecked = true;
+    return restCallNotes(contextValues)?.inputFault ?? findFault(method.input, message);
+  });
+  const response = await next(request);
+  if (!isChecked) {
+    throw new Fault("INTERNAL", `${method.name} did not validate its request`);
+  }
+  return response;
+}
+
+async function* checkEach<S extends DescMessage>(
+  schema: S,
+  messages: AsyncIterable<MessageShape<S>>,
+): AsyncGenerator<MessageShape<S>> {
+  for await (const message of messages) {
+    assertValid(schema, message);
+    yield message;
+  }
+}
+
+function findFault<S extends DescMessage>(schema: S, message: MessageShape<S>): Fault | undefined {
+  const result = validator.validate(schema, message);
+  if (result.kind === "valid") {
+    return undefined;
+  }
+  if (result.kind === "error") {
+    throw result.error;
+  }
+  // What a whole message lacks is told before what is wrong with its fields: the order of the documented checks.
+  const ordered = result.violations.toSorted((a, b) => Number(a.field.length > 0) - Number(b.field.length > 0));
+  const violations = ordered.map(describe);
+  const first = ordered[0];
+  return new Fault("INVALID_ARGUMENT", first === undefined ? "invalid request" : sentence(first), { violations });
+}
+
+/** A rule over a whole message is named after the field that it is about. */
+function fieldName(violation: Violation): string {
+  return violation.field.length > 0 ? pathToString(violation.field) : violation.ruleId;
+}
+
+function describe(violation: Violation): FieldViolation {
+  return { field: fieldName(violation), description: violation.message };
+}
+
+/** Rules of our own are whole sentences; the standard ones go on from the field's name. */
+function sentence(violation: Violation): string {
+  const isOwn = !/^(string|int32|int64|repeated|required|timestamp)\b/.test(violation.ruleId);
+  return isOwn ? violation.message : `invalid ${fieldName(violation)}: ${violation.message}`;
+}

@@ -1,0 +1,206 @@
+// The house, wired: plain functions and classes, opened from the bottom up and closed from the top down.
+
+import { builtinToolNames } from "../agent/tools/builtin.ts";
+import type { Dispatcher } from "../engine/runs/dispatch.ts";
+import { Lease } from "../engine/runs/lease.ts";
+import { Pulse } from "../engine/runs/pulse.ts";
+import { oldestUnleasedMs } from "../engine/storage/run.ts";
+import { KeyRing } from "../platform/auth/key-ring.ts";
+import { createSignRequest } from "../platform/auth/sign-request.ts";
+import { type Clock, systemClock } from "../platform/base/clock.ts";
+import { type ClockReading, SyncedClock } from "../platform/base/synced-clock.ts";
+import { version } from "../platform/base/version.ts";
+import { type Config, isAuthConfigured } from "../platform/config/keys.ts";
+import { secretsOf } from "../platform/config/secrets.ts";
+import { migrate } from "../platform/database/migrate.ts";
+import { type OpenDatabase, openDatabase } from "../platform/database/open.ts";
+import { readTimeMs } from "../platform/database/time.ts";
+import { createEgress } from "../platform/egress/post.ts";
+import { readBuildCommit } from "../platform/telemetry/build-commit.ts";
+import { createEvents, type Events } from "../platform/telemetry/events.ts";
+import type { Logger } from "../platform/telemetry/logger.ts";
+import { createMetrics } from "../platform/telemetry/metrics.ts";
+import { openTraces } from "../platform/telemetry/traces.ts";
+import { loadConfiguredKeys } from "../protocols/jobspec/jobs/configured-keys.ts";
+import type { Ground } from "./ground.ts";
+import { openCallbacks } from "./open-callbacks.ts";
+import { openSchedule } from "./open-decisions.ts";
+import { openLog } from "./open-log.ts";
+import type { Address } from "./open-ports.ts";
+import { openRunners } from "./open-runners.ts";
+import { openRuns } from "./open-runs.ts";
+import { openServer } from "./open-server.ts";
+import { openThinking } from "./open-thinking.ts";
+import { openTrust } from "./open-trust.ts";
+import { openWorkDirs } from "./open-work-dirs.ts";
+
+export interface App extends Address {
+  /** Where Prometheus reads, if anywhere. */
+  readonly metricsPort: number | undefined;
+  /** False while anybody may call without credentials. */
+  readonly asksForCredentials: boolean;
+  /** Of agents that name none. */
+  readonly defaultModel: string;
+  /** How commands of agents run. */
+  readonly bash: string;
+  /** Where this process was started, if sessions may name that directory. */
+  readonly workDirHere: string | undefined;
+  /** Where the embedded Postgres keeps its data; undefined when another database was named. */
+  readonly databaseDirectory: string | undefined;
+  /** How many readers follow the log of a run here. */
+  countReaders(): number;
+  /**
+   * Hands on the runs, lets open calls end, and stops what was started. Resolves when nothing is left. For `noticeMs`
+   * before, everything goes on but readiness, so that load balancers send new calls elsewhere.
+   */
+  close(options?: { readonly noticeMs: number }): Promise<void>;
+}
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly logger: Logger;
+  /** Instead of the machine's own, which the database's sets right. */
+  readonly clock?: Clock;
+  /** Where the settings came from, as far as those files hold secrets: no tool shows them. */
+  readonly secretFiles?: readonly string[];
+  /** Told of steps that take a while. */
+  readonly onProgress?: (message: string) => void;
+  /** Ends the wait for the embedded Postgres to start. */
+  readonly signal?: AbortSignal;
+  /** Serves every stream by its handler, none as a feed: what readers get is the same, and tests compare the two. */
+  readonly plainStreams?: boolean;
+}
+
+export async function openApp(options: AppOptions): Promise<App> {
+  const closers = new AsyncDisposableStack();
+  try {
+    return await open(options, closers);
+  } catch (error) {
+    await closers.disposeAsync();
+    throw error;
+  }
+}
+
+async function open(options: AppOptions, closers: AsyncDisposableStack): Promise<App> {
+  const { config } = options;
+  // Before anything is started for a list that is none.
+  const configuredKeys = loadConfiguredKeys(config);
+  const synced = new SyncedClock(systemClock);
+  const clock = options.clock ?? synced;
+  const metrics = createMetrics({ version, commit: readBuildCommit(), toolNames: builtinToolNames, clock });
+  options.logger.hide(secretsOf(config));
+  const events = createEvents(options.logger, metrics.listeners);
+  const database = await openStore(options, events, closers);
+  const { connections } = database;
+  const sync = (reading: ClockReading): void => {
+    const aheadMs = synced.sync(reading);
+    if (aheadMs !== undefined) {
+      events.clockCorrected({ aheadMs });
+    }
+  };
+  // Before anything gets an id or looks at the age of something.
+  sync({ askedAtMs: synced.monotonicMs(), shownMs: await readTimeMs(connections.db) });
+  metrics.attach({
+    readPools: () => connections.readPools(),
+    oldestUnleasedMs: () => oldestUnleasedMs(connections.db),
+  });
+  const traces = await openTraces({
+    endpoint: config.tracingEndpoint,
+    recordsContent: config.tracingContent,
+    version,
+    clock,
+    onTrouble: (error) => events.tracesTroubled({ error }),
+  });
+  closers.defer(() => traces.close());
+  const keyRing = new KeyRing(config);
+  const egress = createEgress({
+    clock,
+    allowsPrivate: config.securityAllowPrivateNetworks,
+    exceptions: config.securityCallbackAllow,
+    onDenied: (kind) => events.egressDenied({ kind }),
+  });
+  closers.defer(() => egress.close());
+  const why = config.callbackBaseUrl === "" ? undefined : egress.findProblem(config.callbackBaseUrl);
+  if (why !== undefined) {
+    events.callbackRefused({ why });
+  }
+  const { plainStreams = false, secretFiles = [] } = options;
+  const ground: Ground = {
+    config,
+    clock,
+    events,
+    metrics,
+    connections,
+    traces,
+    keyRing,
+    trust: openTrust({ config, clock, events, connections, closers }, configuredKeys),
+    egress,
+    signRequest: createSignRequest({ keyRing, clock }),
+    closers,
+    plainStreams,
+    workDirs: openWorkDirs(config, secretFiles),
+  };
+  const lease: Lease = new Lease({
+    db: connections.control,
+    clock,
+    events,
+    leaseMs: config.runsLeaseMs,
+    onLost: (replicaId) => runs.loseRuns(replicaId),
+    onTime: sync,
+  });
+  const runlog = await openLog(ground, lease);
+  const thinking = await openThinking(ground);
+  const runners = await openRunners(ground, runlog);
+  const ownAddress = Promise.withResolvers<Address>();
+  const runs: Dispatcher = await openRuns(ground, lease, runlog, thinking, runners, ownAddress.promise);
+  openCallbacks(ground, runlog);
+  const pulse = new Pulse({ connections, clock, events });
+  closers.defer(() => pulse.close());
+  pulse.open();
+  const whyUnfit = (): string | null => pulse.whyMissing() ?? lease.whyNotHeld() ?? ground.trust.whyUnfit();
+  const { leave, ...address } = await openServer(ground, whyUnfit, {
+    ...runlog,
+    ...thinking,
+    ...runners,
+    dispatcher: runs,
+  });
+  ownAddress.resolve(address);
+  openSchedule(ground, { ...runlog, dispatcher: runs });
+  events.serverListening(address);
+  return {
+    ...address,
+    asksForCredentials: isAuthConfigured(config),
+    defaultModel: thinking.models.defaultModel,
+    bash: thinking.toolbox.bash,
+    workDirHere: (await ground.workDirs.isPermitted(process.cwd())) ? process.cwd() : undefined,
+    databaseDirectory: database.directory,
+    countReaders: () => runlog.hub.watcherCount,
+    close: async ({ noticeMs } = { noticeMs: 0 }) => {
+      leave();
+      await clock.sleep(noticeMs);
+      await closers.disposeAsync();
+    },
+  };
+}
+
+async function openStore(options: AppOptions, events: Events, closers: AsyncDisposableStack): Promise<OpenDatabase> {
+  const { config, onProgress, signal } = options;
+  const database = await openDatabase({
+    url: config.databaseUrl,
+    directory: config.databaseDir,
+    poolSize: config.databasePoolSize,
+    onConnectionError: (error) => events.databaseTroubled({ part: "connection", error }),
+    onStatement: (durationMs) => events.statementFinished({ durationMs }),
+    ...(onProgress && { onProgress }),
+    ...(signal && { signal }),
+  });
+  closers.defer(() => database.close());
+  if (database.isAdopted) {
+    events.postgresAdopted({ directory: database.directory ?? "" });
+  }
+  const applied = await migrate(database.connections.db);
+  if (applied.length > 0) {
+    events.migrationsApplied({ names: applied });
+  }
+  return database;
+}

@@ -1,0 +1,145 @@
+// Brings results that other replicas wrote to the readers of this one: one statement for all watched runs, however
+// many readers they have. Wake-ups say when to look; a slow poll covers wake-ups that got lost. No reader polls for itself.
+
+import type { Clock } from "../../platform/base/clock.ts";
+import { failpoint } from "../../platform/base/failpoint.ts";
+import type { Db } from "../../platform/database/database.ts";
+import { findEndedRuns } from "../storage/run.ts";
+import { readResultsOfRuns } from "../storage/run-result.ts";
+import type { Hub } from "./hub.ts";
+import { type LogEntry, storedEntries } from "./result.ts";
+import type { Wakeup } from "./wakeup.ts";
+
+const pollMs = 2_000;
+/**
+ * How long a reader may wait in vain at the end of a run that has ended, or beyond it: of this no result tells. It is rare
+ * and costs that reader nothing.
+ */
+const endedCheckMs = 15_000;
+const rowsPerRunMax = 500;
+
+export class Follower {
+  readonly #db: Db;
+  readonly #hub: Hub;
+  readonly #clock: Clock;
+  readonly #onError: (error: unknown) => void;
+  readonly #closing = new AbortController();
+  readonly #stops: (() => void)[];
+  readonly #polling: Promise<unknown>;
+  /** Runs to look at with the next statement, and when this process first heard that it should. */
+  readonly #dirty = new Map<string, number>();
+  #fetching: Promise<void> = Promise.resolve();
+  #isFetching = false;
+
+  constructor(options: { db: Db; hub: Hub; wakeup: Wakeup; clock: Clock; onError: (error: unknown) => void }) {
+    this.#db = options.db;
+    this.#hub = options.hub;
+    this.#clock = options.clock;
+    this.#onError = options.onError;
+    this.#stops = [
+      options.wakeup.subscribe("result", ({ key, value, isOwn }) => {
+        // Readers here were told by whoever wrote it; those who came later have read it from the log.
+        if (isOwn) {
+          return;
+        }
+        const heard = options.hub.heard(key);
+        if (heard !== undefined && value > heard) {
+          this.#fetch([key]);
+        }
+      }),
+      options.wakeup.onGap(() => this.#fetchAll()),
+    ];
+    this.#polling = Promise.all([this.#poll(), this.#pollEnded()]);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    for (const stop of this.#stops) {
+      stop();
+    }
+    await this.#polling;
+    await this.#fetching;
+  }
+
+  async #poll(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      await this.#clock.sleep(pollMs, this.#closing.signal);
+      this.#fetchAll();
+    }
+  }
+
+  async #pollEnded(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      await this.#clock.sleep(endedCheckMs, this.#closing.signal);
+      await this.#tellEnded().catch(this.#onError);
+    }
+  }
+
+  async #tellEnded(): Promise<void> {
+    const watched = this.#watched();
+    if (watched.length === 0 || this.#closing.signal.aborted) {
+      return;
+    }
+    const ended = await findEndedRuns(this.#db, watched);
+    // Those who only wait for a terminal result that is on its way get it like any other.
+    this.#fetch(ended);
+    await this.#fetching;
+    for (const runId of ended) {
+      this.#hub.lookAgain(runId);
+    }
+  }
+
+  #watched(): string[] {
+    return this.#hub.cursors().map((cursor) => cursor.runId);
+  }
+
+  #fetchAll(): void {
+    this.#fetch(this.#watched());
+  }
+
+  #fetch(runIds: readonly string[]): void {
+    const nowMs = this.#clock.monotonicMs();
+    for (const runId of runIds) {
+      this.#dirty.set(runId, this.#dirty.get(runId) ?? nowMs);
+    }
+    if (this.#dirty.size > 0 && !this.#isFetching) {
+      this.#fetching = this.#fetchDirty();
+    }
+  }
+
+  async #fetchDirty(): Promise<void> {
+    this.#isFetching = true;
+    try {
+      while (this.#dirty.size > 0 && !this.#closing.signal.aborted) {
+        const heardAtMs = new Map(this.#dirty);
+        this.#dirty.clear();
+        const cursors = this.#hub.cursors().filter((cursor) => heardAtMs.has(cursor.runId));
+        if (cursors.length > 0) {
+          this.#publish(await this.#read(cursors), heardAtMs);
+        }
+      }
+    } catch (error) {
+      this.#onError(error);
+    } finally {
+      this.#isFetching = false;
+    }
+  }
+
+  async #read(cursors: readonly { runId: string; after: number }[]) {
+    return Map.groupBy(await readResultsOfRuns(this.#db, { cursors, limitPerRun: rowsPerRunMax }), (row) => row.runId);
+  }
+
+  #publish(
+    byRun: ReadonlyMap<string, { sequence: number; payload: Uint8Array }[]>,
+    heardAtMs: ReadonlyMap<string, number>,
+  ): void {
+    for (const [runId, rows] of byRun) {
+      failpoint("follow.fetched");
+      const entries: LogEntry[] = storedEntries(rows);
+      this.#hub.publish(runId, entries, heardAtMs.get(runId));
+      if (rows.length === rowsPerRunMax) {
+        this.#dirty.set(runId, this.#clock.monotonicMs());
+      }
+    }
+  }
+}

@@ -1,0 +1,252 @@
+// A lane writes the results of many runs over one connection. At most one INSERT is in flight; what gathers meanwhile
+// is the next batch, so the lane clocks itself and needs no timer.
+//
+// L1  Results are offered to readers only after their batch has committed.
+// L2  A batch that hits a lost lease writes nothing, and all its runs are lost.
+// L3  A run that belongs to somebody else costs only its own rows, never its neighbours'.
+// L4  After an error whose outcome is unknown the log itself is asked what was written; only the rest is written again.
+
+import type { Clock } from "../../platform/base/clock.ts";
+import { failpoint } from "../../platform/base/failpoint.ts";
+import { Fault } from "../../platform/base/fault.ts";
+import { type Connection, type Connections, isOutage, isUniqueViolation } from "../../platform/database/database.ts";
+import { insertResultsFenced, type RunRows, readStandings } from "../storage/run-result.ts";
+import type { LogEntry } from "./result.ts";
+import type { RunQueue } from "./run-queue.ts";
+
+/** Without a cap batches grow until commits take seconds (measured: collapse at 400,000 results a second). */
+const batchRowsMax = 3000;
+const retryDelayMs = 100;
+/** An error that is not the connection's is no accident when it comes this often. */
+const refusalsMax = 3;
+
+export interface LaneOptions {
+  readonly name: string;
+  readonly connections: Connections;
+  readonly clock: Clock;
+  /** Entries of a run became durable. */
+  readonly onDurable: (runId: string, entries: readonly LogEntry[]) => void;
+  /** A batch was committed. */
+  readonly onWritten?: (batch: { readonly results: number; readonly durationMs: number }) => void;
+  /**
+   * The lease had ended when something was to be written, as it does while the database is away. True when it is renewed,
+   * because nobody has taken over. Where it is left out, a lease that has ended is lost.
+   */
+  readonly renewLease?: ((replicaId: string) => Promise<boolean>) | undefined;
+  /** The replica's lease is gone. */
+  readonly onLeaseLost: (replicaId: string) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+interface BatchPart {
+  readonly queue: RunQueue;
+  readonly entries: readonly LogEntry[];
+}
+
+export class Lane {
+  readonly #options: LaneOptions;
+  readonly #queues = new Set<RunQueue>();
+  readonly #closing = new AbortController();
+  #client: Connection | undefined;
+  #writing: Promise<void> | undefined;
+
+  constructor(options: LaneOptions) {
+    this.#options = options;
+  }
+
+  /** Writes what waits in the queue with the next batch. */
+  submit(queue: RunQueue): void {
+    this.#queues.add(queue);
+    this.#writing ??= this.#writeAll();
+  }
+
+  /** Waits for the batch in flight and drops the connection. Whoever wants its results flushes before. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#writing;
+    await this.#client?.end().catch(() => {});
+  }
+
+  async #writeAll(): Promise<void> {
+    // What the other runs say within this turn of the event loop shares the first batch.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#queues.size > 0 && !this.#closing.signal.aborted) {
+      await this.#write(this.#takeBatch());
+    }
+    // Only a lane that closes leaves some.
+    for (const queue of this.#queues) {
+      queue.lose(new Fault("INTERNAL", `the log closed before run ${queue.runId}`));
+    }
+    this.#queues.clear();
+    this.#writing = undefined;
+  }
+
+  /** One batch belongs to one lease: a queue of an earlier lease was lost with it. */
+  #takeBatch(): BatchPart[] {
+    const parts: BatchPart[] = [];
+    let rows = 0;
+    let replicaId: string | undefined;
+    for (const queue of this.#queues) {
+      if (rows >= batchRowsMax) {
+        break;
+      }
+      if (replicaId !== undefined && queue.replicaId !== replicaId) {
+        continue;
+      }
+      this.#queues.delete(queue);
+      if (queue.lost !== undefined) {
+        continue;
+      }
+      replicaId = queue.replicaId;
+      const entries = this.#take(queue, batchRowsMax - rows);
+      rows += entries.length;
+      parts.push({ queue, entries });
+      // A queue with more comes again after the others.
+      if (queue.waitingRows > 0) {
+        this.#queues.add(queue);
+      }
+    }
+    return parts;
+  }
+
+  /** A result that cannot be encoded is a defect of its run's driver and costs nobody else. */
+  #take(queue: RunQueue, rowsMax: number): readonly LogEntry[] {
+    try {
+      return queue.take(rowsMax);
+    } catch (cause) {
+      this.#options.onError(cause);
+      queue.lose(new Fault("INTERNAL", `a result of run ${queue.runId} cannot be encoded`, { cause }));
+      return [];
+    }
+  }
+
+  async #write(batch: readonly BatchPart[]): Promise<void> {
+    let parts = batch;
+    for (let refusals = 0; parts.length > 0; ) {
+      try {
+        await this.#insert(parts);
+        return;
+      } catch (error) {
+        const isOver = this.#closing.signal.aborted;
+        if (!isOver) {
+          this.#options.onError(error);
+        }
+        if (isOutage(error)) {
+          this.#dropConnection();
+        } else {
+          refusals++;
+        }
+        if (isOver || refusals >= refusalsMax) {
+          this.#refuse(parts, error);
+          return;
+        }
+        if (!isUniqueViolation(error)) {
+          await this.#options.clock.sleep(retryDelayMs, this.#closing.signal);
+        }
+        parts = await this.#reconcile(parts);
+      }
+    }
+  }
+
+  async #insert(parts: readonly BatchPart[]): Promise<void> {
+    const replicaId = parts[0]?.queue.replicaId;
+    if (replicaId === undefined) {
+      return;
+    }
+    this.#client ??= await this.#connect();
+    const runs = parts.map(rowsOf);
+    const startedMs = this.#options.clock.monotonicMs();
+    failpoint("lane.inserting");
+    const inserting = insertResultsFenced(this.#client, { replicaId, runs });
+    failpoint("lane.sent");
+    if (await inserting) {
+      failpoint("lane.answered");
+      this.#options.onWritten?.({
+        results: runs.reduce((sum, run) => sum + run.results.length, 0),
+        durationMs: this.#options.clock.monotonicMs() - startedMs,
+      });
+      for (const part of parts) {
+        this.#settle(part);
+      }
+      return;
+    }
+    if ((await this.#options.renewLease?.(replicaId)) === true) {
+      return await this.#insert(parts);
+    }
+    this.#options.onLeaseLost(replicaId);
+    for (const { queue } of parts) {
+      queue.lose(leaseLost());
+    }
+  }
+
+  /** Resolves callers first, then readers: a caller never learns of its result from somebody else. */
+  #settle({ queue, entries }: BatchPart): void {
+    queue.settle(entries);
+    failpoint("lane.settled");
+    this.#options.onDurable(queue.runId, entries);
+  }
+
+  /** Finds out what became of a batch and returns what is still to be written. */
+  async #reconcile(parts: readonly BatchPart[]): Promise<BatchPart[]> {
+    const live = parts.filter(({ queue }) => queue.lost === undefined);
+    let standings: Awaited<ReturnType<typeof readStandings>>;
+    try {
+      standings = await readStandings(
+        this.#options.connections.db,
+        live.map(({ queue }) => queue.runId),
+      );
+    } catch {
+      // Postgres is away; whether it is for good shows by the lease.
+      return live;
+    }
+    const byRun = new Map(standings.map((standing) => [standing.runId, standing]));
+    return live.flatMap(({ queue, entries }) => {
+      const standing = byRun.get(queue.runId);
+      if (standing?.owner !== queue.replicaId || standing.epoch !== queue.epoch) {
+        queue.lose(runLost(queue.runId));
+        return [];
+      }
+      const durable = entries.filter((entry) => entry.sequence <= standing.lastSequence);
+      const missing = entries.filter((entry) => entry.sequence > standing.lastSequence);
+      if (durable.length > 0) {
+        queue.settle(durable);
+        this.#options.onDurable(queue.runId, durable);
+      }
+      return missing.length > 0 ? [{ queue, entries: missing }] : [];
+    });
+  }
+
+  #refuse(parts: readonly BatchPart[], cause: unknown): void {
+    for (const { queue } of parts) {
+      queue.lose(new Fault("INTERNAL", `the log refused results of run ${queue.runId}`, { cause }));
+    }
+  }
+
+  /** A connection that failed may hang for as long as TCP hopes, and with it whatever is asked next. */
+  #dropConnection(): void {
+    void this.#client?.end().catch(() => {});
+    this.#client = undefined;
+  }
+
+  async #connect(): Promise<Connection> {
+    const client = await this.#options.connections.connect(this.#options.name);
+    client.once("end", () => {
+      if (this.#client === client) {
+        this.#client = undefined;
+      }
+    });
+    return client;
+  }
+}
+
+export function leaseLost(): Fault {
+  return new Fault("LEASE_LOST", "this replica lost its lease; another one goes on with its runs");
+}
+
+export function runLost(runId: string): Fault {
+  return new Fault("RUN_LOST", `run ${runId} belongs to another replica now`);
+}
+
+function rowsOf({ queue: { runId, epoch }, entries }: BatchPart): RunRows {
+  return { runId, epoch, results: entries };
+}

@@ -1,0 +1,113 @@
+// The durable log of all runs, as one replica sees it: pens for the runs it owns, and what becomes of a result once it
+// is durable – readers here are woken at once, other replicas are told.
+
+import type { Clock } from "../../platform/base/clock.ts";
+import { failpoint } from "../../platform/base/failpoint.ts";
+import type { Fault } from "../../platform/base/fault.ts";
+import { describeRunEnd } from "../../platform/base/run-end.ts";
+import type { Connections } from "../../platform/database/database.ts";
+import type { Events } from "../../platform/telemetry/events.ts";
+import type { LogChain } from "../hash-chain/chain.ts";
+import { AppendCount } from "./append-count.ts";
+import type { Hub } from "./hub.ts";
+import { Lane } from "./lane.ts";
+import type { LogEntry } from "./result.ts";
+import { RunQueue } from "./run-queue.ts";
+import type { Wakeup } from "./wakeup.ts";
+import { RunWriter } from "./writer.ts";
+
+/** Two lanes hide one fsync behind the other; more gain nothing (measured with 1, 2 and 4). */
+const laneCount = 2;
+
+export interface ResultLogOptions {
+  readonly connections: Connections;
+  readonly clock: Clock;
+  readonly hub: Hub;
+  readonly wakeup: Wakeup;
+  /** As lanes have it. */
+  readonly renewLease?: (replicaId: string) => Promise<boolean>;
+  readonly onLeaseLost: (replicaId: string) => void;
+  readonly onError: (error: unknown) => void;
+  readonly events?: Pick<Events, "batchWritten" | "runFinished">;
+}
+
+export interface OpenRun {
+  readonly runId: string;
+  readonly epoch: number;
+  readonly replicaId: string;
+  /** Of the log as it stands: a new one for a run that was never worked on, else what is read by `readStoredChain`. */
+  readonly chain: LogChain;
+  readonly onLost: (fault: Fault) => void;
+}
+
+export class ResultLog {
+  readonly #options: ResultLogOptions;
+  readonly #lanes: readonly Lane[];
+  readonly #appended = new AppendCount();
+
+  constructor(options: ResultLogOptions) {
+    this.#options = options;
+    this.#lanes = Array.from(
+      { length: laneCount },
+      (_, index) =>
+        new Lane({
+          name: `lane ${index + 1}`,
+          connections: options.connections,
+          clock: options.clock,
+          onDurable: (runId, entries) => this.announce(runId, entries),
+          onWritten: (batch) => options.events?.batchWritten(batch),
+          renewLease: options.renewLease,
+          onLeaseLost: options.onLeaseLost,
+          onError: options.onError,
+        }),
+    );
+  }
+
+  /** The pen of a run that this replica owns. */
+  open(run: OpenRun): RunWriter {
+    const { connections, clock, renewLease, onLeaseLost, onError } = this.#options;
+    return new RunWriter({
+      queue: new RunQueue({ ...run, clock }),
+      lane: this.#laneOf(run.runId),
+      connections,
+      clock,
+      onDurable: (runId, entries) => this.announce(runId, entries),
+      renewLease,
+      onLeaseLost,
+      onError,
+    });
+  }
+
+  /** Results that became durable by this process, by type. */
+  countAppended(): Iterable<readonly [type: string, count: number]> {
+    return this.#appended.byType();
+  }
+
+  /** Offers durable entries to readers everywhere. Call it after the commit, never before, and once for each entry. */
+  announce(runId: string, entries: readonly LogEntry[]): void {
+    const newest = entries.at(-1);
+    if (newest === undefined) {
+      return;
+    }
+    this.#options.hub.publish(runId, entries);
+    failpoint("announce.published");
+    this.#options.wakeup.publish({ topic: "result", key: runId, value: newest.sequence });
+    this.#appended.add(entries);
+    if (newest.terminal) {
+      this.#options.events?.runFinished({ runId, ...describeRunEnd(newest.result) });
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#lanes.map((lane) => lane.close()));
+  }
+
+  /** The last digits of a run id are random, so runs spread evenly and each stays with its lane. */
+  #laneOf(runId: string): Lane {
+    const lane = this.#lanes[Number.parseInt(runId.slice(-8), 16) % laneCount];
+    if (lane === undefined) {
+      throw new Error(`no lane for run ${runId}`);
+    }
+    return lane;
+  }
+}

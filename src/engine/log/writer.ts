@@ -1,0 +1,207 @@
+// The pen of one owned run. `append` is for results without side effects and goes through a lane; `commit` writes
+// results together with their effects in one transaction; `tryLast` and `transact` end or hand on the run. At most one of
+// them is in flight, so a reader never sees n + 1 before n.
+
+import type { Clock } from "../../platform/base/clock.ts";
+import { failpoint } from "../../platform/base/failpoint.ts";
+import { type Connections, isOutage, type Transaction } from "../../platform/database/database.ts";
+import type { LogChain } from "../hash-chain/chain.ts";
+import { lockOwnRun, type RunRow } from "../storage/run.ts";
+import { insertResults, lastSequence, type ResultRow } from "../storage/run-result.ts";
+import { type Lane, leaseLost, runLost } from "./lane.ts";
+import type { LogEntry, ResultInit } from "./result.ts";
+import type { RunQueue } from "./run-queue.ts";
+
+const retryDelayMs = 100;
+
+/** Results that a transaction writes. */
+export interface WrittenResults {
+  readonly sequences: readonly number[];
+  /** Of the log with them. */
+  readonly chain: LogChain;
+}
+
+/** What is written with results: runs in their transaction and learns their places. Must be repeatable. */
+export type Effects = (trx: Transaction, written: WrittenResults) => Promise<void>;
+
+export interface WriterOptions {
+  readonly queue: RunQueue;
+  readonly lane: Lane;
+  readonly connections: Connections;
+  readonly clock: Clock;
+  readonly onDurable: (runId: string, entries: readonly LogEntry[]) => void;
+  /** As lanes have it. */
+  readonly renewLease?: ((replicaId: string) => Promise<boolean>) | undefined;
+  readonly onLeaseLost: (replicaId: string) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+export class RunWriter {
+  readonly #options: WriterOptions;
+  readonly #queue: RunQueue;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+    this.#queue = options.queue;
+  }
+
+  /**
+   * Hands a result to the lane. The driver may go on at once, or else when the promise resolves; either is before the
+   * result is durable. Throws when the run is lost.
+   */
+  append(result: ResultInit): Promise<void> | undefined {
+    this.#queue.push(result);
+    this.#options.lane.submit(this.#queue);
+    return this.#queue.room();
+  }
+
+  /** Resolves when everything appended is durable. Throws when the run is lost. */
+  async flush(): Promise<void> {
+    await this.#queue.flush();
+  }
+
+  /** Writes results and effects together. Resolves when they are durable. Throws when the run is lost. */
+  async commit(results: readonly ResultInit[], effects: Effects): Promise<void> {
+    await this.flush();
+    const entries = this.#queue.number(results);
+    const chain = this.#queue.chain.with(entries);
+    try {
+      await this.#untilKnown(entries, () => this.#transact(entries, chain, effects));
+    } catch (error) {
+      this.#queue.unnumber(entries.length);
+      throw error;
+    }
+    this.#queue.advance(chain);
+    failpoint("commit.committed");
+    this.#options.onDurable(this.#queue.runId, entries);
+  }
+
+  /**
+   * Runs a last transaction under this writer's ownership, such as the terminal or the hand-over of the run. It locks
+   * and checks the run itself. `work` gets the chain of the log as it stands.
+   */
+  async transact<T>(work: (trx: Transaction, run: RunRow, chain: LogChain) => Promise<T>): Promise<T> {
+    await this.flush();
+    return await this.#retried(() =>
+      this.#options.connections.db
+        .transaction()
+        .execute(async (trx) => work(trx, await this.#lock(trx), this.#queue.chain)),
+    );
+  }
+
+  /**
+   * Writes the last results by one statement, which looks itself whether the run is still ours. Undefined when it wrote
+   * nothing, or nobody knows whether it did: `transact` finds out.
+   */
+  async tryLast(
+    results: readonly ResultInit[],
+    write: (rows: readonly ResultRow[], logHash: Uint8Array) => Promise<boolean>,
+  ): Promise<readonly LogEntry[] | undefined> {
+    await this.flush();
+    const entries = this.#queue.number(results);
+    try {
+      if (await write(this.#rowsOf(entries), this.#queue.chain.with(entries).value)) {
+        return entries;
+      }
+    } catch (error) {
+      this.#options.onError(error);
+    }
+    this.#queue.unnumber(entries.length);
+    return undefined;
+  }
+
+  /** Gives the run up without asking the database: it is somebody else's by now. */
+  abandon(): void {
+    this.#queue.lose(leaseLost());
+  }
+
+  async #transact(entries: readonly LogEntry[], chain: LogChain, effects: Effects): Promise<void> {
+    await this.#options.connections.db.transaction().execute(async (trx) => {
+      await this.#lock(trx);
+      await insertResults(trx, this.#rowsOf(entries));
+      await effects(trx, { sequences: entries.map((entry) => entry.sequence), chain });
+    });
+  }
+
+  #rowsOf(entries: readonly LogEntry[]): ResultRow[] {
+    const { runId, epoch } = this.#queue;
+    return entries.map(({ sequence, bytes }) => ({ runId, sequence, epoch, payload: bytes }));
+  }
+
+  /** Locks the lease and the run, and checks that both are still ours. */
+  async #lock(trx: Transaction): Promise<RunRow> {
+    const { runId, epoch, replicaId } = this.#queue;
+    const run = await lockOwnRun(trx, { id: runId, replicaId });
+    if (run?.is_held === false) {
+      throw new LeaseEnded();
+    }
+    if (run === undefined || run.epoch !== epoch || run.owner !== replicaId) {
+      throw this.#lose(runLost(runId));
+    }
+    return run;
+  }
+
+  #lose(fault: ReturnType<typeof runLost>): typeof fault {
+    this.#queue.lose(fault);
+    return fault;
+  }
+
+  /** Repeats a transaction whose outcome is unknown, unless its results turn out to be in the log. */
+  async #untilKnown(entries: readonly LogEntry[], work: () => Promise<void>): Promise<void> {
+    let repeated = false;
+    await this.#retried(async () => {
+      const last = entries.at(-1)?.sequence;
+      if (repeated && last !== undefined && (await this.#reached(last))) {
+        return;
+      }
+      repeated = true;
+      await work();
+    });
+  }
+
+  /** The log of a run that is still ours holds only what this writer wrote. */
+  async #reached(sequence: number): Promise<boolean> {
+    return await this.#options.connections.db.transaction().execute(async (trx) => {
+      await this.#lock(trx);
+      return (await lastSequence(trx, this.#queue.runId)) >= sequence;
+    });
+  }
+
+  /** Waits out a database that is away. It ends: the lease does not outlive an outage, and then the run is lost. */
+  async #retried<T>(work: () => Promise<T>): Promise<T> {
+    for (let hasEnded = false; ; ) {
+      if (this.#queue.lost !== undefined) {
+        throw this.#queue.lost;
+      }
+      try {
+        if (hasEnded) {
+          await this.#renewLease();
+        }
+        return await work();
+      } catch (error) {
+        hasEnded = error instanceof LeaseEnded;
+        if (hasEnded) {
+          continue;
+        }
+        if (!isOutage(error) || this.#queue.lost !== undefined) {
+          throw error;
+        }
+        this.#options.onError(error);
+        await this.#options.clock.sleep(retryDelayMs);
+      }
+    }
+  }
+
+  async #renewLease(): Promise<void> {
+    const { replicaId } = this.#queue;
+    if ((await this.#options.renewLease?.(replicaId)) !== true) {
+      this.#options.onLeaseLost(replicaId);
+      throw this.#lose(leaseLost());
+    }
+  }
+}
+
+/** Nothing was written: the lease is to be renewed first, if it still can be. */
+class LeaseEnded extends Error {
+  override readonly name = "LeaseEnded";
+}

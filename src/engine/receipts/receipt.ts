@@ -1,0 +1,126 @@
+// The receipt of a run: what its log is and what it worked on, signed by the service. The log is read once more for it and held
+// against the hash that was written with the terminal result, so nothing is signed that was changed since.
+
+import type { Clock } from "../../platform/base/clock.ts";
+import { Fault } from "../../platform/base/fault.ts";
+import { describeRunEnd, type RunEndStatus } from "../../platform/base/run-end.ts";
+import type { Db } from "../../platform/database/database.ts";
+import type { Events } from "../../platform/telemetry/events.ts";
+import { findJobOfRun } from "../../protocols/jobspec/storage/job.ts";
+import { ChainGap } from "../hash-chain/chain.ts";
+import { decodeResult } from "../log/result.ts";
+import { assertResultsKept } from "../log/results-kept.ts";
+import { isActive, type RunRow } from "../storage/run.ts";
+import { readResultPage, readResults } from "../storage/run-result.ts";
+import { signText } from "./jws.ts";
+import { loadSigningKey } from "./receipt-keys.ts";
+import { type LogSummary, printStatement, type Statement } from "./statement.ts";
+import { summarizeLog } from "./summarize.ts";
+
+export interface ReceiptDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly events: Pick<Events, "logDamaged">;
+  /** Who signs. */
+  readonly issuer: string;
+}
+
+export interface Receipt {
+  readonly jws: string;
+  /** JSON. */
+  readonly statement: string;
+}
+
+const pageRowsMax = 1_000;
+const pageBytesMax = 1_048_576;
+
+/** Throws a Fault for a run of which nothing can be vouched for. */
+export async function makeReceipt(deps: ReceiptDeps, run: RunRow): Promise<Receipt> {
+  const { db, clock, issuer } = deps;
+  if (isActive(run.status) || run.terminal === null) {
+    throw new Fault("RUN_ACTIVE", "the run has not ended: ask for its receipt when it has");
+  }
+  const log = await summarize(deps, run);
+  const { privateKey } = await loadSigningKey(db);
+  const statement = printStatement({
+    iss: issuer,
+    run_id: run.id,
+    ...(await describeJob(db, run.id)),
+    ...log,
+    ...describeEnd(run),
+    issued_at: new Date(clock.nowMs()).toISOString(),
+  });
+  return { jws: signText(statement, privateKey), statement };
+}
+
+async function summarize(deps: ReceiptDeps, run: RunRow): Promise<LogSummary> {
+  await assertResultsKept(deps.db, run.id);
+  if (run.log_hash === null) {
+    throw unavailable(
+      "was not chained: it ended under an earlier version of the service, or its log was damaged by then",
+    );
+  }
+  const log = await readSummary(deps.db, run.id);
+  if (log?.last_hash === Buffer.from(run.log_hash).toString("hex")) {
+    return log;
+  }
+  if (await isPurged(deps.db, run.id)) {
+    throw unavailable("was purged: what its log was cannot be told any more");
+  }
+  deps.events.logDamaged({ runId: run.id });
+  throw new Fault("LOG_DAMAGED", `the stored log of run ${run.id} is not the one that was written`);
+}
+
+/** Undefined for a log with a hole in it. */
+async function readSummary(db: Db, runId: string): Promise<LogSummary | undefined> {
+  try {
+    return await summarizeLog(runId, readPages(db, runId));
+  } catch (error) {
+    if (error instanceof ChainGap) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+async function* readPages(db: Db, runId: string) {
+  for (let after = 0; ; ) {
+    const rows = await readResultPage(db, { runId, after, rowsMax: pageRowsMax, bytesMax: pageBytesMax });
+    const last = rows.at(-1);
+    if (last === undefined) {
+      return;
+    }
+    yield rows.map(({ sequence, payload }) => ({ sequence, bytes: payload }));
+    after = last.sequence;
+  }
+}
+
+async function isPurged(db: Db, runId: string): Promise<boolean> {
+  const [first] = await readResults(db, { runId, after: 0, limit: 1 });
+  return first !== undefined && decodeResult(first.payload).purgedSha256 !== "";
+}
+
+function describeEnd({ terminal, status, start_time, create_time, end_time }: RunRow) {
+  const { code } = describeRunEnd(decodeResult(terminal ?? new Uint8Array()));
+  return {
+    status: status as RunEndStatus,
+    code,
+    started_at: (start_time ?? create_time).toISOString(),
+    ended_at: (end_time ?? create_time).toISOString(),
+  };
+}
+
+async function describeJob(db: Db, runId: string): Promise<Pick<Statement, "job_id" | "region" | "job_spec_sha256">> {
+  const job = await findJobOfRun(db, runId);
+  return job === undefined
+    ? {}
+    : {
+        job_id: job.id,
+        region: job.region,
+        job_spec_sha256: Buffer.from(job.canonical_sha256).toString("hex"),
+      };
+}
+
+function unavailable(why: string): Fault {
+  return new Fault("RECEIPT_UNAVAILABLE", `there is no receipt: the run ${why}`);
+}

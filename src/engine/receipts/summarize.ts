@@ -1,0 +1,40 @@
+// Reads a log once, from its first entry to its last, and says of it what a receipt says.
+
+import { type ChainEntry, LogChain, startOfChain } from "../hash-chain/chain.ts";
+import { readEntryType } from "../hash-chain/entry-type.ts";
+import { MarkList, markIntervalOf } from "../hash-chain/marks.ts";
+import type { LogSummary } from "./statement.ts";
+
+/** Takes the pages of a log in order. Throws a `ChainGap` when entries are missing; for a log without entries nothing can be said. */
+export async function summarizeLog(
+  runId: string,
+  pages: AsyncIterable<readonly ChainEntry[]>,
+): Promise<LogSummary | undefined> {
+  const chain = new LogChain(startOfChain(runId));
+  const marks = new MarkList();
+  const counts = new Map<string, number>();
+  let firstHash: string | undefined;
+  for await (const page of pages) {
+    for (const entry of page) {
+      chain.add([entry]);
+      marks.note(chain);
+      firstHash ??= hexOf(chain.value);
+      const type = readEntryType(entry.bytes);
+      counts.set(type, (counts.get(type) ?? 0) + 1);
+    }
+  }
+  return firstHash === undefined
+    ? undefined
+    : {
+        entries: chain.count,
+        first_hash: firstHash,
+        last_hash: hexOf(chain.value),
+        counts: Object.fromEntries(counts),
+        mark_interval: markIntervalOf(chain.count),
+        marks: marks.finish(chain).toString("base64"),
+      };
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
+}

@@ -1,0 +1,234 @@
+// Holds an exported log against the statement of its receipt, and says which entry is the first bad one.
+//
+// V1  Only the stored bytes count, and of those only what the signed marks bear out. All else on a line is a claim.
+// V2  What is bad is named as exactly as the marks stand: to the entry in a log of up to 65,536, else by the first entry that no
+//     mark bears out and the one at which it shows.
+
+import { isDeepStrictEqual } from "node:util";
+import { LogChain, startOfChain } from "../hash-chain/chain.ts";
+import { readEntryType } from "../hash-chain/entry-type.ts";
+import { decodeEntry, type LogLine, readEnd, readLogLine, readPlace } from "../hash-chain/log-line.ts";
+import { markBytes, markOf } from "../hash-chain/marks.ts";
+import type { Statement } from "./statement.ts";
+
+export type LogProblem =
+  | "changed"
+  | "missing"
+  | "out_of_order"
+  | "surplus"
+  | "ends_too_early"
+  | "not_a_log_line"
+  | "wrong_run"
+  | "counts_differ"
+  | "ends_otherwise";
+
+export interface BadEntry {
+  /** The same where the bad entry is known exactly. */
+  readonly first: number;
+  readonly last: number;
+  readonly problem: LogProblem;
+  /** One sentence for people. */
+  readonly message: string;
+}
+
+export interface LogVerdict {
+  /** Undefined when the log is what the statement says. */
+  readonly bad: BadEntry | undefined;
+  /** Entries whose decoded form is not what their bytes say: the first hundred of them. It is no part of what is signed. */
+  readonly misquoted: readonly number[];
+}
+
+const misquotedMax = 100;
+
+/** Takes the lines of a log in order, empty ones left out of account. */
+export async function verifyLog(statement: Statement, lines: AsyncIterable<string>): Promise<LogVerdict> {
+  const check = new LogCheck(statement);
+  const reading = nonEmpty(lines);
+  try {
+    for (let line = await reading.next(); !line.done; line = await reading.next()) {
+      const trouble = check.take(readLogLine(line.value));
+      if (trouble !== undefined) {
+        const bad = await explain(trouble, check, reading);
+        return { bad, misquoted: check.misquoted };
+      }
+    }
+    return { bad: check.finish(), misquoted: check.misquoted };
+  } finally {
+    await reading.return(undefined);
+  }
+}
+
+async function* nonEmpty(lines: AsyncIterable<string>): AsyncGenerator<string, undefined> {
+  for await (const line of lines) {
+    if (line.trim() !== "") {
+      yield line;
+    }
+  }
+}
+
+/** A line at a place where it does not belong. */
+interface Trouble {
+  readonly line: LogLine | undefined;
+  readonly isBorneOut: boolean;
+}
+
+class LogCheck {
+  readonly statement: Statement;
+  readonly misquoted: number[] = [];
+  readonly #marks: Buffer;
+  readonly #counts = new Map<string, number>();
+  #chain: LogChain;
+  /** As far as marks bear out what was read. */
+  #proved = 0;
+  #last: Uint8Array = new Uint8Array();
+
+  constructor(statement: Statement) {
+    this.statement = statement;
+    this.#marks = Buffer.from(statement.marks, "base64");
+    this.#chain = new LogChain(startOfChain(statement.run_id));
+  }
+
+  /** The place of the next line. */
+  get place(): number {
+    return this.#chain.count + 1;
+  }
+
+  /** Takes the next line. Says so when it is not what belongs there, and stays at the place. */
+  take(line: LogLine | undefined): Trouble | undefined {
+    const { place } = this;
+    if (line === undefined || place > this.statement.entries) {
+      return { line, isBorneOut: false };
+    }
+    const chain = this.#with(line);
+    const isBorneOut = !this.#isMarked || this.#fits(chain);
+    if (!isBorneOut || line.sequence !== place) {
+      return { line, isBorneOut };
+    }
+    this.#proved = this.#isMarked ? place : this.#proved;
+    this.#chain = chain;
+    this.#note(line);
+    return undefined;
+  }
+
+  /** Whether a mark says that these bytes are the next entry. */
+  isNext(line: LogLine | undefined): boolean {
+    return line !== undefined && this.place <= this.statement.entries && this.#isMarked && this.#fits(this.#with(line));
+  }
+
+  /** After the last line. */
+  finish(): BadEntry | undefined {
+    const { entries, last_hash: lastHash, counts } = this.statement;
+    if (this.place <= entries) {
+      return this.bad("ends_too_early", `the log ends before entry ${this.place} of ${entries}`);
+    }
+    if (Buffer.from(this.#chain.value).toString("hex") !== lastHash) {
+      return {
+        first: 1,
+        last: entries,
+        problem: "changed",
+        message: "the log as a whole is not the one that was signed",
+      };
+    }
+    return isDeepStrictEqual(Object.fromEntries(this.#counts), { ...counts })
+      ? this.#finishEnd()
+      : {
+          first: 1,
+          last: entries,
+          problem: "counts_differ",
+          message: "the statement counts other types than the log has",
+        };
+  }
+
+  /** Whoever signs could say of a run that it ended otherwise than its log says. */
+  #finishEnd(): BadEntry | undefined {
+    const { entries, status, code = "" } = this.statement;
+    const end = readEnd(this.#last);
+    if (end?.status === status && end.code === code) {
+      return undefined;
+    }
+    const logged = end === undefined ? "does not say how the run ended" : `says ${end.status} (${end.code})`;
+    return {
+      first: entries,
+      last: entries,
+      problem: "ends_otherwise",
+      message: `the statement says ${status} (${code}); entry ${entries}, the last one, ${logged}`,
+    };
+  }
+
+  bad(problem: LogProblem, message: string): BadEntry {
+    return { first: Math.min(this.#proved + 1, this.place), last: this.place, problem, message };
+  }
+
+  get #isMarked(): boolean {
+    const { entries, mark_interval: interval } = this.statement;
+    return this.place % interval === 0 || this.place === entries;
+  }
+
+  #with({ bytes }: LogLine): LogChain {
+    return this.#chain.with([{ sequence: this.place, bytes }]);
+  }
+
+  #fits(chain: LogChain): boolean {
+    const start = (Math.ceil(chain.count / this.statement.mark_interval) - 1) * markBytes;
+    return this.#marks.subarray(start, start + markBytes).equals(markOf(chain));
+  }
+
+  #note({ sequence, bytes, entry }: LogLine): void {
+    this.#last = bytes;
+    const type = readEntryType(bytes);
+    this.#counts.set(type, (this.#counts.get(type) ?? 0) + 1);
+    const isMisquoted = entry !== undefined && !isDeepStrictEqual(entry, decodeEntry(bytes));
+    if (isMisquoted && this.misquoted.length < misquotedMax) {
+      this.misquoted.push(sequence);
+    }
+  }
+}
+
+/** Which entry is bad is known by now. What is wrong with it is told as well as the line and those after it let one tell. */
+async function explain(
+  { line, isBorneOut }: Trouble,
+  check: LogCheck,
+  rest: AsyncGenerator<string>,
+): Promise<BadEntry> {
+  const { place, statement } = check;
+  const { run_id: runId, entries } = statement;
+  if (place > entries) {
+    return check.bad("surplus", `the log goes on after entry ${entries}, which was the last one`);
+  }
+  if (line === undefined) {
+    return check.bad(
+      "not_a_log_line",
+      `the line of entry ${place} is no JSON object with sequence and bytes in base64`,
+    );
+  }
+  const own = readPlace(line.bytes);
+  if (own !== undefined && own.runId !== runId) {
+    return check.bad("wrong_run", `the line of entry ${place} holds an entry of run ${own.runId || "(none)"}`);
+  }
+  if (own !== undefined && own.sequence < place) {
+    return check.bad("surplus", `before entry ${place} stands one that says it is entry ${own.sequence}`);
+  }
+  if (own !== undefined && own.sequence > place) {
+    const isLater = await some(rest, (later) => readPlace(later.bytes)?.sequence === place);
+    return isLater
+      ? check.bad("out_of_order", `in the place of entry ${place} stands entry ${own.sequence}; it comes later`)
+      : check.bad("missing", `entry ${place} is missing; entry ${own.sequence} stands in its place`);
+  }
+  if (isBorneOut) {
+    return check.bad("changed", `the line of entry ${place} says that it is entry ${line.sequence}`);
+  }
+  const next = await rest.next();
+  return next.done !== true && check.isNext(readLogLine(next.value))
+    ? check.bad("surplus", `before entry ${place} stands one that was never logged`)
+    : check.bad("changed", `entry ${place} is not what was logged`);
+}
+
+async function some(lines: AsyncGenerator<string>, isWanted: (line: LogLine) => boolean): Promise<boolean> {
+  for await (const text of lines) {
+    const line = readLogLine(text);
+    if (line !== undefined && isWanted(line)) {
+      return true;
+    }
+  }
+  return false;
+}

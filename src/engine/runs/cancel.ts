@@ -1,0 +1,46 @@
+// Asks that a run ends. The wish is durable first; then whoever works on the run is told, and a run that nobody works on
+// is ended here.
+
+import type { Clock } from "../../platform/base/clock.ts";
+import type { Db, Transaction } from "../../platform/database/database.ts";
+import type { ResultLog } from "../log/log.ts";
+import type { LogEntry } from "../log/result.ts";
+import type { Wakeup } from "../log/wakeup.ts";
+import { isActive, lockRun, requestCancel } from "../storage/run.ts";
+import { announceCallback } from "./callback.ts";
+import type { Dispatcher } from "./dispatch.ts";
+import { cancelled, endRun } from "./terminal.ts";
+
+export interface CancelDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: ResultLog;
+  readonly wakeup: Wakeup;
+  readonly dispatcher: Pick<Dispatcher, "stopRun">;
+}
+
+export async function cancelRun(deps: CancelDeps, runId: string): Promise<void> {
+  const announce = await deps.db.transaction().execute((trx) => cancelRunWithin(trx, deps, runId));
+  announce();
+}
+
+/** Cancels within a caller's transaction; call what it returns after the commit. */
+export async function cancelRunWithin(trx: Transaction, deps: CancelDeps, runId: string): Promise<() => void> {
+  const run = await lockRun(trx, runId);
+  if (run === undefined || !isActive(run.status)) {
+    return () => {};
+  }
+  await requestCancel(trx, runId);
+  if (run.status === "running") {
+    return () => {
+      // Here at once, elsewhere by the wake-up.
+      deps.dispatcher.stopRun(runId, "cancelled");
+      deps.wakeup.publish({ topic: "cancel", key: runId, value: 0 });
+    };
+  }
+  const entries: LogEntry[] = await endRun(trx, { run, end: cancelled, clock: deps.clock });
+  return () => {
+    deps.log.announce(runId, entries);
+    announceCallback(deps.wakeup, run.callback_url);
+  };
+}

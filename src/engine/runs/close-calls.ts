@@ -1,0 +1,53 @@
+// The results of calls that a run leaves open when it ends: every started call gets its one result, also when nobody is left
+// to make it.
+
+import { create, fromBinary } from "@bufbuild/protobuf";
+import { ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
+import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
+import type { Transaction } from "../../platform/database/database.ts";
+import { hasOpenCommand } from "../../protocols/exchange/storage/exchange.ts";
+import { decodeResult, type ResultInit } from "../log/result.ts";
+import { readResults } from "../storage/run-result.ts";
+import { readOpenToolCalls, type ToolCallRow } from "../storage/tool-call.ts";
+
+/** `last` is the run's last sequence. */
+export async function closeCalls(
+  trx: Transaction,
+  { runId, last }: { runId: string; last: number },
+): Promise<ResultInit[]> {
+  const calls = (await readOpenToolCalls(trx, runId)).map(closeToolCall);
+  return (await hasOpenCommand(trx, runId)) ? [...calls, ...(await closeCommand(trx, runId, last))] : calls;
+}
+
+function closeToolCall(row: ToolCallRow): ResultInit {
+  const { id, name } = fromBinary(ToolCallSchema, row.call);
+  const value = row.outcome === null ? interrupted(id, name) : fromBinary(ToolCallCompletedSchema, row.outcome);
+  return { payload: { case: "toolCallCompleted", value } };
+}
+
+/** The commands of an exchange come one by one: what is open was begun by the last result. A text is no call. */
+async function closeCommand(trx: Transaction, runId: string, last: number): Promise<ResultInit[]> {
+  const payloads = (await readResults(trx, { runId, after: last - 1, limit: 1 })).map(
+    ({ payload }) => decodeResult(payload).payload,
+  );
+  return payloads.flatMap((payload) =>
+    payload.case === "toolCallStarted"
+      ? [
+          {
+            payload: {
+              case: "toolCallCompleted",
+              value: interrupted(payload.value.toolCallId, payload.value.toolName),
+            },
+          },
+        ]
+      : [],
+  );
+}
+
+function interrupted(toolCallId: string, toolName: string) {
+  return create(ToolCallCompletedSchema, {
+    toolCallId,
+    toolName,
+    error: "interrupted: the run ended before the call did",
+  });
+}

@@ -1,0 +1,68 @@
+// Turns the effects that a driver asks for, which are data, into rows of the commit's transaction.
+
+import { toBinary } from "@bufbuild/protobuf";
+import { MessageSchema, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
+import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
+import { failpoint } from "../../platform/base/failpoint.ts";
+import type { Transaction } from "../../platform/database/database.ts";
+import type { WrittenResults } from "../log/writer.ts";
+import { saveCheckpoint } from "../storage/checkpoint.ts";
+import { setTurn } from "../storage/run.ts";
+import { insertToolCalls, markToolCallsLogged, recordToolOutcome } from "../storage/tool-call.ts";
+import { appendTranscript } from "../storage/transcript.ts";
+import { applyDecided } from "./decided.ts";
+import type { StepEffects } from "./driver.ts";
+import { applyExchanged } from "./exchanged.ts";
+import { applyReported } from "./reported.ts";
+
+export interface EffectTarget {
+  readonly runId: string;
+  readonly session: string;
+  /** Messages in the session's transcript, as of the last commit: where the next one stands, however often it is tried. */
+  transcriptLength: number;
+}
+
+export async function applyEffects(
+  trx: Transaction,
+  target: EffectTarget,
+  effects: StepEffects,
+  { sequences, chain }: WrittenResults,
+): Promise<void> {
+  const { runId, session } = target;
+  if (effects.transcript !== undefined) {
+    const messages = effects.transcript.map((message) => toBinary(MessageSchema, message));
+    await appendTranscript(trx, { session, runId, position: target.transcriptLength, messages });
+  }
+  if (effects.toolCalls !== undefined) {
+    const { turn, calls } = effects.toolCalls;
+    await insertToolCalls(trx, { runId, turn, calls: calls.map((call) => toBinary(ToolCallSchema, call)) });
+    failpoint("calls.written");
+  }
+  if (effects.toolOutcome !== undefined) {
+    const { turn, position, outcome } = effects.toolOutcome;
+    await recordToolOutcome(trx, { runId, turn, position, outcome: toBinary(ToolCallCompletedSchema, outcome) });
+    failpoint("outcome.written");
+  }
+  if (effects.toolResultsOfTurn !== undefined) {
+    await markToolCallsLogged(trx, { runId, turn: effects.toolResultsOfTurn, sequences });
+    failpoint("answers.written");
+  }
+  if (effects.reported !== undefined) {
+    await applyReported(trx, runId, effects.reported);
+    failpoint("reported.written");
+  }
+  if (effects.exchanged !== undefined) {
+    await applyExchanged(trx, session, effects.exchanged);
+    failpoint("exchanged.written");
+  }
+  if (effects.decided !== undefined) {
+    await applyDecided(trx, runId, effects.decided);
+    failpoint("decided.written");
+  }
+  if (effects.checkpoint !== undefined) {
+    const checkpoint = { ...effects.checkpoint, sequence: chain.count };
+    await saveCheckpoint(trx, { runId, checkpoint, block: chain.lastBlock });
+    await setTurn(trx, { id: runId, turn: effects.checkpoint.turn });
+    failpoint("checkpoint.written");
+  }
+}

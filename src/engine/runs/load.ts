@@ -1,0 +1,107 @@
+// Gathers what a driver works with: from the database alone, so that any replica can go on with any run.
+
+import { fromBinary } from "@bufbuild/protobuf";
+import { type Message, MessageSchema, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
+import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
+import { AgentSchema, CallbackSchema } from "#gen/runnel/v1/session_pb.js";
+import type { Db } from "../../platform/database/database.ts";
+import { LogChain, startOfChain } from "../hash-chain/chain.ts";
+import { readStoredChain } from "../log/stored-chain.ts";
+import { type Checkpoint, readCheckpoint } from "../storage/checkpoint.ts";
+import type { StartedRun } from "../storage/run-start.ts";
+import { readOpenToolCalls } from "../storage/tool-call.ts";
+import { readTranscript, type TranscriptWindow } from "../storage/transcript.ts";
+import type { OpenToolCall, RunContext } from "./driver.ts";
+
+export interface LoadedRun {
+  readonly context: Omit<RunContext, "signal" | "stopReason" | "isHeld" | "openWorkPlace" | "span">;
+  /** Messages of the session, those that were left out included. */
+  readonly transcriptLength: number;
+  readonly workDir: string | undefined;
+  readonly session: { readonly id: string; readonly name: string; readonly client: string };
+  readonly checkpoint: Checkpoint | undefined;
+  /** Of the log as the owners before have left it. */
+  readonly chain: LogChain;
+}
+
+export async function loadRun(db: Db, run: StartedRun, historyMessagesMax: number): Promise<LoadedRun> {
+  const [transcript, progress] = await Promise.all([
+    run.transcript_length === 1 ? onlyInput(run) : readPast(db, run, historyMessagesMax),
+    run.epoch === firstEpoch ? untouched(run.id) : readRunProgress(db, run.id),
+  ]);
+  return {
+    context: {
+      runId: run.id,
+      client: run.client,
+      agent: fromBinary(AgentSchema, run.agent),
+      session: {
+        name: run.session_name,
+        callback: run.callback === null ? undefined : fromBinary(CallbackSchema, run.callback),
+      },
+      input: fromBinary(MessageSchema, run.input),
+      transcript: readMessages(transcript),
+      checkpoint: progress.checkpoint,
+      openToolCalls: progress.openToolCalls,
+    },
+    transcriptLength: transcript.length,
+    workDir: run.work_dir ?? undefined,
+    session: { id: run.session, name: run.session_name, client: run.client },
+    checkpoint: progress.checkpoint,
+    chain: progress.chain,
+  };
+}
+
+/** A session that has just begun has no past to be read. */
+function onlyInput({ id, input }: StartedRun): TranscriptWindow {
+  return { messages: [{ position: 0, runId: id, message: input }], length: 1 };
+}
+
+async function readPast(db: Db, { session, turn }: StartedRun, historyMessagesMax: number): Promise<TranscriptWindow> {
+  return await readTranscript(db, { session, newestMax: historyMessagesMax + turn * messagesPerTurn });
+}
+
+/** A response and the answers to its calls: what a run adds in a turn, unless its model calls tools by the dozen. */
+const messagesPerTurn = 16;
+
+/** A window may begin in the middle of an exchange: what is left of that one makes no sense without its beginning. */
+function readMessages(window: TranscriptWindow): Message[] {
+  const messages = window.messages.map(({ message }) => fromBinary(MessageSchema, message));
+  const [first, second] = window.messages;
+  if (first === undefined || second === undefined || second.position === first.position + 1) {
+    return messages;
+  }
+  const [opening, ...others] = messages;
+  const user = others.findIndex(({ role }) => role === "user");
+  // A single run that fills the window has no other message of its user in it.
+  const begin = user === -1 ? others.findIndex(({ role }) => role === "assistant") : user;
+  return [...(opening === undefined ? [] : [opening]), ...(begin === -1 ? [] : others.slice(begin))];
+}
+
+/** What earlier owners of the run have left. */
+interface RunProgress {
+  readonly checkpoint: Checkpoint | undefined;
+  readonly openToolCalls: readonly OpenToolCall[];
+  readonly chain: LogChain;
+}
+
+/** The first owner of a run finds nothing, and does not have to look. */
+const firstEpoch = 1;
+function untouched(runId: string): RunProgress {
+  return { checkpoint: undefined, openToolCalls: [], chain: new LogChain(startOfChain(runId)) };
+}
+
+async function readRunProgress(db: Db, runId: string): Promise<RunProgress> {
+  const [checkpoint, openToolCalls, chain] = await Promise.all([
+    readCheckpoint(db, runId),
+    readOpenToolCalls(db, runId),
+    readStoredChain(db, runId),
+  ]);
+  return { checkpoint, openToolCalls: openToolCalls.map(readOpenCall), chain };
+}
+
+function readOpenCall(row: { call: Uint8Array; outcome: Uint8Array | null }): OpenToolCall {
+  return {
+    call: fromBinary(ToolCallSchema, row.call),
+    outcome: row.outcome === null ? undefined : fromBinary(ToolCallCompletedSchema, row.outcome),
+  };
+}

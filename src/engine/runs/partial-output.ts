@@ -1,0 +1,68 @@
+// The output of a run that did not complete: what it has said since its last checkpoint, read from the log, or else the
+// last thing that it said before.
+
+import { fromBinary } from "@bufbuild/protobuf";
+import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
+import type { Transaction } from "../../platform/database/database.ts";
+import { decodeResult } from "../log/result.ts";
+import { messageText } from "../sessions/message-text.ts";
+import { readCheckpoint } from "../storage/checkpoint.ts";
+import { readResults } from "../storage/run-result.ts";
+import { readLatestMessages } from "../storage/transcript.ts";
+
+const pageRows = 500;
+/** More than a model says in a turn; the log has the rest. */
+const textCharsMax = 1_000_000;
+/** A turn adds a message and an answer to each of its calls; further back nobody looks. */
+const messagesMax = 50;
+
+export async function readPartialOutput(trx: Transaction, runId: string): Promise<string> {
+  const unfinished = await readUnfinishedText(trx, runId);
+  return unfinished === "" ? await readLastText(trx, runId) : unfinished;
+}
+
+async function readUnfinishedText(trx: Transaction, runId: string): Promise<string> {
+  let after = (await readCheckpoint(trx, runId))?.sequence ?? 0;
+  let said: Said = { whole: "", streamed: "" };
+  for (;;) {
+    const page = await readResults(trx, { runId, after, limit: pageRows });
+    for (const { payload } of page) {
+      said = addText(said, decodeResult(payload).payload);
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageRows || said.streamed.length >= textCharsMax) {
+      return said.streamed === "" ? said.whole : said.streamed;
+    }
+    after = last.sequence;
+  }
+}
+
+interface Said {
+  /** The last whole message. */
+  readonly whole: string;
+  /** What came in chunks since. */
+  readonly streamed: string;
+}
+
+function addText(said: Said, payload: ReturnType<typeof decodeResult>["payload"]): Said {
+  switch (payload.case) {
+    case "turnRestarted":
+      return { whole: "", streamed: "" };
+    case "messageCompleted":
+      return { whole: messageText(payload.value.message), streamed: "" };
+    case "messageDelta": {
+      const { content = "", replacesText = false } = payload.value.chunk ?? {};
+      return { whole: said.whole, streamed: replacesText ? content : said.streamed + content };
+    }
+    default:
+      return said;
+  }
+}
+
+async function readLastText(trx: Transaction, runId: string): Promise<string> {
+  const messages = (await readLatestMessages(trx, { runId, limit: messagesMax })).map((bytes) =>
+    fromBinary(MessageSchema, bytes),
+  );
+  const spoken = messages.find((message) => message.role === "assistant" && messageText(message) !== "");
+  return messageText(spoken);
+}

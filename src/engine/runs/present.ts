@@ -1,0 +1,56 @@
+// A run row as the contract shows it. How it ended comes from its terminal result.
+
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type Run, Run_State, RunSchema } from "#gen/runnel/v1/run_pb.js";
+import type { RunStatus } from "../../platform/database/schema.ts";
+import { decodeResult } from "../log/result.ts";
+import { completedText } from "../sessions/message-text.ts";
+import type { ClientRun } from "../storage/run.ts";
+
+const states = {
+  queued: Run_State.QUEUED,
+  running: Run_State.RUNNING,
+  waiting: Run_State.WAITING,
+  completed: Run_State.COMPLETED,
+  failed: Run_State.FAILED,
+  cancelled: Run_State.CANCELLED,
+} as const satisfies Record<RunStatus, Run_State>;
+
+export function presentRun(row: ClientRun): Run {
+  return create(RunSchema, {
+    runId: row.id,
+    sessionId: row.session_name,
+    state: states[row.status],
+    driver: row.driver,
+    turns: row.turn,
+    takeovers: row.takeovers,
+    waitReason: row.wait_reason ?? "",
+    lastSequence: BigInt(row.last_sequence),
+    ...timeField("createTime", row.create_time),
+    ...timeField("startTime", row.start_time),
+    ...timeField("endTime", row.end_time),
+    ...timeField("deadlineTime", row.deadline),
+    ...timeField("cancelRequestTime", row.cancel_request_time),
+    runnerId: row.runner_id ?? "",
+    bindingId: row.binding_id ?? "",
+    ...(row.terminal !== null && presentTerminal(row.terminal)),
+  });
+}
+
+function timeField(name: string, time: Date | null) {
+  return time === null ? {} : { [name]: timestampFromDate(time) };
+}
+
+function presentTerminal(bytes: Uint8Array): MessageInitShape<typeof RunSchema> {
+  const { payload, usage } = decodeResult(bytes);
+  const used = usage === undefined ? {} : { usage };
+  if (payload.case === "runCompleted") {
+    return { ...used, output: completedText(payload.value) };
+  }
+  if (payload.case === "runFailed") {
+    const { output, code, error } = payload.value;
+    return { ...used, output, failureCode: code, error };
+  }
+  return used;
+}

@@ -1,0 +1,169 @@
+// Looks after what nobody else does: replicas whose lease has ended, runs without an owner, runs past their deadline,
+// parked runs whose time has come. Every replica runs it; locks make each thing happen once.
+//
+// R1  A run whose owner is no replica is free to take. That alone decides, so a crash at any point here costs nothing.
+
+import type { Clock } from "../../platform/base/clock.ts";
+import { failpoint } from "../../platform/base/failpoint.ts";
+import { type Db, isOutage, type Transaction } from "../../platform/database/database.ts";
+import type { Events } from "../../platform/telemetry/events.ts";
+import type { ResultLog } from "../log/log.ts";
+import type { LogEntry } from "../log/result.ts";
+import type { Wakeup } from "../log/wakeup.ts";
+import { takeExpiredReplica } from "../storage/replica.ts";
+import { lockOrphanedRuns, lockOverdueRuns, type RunRow, requeueRun, wakeDueRuns } from "../storage/run.ts";
+import { announceCallback } from "./callback.ts";
+import type { Driver, FailedEnd } from "./driver.ts";
+import { endRun, timedOut } from "./terminal.ts";
+
+const intervalMs = 500;
+const runsPerTransactionMax = 100;
+/** A run that lost its replica this often is taken to be the cause. */
+const takeoversMax = 3;
+/** An owner that is alive has ended its run by its deadline, and the driver's grace, and a margin. */
+const overdueMarginMs = 30_000;
+
+export interface ReaperOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly log: ResultLog;
+  readonly wakeup: Wakeup;
+  readonly leaseMs: number;
+  readonly findDriver: (name: string) => Driver | undefined;
+}
+
+export class Reaper {
+  readonly #options: ReaperOptions;
+  readonly #closing = new AbortController();
+  #working: Promise<void> | undefined;
+  /** The database was away when it was last needed. */
+  #outage = false;
+  #holdOffUntilMs = 0;
+
+  constructor(options: ReaperOptions) {
+    this.#options = options;
+  }
+
+  open(): void {
+    this.#working = this.#work();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    const { clock, events, leaseMs } = this.#options;
+    while (!this.#closing.signal.aborted) {
+      try {
+        await this.#pass();
+      } catch (error) {
+        events.databaseTroubled({ part: "reaper", error });
+        this.#outage ||= isOutage(error);
+      }
+      await clock.sleep(Math.min(intervalMs, leaseMs / 3), this.#closing.signal);
+    }
+  }
+
+  async #pass(): Promise<void> {
+    await this.#wakeRuns();
+    if (this.#options.clock.monotonicMs() >= this.#holdOffUntilMs) {
+      await this.#reapReplicas();
+    }
+    await this.#forEachBatch(
+      (trx) => lockOrphanedRuns(trx, runsPerTransactionMax),
+      (trx, run) => this.#recover(trx, run),
+    );
+    await this.#forEachBatch(
+      (trx) => lockOverdueRuns(trx, { marginMs: overdueMarginMs, limit: runsPerTransactionMax }),
+      (trx, run) => this.#end(trx, run, timedOut),
+    );
+  }
+
+  /**
+   * The first word with the database in a pass, so it also tells whether there was an outage. After one every lease has
+   * ended: the replicas renew first, then those that did not are reaped. A replica that is merely slow itself holds
+   * nothing off.
+   */
+  async #wakeRuns(): Promise<void> {
+    const { clock, db, leaseMs, wakeup } = this.#options;
+    const askedAtMs = clock.monotonicMs();
+    const woken = await wakeDueRuns(db);
+    const answeredAtMs = clock.monotonicMs();
+    if (this.#outage || answeredAtMs - askedAtMs > leaseMs) {
+      this.#holdOffUntilMs = answeredAtMs + leaseMs;
+    }
+    this.#outage = false;
+    if (woken > 0) {
+      failpoint("wake.committed");
+      wakeup.publish({ topic: "queue", key: "", value: 0 });
+    }
+  }
+
+  async #reapReplicas(): Promise<void> {
+    for (;;) {
+      const replicaId = await this.#options.db.transaction().execute(takeExpiredReplica);
+      if (replicaId === undefined) {
+        return;
+      }
+      failpoint("reap.replica-deleted");
+      this.#options.events.replicaReaped({ replicaId });
+    }
+  }
+
+  /** Locks batches of runs and deals with each; announces what was written after the commit. */
+  async #forEachBatch(
+    lock: (trx: Transaction) => Promise<RunRow[]>,
+    handle: (trx: Transaction, run: RunRow) => Promise<readonly LogEntry[]>,
+  ): Promise<void> {
+    let batchRows: number;
+    do {
+      const written: { run: RunRow; entries: readonly LogEntry[] }[] = [];
+      batchRows = await this.#options.db.transaction().execute(async (trx) => {
+        const runs = await lock(trx);
+        for (const run of runs) {
+          written.push({ run, entries: await handle(trx, run) });
+        }
+        return runs.length;
+      });
+      for (const { run, entries } of written) {
+        this.#options.log.announce(run.id, entries);
+        announceCallback(this.#options.wakeup, run.callback_url);
+      }
+      if (batchRows > 0) {
+        failpoint("reap.committed");
+        this.#options.wakeup.publish({ topic: "queue", key: "", value: 0 });
+      }
+    } while (batchRows === runsPerTransactionMax);
+  }
+
+  async #recover(trx: Transaction, run: RunRow): Promise<readonly LogEntry[]> {
+    const why = this.#whyNotResumed(run);
+    if (why !== undefined) {
+      this.#options.events.runLost({ runId: run.id, code: why.code });
+      return await this.#end(trx, run, why);
+    }
+    this.#options.events.runTakenOver({ runId: run.id, takeovers: run.takeovers + 1 });
+    await requeueRun(trx, { id: run.id, takeover: true });
+    failpoint("reap.requeued");
+    return [];
+  }
+
+  #whyNotResumed(run: RunRow): FailedEnd | undefined {
+    if (run.takeovers >= takeoversMax) {
+      return lost(`crash_loop: the run lost its replica ${run.takeovers + 1} times`);
+    }
+    const recovery = this.#options.findDriver(run.driver)?.recovery;
+    return recovery === "fail" ? lost("the replica that worked on the run was lost") : undefined;
+  }
+
+  async #end(trx: Transaction, run: RunRow, end: FailedEnd): Promise<readonly LogEntry[]> {
+    return await endRun(trx, { run, end, clock: this.#options.clock });
+  }
+}
+
+function lost(error: string): FailedEnd {
+  return { kind: "failed", code: "host.run_lost", error, retryable: true };
+}

@@ -1,0 +1,110 @@
+// Starts a run: admission, the run row, the session's latest run and the caller's idempotency key in one transaction.
+// The run is durable when this returns, and it is being worked on if this replica has a free slot.
+
+import type { Clock } from "../../platform/base/clock.ts";
+import { failpoint } from "../../platform/base/failpoint.ts";
+import { Fault } from "../../platform/base/fault.ts";
+import { newUuid } from "../../platform/base/ids.ts";
+import type { Db, Transaction } from "../../platform/database/database.ts";
+import type { Wakeup } from "../log/wakeup.ts";
+import { insertRun, type StartedRun } from "../storage/run-start.ts";
+import { admit, freelyBelow, type RunLimits } from "./admission.ts";
+import { announceCallback } from "./callback.ts";
+import type { Dispatcher, Reservation } from "./dispatch.ts";
+
+export interface StartDeps extends RunLimits {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly wakeup: Wakeup;
+  readonly dispatcher: Dispatcher;
+  readonly timeoutMs: number;
+}
+
+export interface StartRequest {
+  readonly client: string;
+  readonly session: string;
+  readonly driver: string;
+  readonly input: Uint8Array;
+  /** Of the call that starts it; undefined when it named no trace. */
+  readonly traceParent?: string | undefined;
+  /** Where its transitions are told; undefined for nowhere. */
+  readonly callbackUrl?: string | undefined;
+  /** Its longest time, where it is not that of all runs. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * Starts a run by one statement, when nothing has to become durable with it. Undefined when that was not possible; why, or
+ * whether it is after all, is for `startRun` to find out step by step.
+ */
+export async function startAlone(deps: StartDeps, request: StartRequest): Promise<string | undefined> {
+  const activeMax = freelyBelow(deps.concurrentRunsMax);
+  const clientActiveMax = freelyBelow(deps.clientRunsMax);
+  if ((activeMax ?? 1) <= 0 || (clientActiveMax ?? 1) <= 0) {
+    return undefined;
+  }
+  using slot = deps.dispatcher.reserve();
+  const started = await insertRun(deps.db, { ...newRun(deps, request, slot), activeMax, clientActiveMax });
+  announceStart(deps, started, slot);
+  return started?.id;
+}
+
+/**
+ * Runs `within` in the start's transaction: it locks the session, calls `start` with what is to be started, and keeps the
+ * answer. When it does not call `start`, because the answer was given before, nothing is started.
+ */
+export async function startRun<T>(
+  deps: StartDeps,
+  within: (trx: Transaction, start: (request: StartRequest) => Promise<string>) => Promise<T>,
+): Promise<T> {
+  using slot = deps.dispatcher.reserve();
+  let started: StartedRun | undefined;
+  const answer = await deps.db.transaction().execute((trx) =>
+    within(trx, async (request) => {
+      started = await insert(trx, deps, request, slot);
+      return started.id;
+    }),
+  );
+  announceStart(deps, started, slot);
+  return answer;
+}
+
+async function insert(
+  trx: Transaction,
+  deps: StartDeps,
+  request: StartRequest,
+  slot: Reservation | undefined,
+): Promise<StartedRun> {
+  await admit(trx, deps, request.client);
+  const run = await insertRun(trx, newRun(deps, request, slot));
+  if (run === undefined) {
+    throw new Fault("SESSION_BUSY", "session already running");
+  }
+  failpoint("start.written");
+  return run;
+}
+
+function newRun({ clock, timeoutMs }: StartDeps, request: StartRequest, slot: Reservation | undefined) {
+  return {
+    ...request,
+    id: newUuid(clock.nowMs()),
+    timeoutMs: request.timeoutMs ?? timeoutMs,
+    owner: slot?.replicaId,
+  };
+}
+
+/** After the commit, which may have started nothing. */
+function announceStart(deps: StartDeps, run: StartedRun | undefined, slot: Reservation | undefined): void {
+  failpoint("start.committed");
+  if (run !== undefined) {
+    deps.wakeup.publish({ topic: "session", key: run.session, value: 0 });
+    announceCallback(deps.wakeup, run.callback_url);
+    if (run.owner === null) {
+      deps.wakeup.publish({ topic: "queue", key: "", value: 0 });
+    } else {
+      slot?.fill(run);
+      failpoint("start.filled");
+    }
+  }
+  failpoint("start.answering");
+}

@@ -1,0 +1,292 @@
+// Works on one run that this replica owns, from loading it until it has ended, is parked, or is handed on.
+//
+// S1  Only the supervisor writes results of a run that is owned.
+// S2  After the run was lost nothing is written and nothing is decided.
+// S3  Whatever happens in a driver, its run ends with one terminal result.
+
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { type Clock, over } from "../../platform/base/clock.ts";
+import { failpoint } from "../../platform/base/failpoint.ts";
+import { type Db, isOutage } from "../../platform/database/database.ts";
+import type { Events } from "../../platform/telemetry/events.ts";
+import type { RunSpan, RunSpanEnd, Traces } from "../../platform/telemetry/traces.ts";
+import type { ResultLog } from "../log/log.ts";
+import type { LogEntry, ResultInit } from "../log/result.ts";
+import type { Wakeup } from "../log/wakeup.ts";
+import type { RunWriter } from "../log/writer.ts";
+import type { WorkDirs } from "../sessions/work-dirs.ts";
+import { parkRun, requeueRun } from "../storage/run.ts";
+import type { StartedRun } from "../storage/run-start.ts";
+import { announceCallback } from "./callback.ts";
+import { drive } from "./drive.ts";
+import type { CompletedEnd, Driver, DriverEnd, FailedEnd, ParkedEnd, StepEffects } from "./driver.ts";
+import { applyEffects, type EffectTarget } from "./effects.ts";
+import { type LoadedRun, loadRun } from "./load.ts";
+import type { Stop, StopReason } from "./stop.ts";
+import { cancelled, completeRun, endRun, timedOut } from "./terminal.ts";
+
+const loadRetryMs = 100;
+
+export interface SuperviseDeps {
+  readonly db: Db;
+  readonly log: ResultLog;
+  readonly wakeup: Wakeup;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly traces: Traces;
+  /** Most messages of a session's past that are loaded. */
+  readonly historyMessagesMax: number;
+  readonly findDriver: (name: string) => Driver | undefined;
+  /** Whether this replica's lease holds, as far as is known without asking. */
+  readonly isLeaseHeld: () => boolean;
+  /** The directory of a session that did not name one; made if need be. */
+  readonly workDirs: WorkDirs;
+}
+
+/** One run at work. */
+interface Task {
+  readonly run: StartedRun;
+  readonly loaded: LoadedRun;
+  readonly writer: RunWriter;
+  readonly target: EffectTarget;
+  readonly span: RunSpan;
+  readonly stop: Stop;
+  /** When this replica began with it. */
+  readonly startedMs: number;
+  readonly deps: SuperviseDeps;
+}
+
+/** Resolves when the run is over for this replica. Never rejects. */
+export async function supervise(run: StartedRun, stop: Stop, deps: SuperviseDeps): Promise<void> {
+  const startedMs = deps.clock.monotonicMs();
+  try {
+    const loaded = await load(run, stop, deps);
+    failpoint("run.loaded");
+    const writer = openWriter(run, loaded, stop, deps);
+    const { transcriptLength } = loaded;
+    const target = { runId: run.id, session: run.session, transcriptLength };
+    const span = openSpan(run, loaded, deps);
+    const task: Task = { run, loaded, writer, target, span, stop, startedMs, deps };
+    // Ends it however this ends: only the first end counts.
+    using _lost = { [Symbol.dispose]: () => span.end({ status: "lost" }) };
+    const end = await withDeadline(run.time_left_ms, stop, deps.clock, () => work(task));
+    await settle(end, task);
+  } catch (error) {
+    // A run that could not be settled keeps its owner in the database: the reaper deals with it by lease or deadline.
+    if (stop.reason !== "lost") {
+      deps.events.runAbandoned({ runId: run.id, error });
+    }
+  }
+}
+
+/** Waits out a database that is away, as writers do. It ends: the lease does not outlive an outage, and then the run is lost. */
+async function load(
+  run: StartedRun,
+  stop: Stop,
+  { db, clock, events, historyMessagesMax }: SuperviseDeps,
+): Promise<LoadedRun> {
+  for (;;) {
+    try {
+      return await loadRun(db, run, historyMessagesMax);
+    } catch (error) {
+      if (!isOutage(error) || stop.reason === "lost" || stop.reason === "handed-on") {
+        throw error;
+      }
+      events.databaseTroubled({ part: "run", error });
+      await clock.sleep(loadRetryMs, stop.lost);
+    }
+  }
+}
+
+function openWriter(run: StartedRun, loaded: LoadedRun, stop: Stop, deps: SuperviseDeps): RunWriter {
+  if (run.owner === null) {
+    throw new Error(`run ${run.id} has no owner`);
+  }
+  const writer = deps.log.open({
+    runId: run.id,
+    epoch: run.epoch,
+    replicaId: run.owner,
+    chain: loaded.chain,
+    onLost: () => stop.request("lost"),
+  });
+  // Whoever waits for a database that is away stops waiting when the lease is given up.
+  stop.lost.addEventListener("abort", () => writer.abandon(), { once: true });
+  return writer;
+}
+
+async function withDeadline<T>(leftMs: number, stop: Stop, clock: Clock, job: () => Promise<T>): Promise<T> {
+  const done = new AbortController();
+  const deadline = clock.sleep(Math.max(0, leftMs), done.signal).then(() => {
+    if (!done.signal.aborted) {
+      stop.request("timed-out");
+    }
+  });
+  try {
+    return await job();
+  } finally {
+    done.abort(over);
+    await deadline;
+  }
+}
+
+/** Runs the driver. A driver that throws has a defect; its caller learns only that. */
+async function work({ run, loaded, writer, target, span, stop, deps }: Task): Promise<DriverEnd | undefined> {
+  const { signal } = stop;
+  const driver = deps.findDriver(run.driver);
+  if (driver === undefined) {
+    return failed("runner.unavailable", `no driver named ${run.driver} runs here`);
+  }
+  try {
+    if (driver.recovery === "resume") {
+      await announceRestart(loaded, writer);
+    }
+    const openWorkPlace = async () => await deps.workDirs.open(loaded.session, loaded.workDir);
+    const isHeld = (): boolean => stop.reason !== "lost" && deps.isLeaseHeld();
+    const steps = driver.run({ ...loaded.context, openWorkPlace, signal, stopReason: () => stop.reason, isHeld, span });
+    return await drive({ steps, writer, target, signal, stopGraceMs: driver.stopGraceMs, clock: deps.clock });
+  } catch (error) {
+    if (stop.reason !== undefined) {
+      return undefined;
+    }
+    deps.events.driverFailed({ runId: run.id, driver: run.driver, error });
+    return failed("runner.exception", "the runner failed unexpectedly");
+  }
+}
+
+function openSpan(run: StartedRun, { context, session }: LoadedRun, { traces }: SuperviseDeps): RunSpan {
+  const { agent, client } = context;
+  return traces.startRun({
+    runId: run.id,
+    epoch: run.epoch,
+    sessionId: session.name,
+    client,
+    agentName: agent.name,
+    model: agent.model,
+    traceParent: run.trace_parent ?? undefined,
+  });
+}
+
+/** Tells readers that what a lost turn said is void. */
+async function announceRestart({ checkpoint, chain }: LoadedRun, writer: RunWriter): Promise<void> {
+  const covered = checkpoint?.sequence ?? 0;
+  if (chain.count <= covered) {
+    return;
+  }
+  const value = { turn: (checkpoint?.turn ?? 0) + 1, fromSequence: BigInt(covered + 1) };
+  await writer.append({ payload: { case: "turnRestarted", value } });
+}
+
+/** A driver's own completion counts even when it was told to stop; otherwise the stop decides. */
+async function settle(driverEnd: DriverEnd | undefined, task: Task): Promise<void> {
+  const { reason } = task.stop;
+  if (reason === "lost") {
+    return;
+  }
+  const end = driverEnd?.kind === "completed" || reason === undefined ? driverEnd : endOfStop(reason, driverEnd);
+  if (end === undefined) {
+    return await handOn(task);
+  }
+  if (end.kind === "parked") {
+    return await park(end, task);
+  }
+  await finish(end, task);
+}
+
+/** The stop says why; what was used until then is for the driver to say. */
+function endOfStop(reason: Exclude<StopReason, "lost">, driverEnd: DriverEnd | undefined): FailedEnd | undefined {
+  const rest = driverEnd?.kind === "failed" ? leftOf(driverEnd) : {};
+  switch (reason) {
+    case "cancelled":
+      return { ...rest, ...cancelled };
+    case "timed-out":
+      return { ...rest, ...timedOut };
+    case "handed-on":
+      return undefined;
+    default:
+      return reason satisfies never;
+  }
+}
+
+/** What a driver's failure holds beside what went wrong. */
+function leftOf({ usage, runnerSequence, results, reported, settled }: FailedEnd): Partial<FailedEnd> {
+  return {
+    ...(usage && { usage }),
+    ...(runnerSequence && { runnerSequence }),
+    ...(results && { results }),
+    ...(reported && { reported }),
+    ...(settled && { settled }),
+  };
+}
+
+async function finish(end: CompletedEnd | FailedEnd, task: Task): Promise<void> {
+  const { run, span, deps } = task;
+  const entries = (end.kind === "completed" && (await completeAtOnce(end, task))) || (await endByStep(end, task));
+  failpoint("terminal.committed");
+  deps.log.announce(run.id, entries);
+  announceCallback(deps.wakeup, run.callback_url);
+  failpoint("terminal.announced");
+  end.settled?.();
+  span.end(endOfSpan(end));
+}
+
+async function completeAtOnce(end: CompletedEnd, task: Task): Promise<readonly LogEntry[] | undefined> {
+  const { run, target, writer, startedMs, deps } = task;
+  if (end.reported !== undefined) {
+    return undefined;
+  }
+  const durationMs = run.age_ms + deps.clock.monotonicMs() - startedMs;
+  const { transcriptLength } = target;
+  return await completeRun(deps.db, writer, { run, end, transcriptLength, durationMs });
+}
+
+async function endByStep(end: CompletedEnd | FailedEnd, task: Task): Promise<readonly LogEntry[]> {
+  const { target, writer, deps } = task;
+  return await writer.transact(async (trx, locked, chain) => {
+    await applyEffects(trx, target, effectsOf(end), { sequences: [], chain });
+    return await endRun(trx, { run: locked, end, clock: deps.clock, chain });
+  });
+}
+
+function effectsOf(end: CompletedEnd | FailedEnd): StepEffects {
+  const { reported } = end;
+  const transcript = end.kind === "completed" ? end.transcript : undefined;
+  return { ...(transcript && { transcript }), ...(reported && { reported }) };
+}
+
+function endOfSpan(end: CompletedEnd | FailedEnd): RunSpanEnd {
+  const { promptTokens, completionTokens } = end.usage ?? {};
+  const usage = { promptTokens: asNumber(promptTokens), completionTokens: asNumber(completionTokens) };
+  if (end.kind === "completed") {
+    return { status: "completed", usage };
+  }
+  return { status: end.code === cancelled.code ? "cancelled" : "failed", code: end.code, usage };
+}
+
+function asNumber(count: bigint | undefined): number | undefined {
+  return count === undefined ? undefined : Number(count);
+}
+
+async function park(end: ParkedEnd, { run, target, writer, span, deps }: Task): Promise<void> {
+  const { reason, wakeInMs, checkpoint } = end;
+  const wakeTime = wakeInMs === undefined ? {} : { wakeTime: timestampFromMs(deps.clock.nowMs() + wakeInMs) };
+  const result: ResultInit = { payload: { case: "runWaiting", value: { reason, ...wakeTime } } };
+  await writer.commit([result], async (trx, written) => {
+    await applyEffects(trx, target, { checkpoint }, written);
+    await parkRun(trx, { id: run.id, reason, wakeInMs });
+    failpoint("park.written");
+  });
+  failpoint("park.committed");
+  span.end({ status: "waiting" });
+}
+
+async function handOn({ run, writer, span, deps }: Task): Promise<void> {
+  failpoint("hand-on.stopping");
+  await writer.transact((trx) => requeueRun(trx, { id: run.id, takeover: false }));
+  failpoint("hand-on.committed");
+  deps.wakeup.publish({ topic: "queue", key: "", value: 0 });
+  span.end({ status: "handed-on" });
+}
+
+function failed(code: string, error: string): FailedEnd {
+  return { kind: "failed", code, error, retryable: false };
+}

@@ -1,0 +1,164 @@
+// How a run ends. The supervisor, the cancel of a run that nobody holds, and the reaper end it under the lock of its row:
+// the first wins, and nothing comes after it. Most runs just complete: for them there is a quicker way to the same rows.
+
+import { toBinary } from "@bufbuild/protobuf";
+import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
+import type { Clock } from "../../platform/base/clock.ts";
+import { failpoint } from "../../platform/base/failpoint.ts";
+import type { Db, Transaction } from "../../platform/database/database.ts";
+import { ChainGap, type LogChain } from "../hash-chain/chain.ts";
+import { encodeResult, type LogEntry, type ResultInit } from "../log/result.ts";
+import { readStoredChain } from "../log/stored-chain.ts";
+import type { RunWriter } from "../log/writer.ts";
+import { insertCallback } from "../storage/callback.ts";
+import { finishRun, isActive, type RunRow } from "../storage/run.ts";
+import { completeOwnRun } from "../storage/run-end.ts";
+import { insertResults, lastSequence } from "../storage/run-result.ts";
+import type { StartedRun } from "../storage/run-start.ts";
+import { closeCalls } from "./close-calls.ts";
+import type { CompletedEnd, FailedEnd } from "./driver.ts";
+import { readPartialOutput } from "./partial-output.ts";
+
+export const cancelled: FailedEnd = {
+  kind: "failed",
+  code: "cancelled",
+  error: "context canceled",
+  retryable: false,
+  isAskedFor: true,
+};
+
+export const timedOut: FailedEnd = {
+  kind: "failed",
+  code: "runner.timeout",
+  error: "context deadline exceeded",
+  retryable: true,
+};
+
+/**
+ * Completes a run that its supervisor owns, by one statement and without a lock before it. Undefined when something stands
+ * in the way: then `endRun` says what becomes of it.
+ */
+export async function completeRun(
+  db: Db,
+  writer: RunWriter,
+  args: { run: StartedRun; end: CompletedEnd; transcriptLength: number; durationMs: number },
+): Promise<readonly LogEntry[] | undefined> {
+  const { run, end, transcriptLength, durationMs } = args;
+  if (run.owner === null) {
+    throw new Error(`run ${run.id} has no owner`);
+  }
+  const { id, session, epoch, owner: replicaId } = run;
+  const isCalledBack = run.callback_url !== null;
+  const messages = (end.transcript ?? []).map((message) => toBinary(MessageSchema, message));
+  const transcript = { position: transcriptLength, messages };
+  return await writer.tryLast(
+    [...(end.results ?? []), completedResult(end, end.turns, durationMs)],
+    (results, logHash) => {
+      failpoint("terminal.writing");
+      const of = { id, session, replicaId, epoch, turn: end.turns };
+      return completeOwnRun(db, { ...of, isCalledBack, results, logHash, transcript });
+    },
+  );
+}
+
+/**
+ * Ends a run whose row is locked. Its owner has the chain of its log; for others it is read. Returns what to announce after
+ * the commit; nothing when the run had ended already.
+ */
+export async function endRun(
+  trx: Transaction,
+  args: { run: RunRow; end: CompletedEnd | FailedEnd; clock: Clock; chain?: LogChain },
+): Promise<LogEntry[]> {
+  const { run, end } = args;
+  if (!isActive(run.status)) {
+    return [];
+  }
+  const turns = Math.max(end.turns ?? 0, run.turn);
+  const chain = args.chain ?? (await findStoredChain(trx, run.id));
+  const first = 1 + (chain?.count ?? (await lastSequence(trx, run.id)));
+  const timeMs = args.clock.nowMs();
+  const insert = async (results: readonly ResultInit[], from: number): Promise<LogEntry[]> => {
+    const made = results.map((init, index) => encodeResult(init, { runId: run.id, sequence: from + index, timeMs }));
+    const rows = made.map(({ sequence, bytes }) => ({ runId: run.id, sequence, epoch: run.epoch, payload: bytes }));
+    await insertResults(trx, rows);
+    return made;
+  };
+  const closed = await closeCalls(trx, { runId: run.id, last: first - 1 });
+  // First, for the terminal result tells what was said until then.
+  const before = await insert([...closed, ...(end.results ?? [])], first);
+  const terminal = await insert([await terminalResult(trx, run, end, turns)], first + before.length);
+  const entries = [...before, ...terminal];
+  await finish(trx, run, { end, turn: turns, entries, logHash: chain?.with(entries).value });
+  failpoint("terminal.written");
+  return entries;
+}
+
+/** Undefined when somebody has taken entries out of the log: its run ends, but nobody can vouch for what it did. */
+async function findStoredChain(trx: Transaction, runId: string): Promise<LogChain | undefined> {
+  try {
+    return await readStoredChain(trx, runId);
+  } catch (error) {
+    if (error instanceof ChainGap) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+interface EndOfLog {
+  readonly end: CompletedEnd | FailedEnd;
+  readonly turn: number;
+  readonly entries: readonly LogEntry[];
+  /** Undefined when the log is broken. */
+  readonly logHash: Uint8Array | undefined;
+}
+
+async function finish(trx: Transaction, run: RunRow, { end, turn, entries, logHash }: EndOfLog): Promise<void> {
+  const last = entries.at(-1);
+  if (last === undefined) {
+    throw new Error("a run ends with a terminal result");
+  }
+  const { id, client, session, callback_url: baseUrl } = run;
+  const { sequence, bytes: terminal } = last;
+  const status = endStatus(end);
+  await finishRun(trx, { id, status, turn, sequence, terminal, logHash });
+  if (baseUrl !== null) {
+    await insertCallback(trx, { client, session, runId: id, sequence, status, baseUrl });
+  }
+}
+
+function endStatus(end: CompletedEnd | FailedEnd): "completed" | "failed" | "cancelled" {
+  if (end.kind === "completed") {
+    return "completed";
+  }
+  return end.isAskedFor === true ? "cancelled" : "failed";
+}
+
+async function terminalResult(
+  trx: Transaction,
+  run: RunRow,
+  end: CompletedEnd | FailedEnd,
+  turns: number,
+): Promise<ResultInit> {
+  if (end.kind === "completed") {
+    return completedResult(end, turns, run.age_ms);
+  }
+  const { code, error, retryable } = end;
+  const output = await readPartialOutput(trx, run.id);
+  const value = { code, error, retryable, output, turns, durationMs: wholeMs(run.age_ms) };
+  return { ...extrasOf(end), payload: { case: "runFailed", value } };
+}
+
+function completedResult(end: CompletedEnd, turns: number, durationMs: number): ResultInit {
+  const { finishReason, message, output = "" } = end;
+  const value = { finishReason, ...(message && { message }), output, turns, durationMs: wholeMs(durationMs) };
+  return { ...extrasOf(end), payload: { case: "runCompleted", value } };
+}
+
+function extrasOf({ usage, runnerSequence }: CompletedEnd | FailedEnd): Pick<ResultInit, "usage" | "runnerSequence"> {
+  return { ...(usage && { usage }), ...(runnerSequence !== undefined && { runnerSequence }) };
+}
+
+function wholeMs(durationMs: number): bigint {
+  return BigInt(Math.max(0, Math.round(durationMs)));
+}

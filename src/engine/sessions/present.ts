@@ -1,0 +1,48 @@
+// A session row as the contract shows it. What the latest run adds comes from that run's terminal result.
+
+import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { AgentSchema, type Session, Session_State, SessionSchema } from "#gen/runnel/v1/session_pb.js";
+import type { RunStatus } from "../../platform/database/schema.ts";
+import { decodeResult } from "../log/result.ts";
+import type { SessionWithRun } from "../storage/session.ts";
+import { completedText } from "./message-text.ts";
+
+/** In the documented statuses queued and waiting show as running. */
+const stateOfRun = {
+  queued: Session_State.RUNNING,
+  running: Session_State.RUNNING,
+  waiting: Session_State.RUNNING,
+  completed: Session_State.COMPLETED,
+  failed: Session_State.FAILED,
+  cancelled: Session_State.CANCELLED,
+} as const satisfies Record<RunStatus, Session_State>;
+
+export function presentSession(row: SessionWithRun): Session {
+  const agent = fromBinary(AgentSchema, row.agent);
+  return create(SessionSchema, {
+    sessionId: row.name,
+    name: agent.name,
+    model: agent.model,
+    status: row.run_status === null ? Session_State.CREATED : stateOfRun[row.run_status],
+    createdAt: timestampFromDate(row.create_time),
+    latestRunId: row.latest_run_id ?? "",
+    turns: row.run_turn ?? 0,
+    ...(row.run_terminal !== null && presentTerminal(row.run_terminal)),
+  });
+}
+
+/** What a run's terminal result says of its session. */
+export function presentTerminal(bytes: Uint8Array): MessageInitShape<typeof SessionSchema> {
+  const { payload, usage } = decodeResult(bytes);
+  const used = usage === undefined ? {} : { usage };
+  if (payload.case === "runCompleted") {
+    const { turns, durationMs } = payload.value;
+    return { ...used, turns, durationMs, output: completedText(payload.value) };
+  }
+  if (payload.case === "runFailed") {
+    const { turns, durationMs, output, error } = payload.value;
+    return { ...used, turns, durationMs, output, error };
+  }
+  return used;
+}

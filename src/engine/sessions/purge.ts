@@ -1,0 +1,153 @@
+// Erases what a session said, for ever: in its results, its runs, its transcript and its own row. Many small transactions,
+// each of which leaves less than it found, so that a purge that was cut off is finished by the next one.
+
+import { Fault } from "../../platform/base/fault.ts";
+import type { Db, Transaction } from "../../platform/database/database.ts";
+import { deleteCycles } from "../../protocols/community/storage/decision-cycle.ts";
+import { deleteExchanges } from "../../protocols/exchange/storage/exchange.ts";
+import type { Hub } from "../log/hub.ts";
+import { purgeResult } from "../log/purge-result.ts";
+import type { Wakeup } from "../log/wakeup.ts";
+import { deleteCheckpoints } from "../storage/checkpoint.ts";
+import { erasedRowsMax } from "../storage/erase.ts";
+import {
+  emptyRemoteRuns,
+  emptyRun,
+  emptySession,
+  hasActiveRun,
+  listDeletedSessions,
+  listRunIdsOf,
+  replaceResults,
+} from "../storage/purge.ts";
+import { lockRun } from "../storage/run.ts";
+import { readResultPage } from "../storage/run-result.ts";
+import { lockSession, markSessionDeleted } from "../storage/session.ts";
+import { deleteToolCalls } from "../storage/tool-call.ts";
+import { deleteTranscript } from "../storage/transcript.ts";
+
+const sessionsPerPage = 100;
+const runsPerPage = 100;
+/** One transaction's worth of results … */
+const resultRowsMax = 500;
+/** … and of what they hold. */
+const resultBytesMax = 1_048_576;
+
+export interface PurgeDeps {
+  readonly db: Db;
+  readonly hub: Hub;
+  readonly wakeup: Wakeup;
+}
+
+export interface Purged {
+  readonly runs: number;
+  /** Erased by this purge and not before. */
+  readonly results: number;
+}
+
+interface SessionName {
+  readonly client: string;
+  readonly name: string;
+}
+
+/** Purges every session that the client ever had under the name; one that lives is deleted first. */
+export async function purgeSession(deps: PurgeDeps, target: SessionName): Promise<Purged> {
+  await deleteLiving(deps, target);
+  let runs = 0;
+  let results = 0;
+  let after: string | undefined;
+  for (;;) {
+    const sessions = await listDeletedSessions(deps.db, { ...target, after, limit: sessionsPerPage });
+    if (sessions.length === 0) {
+      break;
+    }
+    for (const session of sessions) {
+      runs += session.runs;
+      results += session.isPurged ? 0 : await purgeContents(deps, session.id);
+    }
+    after = sessions.at(-1)?.id;
+  }
+  if (after === undefined) {
+    throw new Fault("SESSION_NOT_FOUND", "session not found");
+  }
+  return { runs, results };
+}
+
+/** From here on no run of the name's sessions is started, and none is at work. */
+async function deleteLiving(deps: PurgeDeps, target: SessionName): Promise<void> {
+  const deleted = await deps.db.transaction().execute(async (trx) => {
+    const living = await lockSession(trx, target);
+    if (await hasActiveRun(trx, target)) {
+      throw new Fault("SESSION_BUSY", "session has an active run: cancel it, and purge when it has ended");
+    }
+    if (living !== undefined) {
+      await markSessionDeleted(trx, living.id);
+    }
+    return living?.id;
+  });
+  if (deleted !== undefined) {
+    // A reader that waits for a first message learns that there will be none.
+    deps.wakeup.publish({ topic: "session", key: deleted, value: 0 });
+  }
+}
+
+async function purgeContents(deps: PurgeDeps, session: string): Promise<number> {
+  const { db } = deps;
+  let results = 0;
+  let after: string | undefined;
+  for (;;) {
+    const runs = await listRunIdsOf(db, { session, after, limit: runsPerPage });
+    if (runs.length === 0) {
+      break;
+    }
+    for (const runId of runs) {
+      results += await purgeRun(deps, runId);
+    }
+    await deleteToolCalls(db, { runs, rowsMax: erasedRowsMax });
+    await deleteCheckpoints(db, runs);
+    await emptyRemoteRuns(db, runs);
+    await deleteCycles(db, runs);
+    after = runs.at(-1);
+  }
+  await deleteTranscript(db, { session, rowsMax: erasedRowsMax });
+  await deleteExchanges(db, { sessions: [session], rowsMax: erasedRowsMax });
+  await emptySession(db, session);
+  return results;
+}
+
+async function purgeRun({ db, hub, wakeup }: PurgeDeps, runId: string): Promise<number> {
+  let purged = 0;
+  let after: number | undefined = 0;
+  while (after !== undefined) {
+    const from: number = after;
+    const page = await db.transaction().execute((trx) => purgePage(trx, runId, from));
+    purged += page.purged;
+    after = page.reached;
+  }
+  // Readers find the purged entries in the log: those here at once, those of other replicas when they hear of it.
+  hub.forget(runId);
+  wakeup.publish({ topic: "result", key: runId, value: 0 });
+  return purged;
+}
+
+/** One page of a run's results, or, when there is none left, its row. The run's lock lets purges come one by one. */
+async function purgePage(
+  trx: Transaction,
+  runId: string,
+  after: number,
+): Promise<{ purged: number; reached: number | undefined }> {
+  const run = await lockRun(trx, runId);
+  const limits = { rowsMax: resultRowsMax, bytesMax: resultBytesMax };
+  const rows = run === undefined ? [] : await readResultPage(trx, { runId, after, ...limits });
+  const results = rows.flatMap(({ sequence, payload }) => {
+    const purged = purgeResult(payload);
+    return purged === undefined ? [] : [{ sequence, payload: purged }];
+  });
+  if (results.length > 0) {
+    await replaceResults(trx, { runId, results });
+  }
+  if (run !== undefined && rows.length === 0) {
+    const { terminal } = run;
+    await emptyRun(trx, { id: runId, terminal: terminal && (purgeResult(terminal) ?? terminal) });
+  }
+  return { purged: results.length, reached: rows.at(-1)?.sequence };
+}

@@ -1,0 +1,246 @@
+// The outbox of status callbacks: a row for each transition that somebody is told of, written with it. The rows are the
+// queue, and what has become of each.
+//
+// C1  Only the first pending row of a session is ever taken, so callbacks of a session come in order and one at a time.
+// C2  Who takes a row holds its session for a while; a holder that dies is forgotten when that has passed.
+
+import { type RawBuilder, sql } from "kysely";
+import { uuidArray } from "../../platform/database/binary-array.ts";
+import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
+import type { CallbackState, CallbackStatus } from "../../platform/database/schema.ts";
+
+/** Inserts the callback of a run's transition within a statement; `runs` names the part of it that returns the run. */
+export function callbackOf(runs: "inserted" | "finished", status: CallbackStatus): RawBuilder<unknown> {
+  return sql`
+    insert into callback (client, session, run_id, sequence, status, base_url)
+    select client, session, id, last_sequence, ${sql.lit(status)}, callback_url from ${sql.ref(runs)}
+    where callback_url is not null`;
+}
+
+export interface NewCallback {
+  readonly client: string;
+  readonly session: string;
+  readonly runId: string;
+  readonly sequence: number;
+  readonly status: CallbackStatus;
+  readonly baseUrl: string;
+}
+
+export async function insertCallback(trx: Transaction, callback: NewCallback): Promise<void> {
+  const { client, session, runId, sequence, status, baseUrl } = callback;
+  await trx
+    .insertInto("callback")
+    .values({ client, session, run_id: runId, sequence, status, base_url: baseUrl })
+    .execute();
+}
+
+/** A callback in the hands of its sender. */
+export interface DueCallback {
+  readonly id: string;
+  readonly client: string;
+  readonly session_name: string;
+  readonly run_id: string | null;
+  readonly sequence: number;
+  readonly status: CallbackStatus;
+  readonly base_url: string;
+  /** This one included. */
+  readonly attempts: number;
+  /** When it fails now, it is given up. */
+  readonly is_last: boolean;
+  /** The run's terminal result; null for what comes before it. */
+  readonly terminal: Uint8Array | null;
+}
+
+/** A callback that became due late, because those before it took their time, is tried this often nevertheless. */
+const attemptsMin = 5;
+
+/** A look at the queue ends here; most of the time there is far less in it. */
+const lookedAtMax = 1_000;
+
+export interface Taking {
+  readonly limit: number;
+  readonly holdMs: number;
+  /** Of one client. */
+  readonly limitPerClient: number;
+  /** Clients that have enough under way. */
+  readonly exceptClients: readonly string[];
+}
+
+/**
+ * Takes the first pending callbacks of sessions that are due, for `holdMs`; none of a client's second ones before every
+ * client had its turn. All that is pending in such a session waits as long, so that nobody looks at what cannot be sent yet.
+ *
+ * The first of a session is looked for row by row, since for "none is earlier" the planner reads all that is pending. What
+ * is pending is said in the words of the index that is meant, and a row is settled by its id alone: a plan that is kept
+ * since the table was empty reads all that is pending otherwise.
+ */
+export async function takeDueCallbacks(db: Db, taking: Taking): Promise<DueCallback[]> {
+  const { limit, holdMs, limitPerClient, exceptClients } = taking;
+  const { rows } = await sql<DueCallback>`
+    with waiting as (
+      select id, client, due_time from callback
+      where state = 'pending' and due_time <= now() and client <> all(${exceptClients}::text[]) and id = (
+        select first.id from callback as first where first.session = callback.session and first.end_time is null
+        order by first.position limit 1)
+      order by due_time limit ${lookedAtMax}
+    ), ranked as (
+      select id, row_number() over (partition by client order by due_time) as turn_of_client from waiting
+    ), due as materialized (
+      select callback.id, callback.session from callback join ranked on ranked.id = callback.id
+      where callback.state = 'pending' and callback.due_time <= now() and ranked.turn_of_client <= ${limitPerClient}
+      order by ranked.turn_of_client, callback.due_time
+      for update of callback skip locked limit ${limit}
+    ), held as (
+      update callback set due_time = now() + ${holdMs} * interval '1 millisecond',
+        attempts = attempts + (id in (select id from due))::int
+      where session = any(array(select session from due)) and end_time is null
+      returning id, client, session, run_id, sequence, status, base_url, attempts, give_up_time
+    )
+    select held.id, held.client, session.name as session_name, held.run_id, held.sequence, held.status, held.base_url,
+      held.attempts, held.give_up_time <= now() and held.attempts >= ${attemptsMin}::int as is_last,
+      case when held.status not in ('created', 'running') then run.terminal end as terminal
+    from held join session on session.id = held.session left join run on run.id = held.run_id
+    where held.id in (select id from due)`.execute(db);
+  return rows;
+}
+
+export interface SettledCallback {
+  readonly id: string;
+  /** As they were when it was taken: another holder has counted on. */
+  readonly attempts: number;
+  readonly state: CallbackState;
+  /** Why it was not delivered. */
+  readonly error: string | null;
+  /** Until the session's next attempt. */
+  readonly waitMs: number;
+}
+
+/** False when somebody else holds the callback by now: what becomes of it is theirs to say. */
+export async function settleCallback(db: Db, settled: SettledCallback): Promise<boolean> {
+  const { id, attempts, state, error, waitMs } = settled;
+  const next = sql`now() + ${waitMs}::float8 * interval '1 millisecond'`;
+  const { rows } = await sql`
+    with held as materialized (
+      select state, attempts from callback where id = ${id}::uuid for update
+    ), settled as (
+      update callback set state = ${state}::text, last_error = ${error}::text, due_time = ${next},
+        end_time = case when ${state}::text <> 'pending' then now() end
+      where id = ${id}::uuid
+        and exists (select from held where held.state = 'pending' and held.attempts = ${attempts}::int)
+      returning session
+    ), followers as (
+      update callback set due_time = ${next}
+      where session = (select session from settled) and end_time is null and id <> ${id}::uuid
+    )
+    select from settled`.execute(db);
+  return rows.length === 1;
+}
+
+/** A callback as its client sees it. */
+export interface ClientCallback {
+  readonly id: string;
+  readonly position: number;
+  readonly session_name: string;
+  readonly run_id: string | null;
+  readonly sequence: number;
+  readonly status: CallbackStatus;
+  readonly base_url: string;
+  readonly state: CallbackState;
+  readonly attempts: number;
+  readonly last_error: string | null;
+  readonly create_time: Date;
+  readonly due_time: Date;
+  readonly end_time: Date | null;
+}
+
+function clientCallbacks(db: Db | Transaction, client: string) {
+  return db
+    .selectFrom("callback")
+    .innerJoin("session", "session.id", "callback.session")
+    .select([
+      "callback.id",
+      "callback.position",
+      "session.name as session_name",
+      "callback.run_id",
+      "callback.sequence",
+      "callback.status",
+      "callback.base_url",
+      "callback.state",
+      "callback.attempts",
+      "callback.last_error",
+      "callback.create_time",
+      "callback.due_time",
+      "callback.end_time",
+    ])
+    .where("callback.client", "=", client);
+}
+
+/** Newest first; of deleted sessions too, whose last callbacks may be on their way. */
+export async function listCallbacks(
+  db: Db,
+  args: {
+    client: string;
+    sessionName: string | undefined;
+    state: CallbackState | undefined;
+    before: number | undefined;
+    limit: number;
+  },
+): Promise<ClientCallback[]> {
+  const { client, sessionName, state, before, limit } = args;
+  if (sessionName !== undefined && !isStorableText(sessionName)) {
+    return [];
+  }
+  let query = clientCallbacks(db, client).orderBy("callback.position", "desc").limit(limit);
+  if (sessionName !== undefined) {
+    query = query.where("session.client", "=", client).where("session.name", "=", sessionName);
+  }
+  if (state !== undefined) {
+    query = query.where("callback.state", "=", state);
+  }
+  if (before !== undefined) {
+    query = query.where("callback.position", "<", before);
+  }
+  return await query.execute();
+}
+
+/**
+ * Makes a callback that was settled pending again, as the last one of its session; one that is pending stays as it is.
+ * Undefined when the client has none of that id. The locks are those of whoever makes a transition, in the same order, so
+ * that its new position is drawn after what came before it is committed.
+ */
+export async function redeliverCallback(
+  trx: Transaction,
+  { client, id }: { client: string; id: string },
+): Promise<ClientCallback | undefined> {
+  const { rows } = await sql<{ latest_run_id: string | null }>`
+    select latest_run_id from session
+    where id = (select session from callback where id = ${id} and client = ${client}) for no key update`.execute(trx);
+  await sql`select from run where id = ${rows[0]?.latest_run_id ?? null}::uuid for update`.execute(trx);
+  await sql`
+    update callback set state = 'pending', position = default, attempts = 0, last_error = null, end_time = null,
+      due_time = default, give_up_time = default
+    where id = ${id} and client = ${client} and state <> 'pending'`.execute(trx);
+  return await clientCallbacks(trx, client).where("callback.id", "=", id).executeTakeFirst();
+}
+
+/** Drops all of the sessions, no more than `rowsMax` at a time. */
+export async function deleteCallbacks(db: Db, args: { sessions: readonly string[]; rowsMax: number }): Promise<void> {
+  const sessions = uuidArray(args.sessions);
+  let rows: number;
+  do {
+    const { numAffectedRows = 0n } = await sql`
+      delete from callback where id in (
+        select id from callback where session = any(${sessions}::uuid[]) limit ${args.rowsMax})`.execute(db);
+    rows = Number(numAffectedRows);
+  } while (rows === args.rowsMax);
+}
+
+/** Drops those that were settled longer ago than they are kept, the oldest first; returns how many. */
+export async function deleteSettledCallbacks(db: Db, args: { keptMs: number; limit: number }): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from callback where id in (
+      select id from callback
+      where state <> 'pending' and end_time < now() - ${args.keptMs} * interval '1 millisecond'
+      order by end_time limit ${args.limit})`.execute(db);
+  return Number(numAffectedRows);
+}

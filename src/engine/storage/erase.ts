@@ -1,0 +1,71 @@
+// The end of rows: what is kept for no reader any more. Every statement is a transaction of its own that touches a bounded
+// number of rows, children before parents, so a pass that stops anywhere is simply gone on with.
+
+import { sql } from "kysely";
+import { uuidArray } from "../../platform/database/binary-array.ts";
+import type { Db } from "../../platform/database/database.ts";
+import { deleteExchanges } from "../../protocols/exchange/storage/exchange.ts";
+import { deleteRemoteRuns } from "../../protocols/langbot/storage/remote-run.ts";
+import { deleteCallbacks } from "./callback.ts";
+import { deleteCheckpoints } from "./checkpoint.ts";
+import { deleteToolCalls } from "./tool-call.ts";
+import { deleteTranscript } from "./transcript.ts";
+
+/** Enough for each statement to be worth its commit, few enough that nobody waits for its locks. */
+export const erasedRowsMax = 500;
+
+export interface ErasableSession {
+  readonly id: string;
+  readonly client: string;
+}
+
+/** Sessions that were deleted, and whose runs all ended, longer ago than they are kept; the longest ago first. */
+export async function listErasableSessions(
+  db: Db,
+  args: { keptMs: number; limit: number },
+): Promise<ErasableSession[]> {
+  const cutoff = sql`now() - ${args.keptMs} * interval '1 millisecond'`;
+  const { rows } = await sql<ErasableSession>`
+    select id, client from session
+    where delete_time < ${cutoff} and not exists (
+      select from run where run.session = session.id and (run.end_time is null or run.end_time >= ${cutoff}))
+    order by delete_time limit ${args.limit}`.execute(db);
+  return rows;
+}
+
+/** Erases all that hangs on the sessions, which stay as bare rows. Returns how many runs there were. */
+export async function eraseContents(db: Db, sessions: readonly string[]): Promise<number> {
+  for (const session of sessions) {
+    await deleteTranscript(db, { session, rowsMax: erasedRowsMax });
+  }
+  await deleteCallbacks(db, { sessions, rowsMax: erasedRowsMax });
+  await deleteExchanges(db, { sessions, rowsMax: erasedRowsMax });
+  let erased = 0;
+  for (;;) {
+    const runs = await listRunIds(db, sessions);
+    if (runs.length === 0) {
+      return erased;
+    }
+    await deleteToolCalls(db, { runs, rowsMax: erasedRowsMax });
+    await deleteCheckpoints(db, runs);
+    await deleteRemoteRuns(db, { runs, rowsMax: erasedRowsMax });
+    await sql`delete from run where id = any(${uuidArray(runs)}::uuid[])`.execute(db);
+    erased += runs.length;
+  }
+}
+
+/** The last step; the sessions have nothing left that hangs on them. */
+export async function eraseSessions(db: Db, sessions: readonly string[]): Promise<void> {
+  await sql`delete from session where id = any(${uuidArray(sessions)}::uuid[])`.execute(db);
+}
+
+/** What clients have spent is kept by the day; the days before are for nobody. */
+export async function deleteUsageBefore(db: Db, daysKept: number): Promise<void> {
+  await sql`delete from client_usage where day < (now() at time zone 'utc')::date - ${daysKept}::int`.execute(db);
+}
+
+async function listRunIds(db: Db, sessions: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from run where session = any(${uuidArray(sessions)}::uuid[]) limit ${erasedRowsMax}`.execute(db);
+  return rows.map(({ id }) => id);
+}

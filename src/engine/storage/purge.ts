@@ -1,0 +1,110 @@
+// Takes what was said out of a session's rows and leaves the rows: who, when, how long, in which order. Only ended runs of
+// deleted sessions are touched, so nothing is written to them meanwhile; a purge that stops anywhere may be done again.
+
+import { sql } from "kysely";
+import { byteaArray, int8Array, uuidArray } from "../../platform/database/binary-array.ts";
+import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
+
+interface SessionName {
+  readonly client: string;
+  readonly name: string;
+}
+
+/** Whether any session that the client ever had under the name has an active run. */
+export async function hasActiveRun(trx: Transaction, { client, name }: SessionName): Promise<boolean> {
+  if (!isStorableText(name)) {
+    return false;
+  }
+  const { rows } = await sql`
+    select from session join run on run.session = session.id
+    where session.client = ${client} and session.name = ${name} and run.status in ('queued', 'running', 'waiting')
+    limit 1`.execute(trx);
+  return rows.length > 0;
+}
+
+export interface DeletedSession {
+  readonly id: string;
+  readonly runs: number;
+  /** True when a purge has come to its end with it. */
+  readonly isPurged: boolean;
+}
+
+/** The deleted sessions of a name after an id, in order of their ids. */
+export async function listDeletedSessions(
+  db: Db,
+  args: SessionName & { after: string | undefined; limit: number },
+): Promise<DeletedSession[]> {
+  if (!isStorableText(args.name)) {
+    return [];
+  }
+  const { rows } = await sql<DeletedSession>`
+    select id, octet_length(agent) = 0 as "isPurged",
+      (select count(*) from run where run.session = session.id) as runs
+    from session
+    where client = ${args.client} and name = ${args.name} and delete_time is not null
+      and id > ${args.after ?? "00000000-0000-0000-0000-000000000000"}
+    order by id limit ${args.limit}`.execute(db);
+  return rows;
+}
+
+/** The runs of a session after an id, in order of their ids. */
+export async function listRunIdsOf(
+  db: Db,
+  args: { session: string; after: string | undefined; limit: number },
+): Promise<string[]> {
+  let query = db.selectFrom("run").select("id").where("session", "=", args.session).orderBy("id").limit(args.limit);
+  if (args.after !== undefined) {
+    query = query.where("id", ">", args.after);
+  }
+  return (await query.execute()).map(({ id }) => id);
+}
+
+/** Replaces the stored bytes of some of a run's results. */
+export async function replaceResults(
+  trx: Transaction,
+  args: { runId: string; results: readonly { readonly sequence: number; readonly payload: Uint8Array }[] },
+): Promise<void> {
+  const sequences = int8Array(args.results.map(({ sequence }) => sequence));
+  const payloads = byteaArray(args.results.map(({ payload }) => payload));
+  await sql`
+    update run_result set payload = purged.payload
+    from unnest(${sequences}::int8[], ${payloads}::bytea[]) as purged (sequence, payload)
+    where run_result.run_id = ${args.runId} and run_result.sequence = purged.sequence`.execute(trx);
+}
+
+/** Leaves an empty message as a run's input and puts another terminal in the place of its own. */
+export async function emptyRun(trx: Transaction, args: { id: string; terminal: Uint8Array | null }): Promise<void> {
+  await trx
+    .updateTable("run")
+    .set({ input: Buffer.alloc(0), terminal: args.terminal === null ? null : Buffer.from(args.terminal) })
+    .where("id", "=", args.id)
+    .execute();
+}
+
+/**
+ * Takes what runs of runners were told and have said out of what is kept for them and for their conversation: their context,
+ * their event, their messages, what they have made and asked for. Numbers, types and times stay.
+ */
+export async function emptyRemoteRuns(db: Db, runs: readonly string[]): Promise<void> {
+  const ids = uuidArray(runs);
+  await sql`
+    update history_item set content = null, content_json = '{}' from agent_event
+    where agent_event.run_id = any(${ids}::uuid[])
+      and history_item.scope = agent_event.scope and history_item.run_id = agent_event.run_id`.execute(db);
+  await sql`delete from artifact where run_id = any(${ids}::uuid[])`.execute(db);
+  await sql`
+    update approval set action = '', request = '{}', comment = case when comment is null then null else '' end
+    where run_id = any(${ids}::uuid[])`.execute(db);
+  await sql`update result_verdict set diagnostics = '{}' where run_id = any(${ids}::uuid[])`.execute(db);
+  await sql`update agent_event set record = '' where run_id = any(${ids}::uuid[])`.execute(db);
+  await sql`update remote_run set context = '', credential = null where run_id = any(${ids}::uuid[])`.execute(db);
+}
+
+/** The last step for a session, and the mark of it: an agent without a name is no agent. */
+export async function emptySession(db: Db, id: string): Promise<void> {
+  await db
+    .updateTable("session")
+    .set({ agent: Buffer.alloc(0), callback: null, work_dir: null })
+    .where("id", "=", id)
+    .execute();
+}

@@ -1,0 +1,168 @@
+// The log's rows. Inserts by lanes go as binary arrays under the replica's fence; reads go by key, page by page.
+
+import { sql } from "kysely";
+import type pg from "pg";
+import {
+  byteaArray,
+  int8Array,
+  repeatedInt4Array,
+  repeatedUuidArray,
+  uuidArray,
+} from "../../platform/database/binary-array.ts";
+import type { Db, Transaction } from "../../platform/database/database.ts";
+
+export interface ResultRow {
+  readonly runId: string;
+  readonly sequence: number;
+  readonly epoch: number;
+  readonly payload: Uint8Array;
+}
+
+/** Rows of one run: what is the same in all of them is said once. */
+export interface RunRows {
+  readonly runId: string;
+  readonly epoch: number;
+  readonly results: readonly { readonly sequence: number; readonly bytes: Uint8Array }[];
+}
+
+export interface StoredResult {
+  readonly sequence: number;
+  readonly payload: Uint8Array;
+}
+
+// The fence is locked inside the same statement: a takeover either waits for it or makes it write nothing.
+const fencedInsert = {
+  name: "insert results under fence",
+  text: `insert into run_result (run_id, sequence, epoch, payload)
+    select batch.* from unnest($1::uuid[], $2::int8[], $3::int4[], $4::bytea[]) as batch
+    cross join (select 1 from replica where id = $5 and lease_until > now() for key share) as fence`,
+};
+
+/** Writes a batch on a lane's own connection. False when the replica has lost its lease: nothing was written. */
+export async function insertResultsFenced(
+  lane: pg.Client,
+  { replicaId, runs }: { replicaId: string; runs: readonly RunRows[] },
+): Promise<boolean> {
+  const results = runs.flatMap((run) => run.results);
+  const { rowCount } = await lane.query({
+    ...fencedInsert,
+    values: [
+      repeatedUuidArray(runs.map((run) => ({ value: run.runId, count: run.results.length }))),
+      int8Array(results.map((result) => result.sequence)),
+      repeatedInt4Array(runs.map((run) => ({ value: run.epoch, count: run.results.length }))),
+      byteaArray(results.map((result) => result.bytes)),
+      replicaId,
+    ],
+  });
+  return rowCount === results.length;
+}
+
+/** Writes within a transaction that has locked the run. */
+export async function insertResults(trx: Transaction, rows: readonly ResultRow[]): Promise<void> {
+  if (rows.length === 0) {
+    return;
+  }
+  await trx
+    .insertInto("run_result")
+    .values(
+      rows.map((row) => ({
+        run_id: row.runId,
+        sequence: row.sequence,
+        epoch: row.epoch,
+        payload: Buffer.from(row.payload),
+      })),
+    )
+    .execute();
+}
+
+/** The next results of a run after a sequence, in order. A page shorter than `limit` reached the end. */
+export async function readResults(
+  db: Db | Transaction,
+  args: { runId: string; after: number; limit: number },
+): Promise<StoredResult[]> {
+  return await db
+    .selectFrom("run_result")
+    .select(["sequence", "payload"])
+    .where("run_id", "=", args.runId)
+    .where("sequence", ">", args.after)
+    .orderBy("sequence")
+    .limit(args.limit)
+    .execute();
+}
+
+/**
+ * The next results of a run after a sequence, in order, as many as fit: at least one when there is one, and then no more
+ * once `bytesMax` is reached.
+ */
+export async function readResultPage(
+  db: Db | Transaction,
+  args: { runId: string; after: number; rowsMax: number; bytesMax: number },
+): Promise<StoredResult[]> {
+  const { rows } = await sql<StoredResult>`
+    select sequence, payload from (
+      select sequence, payload, sum(octet_length(payload)) over (order by sequence) - octet_length(payload) as bytes_before
+      from (
+        select sequence, payload from run_result
+        where run_id = ${args.runId} and sequence > ${args.after}
+        order by sequence limit ${args.rowsMax}
+      ) as following
+    ) as page
+    where bytes_before < ${args.bytesMax}
+    order by sequence`.execute(db);
+  return rows;
+}
+
+export interface ReadCursor {
+  readonly runId: string;
+  readonly after: number;
+}
+
+/** The next results of many runs in one statement, each run's in order. */
+export async function readResultsOfRuns(
+  db: Db,
+  args: { cursors: readonly ReadCursor[]; limitPerRun: number },
+): Promise<{ runId: string; sequence: number; payload: Uint8Array }[]> {
+  const runs = uuidArray(args.cursors.map((cursor) => cursor.runId));
+  const after = int8Array(args.cursors.map((cursor) => cursor.after));
+  const { rows } = await sql<{ runId: string; sequence: number; payload: Uint8Array }>`
+    select watched.run_id as "runId", result.sequence, result.payload
+    from unnest(${runs}::uuid[], ${after}::int8[]) with ordinality as watched (run_id, after, place)
+    cross join lateral (
+      select sequence, payload from run_result
+      where run_result.run_id = watched.run_id and sequence > watched.after
+      order by sequence limit ${args.limitPerRun}
+    ) as result
+    order by watched.place, result.sequence`.execute(db);
+  return rows;
+}
+
+/** Sequence of the newest result of a run; 0 when there is none. */
+export async function lastSequence(db: Db | Transaction, runId: string): Promise<number> {
+  const row = await db
+    .selectFrom("run_result")
+    .select("sequence")
+    .where("run_id", "=", runId)
+    .orderBy("sequence", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.sequence ?? 0;
+}
+
+export interface RunStanding {
+  readonly runId: string;
+  readonly epoch: number;
+  readonly owner: string | null;
+  readonly lastSequence: number;
+}
+
+/** Who owns each run and how far its log reaches: what a lane asks when it does not know whether a batch was written. */
+export async function readStandings(db: Db, runIds: readonly string[]): Promise<RunStanding[]> {
+  const { rows } = await sql<RunStanding>`
+    select run.id as "runId", run.epoch, run.owner, coalesce(newest.sequence, 0)::int8 as "lastSequence"
+    from run
+    left join lateral (
+      select sequence from run_result where run_result.run_id = run.id order by sequence desc limit 1
+    ) as newest on true
+    where run.id = any(${uuidArray(runIds)}::uuid[])`.execute(db);
+  return rows;
+}

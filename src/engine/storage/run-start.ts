@@ -1,0 +1,142 @@
+// How a run gets its worker: admitted with its session's message and owned at once, or queued and taken by whoever is free.
+
+import { type RawBuilder, sql } from "kysely";
+import { textArray } from "../../platform/database/binary-array.ts";
+import { type Db, isUniqueViolation, type Transaction } from "../../platform/database/database.ts";
+import { callbackOf } from "./callback.ts";
+import { type RunRow, runValues } from "./run.ts";
+
+/** A run in the hands of its worker, with what is known of its session at that moment. */
+export interface StartedRun extends RunRow {
+  readonly session_name: string;
+  readonly agent: Uint8Array;
+  readonly work_dir: string | null;
+  readonly callback: Uint8Array | null;
+  /** Messages of the session up to the run's input; null when nobody looked. */
+  readonly transcript_length: number | null;
+}
+
+export interface NewRun {
+  readonly id: string;
+  readonly client: string;
+  readonly session: string;
+  readonly driver: string;
+  readonly input: Uint8Array;
+  readonly timeoutMs: number;
+  /** The replica that works on it at once, if it still has its lease; undefined queues it. */
+  readonly owner: string | undefined;
+  /** The caller's trace; undefined when it named none. */
+  readonly traceParent?: string | undefined;
+  /** Where its transitions are told; undefined for nowhere. */
+  readonly callbackUrl?: string | undefined;
+  /** Nothing is inserted while as many runs are active on all replicas; undefined when that is no matter. */
+  readonly activeMax?: number | undefined;
+  /** The same of the client's runs. */
+  readonly clientActiveMax?: number | undefined;
+}
+
+// Literals, so that the partial index of these runs serves whatever plan is kept. An exchange that waits for its person does
+// nothing that would have to be limited here.
+function activeRuns(client?: string) {
+  const whose = client === undefined ? sql`` : sql` and client = ${client}`;
+  return sql`(select count(*) from run
+    where (status in ('queued', 'running') or (status = 'waiting' and driver <> 'text-exchange'))${whose})`;
+}
+
+/**
+ * Inserts a run and what begins with it: it becomes the session's latest, and its input the newest message. One statement,
+ * for every round trip is felt by whoever sent the message. It is owned at once if `owner` has a lease, whose row stays
+ * locked as the session's does, else queued. Undefined, and nothing is written, when the session has an active run already
+ * or is deleted, or there are too many.
+ */
+export async function insertRun(db: Db | Transaction, run: NewRun): Promise<StartedRun | undefined> {
+  const input = Buffer.from(run.input);
+  const called = run.callbackUrl === undefined ? sql`` : sql`, called as (${callbackOf("inserted", "running")})`;
+  try {
+    const { rows } = await sql<StartedRun>`
+      with held as materialized (
+        select id from replica where id = ${run.owner ?? null}::uuid and lease_until > now() for key share
+      ), owned as materialized (
+        select id, name, agent, work_dir, callback from session where id = ${run.session}::uuid and delete_time is null
+        for no key update
+      ), inserted as (
+        insert into run (id, client, session, driver, input, trace_parent, callback_url, deadline,
+          owner, status, epoch, wake_at, start_time)
+        select ${run.id}::uuid, ${run.client}, owned.id, ${run.driver}, ${input}::bytea,
+          ${run.traceParent ?? null}::text, ${run.callbackUrl ?? null}::text,
+          now() + ${run.timeoutMs}::float8 * interval '1 millisecond',
+          worker.id, case when worker.id is null then 'queued' else 'running' end,
+          case when worker.id is null then 0 else 1 end,
+          case when worker.id is null then now() end, case when worker.id is not null then now() end
+        from owned cross join (select (select id from held) as id) as worker
+        where ${isBelow(run.activeMax, activeRuns())} and ${isBelow(run.clientActiveMax, activeRuns(run.client))}
+        returning ${runValues}
+      ), latest as (
+        update session set latest_run_id = inserted.id from inserted where session.id = inserted.session
+      ), said as (
+        insert into transcript (session, position, run_id, message)
+        select session, (select coalesce(max(position) + 1, 0) from transcript where session = ${run.session}::uuid), id, input
+        from inserted
+        returning position
+      )${called}
+      select inserted.*, owned.name as session_name, owned.agent, owned.work_dir, owned.callback,
+        said.position + 1 as transcript_length
+      from inserted cross join owned cross join said`.execute(db);
+    return rows[0];
+  } catch (error) {
+    // The second: the run before ended while this waited for it, and its last message was not to be seen yet.
+    if (isUniqueViolation(error, "run_active_of_session") || isUniqueViolation(error, "transcript_pkey")) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+function isBelow(max: number | undefined, count: RawBuilder<unknown>) {
+  return max === undefined ? sql`true` : sql`${count} < ${max}::int8`;
+}
+
+/** Counts what is active on all replicas, of one client or of all. */
+export async function countActiveRuns(db: Db | Transaction, client?: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select ${activeRuns(client)} as count`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+/** From here to the end of the transaction nobody else admits a run, or one of this client. */
+export async function lockAdmission(trx: Transaction, client?: string): Promise<void> {
+  const name = client === undefined ? "runnel admission" : `runnel admission of ${client}`;
+  await sql`select pg_advisory_xact_lock(hashtext(${name}))`.execute(trx);
+}
+
+export interface Claim {
+  readonly owner: string;
+  readonly limit: number;
+  /** Only runs of these drivers; of any when unset. */
+  readonly drivers?: readonly string[];
+  /** No runs of these. */
+  readonly exceptDrivers?: readonly string[];
+}
+
+/** Takes due runs from the queue for a replica, no more than one of a client before every client had its turn. */
+export async function claimRuns(db: Db, args: Claim): Promise<StartedRun[]> {
+  const { drivers, exceptDrivers = [] } = args;
+  const among = drivers === undefined ? sql`` : sql` and driver = any(${textArray(drivers)}::text[])`;
+  const notAmong = exceptDrivers.length === 0 ? sql`` : sql` and driver <> all(${textArray(exceptDrivers)}::text[])`;
+  const { rows } = await sql<StartedRun>`
+    with due as (
+      select id, row_number() over (partition by client order by wake_at) as turn_of_client, wake_at
+      from run where status = 'queued' and wake_at <= now()${among}${notAmong}
+    ), chosen as (
+      select run.id from run join due on due.id = run.id
+      where run.status = 'queued'
+      order by due.turn_of_client, due.wake_at
+      for update of run skip locked limit ${args.limit}
+    )
+    update run set status = 'running', owner = ${args.owner}, epoch = epoch + 1, wake_at = null, wait_reason = null,
+      start_time = coalesce(start_time, now())
+    from chosen, session where run.id = chosen.id and session.id = run.session
+      and exists (select 1 from replica where id = ${args.owner} and lease_until > now())
+    returning ${runValues}, session.name as session_name, session.agent, session.work_dir, session.callback,
+      null::int8 as transcript_length`.execute(db);
+  return rows;
+}

@@ -1,0 +1,311 @@
+// The run rows: the queue, the ownership and the outcome of every run. Whoever changes a run that is not its own locks
+// the row first; the partial unique index keeps a session to one active run.
+
+import { type RawBuilder, type Selectable, sql } from "kysely";
+import { uuidArray } from "../../platform/database/binary-array.ts";
+import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
+import type { RunStatus, RunTable } from "../../platform/database/schema.ts";
+
+/** A run, with times that only the database's clock can tell. */
+export interface RunRow extends Selectable<RunTable> {
+  /** Since the run was created. */
+  readonly age_ms: number;
+  /** Until its deadline; negative when that has passed. */
+  readonly time_left_ms: number;
+}
+
+/** Each by name: a row keeps its shape for this version when a newer one adds columns. */
+const runColumns = [
+  "run.id",
+  "run.client",
+  "run.session",
+  "run.driver",
+  "run.input",
+  "run.status",
+  "run.owner",
+  "run.epoch",
+  "run.turn",
+  "run.takeovers",
+  "run.wait_reason",
+  "run.wake_at",
+  "run.deadline",
+  "run.cancel_request_time",
+  "run.create_time",
+  "run.start_time",
+  "run.end_time",
+  "run.last_sequence",
+  "run.terminal",
+  "run.trace_parent",
+  "run.callback_url",
+  "run.log_hash",
+] as const;
+const age = sql<number>`(extract(epoch from clock_timestamp() - run.create_time) * 1000)::float8`.as("age_ms");
+const timeLeft = sql<number>`(extract(epoch from run.deadline - clock_timestamp()) * 1000)::float8`.as("time_left_ms");
+const runSelection = [...runColumns, age, timeLeft] as const;
+/** The same for statements that are written out. */
+export const runValues = sql.join([...runColumns.map((column) => sql.ref(column)), age, timeLeft]);
+
+/** A status that stands in the text of a statement: the plan that is kept for it may use the partial index of the status. */
+function literal(status: RunStatus): RawBuilder<RunStatus> {
+  return sql.lit(status);
+}
+
+export const activeStatuses = ["queued", "running", "waiting"] as const satisfies readonly RunStatus[];
+
+export function isActive(status: RunStatus): boolean {
+  return (activeStatuses as readonly RunStatus[]).includes(status);
+}
+
+export async function findRun(db: Db | Transaction, id: string): Promise<RunRow | undefined> {
+  return await db.selectFrom("run").select(runSelection).where("id", "=", id).executeTakeFirst();
+}
+
+/** Which of these runs have ended. */
+export async function findEndedRuns(db: Db, ids: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select run.id from unnest(${uuidArray(ids)}::uuid[]) as asked (id) join run on run.id = asked.id
+    where run.status not in (${sql.join(activeStatuses.map(literal))})`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** A run as its client sees it, with the public id of its session. */
+export interface ClientRun extends RunRow {
+  readonly session_name: string;
+  /** Null for a run of no event. */
+  readonly runner_id: string | null;
+  readonly binding_id: string | null;
+}
+
+export async function findClientRun(
+  db: Db | Transaction,
+  args: { client: string; id: string },
+): Promise<ClientRun | undefined> {
+  return await clientRuns(db, args.client).where("run.id", "=", args.id).executeTakeFirst();
+}
+
+/** Newest first. */
+export async function listClientRuns(
+  db: Db,
+  args: { client: string; sessionName: string | undefined; before: string | undefined; limit: number },
+): Promise<ClientRun[]> {
+  if (args.sessionName !== undefined && !isStorableText(args.sessionName)) {
+    return [];
+  }
+  let query = clientRuns(db, args.client).orderBy("run.id", "desc").limit(args.limit);
+  // A deleted session may have a namesake, whose past is not its own.
+  if (args.sessionName !== undefined) {
+    query = query.where("session.name", "=", args.sessionName).where("session.delete_time", "is", null);
+  }
+  if (args.before !== undefined) {
+    query = query.where("run.id", "<", args.before);
+  }
+  return await query.execute();
+}
+
+function clientRuns(db: Db | Transaction, client: string) {
+  return db
+    .selectFrom("run")
+    .innerJoin("session", "session.id", "run.session")
+    .leftJoin("remote_run", "remote_run.run_id", "run.id")
+    .select(runSelection)
+    .select(["session.name as session_name", "remote_run.runner_id", "remote_run.binding_id"])
+    .where("run.client", "=", client);
+}
+
+/** Waits for whoever holds the row; the lock ends with the transaction. */
+export async function lockRun(trx: Transaction, id: string): Promise<RunRow | undefined> {
+  return await trx.selectFrom("run").select(runSelection).where("id", "=", id).forUpdate().executeTakeFirst();
+}
+
+/**
+ * Lets go of the runs that a replica owns and does not work on, because an answer got lost or a run could not be settled:
+ * without an owner that exists they are as those of a dead replica. Recently started ones may still be on their way.
+ */
+export async function disownRuns(
+  db: Db,
+  args: { owner: string; except: readonly string[]; startedBeforeMs: number },
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    update run set owner = ${nobody} where owner = ${args.owner} and status = 'running'
+      and id <> all(${uuidArray(args.except)}::uuid[])
+      and start_time < now() - ${args.startedBeforeMs} * interval '1 millisecond'
+    returning id`.execute(db);
+  return rows.map((row) => row.id);
+}
+
+/** No replica has this id. */
+const nobody = "00000000-0000-0000-0000-000000000000";
+
+/** A run and the lease under which its owner holds it, both locked. */
+export interface OwnedRun extends RunRow {
+  /** False when the lease has ended: write nothing. */
+  readonly is_held: boolean;
+}
+
+/** Holds off a takeover until the transaction ends, and whoever else changes the run. */
+export async function lockOwnRun(
+  trx: Transaction,
+  args: { id: string; replicaId: string },
+): Promise<OwnedRun | undefined> {
+  const { rows } = await sql<OwnedRun>`
+    with held as materialized (
+      select id from replica where id = ${args.replicaId} and lease_until > now() for key share
+    )
+    select ${runValues}, exists (select from held) as is_held from run where id = ${args.id} for update`.execute(trx);
+  return rows[0];
+}
+
+/** Gives a run back to the queue, for any replica to go on with. */
+export async function requeueRun(trx: Transaction, args: { id: string; takeover: boolean }): Promise<void> {
+  await trx
+    .updateTable("run")
+    .set({
+      status: "queued",
+      owner: null,
+      wake_at: sql<Date>`now()`,
+      ...(args.takeover && { takeovers: sql<number>`takeovers + 1` }),
+    })
+    .where("id", "=", args.id)
+    .execute();
+}
+
+export async function parkRun(
+  trx: Transaction,
+  args: { id: string; reason: string; wakeInMs: number | undefined },
+): Promise<void> {
+  await trx
+    .updateTable("run")
+    .set({
+      status: "waiting",
+      owner: null,
+      wait_reason: args.reason,
+      // It came to a place where it holds still, so what it lost before was not its own doing.
+      takeovers: 0,
+      // A parked run that nobody wakes still meets its deadline, and one that was cancelled meanwhile does not wait.
+      wake_at: sql<Date>`case when cancel_request_time is not null then now()
+        else least(now() + ${args.wakeInMs ?? null}::float8 * interval '1 millisecond', deadline) end`,
+    })
+    .where("id", "=", args.id)
+    .execute();
+}
+
+/** Queues the waiting runs whose time has come; returns how many. */
+export async function wakeDueRuns(db: Db): Promise<number> {
+  const result = await db
+    .updateTable("run")
+    .set({ status: "queued", wait_reason: null, wake_at: sql<Date>`now()` })
+    .where("status", "=", literal("waiting"))
+    .where("wake_at", "<=", sql<Date>`now()`)
+    .executeTakeFirst();
+  return Number(result.numUpdatedRows);
+}
+
+/** Queues one waiting run, whatever its time. False when it does not wait. */
+export async function wakeRun(db: Db, id: string): Promise<boolean> {
+  const result = await db
+    .updateTable("run")
+    .set({ status: "queued", wait_reason: null, wake_at: sql<Date>`now()` })
+    .where("status", "=", literal("waiting"))
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+export async function setTurn(trx: Transaction, args: { id: string; turn: number }): Promise<void> {
+  await trx.updateTable("run").set({ turn: args.turn }).where("id", "=", args.id).execute();
+}
+
+export async function finishRun(
+  trx: Transaction,
+  args: {
+    id: string;
+    status: "completed" | "failed" | "cancelled";
+    turn: number;
+    sequence: number;
+    terminal: Uint8Array;
+    logHash: Uint8Array | undefined;
+  },
+): Promise<void> {
+  await trx
+    .updateTable("run")
+    .set({
+      status: args.status,
+      owner: null,
+      wake_at: null,
+      wait_reason: null,
+      turn: args.turn,
+      last_sequence: args.sequence,
+      terminal: Buffer.from(args.terminal),
+      log_hash: args.logHash === undefined ? null : Buffer.from(args.logHash),
+      end_time: sql<Date>`now()`,
+    })
+    .where("id", "=", args.id)
+    .execute();
+}
+
+/** Records the wish once; later wishes keep the first time. */
+export async function requestCancel(trx: Transaction, id: string): Promise<void> {
+  await trx
+    .updateTable("run")
+    .set({ cancel_request_time: sql<Date>`now()` })
+    .where("id", "=", id)
+    .where("cancel_request_time", "is", null)
+    .execute();
+}
+
+/** Which of a replica's runs somebody wants cancelled. */
+export async function listCancelRequests(db: Db, owner: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom("run")
+    .select("id")
+    .where("owner", "=", owner)
+    .where("status", "=", literal("running"))
+    .where("cancel_request_time", "is not", null)
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+/** Runs whose owner is no replica any more, locked; those that somebody else deals with are left out. */
+export async function lockOrphanedRuns(trx: Transaction, limit: number): Promise<RunRow[]> {
+  return await trx
+    .selectFrom("run")
+    .select(runSelection)
+    .where("status", "=", literal("running"))
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom("replica").select("replica.id").whereRef("replica.id", "=", "run.owner"))),
+    )
+    .orderBy("id")
+    .limit(limit)
+    .forUpdate()
+    .skipLocked()
+    .execute();
+}
+
+/** Running runs that are past their deadline by more than a margin, locked: their owner failed to end them. */
+export async function lockOverdueRuns(trx: Transaction, args: { marginMs: number; limit: number }): Promise<RunRow[]> {
+  return await trx
+    .selectFrom("run")
+    .select(runSelection)
+    .where("status", "=", literal("running"))
+    .where("deadline", "<", sql<Date>`now() - ${args.marginMs} * interval '1 millisecond'`)
+    .orderBy("id")
+    .limit(args.limit)
+    .forUpdate()
+    .skipLocked()
+    .execute();
+}
+
+/**
+ * How long the run that waits longest has been due without an owner; 0 when none is. A run whose owner is gone counts from
+ * the end of the lease, and from its start once the lease is forgotten, which is when it should be queued again any moment.
+ */
+export async function oldestUnleasedMs(db: Db): Promise<number> {
+  const { rows } = await sql<{ age_ms: number | null }>`
+    select (extract(epoch from now() - min(since)) * 1000)::float8 as age_ms from (
+      select min(wake_at) as since from run where status = 'queued' and wake_at <= now()
+      union all
+      select min(coalesce(replica.lease_until, run.start_time)) from run left join replica on replica.id = run.owner
+      where run.status = 'running' and (replica.id is null or replica.lease_until < now())
+    ) as unleased`.execute(db);
+  return rows[0]?.age_ms ?? 0;
+}

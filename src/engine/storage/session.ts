@@ -1,0 +1,180 @@
+// The session rows. A session's public id (`name`) is unique for its client among the sessions that are not deleted. The
+// sessions of jobs are not among those that are found or listed here: `job.ts` has them.
+
+import { type Insertable, type Selectable, sql } from "kysely";
+import { type Db, isStorableText, isUniqueViolation, type Transaction } from "../../platform/database/database.ts";
+import type { RunStatus, SessionTable } from "../../platform/database/schema.ts";
+
+export type SessionRow = Omit<Selectable<SessionTable>, "region">;
+
+const sessionColumns = [
+  "session.id",
+  "session.client",
+  "session.name",
+  "session.agent",
+  "session.work_dir",
+  "session.callback",
+  "session.latest_run_id",
+  "session.create_time",
+  "session.delete_time",
+  "session.job",
+  "session.runner_id",
+] as const;
+
+/** A session with what its latest run adds to it. */
+export interface SessionWithRun extends SessionRow {
+  readonly run_status: RunStatus | null;
+  readonly run_turn: number | null;
+  readonly run_terminal: Uint8Array | null;
+}
+
+interface SessionName {
+  readonly client: string;
+  readonly name: string;
+}
+
+/** False when the client has a session of that name. */
+export async function insertSession(
+  db: Db | Transaction,
+  session: {
+    id: string;
+    client: string;
+    name: string;
+    agent: Uint8Array;
+    workDir: string | undefined;
+    callback: Uint8Array | undefined;
+    /** Where its creation is told; undefined for nowhere. */
+    callbackUrl?: string | undefined;
+  },
+): Promise<boolean> {
+  const { id, client, name, workDir, callback, callbackUrl } = session;
+  const values = {
+    id,
+    client,
+    name,
+    agent: Buffer.from(session.agent),
+    work_dir: workDir ?? null,
+    callback: callback === undefined ? null : Buffer.from(callback),
+  };
+  try {
+    if (callbackUrl === undefined) {
+      await db.insertInto("session").values(values).execute();
+    } else {
+      await insertToldSession(db, values, callbackUrl);
+    }
+    return true;
+  } catch (error) {
+    if (isUniqueViolation(error, "session_name")) {
+      return false;
+    }
+    throw error;
+  }
+}
+
+/** One statement too: the session and the callback that tells of it. */
+async function insertToldSession(db: Db | Transaction, values: Insertable<SessionTable>, url: string): Promise<void> {
+  await db
+    .with("inserted", (query) => query.insertInto("session").values(values).returning(["client", "id"]))
+    .insertInto("callback")
+    .columns(["client", "session", "sequence", "status", "base_url"])
+    .expression(({ selectFrom, lit, val, cast }) =>
+      selectFrom("inserted").select([
+        "client",
+        "id",
+        lit(0).as("sequence"),
+        sql.lit("created").as("status"),
+        cast<string>(val(url), "text").as("base_url"),
+      ]),
+    )
+    .execute();
+}
+
+export async function findSession(db: Db | Transaction, args: SessionName): Promise<SessionWithRun | undefined> {
+  if (!isStorableText(args.name)) {
+    return undefined;
+  }
+  const session = await sessionsWithRun(db)
+    .where("session.client", "=", args.client)
+    .where("session.name", "=", args.name)
+    .executeTakeFirst();
+  return ownOnly(session);
+}
+
+/** Newest first. */
+export async function listSessions(
+  db: Db,
+  args: { client: string; before: string | undefined; limit: number },
+): Promise<SessionWithRun[]> {
+  // The collation is that of the list's own index.
+  let query = sessionsWithRun(db)
+    .where(sql`session.client collate "C"`, "=", args.client)
+    .where("session.job", "is", null)
+    .where("session.runner_id", "is", null)
+    .orderBy("session.id", "desc")
+    .limit(args.limit);
+  if (args.before !== undefined) {
+    query = query.where("session.id", "<", args.before);
+  }
+  return await query.execute();
+}
+
+/** What a session itself is, without its run. */
+export async function findSessionAlone(db: Db, name: SessionName): Promise<SessionRow | undefined> {
+  return isStorableText(name.name) ? ownOnly(await sessionOfName(db, name).executeTakeFirst()) : undefined;
+}
+
+/** Whose directory its tools work in. */
+export async function findSessionOfRun(
+  db: Db,
+  runId: string,
+): Promise<Pick<SessionRow, "id" | "client" | "name"> | undefined> {
+  return await db
+    .selectFrom("run")
+    .innerJoin("session", "session.id", "run.session")
+    .select(["session.id", "session.client", "session.name"])
+    .where("run.id", "=", runId)
+    .executeTakeFirst();
+}
+
+/** Waits for whoever starts a run of the session or deletes it. */
+export async function lockSession(trx: Transaction, name: SessionName): Promise<SessionRow | undefined> {
+  if (!isStorableText(name.name)) {
+    return undefined;
+  }
+  return ownOnly(await sessionOfName(trx, name).forNoKeyUpdate().executeTakeFirst());
+}
+
+/** Looked at here: one more condition in the statement, and the planner may take another index. */
+function ownOnly<T extends SessionRow>(session: T | undefined): T | undefined {
+  return session?.job === null && session.runner_id === null ? session : undefined;
+}
+
+function sessionOfName(db: Db | Transaction, { client, name }: SessionName) {
+  return db
+    .selectFrom("session")
+    .select(sessionColumns)
+    .where("client", "=", client)
+    .where("name", "=", name)
+    .where("delete_time", "is", null);
+}
+
+export async function markSessionDeleted(trx: Transaction, id: string): Promise<void> {
+  await trx.updateTable("session").set({ delete_time: sql<Date>`now()` }).where("id", "=", id).execute();
+}
+
+/** How many sessions there are, and how many of them have an active run. */
+export async function countSessions(db: Db): Promise<{ total: number; active: number }> {
+  const { rows } = await sql<{ total: number; active: number }>`
+    select (select count(*) from session where delete_time is null and job is null and runner_id is null) as total,
+      (select count(*) from run where status in ('queued', 'running', 'waiting')) as active`.execute(db);
+  return rows[0] ?? { total: 0, active: 0 };
+}
+
+function sessionsWithRun(db: Db | Transaction) {
+  return db
+    .selectFrom("session")
+    .leftJoin("run", "run.id", "session.latest_run_id")
+    .select(sessionColumns)
+    .select(["run.status as run_status", "run.turn as run_turn", "run.terminal as run_terminal"])
+    .where("session.delete_time", "is", null);
+}

@@ -1,0 +1,104 @@
+// Tool calls: the intent before a call runs, its outcome as it arrives, and whether the outcome is in the log. Both are
+// messages of the contract (ToolCall, ToolCallCompleted) as bytes, which hold any text; a text column refuses NUL.
+
+import { type Selectable, sql } from "kysely";
+import { uuidArray } from "../../platform/database/binary-array.ts";
+import type { Db, Transaction } from "../../platform/database/database.ts";
+import type { ToolCallTable } from "../../platform/database/schema.ts";
+
+export type ToolCallRow = Pick<Selectable<ToolCallTable>, "turn" | "position" | "call" | "outcome">;
+
+export async function insertToolCalls(
+  trx: Transaction,
+  args: {
+    runId: string;
+    turn: number;
+    calls: readonly Uint8Array[];
+  },
+): Promise<void> {
+  if (args.calls.length === 0) {
+    return;
+  }
+  await trx
+    .insertInto("tool_call")
+    .values(
+      args.calls.map((call, position) => ({
+        run_id: args.runId,
+        turn: args.turn,
+        position,
+        call: Buffer.from(call),
+      })),
+    )
+    .execute();
+}
+
+/** The first outcome counts; a later one changes nothing. */
+export async function recordToolOutcome(
+  trx: Transaction,
+  args: { runId: string; turn: number; position: number; outcome: Uint8Array },
+): Promise<void> {
+  await trx
+    .updateTable("tool_call")
+    .set({ outcome: Buffer.from(args.outcome), end_time: sql<Date>`now()` })
+    .where("run_id", "=", args.runId)
+    .where("turn", "=", args.turn)
+    .where("position", "=", args.position)
+    .where("end_time", "is", null)
+    .execute();
+}
+
+/** The calls whose outcome has not reached the log, in the order of the model's calls. */
+export async function readOpenToolCalls(db: Db | Transaction, runId: string): Promise<ToolCallRow[]> {
+  return await db
+    .selectFrom("tool_call")
+    .select(["turn", "position", "call", "outcome"])
+    .where("run_id", "=", runId)
+    .where("log_sequence", "is", null)
+    .orderBy("turn")
+    .orderBy("position")
+    .execute();
+}
+
+/** Notes where the outcomes of a turn stand in the log. */
+export async function markToolCallsLogged(
+  trx: Transaction,
+  args: { runId: string; turn: number; sequences: readonly number[] },
+): Promise<void> {
+  for (const [position, sequence] of args.sequences.entries()) {
+    await trx
+      .updateTable("tool_call")
+      .set({ log_sequence: sequence })
+      .where("run_id", "=", args.runId)
+      .where("turn", "=", args.turn)
+      .where("position", "=", position)
+      .execute();
+  }
+}
+
+/** Drops all that belong to the runs, no more than `rowsMax` at a time. */
+export async function deleteToolCalls(db: Db, args: { runs: readonly string[]; rowsMax: number }): Promise<void> {
+  const runs = uuidArray(args.runs);
+  let rows: number;
+  do {
+    const { numAffectedRows = 0n } = await sql`
+      delete from tool_call where (run_id, turn, position) in (
+        select run_id, turn, position from tool_call where run_id = any(${runs}::uuid[]) limit ${args.rowsMax})`.execute(
+      db,
+    );
+    rows = Number(numAffectedRows);
+  } while (rows === args.rowsMax);
+}
+
+/** Drops those of runs that ended a while ago, the oldest runs first; returns how many. */
+export async function deleteIdleToolCalls(
+  db: Db,
+  args: { endedMs: number; createdBefore: string; limit: number },
+): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from tool_call where (run_id, turn, position) in (
+      select tool_call.run_id, tool_call.turn, tool_call.position from tool_call join run on run.id = tool_call.run_id
+      where tool_call.run_id < ${args.createdBefore}
+        and run.end_time < now() - ${args.endedMs} * interval '1 millisecond'
+      order by tool_call.run_id limit ${args.limit})`.execute(db);
+  return Number(numAffectedRows);
+}

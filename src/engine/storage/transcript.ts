@@ -1,0 +1,97 @@
+// What a session's model has been told and has said. One run of a session is active at a time and its row is locked by
+// whoever writes here, so positions are counted by that run's owner; the primary key is the backstop.
+
+import { sql } from "kysely";
+import type { Db, Transaction } from "../../platform/database/database.ts";
+
+export interface TranscriptMessage {
+  readonly position: number;
+  readonly runId: string;
+  readonly message: Uint8Array;
+}
+
+export interface TranscriptWindow {
+  /** In order: the session's first message, a gap unless all of it is here, and the newest ones. */
+  readonly messages: readonly TranscriptMessage[];
+  /** How many messages the session has; the next one's position. */
+  readonly length: number;
+}
+
+/**
+ * The newest messages of a session, and its very first one, which says what it is all about. Costs the same however long
+ * the session is. `newestMax` is 1 or more.
+ */
+export async function readTranscript(db: Db, args: { session: string; newestMax: number }): Promise<TranscriptWindow> {
+  const { session, newestMax } = args;
+  // By bounds and not by a limit: without statistics the planner would read and sort the whole session for that.
+  const { rows: messages } = await sql<TranscriptMessage>`
+    with bound as materialized (
+      select position - ${newestMax}::int8 as position from transcript
+      where session = ${session} order by transcript.position desc limit 1
+    )
+    (select position, run_id as "runId", message from transcript
+      where session = ${session} and position <= (select position from bound) order by position limit 1)
+    union all
+    (select position, run_id, message from transcript
+      where session = ${session} and position > (select position from bound))
+    order by position`.execute(db);
+  return { messages, length: (messages.at(-1)?.position ?? -1) + 1 };
+}
+
+/** What one run has added, newest first. */
+export async function readLatestMessages(
+  trx: Transaction,
+  args: { runId: string; limit: number },
+): Promise<Uint8Array[]> {
+  const rows = await trx
+    .selectFrom("transcript")
+    .innerJoin("run", "run.session", "transcript.session")
+    .select("transcript.message")
+    .where("run.id", "=", args.runId)
+    .whereRef("transcript.run_id", "=", "run.id")
+    .orderBy("transcript.position", "desc")
+    .limit(args.limit)
+    .execute();
+  return rows.map((row) => row.message);
+}
+
+/** Repeatable: what the run wrote at these positions before is written over. */
+export async function appendTranscript(
+  trx: Transaction,
+  args: { session: string; runId: string; position: number; messages: readonly Uint8Array[] },
+): Promise<void> {
+  if (args.messages.length === 0) {
+    return;
+  }
+  const rows = args.messages.map((message, index) => ({
+    session: args.session,
+    run_id: args.runId,
+    position: args.position + index,
+    message: Buffer.from(message),
+  }));
+  const written = await trx
+    .insertInto("transcript")
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .columns(["session", "position"])
+        .doUpdateSet(({ ref }) => ({ message: ref("excluded.message") }))
+        .whereRef("transcript.run_id", "=", "excluded.run_id"),
+    )
+    .executeTakeFirst();
+  if (Number(written.numInsertedOrUpdatedRows) === rows.length) {
+    return;
+  }
+  throw new Error(`session ${args.session} has messages of another run at ${args.position}`);
+}
+
+/** Drops a session's messages, no more than `rowsMax` at a time. */
+export async function deleteTranscript(db: Db, args: { session: string; rowsMax: number }): Promise<void> {
+  let rows: number;
+  do {
+    const { numAffectedRows = 0n } = await sql`
+      delete from transcript where session = ${args.session} and position in (
+        select position from transcript where session = ${args.session} limit ${args.rowsMax})`.execute(db);
+    rows = Number(numAffectedRows);
+  } while (rows === args.rowsMax);
+}

@@ -1,0 +1,67 @@
+// API keys by the hash of the key.
+
+import { type Selectable, sql } from "kysely";
+import { type Db, isStorableText } from "../../database/database.ts";
+import type { ApiKeyTable } from "../../database/schema.ts";
+
+export type ApiKeyRow = Omit<Selectable<ApiKeyTable>, "hash">;
+
+const apiKeyColumns = ["id", "client", "display_name", "create_time", "expire_time", "revoke_time"] as const;
+
+export async function insertApiKey(
+  db: Db,
+  key: { id: string; client: string; displayName: string; hash: Uint8Array; expireTime: Date | undefined },
+): Promise<ApiKeyRow> {
+  return await db
+    .insertInto("api_key")
+    .values({
+      id: key.id,
+      client: key.client,
+      display_name: key.displayName,
+      hash: Buffer.from(key.hash),
+      expire_time: key.expireTime ?? null,
+    })
+    .returning(apiKeyColumns)
+    .executeTakeFirstOrThrow();
+}
+
+/** The client of a key that is neither revoked nor over. */
+export async function findClientOfKey(db: Db, hash: Uint8Array): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("api_key")
+    .select("client")
+    .where("hash", "=", Buffer.from(hash))
+    .where("revoke_time", "is", null)
+    .where((where) => where.or([where("expire_time", "is", null), where("expire_time", ">", sql<Date>`now()`)]))
+    .executeTakeFirst();
+  return row?.client;
+}
+
+/** Newest first: ids are in order of creation. */
+export async function listApiKeys(
+  db: Db,
+  args: { client: string | undefined; before: string | undefined; limit: number },
+): Promise<ApiKeyRow[]> {
+  const { client, before, limit } = args;
+  if (client !== undefined && !isStorableText(client)) {
+    return [];
+  }
+  return await db
+    .selectFrom("api_key")
+    .select(apiKeyColumns)
+    .$if(client !== undefined, (query) => query.where("client", "=", client ?? ""))
+    .$if(before !== undefined, (query) => query.where("id", "<", before ?? ""))
+    .orderBy("id", "desc")
+    .limit(limit)
+    .execute();
+}
+
+/** Keeps the time of an earlier revocation. Undefined when there is no such key. */
+export async function revokeApiKey(db: Db, id: string): Promise<ApiKeyRow | undefined> {
+  return await db
+    .updateTable("api_key")
+    .set({ revoke_time: sql<Date>`coalesce(revoke_time, now())` })
+    .where("id", "=", id)
+    .returning(apiKeyColumns)
+    .executeTakeFirst();
+}

@@ -1,0 +1,47 @@
+// Tickets to one stream, by the hash of the ticket. Ages are taken by the database's clock alone.
+
+import { sql } from "kysely";
+import type { Db } from "../../database/database.ts";
+
+export interface StreamTicketRow {
+  readonly client: string;
+  /** Public id of the session that the ticket opens; null when it opens a run. */
+  readonly session: string | null;
+  readonly run: string | null;
+}
+
+export async function insertStreamTicket(
+  db: Db,
+  ticket: StreamTicketRow & { hash: Uint8Array },
+): Promise<{ createTime: Date }> {
+  const { client, session, run, hash } = ticket;
+  const row = await db
+    .insertInto("stream_ticket")
+    .values({ hash: Buffer.from(hash), client, session, run })
+    .returning("create_time")
+    .executeTakeFirstOrThrow();
+  return { createTime: row.create_time };
+}
+
+/** Uses a ticket: the first time while it is young enough to open, then again until its end. */
+export async function useStreamTicket(
+  db: Db,
+  { hash, openMs, lifeMs }: { hash: Uint8Array; openMs: number; lifeMs: number },
+): Promise<StreamTicketRow | undefined> {
+  const youngerThan = (ageMs: number) => sql<boolean>`create_time > now() - ${ageMs} * interval '1 millisecond'`;
+  return await db
+    .updateTable("stream_ticket")
+    .set({ open_time: sql<Date>`coalesce(open_time, now())` })
+    .where("hash", "=", Buffer.from(hash))
+    .where(youngerThan(lifeMs))
+    .where((where) => where.or([where("open_time", "is not", null), youngerThan(openMs)]))
+    .returning(["client", "session", "run"])
+    .executeTakeFirst();
+}
+
+export async function deleteTicketsOlderThan(db: Db, ageMs: number): Promise<void> {
+  await db
+    .deleteFrom("stream_ticket")
+    .where("create_time", "<", sql<Date>`now() - ${ageMs} * interval '1 millisecond'`)
+    .execute();
+}

@@ -1,0 +1,87 @@
+// A run's log as the events of the Agent Runner document: a pure function from one result to the events it stands for.
+
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import type { RunCompleted, RunFailed, RunResult, ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
+import { Session_State } from "#gen/runnel/v1/session_pb.js";
+import { type StreamSessionResponse, StreamSessionResponseSchema } from "#gen/runnel/v1/session_service_pb.js";
+import { completedText } from "../../engine/sessions/message-text.ts";
+
+type Event = NonNullable<MessageInitShape<typeof StreamSessionResponseSchema>["event"]>;
+
+/** What readers of the same result share. */
+const made = new WeakMap<RunResult, readonly StreamSessionResponse[]>();
+
+/** No more than two. The last one carries the id, so that a reader cut off between them gets both again. */
+export function sessionEvents(result: RunResult): readonly StreamSessionResponse[] {
+  const events = made.get(result) ?? makeEvents(result);
+  made.set(result, events);
+  return events;
+}
+
+function makeEvents(result: RunResult): StreamSessionResponse[] {
+  const events = eventsOf(result);
+  const id = printPosition(result.runId, result.sequence);
+  return events.map((event, index) =>
+    create(StreamSessionResponseSchema, index === events.length - 1 ? { id, event } : { event }),
+  );
+}
+
+/** The id of the event that is made of this entry; `parsePosition` reads it. */
+function printPosition(runId: string, sequence: bigint): string {
+  return `${runId}.${sequence}`;
+}
+
+function eventsOf({ runId, payload }: RunResult): Event[] {
+  switch (payload.case) {
+    case "messageDelta":
+      return textEvents(payload.value.chunk?.content ?? "");
+    case "toolCallStarted":
+      return [{ case: "toolCall", value: { tool: payload.value.toolName, args: payload.value.parameters || "{}" } }];
+    case "toolCallCompleted":
+      return [toolResult(payload.value)];
+    case "turnRestarted":
+      return [{ case: "turnRestarted", value: { fromId: printPosition(runId, payload.value.fromSequence) } }];
+    case "runCompleted":
+      return [completed(payload.value)];
+    case "runFailed":
+      return failed(payload.value);
+    default:
+      // Everything else has no name in that document, and unknown types are for readers of the log itself.
+      return [];
+  }
+}
+
+function textEvents(content: string): Event[] {
+  return content === "" ? [] : [{ case: "text", value: { content } }];
+}
+
+function toolResult({ toolName: tool, result, error }: ToolCallCompleted): Event {
+  if (error !== undefined) {
+    return { case: "toolResult", value: { tool, success: false, content: "", error } };
+  }
+  return { case: "toolResult", value: { tool, success: true, content: resultText(result ?? "{}") } };
+}
+
+/** Built-in tools answer `{"content": text}`; of another tool's object the text is its JSON. */
+function resultText(json: string): string {
+  const value: unknown = JSON.parse(json);
+  const isText = typeof value === "object" && value !== null && "content" in value && typeof value.content === "string";
+  return isText ? String(value.content) : json;
+}
+
+function completed(end: RunCompleted): Event {
+  const { turns, durationMs } = end;
+  const value = { status: Session_State.COMPLETED, output: completedText(end), turns, durationMs };
+  return { case: "done", value };
+}
+
+/** A cancel, whether by DELETE or by CancelRun, is what a client asked for and no error. */
+function failed({ code, error, output, turns, durationMs }: RunFailed): Event[] {
+  if (code === "cancelled") {
+    return [{ case: "done", value: { status: Session_State.CANCELLED, output, turns, durationMs } }];
+  }
+  return [
+    { case: "error", value: { message: error } },
+    { case: "done", value: { status: Session_State.FAILED, output, turns, durationMs } },
+  ];
+}

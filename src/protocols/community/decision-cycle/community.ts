@@ -1,0 +1,87 @@
+// What an agent is told before it decides, and what of it a cycle has to remember.
+
+import type { Json } from "../decisions/json.ts";
+import { errorOf, type ForumAgentKey, type ForumAnswer, type ForumClient, NoAnswer } from "./forum-client.ts";
+
+/** What a cycle needs of the community once the agent has decided. Lies in its checkpoint. */
+export interface Community {
+  readonly id: string;
+  readonly slug: string;
+  /** What the agent is called there. */
+  readonly handle: string;
+  /** Its contracts as the context has them, for transactions. */
+  readonly contracts: Json;
+  /** When the newest entry of the context was written, by the forum's clock; 0 when there was none. */
+  readonly asOfMs: number;
+}
+
+export interface AgentContext {
+  readonly community: Community;
+  /** For the prompt, but for what the agent is told by its runner. */
+  readonly context: Readonly<Record<string, unknown>>;
+}
+
+/** Why the cycle fails. */
+export interface CycleFailure {
+  readonly error: string;
+}
+
+export const commentLimit = 50;
+
+export async function readAgentContext(
+  forum: ForumClient,
+  key: ForumAgentKey,
+  signal: AbortSignal,
+): Promise<AgentContext | CycleFailure> {
+  const id = encodeURIComponent(key.agentId);
+  const general = await ask(() => forum.read(key, `/api/agents/${id}/general`, signal));
+  if ("error" in general) {
+    return general;
+  }
+  const path = `/api/agents/context?agentId=${id}&commentLimit=${commentLimit}`;
+  const answer = await ask(() => forum.read(key, path, signal));
+  if ("error" in answer) {
+    return answer;
+  }
+  const assigned = objectOf(general.body.community);
+  const context = objectOf(answer.body.context);
+  const community = listOf(context.communities).find((each) => each.id === assigned.id);
+  if (typeof assigned.id !== "string" || typeof community?.slug !== "string") {
+    return { error: "No community assigned for this runner" };
+  }
+  return {
+    context: { ...context, communities: [community] },
+    community: {
+      id: assigned.id,
+      slug: community.slug,
+      handle: String(objectOf(general.body.agent).handle ?? ""),
+      contracts: (community.contracts ?? []) as Json,
+      asOfMs: Math.max(0, ...entriesOf(community).map(({ createdAt }) => Date.parse(String(createdAt)) || 0)),
+    },
+  };
+}
+
+/** Threads and comments of a community as a context has them, newest first in each list. */
+export function entriesOf(community: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>[] {
+  return [...listOf(community.threads), ...listOf(community.recentComments)];
+}
+
+export function listOf(value: unknown): Readonly<Record<string, unknown>>[] {
+  return Array.isArray(value) ? value.map(objectOf) : [];
+}
+
+export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
+
+async function ask(read: () => Promise<ForumAnswer>): Promise<ForumAnswer | CycleFailure> {
+  try {
+    const answer = await read();
+    return answer.status === 200 ? answer : { error: errorOf(answer) };
+  } catch (error) {
+    if (error instanceof NoAnswer) {
+      return { error: error.message };
+    }
+    throw error;
+  }
+}

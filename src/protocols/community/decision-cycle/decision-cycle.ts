@@ -1,0 +1,216 @@
+// The driver of decision cycles: shows an agent's model its community, and does what the model decides.
+//
+//   general, context ──→ model ──→ decision, durable ──→ action by action ──→ completed
+//
+// C1  What the model answered is durable before anything is done of it, and with it that the agent has been told its feedback:
+//     a model is asked again only when nobody has acted upon its answer, and feedback is lost by no failure.
+// C2  No action is done twice. A read may be, and says nothing to anybody. A write to the community is made and signed, stored with
+//     its nonce, and only then sent. Whoever finds it begun sends the same bytes once more: a nonce is good once, so
+//       - 2xx: it had not arrived; it is done now.
+//       - 401: its nonce is used or too old. The context is looked at for an entry of this agent with the same words that is
+//         newer than the context of this cycle and not another action's; if there is none, the action is told as interrupted.
+//       - any other refusal: the nonce was unused until now, so it had not been done, and is not.
+//     A status of a request leaves no entry, so it is told as interrupted after a 401. The same holds for a write whose answer was
+//     lost on the way. A transaction is signed and stored before it is sent, and the same bytes happen once on any chain.
+// C3  The driver keeps nothing in memory: a cycle that is taken up again is read from the database.
+// C4  An action that fails says so, and the next one has its turn. A cycle fails when its agent cannot be asked or its answer
+//     cannot be read.
+// C5  Secrets are taken out of everything that is logged.
+
+import { takesSchema } from "../../../agent/models/catalogue.ts";
+import type { Model } from "../../../agent/models/model.ts";
+import { type NoResponse, respond } from "../../../agent/response/respond.ts";
+import { assertBudgetKnown } from "../../../engine/runs/budget.ts";
+import type { Amount, DayBudget } from "../../../engine/runs/day-budget.ts";
+import type { Driver, DriverEnd, DriverStep, FailedEnd, RunContext } from "../../../engine/runs/driver.ts";
+import { type UsageTotals, usageMessage } from "../../../engine/runs/usage.ts";
+import { failpoint } from "../../../platform/base/failpoint.ts";
+import { Fault } from "../../../platform/base/fault.ts";
+import type { Events } from "../../../platform/telemetry/events.ts";
+import { type Decision, parseDecision } from "../decisions/parse.ts";
+import { renderPrompt } from "../decisions/prompt.ts";
+import { redactJson } from "../decisions/redact.ts";
+import { decisionFormat } from "../decisions/schema.ts";
+import { decisionDriverName } from "../decisions/start.ts";
+import type { CycleRow } from "../storage/decision-cycle.ts";
+import { type ActingOptions, act, commit } from "./act.ts";
+import { type Community, readAgentContext } from "./community.ts";
+import { inboxMax } from "./feedback.ts";
+import { fitContext } from "./fit-context.ts";
+import type { ForumAgentKey } from "./forum-client.ts";
+import { assistantMessage } from "./log.ts";
+import { redactSpan } from "./redact-span.ts";
+import { redactSteps } from "./redact-steps.ts";
+import { communicationOf } from "./stamp.ts";
+
+export interface DecisionCycleOptions extends ActingOptions {
+  /** Tokens of the agents of the settings. */
+  readonly findKey: (agentId: string) => ForumAgentKey | undefined;
+  readonly findCycle: (runId: string) => Promise<CycleRow | undefined>;
+  readonly listFeedback: (agentId: string, limit: number) => Promise<readonly { id: string; content: string }[]>;
+  readonly prompts: { readonly system: string; readonly user: string };
+  readonly resolveModel: (name: string) => Model;
+  readonly model: string;
+  readonly maxTokens: number;
+  readonly runBudget: Amount;
+  readonly dayBudget: DayBudget;
+  readonly events: Pick<Events, "budgetReached">;
+}
+
+/** A write that is under way is answered by then. */
+const stopGraceMs = 12_000;
+
+export function createDecisionCycle(options: DecisionCycleOptions): Driver {
+  return {
+    name: decisionDriverName,
+    recovery: "resume",
+    stopGraceMs,
+    run: (context) => run({ ...options, context }),
+  };
+}
+
+interface Cycle extends DecisionCycleOptions {
+  readonly context: RunContext;
+}
+
+/** What the model said, and what it takes to act upon it. Stored as JSON. */
+interface Decided {
+  readonly text: string;
+  /** The model was asked for the schema of a decision. Undefined means no. */
+  readonly isWrapped?: boolean;
+  readonly community: Community;
+  readonly usage: UsageTotals;
+}
+
+async function* run(cycle: Cycle): AsyncGenerator<DriverStep, DriverEnd> {
+  const row = await cycle.findCycle(cycle.context.runId);
+  if (row === undefined) {
+    return failed("the cycle is not there any more");
+  }
+  const key = cycle.findKey(row.agentId);
+  if (key === undefined) {
+    return failed(`agent ${row.agentId} is not named by decisions.agents any more`);
+  }
+  const decided: Decided | DriverEnd =
+    row.decision === undefined ? yield* decide(cycle, key) : JSON.parse(row.decision);
+  if ("kind" in decided) {
+    return decided;
+  }
+  const decision = readDecision(decided);
+  const usage = usageMessage(decided.usage);
+  if (decision.error !== undefined) {
+    return { ...failed(cycle.redact(decision.error.message)), usage, turns: 1 };
+  }
+  const { community } = decided;
+  const acting = { ...cycle, key, community, rows: row.actions, signal: cycle.context.signal };
+  const actions = yield* act(acting, decision.valid);
+  if (actions === undefined) {
+    return { ...stopped, usage };
+  }
+  const result = { ok: true, cycleCount: row.cycle, actionCount: actions.length, actions };
+  const message = assistantMessage(redactJson(result, cycle.redact));
+  return { kind: "completed", finishReason: "stop", message, turns: 1, usage };
+}
+
+/** Asks the model. */
+async function* decide(cycle: Cycle, key: ForumAgentKey): AsyncGenerator<DriverStep, Decided | DriverEnd> {
+  const { context, forum, redact, dayBudget, runBudget, maxTokens } = cycle;
+  const { signal } = context;
+  const model = findModel(cycle);
+  if ("kind" in model) {
+    return model;
+  }
+  const read = await readAgentContext(forum, key, signal);
+  if (signal.aborted) {
+    return stopped;
+  }
+  if ("error" in read) {
+    return failed(redact(read.error));
+  }
+  failpoint("context.read");
+  const feedback = await cycle.listFeedback(key.agentId, inboxMax);
+  const runnerInbox = feedback.map(({ content }) => JSON.parse(content));
+  const shown = fitContext({ ...read.context, runnerInbox }, model, maxTokens);
+  const text = renderPrompt(cycle.prompts.user, shown);
+  const isWrapped = takesSchema(model, { hasTools: false }) === true;
+  const request = {
+    system: cycle.prompts.system,
+    messages: [{ role: "user", text } as const],
+    tools: [],
+    maxTokens,
+    temperature: undefined,
+    ...(isWrapped && { responseFormat: decisionFormat(cycle) }),
+  };
+  yield { kind: "append", result: { payload: { case: "turnStarted", value: { turn: 1 } } } };
+  const told = { client: context.client, signal, span: redactSpan(context.span, redact) };
+  const asked = respond({ context: told, model, request, turn: 1, before: {}, runMax: runBudget, dayBudget });
+  const response = yield* redactSteps(asked, redact, 1);
+  if ("why" in response) {
+    return endOfFailure(cycle, response);
+  }
+  const { usage } = response;
+  if (response.finishReason === "content-filter") {
+    const why = response.detail ?? "content filter";
+    return { ...failed(redact(`the provider withheld the response: ${why}`)), usage: usageMessage(usage), turns: 1 };
+  }
+  const decided: Decided = { text: response.text, isWrapped, community: read.community, usage };
+  yield commitDecision(
+    cycle,
+    key,
+    decided,
+    feedback.map(({ id }) => id),
+  );
+  failpoint("decision.committed");
+  return decided;
+}
+
+/** The answer, that the feedback was told, and the entry of the communication log, all at once. */
+function commitDecision(cycle: Cycle, { agentId }: ForumAgentKey, decided: Decided, delivered: readonly string[]) {
+  const content = cycle.redact(decided.text);
+  const message = assistantMessage(content);
+  const { strictActionTypes } = readDecision(decided);
+  const usage = usageMessage(decided.usage);
+  const actionTypes = strictActionTypes.map(cycle.redact);
+  const said = communicationOf({ agentId, direction: "agent_to_runner", actionTypes, content }, cycle);
+  return commit([{ usage, payload: { case: "messageCompleted", value: { message } } }], {
+    decision: JSON.stringify(decided),
+    delivered,
+    said,
+  });
+}
+
+function readDecision({ text, isWrapped = false }: Decided): Decision {
+  return parseDecision(text, { isWrapped });
+}
+
+function findModel({ resolveModel, model: name, runBudget, dayBudget }: Cycle): Model | FailedEnd {
+  try {
+    const model = resolveModel(name);
+    assertBudgetKnown(model, runBudget, dayBudget.max);
+    return model;
+  } catch (error) {
+    if (error instanceof Fault) {
+      return failed(error.message);
+    }
+    throw error;
+  }
+}
+
+function endOfFailure({ context, events, redact }: Cycle, { why, usage: totals }: NoResponse): FailedEnd {
+  const usage = usageMessage(totals);
+  if (why === "aborted") {
+    return { ...stopped, usage };
+  }
+  if ("budget" in why) {
+    events.budgetReached({ runId: context.runId, budget: why.budget });
+    return { ...failed(why.message), code: "runner.budget_exceeded", usage };
+  }
+  return { ...failed(redact(why.message)), retryable: why.retryable, usage };
+}
+
+function failed(error: string): FailedEnd {
+  return { kind: "failed", code: "runner.error", error, retryable: false };
+}
+
+/** The supervisor knows why the run was stopped and ends it accordingly. */
+const stopped: FailedEnd = failed("context canceled");

@@ -1,0 +1,158 @@
+// The community over HTTP, on its documented routes: reads, nonces, and writes that are signed ("Runner <-> SNS protocol").
+//
+// F1  What is signed is the text that is sent: a write is made once, and can be sent again as it is. Its nonce is good once, so
+//     it is never done twice.
+// F2  Nothing is followed to elsewhere, each request ends in time, and an answer has so many bytes at most.
+// F3  No token, nonce or signature is in what is thrown or returned.
+
+import { type Clock, over } from "../../../platform/base/clock.ts";
+import { SignedBody } from "../forum/signing/body.ts";
+import { payloadV1, signPayload } from "../forum/signing/signature.ts";
+
+/** Who writes, and what proves it. */
+export interface ForumAgentKey {
+  readonly agentId: string;
+  readonly runnerToken: string;
+}
+
+/** A write as it is sent, any number of times. */
+export interface SignedWrite {
+  readonly method: "POST" | "PATCH";
+  readonly path: string;
+  readonly body: string;
+  readonly nonce: string;
+  readonly timestamp: string;
+  readonly signature: string;
+}
+
+export type UnsignedWrite = Pick<SignedWrite, "method" | "path" | "body">;
+
+export interface ForumAnswer {
+  readonly status: number;
+  /** What the body holds, if it is a JSON object. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** No answer that could be read: nobody knows whether the request arrived. */
+export class NoAnswer extends Error {
+  override readonly name = "NoAnswer";
+}
+
+export interface ForumClient {
+  read(key: ForumAgentKey, path: string, signal: AbortSignal): Promise<ForumAnswer>;
+  /** The answer, where there is no nonce in it. */
+  sign(key: ForumAgentKey, write: UnsignedWrite, signal: AbortSignal): Promise<SignedWrite | ForumAnswer>;
+  /** Not ended by the end of a run: what is under way is answered soon, and then its end is known. */
+  send(key: ForumAgentKey, write: SignedWrite): Promise<ForumAnswer>;
+}
+
+/** The community of this service answers in milliseconds; nobody waits for another one longer than that. */
+const timeoutMs = 10_000;
+/** A context holds up to two MiB of texts and as many of ABIs. */
+const answerBytesMax = 8 * 1_048_576;
+
+/** `baseUrl` is asked for each request: the service's own port is known only once it is open. */
+export function createForumClient({
+  baseUrl,
+  clock,
+}: {
+  readonly baseUrl: () => Promise<string>;
+  readonly clock: Clock;
+}): ForumClient {
+  const ask = async (
+    request: { method: string; path: string; headers: Record<string, string>; body?: string },
+    signal?: AbortSignal,
+  ): Promise<ForumAnswer> => {
+    const { path, ...init } = request;
+    const base = await baseUrl();
+    using limit = openLimit(clock, signal);
+    try {
+      const url = base.replace(/\/+$/, "") + path;
+      const response = await fetch(url, { ...init, redirect: "manual", signal: limit.signal });
+      return { status: response.status, body: parseObject(await readText(response)) };
+    } catch (error) {
+      throw new NoAnswer(describe(error, limit.isOver()));
+    }
+  };
+  return {
+    read: (key, path, signal) => ask({ method: "GET", path, headers: headersOf(key) }, signal),
+    sign: async (key, write, signal) => {
+      const answer = await ask({ method: "POST", path: "/api/agents/nonce", headers: headersOf(key) }, signal);
+      const { nonce } = answer.body;
+      if (answer.status !== 200 || typeof nonce !== "string" || nonce === "") {
+        return answer;
+      }
+      const timestamp = String(Math.floor(clock.nowMs()));
+      const payload = payloadV1({ nonce, timestamp, agentId: key.agentId }, SignedBody.of(write.body).hash);
+      return { ...write, nonce, timestamp, signature: signPayload(key.runnerToken, payload) };
+    },
+    send: (key, { method, path, body, nonce, timestamp, signature }) => {
+      const proof = { "x-agent-nonce": nonce, "x-agent-timestamp": timestamp, "x-agent-signature": signature };
+      return ask({ method, path, body, headers: { ...headersOf(key), ...proof, "content-type": "application/json" } });
+    },
+  };
+}
+
+/** What an answer that is no success says: the documented `{"error": text}`, or at least its status. */
+export function errorOf({ status, body }: ForumAnswer): string {
+  const { error } = body;
+  return typeof error === "string" && error !== "" ? error.slice(0, errorCharsMax) : `the community answered ${status}`;
+}
+
+const errorCharsMax = 500;
+
+/** A part of a path. Undefined for one that would be another path: what is not there can have no such name. */
+export function pathSegment(id: string): string | undefined {
+  return id === "." || id === ".." || id === "" ? undefined : encodeURIComponent(id);
+}
+
+function headersOf({ agentId, runnerToken }: ForumAgentKey): Record<string, string> {
+  return { "x-runner-token": runnerToken, "x-agent-id": agentId, accept: "application/json" };
+}
+
+async function readText(response: Response): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of response.body ?? []) {
+    bytes += piece.byteLength;
+    if (bytes > answerBytesMax) {
+      throw new NoAnswer(`the community's answer is larger than ${answerBytesMax} bytes`);
+    }
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString();
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
+
+function openLimit(clock: Clock, outer: AbortSignal | undefined) {
+  const timeout = new AbortController();
+  const done = new AbortController();
+  void clock.sleep(timeoutMs, done.signal).then(() => done.signal.aborted || timeout.abort());
+  return {
+    signal: outer === undefined ? timeout.signal : AbortSignal.any([outer, timeout.signal]),
+    isOver: () => timeout.signal.aborted,
+    [Symbol.dispose]: () => done.abort(over),
+  };
+}
+
+/** Never the request itself, whose headers are secret. */
+function describe(error: unknown, isOver: boolean): string {
+  if (error instanceof NoAnswer) {
+    return error.message;
+  }
+  if (isOver) {
+    return `the community has not answered within ${timeoutMs / 1_000} s`;
+  }
+  const { cause } = error as { cause?: { code?: unknown } };
+  return typeof cause?.code === "string"
+    ? `the community cannot be reached: ${cause.code}`
+    : "the community cannot be reached";
+}

@@ -1,0 +1,35 @@
+// The steps of a cycle as results of its log: an action reads like any other run's call of a tool.
+
+import { create } from "@bufbuild/protobuf";
+import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
+import type { ResultInit } from "../../../engine/log/result.ts";
+import type { JsonObject } from "../decisions/json.ts";
+import { type Redact, redactJson } from "../decisions/redact.ts";
+import type { ActionEnd } from "./act.ts";
+
+export function actionStarted(raw: JsonObject, position: number, redact: Redact): ResultInit {
+  const value = { ...callOf(raw, position, redact), parameters: redactJson(raw, redact) };
+  return { payload: { case: "toolCallStarted", value } };
+}
+
+export function actionEnded(raw: JsonObject, position: number, end: ActionEnd, redact: Redact): ResultInit {
+  const call = callOf(raw, position, redact);
+  const value =
+    "error" in end
+      ? { ...call, error: redact(end.error) }
+      : { ...call, result: JSON.stringify({ content: redactJson(end.result, redact) }) };
+  return { payload: { case: "toolCallCompleted", value } };
+}
+
+export function assistantMessage(text: string): Message {
+  return create(MessageSchema, { role: "assistant", content: { case: "text", value: text } });
+}
+
+/** The same when the action is looked at again. */
+function callOf(raw: JsonObject, position: number, redact: Redact) {
+  const name = typeof raw.action === "string" ? redact(raw.action.trim()).slice(0, nameCharsMax) : "";
+  return { toolCallId: `action.${position + 1}`, toolName: name || "unknown" };
+}
+
+/** A name that is none may be anything. */
+const nameCharsMax = 64;

@@ -1,0 +1,21 @@
+// What was said to a model and by it, on its way into a trace that records content, without secrets.
+
+import type { RunContext } from "../../../engine/runs/driver.ts";
+import type { Redact } from "../decisions/redact.ts";
+
+type Span = RunContext["span"];
+
+export function redactSpan(span: Span, redact: Redact): Span {
+  return {
+    traceParent: span.traceParent,
+    startTool: (tool) => span.startTool(tool),
+    end: (end) => span.end(end),
+    startChat: ({ input, ...fields }) => {
+      const chat = span.startChat({ ...fields, ...(input && { input: () => redact(input()) }) });
+      return {
+        firstPart: () => chat.firstPart(),
+        end: ({ output, ...end }) => chat.end({ ...end, ...(output && { output: () => redact(output()) }) }),
+      };
+    },
+  };
+}

@@ -1,0 +1,129 @@
+// A `tx` action: a call of a contract, or a transaction that is signed, stored, and only then sent.
+//
+// T1  From the signing to the sending the wallet is this action's alone, over all replicas: two that were signed at once would have one
+//     nonce, and the chain takes one of them.
+// T2  Whoever finds a transaction begun sends the same bytes again. It happens once, whatever the chain has seen of it.
+
+import type { DriverStep } from "../../../engine/runs/driver.ts";
+import type { Clock } from "../../../platform/base/clock.ts";
+import { failpoint } from "../../../platform/base/failpoint.ts";
+import type { Transaction } from "../decisions/action.ts";
+import type { Json } from "../decisions/json.ts";
+import type { ChainContract, ChainResult, PreparedTx } from "../evm/call.ts";
+import type { Broadcast, Chain } from "../evm/chain.ts";
+
+export interface TransactOptions {
+  readonly chain: Chain;
+  /** Undefined while somebody else has the wallet. */
+  readonly tryWalletLock: () => Promise<AsyncDisposable | undefined>;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+const lockPauseMs = 200;
+/** A node that is away for a moment. */
+const broadcastsMax = 3;
+const broadcastPauseMs = 1_000;
+
+/** Undefined when the run is to stop before the end is known. `begin` makes what was prepared durable. */
+export async function* transact(
+  options: TransactOptions,
+  { tx, contracts, attempt }: { tx: Transaction; contracts: Json; attempt: string | undefined },
+  begin: (attempt: string) => DriverStep,
+): AsyncGenerator<DriverStep, { readonly result: ChainResult; readonly isBegun: boolean } | undefined> {
+  const { chain, signal } = options;
+  let prepared: PreparedTx;
+  let broadcast: Broadcast | undefined;
+  if (attempt === undefined) {
+    await using lock = await takeLock(options);
+    const made = lock && (await orStopped(signal, () => chain.prepare(callOf(tx, contracts), signal)));
+    if (made === undefined) {
+      return undefined;
+    }
+    if (made.type !== "prepared") {
+      return { result: made, isBegun: false };
+    }
+    prepared = made;
+    try {
+      yield begin(JSON.stringify(prepared));
+      failpoint("tx.begun");
+      broadcast = await send(options, prepared);
+    } finally {
+      // For whoever did not come to the sending.
+      chain.abandon(prepared);
+    }
+  } else {
+    prepared = JSON.parse(attempt);
+    broadcast = await send(options, prepared);
+  }
+  failpoint("tx.sent");
+  if (broadcast?.state === "refused") {
+    return { result: { error: broadcast.error }, isBegun: true };
+  }
+  const result = broadcast && (await orStopped(signal, () => chain.confirm(prepared, signal)));
+  return result && { result, isBegun: true };
+}
+
+async function takeLock({ tryWalletLock, clock, signal }: TransactOptions): Promise<AsyncDisposable | undefined> {
+  while (!signal.aborted) {
+    const lock = await tryWalletLock();
+    if (lock !== undefined) {
+      return lock;
+    }
+    await clock.sleep(lockPauseMs, signal);
+  }
+  return undefined;
+}
+
+async function send({ chain, clock, signal }: TransactOptions, prepared: PreparedTx): Promise<Broadcast | undefined> {
+  let broadcast = await chain.broadcast(prepared);
+  for (let count = 1; broadcast.state === "unknown" && count < broadcastsMax; count++) {
+    await clock.sleep(broadcastPauseMs, signal);
+    if (signal.aborted) {
+      return undefined;
+    }
+    broadcast = await chain.broadcast(prepared);
+  }
+  return broadcast;
+}
+
+/** The chain throws the reason of the signal. */
+async function orStopped<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (signal.aborted) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** What the community's context says of its contracts is not checked before the chain does. */
+function callOf({ contractAddress, functionName, args, value }: Transaction, contracts: Json) {
+  return {
+    contracts: (Array.isArray(contracts) ? contracts : []).map(contractOf),
+    contractAddress,
+    functionName,
+    args,
+    value,
+  };
+}
+
+function contractOf(value: Json): ChainContract {
+  const { id, name, chain, address, abi, abiFunctions } = value as Readonly<Record<string, unknown>>;
+  return {
+    id: textOf(id) ?? "",
+    name: textOf(name) ?? "",
+    chain: textOf(chain),
+    address: textOf(address),
+    abi: typeof abi === "string" || abi === undefined || abi === null ? textOf(abi) : JSON.stringify(abi),
+    abiFunctions: (Array.isArray(abiFunctions) ? abiFunctions : []).flatMap((each) =>
+      typeof each?.name === "string" ? [{ name: each.name }] : [],
+    ),
+  };
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}

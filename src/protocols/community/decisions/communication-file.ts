@@ -1,0 +1,31 @@
+// The communication log in the form of its daily files ("Runner Communication Protocol Guardrails"). Pure.
+
+import type { CommunicationDirection } from "../../../platform/database/schema.ts";
+
+export interface PrintedCommunication {
+  /** As a reader's clock on the wall shows it. */
+  readonly localTime: string;
+  readonly instanceId: string;
+  readonly port: string;
+  readonly pid: number;
+  readonly agentId: string;
+  readonly direction: CommunicationDirection;
+  readonly actionTypes: readonly string[];
+  readonly content: string;
+}
+
+export function printCommunication(entry: PrintedCommunication): string {
+  const { localTime, instanceId, port, pid, agentId, direction, actionTypes, content } = entry;
+  return [
+    line,
+    localTime,
+    `Instance: ${instanceId} | Port: ${port} | PID: ${pid} | Agent: ${agentId}`,
+    direction === "agent_to_runner" ? "Agent -> Runner" : "Runner -> Agent",
+    `Action: ${actionTypes.join(", ")}`,
+    content,
+    line,
+    "",
+  ].join("\n");
+}
+
+const line = "=".repeat(60);

@@ -1,0 +1,344 @@
+// Reads one JSON value in the middle of a model's text, once and from left to right, with the slips that models make.
+// R1  Repaired: curly quotes around strings, comments between values (of lines: only where they begin the line), commas
+//     before a closing bracket, raw line breaks in strings. Nothing else; what is inside of strings stays as it was.
+// R2  A text that ends before the value does is told from one that is not JSON.
+// R3  A list whose entries are all strict JSON is not called repaired: each of them could have been read by itself.
+
+import { jsonDepthMax } from "../../../platform/base/json/text.ts";
+import { type Json, type JsonObject, numberOf } from "./json.ts";
+
+export type Reading = ValueReading | Unreadable;
+
+export interface ValueReading {
+  readonly kind: "value";
+  readonly value: Json;
+  readonly end: number;
+  readonly isRepaired: boolean;
+}
+
+export interface Unreadable {
+  /** `cut`: the text ended first. */
+  readonly kind: "cut" | "broken";
+  readonly problem: string;
+  /** Where reading stopped: at the beginning of a string, or at what cannot stand there. */
+  readonly at: number;
+  /** How far the text was looked at. */
+  readonly reach: number;
+  /** Brackets that were open where reading stopped. */
+  readonly depth: number;
+  /** The name of a member and its colon were read: this was meant as JSON, and not as brackets in prose. */
+  readonly hasMember: boolean;
+}
+
+export function readLenientJson(text: string, at: number): Reading {
+  return new Reader(text, at).read();
+}
+
+/** Behind the bracket that closes what `depth` brackets opened before `at`; undefined when the text ends first. */
+export function findClosing(text: string, at: number, depth: number): number | undefined {
+  let open = depth;
+  for (let next = at; next < text.length; next++) {
+    const character = text[next];
+    if (character === '"') {
+      next = findQuote(text, next + 1);
+    } else if (character === "{" || character === "[") {
+      open += 1;
+    } else if (character === "}" || character === "]") {
+      open -= 1;
+      if (open <= 0) {
+        return next + 1;
+      }
+    }
+  }
+  return undefined;
+}
+
+function findQuote(text: string, start: number): number {
+  let at = start;
+  while (at < text.length && text[at] !== '"') {
+    at += text[at] === "\\" ? 2 : 1;
+  }
+  return at;
+}
+
+const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const words = { t: ["true", true], f: ["false", false], n: ["null", null] } as const;
+const firstPrintable = " ";
+
+/** What reads a part gives undefined when it could not, and has noted why. */
+class Reader {
+  readonly #text: string;
+  #at: number;
+  #depth = 0;
+  #repairs = 0;
+  /** Of the entries of the outermost list. */
+  #entryRepairs = 0;
+  #hasMember = false;
+  #isCut = false;
+  #problem = "";
+  #reach = 0;
+
+  constructor(text: string, at: number) {
+    this.#text = text;
+    this.#at = at;
+  }
+
+  read(): Reading {
+    this.#skipBlanks();
+    // What comes before the value does not keep the value itself from being strict.
+    this.#repairs = 0;
+    const value = this.#readValue();
+    if (value === undefined) {
+      return {
+        kind: this.#isCut ? "cut" : "broken",
+        problem: this.#problem,
+        at: this.#at,
+        reach: this.#reach,
+        depth: this.#depth,
+        hasMember: this.#hasMember,
+      };
+    }
+    const hasEntries = Array.isArray(value) && value.length > 0;
+    return { kind: "value", value, end: this.#at, isRepaired: (hasEntries ? this.#entryRepairs : this.#repairs) > 0 };
+  }
+
+  #readValue(): Json | undefined {
+    const first = this.#text.charAt(this.#at);
+    switch (first) {
+      case "{":
+        return this.#readObject();
+      case "[":
+        return this.#readList();
+      case "t":
+      case "f":
+      case "n":
+        return this.#readWord(first);
+      default:
+        return isQuote(first) ? this.#readString() : this.#readNumber();
+    }
+  }
+
+  #readObject(): JsonObject | undefined {
+    const object: Record<string, Json> = {};
+    const isRead = this.#readEntries("}", () => {
+      const key = this.#readKey();
+      const value = key === undefined ? undefined : this.#readValue();
+      if (key === undefined || value === undefined) {
+        return false;
+      }
+      setMember(object, key, value);
+      return true;
+    });
+    return isRead ? object : undefined;
+  }
+
+  #readList(): Json[] | undefined {
+    const list: Json[] = [];
+    const isOutermost = this.#depth === 0;
+    const isRead = this.#readEntries("]", () => {
+      const repairsBefore = this.#repairs;
+      const value = this.#readValue();
+      if (value === undefined) {
+        return false;
+      }
+      list.push(value);
+      if (isOutermost) {
+        this.#entryRepairs += this.#repairs - repairsBefore;
+      }
+      return true;
+    });
+    return isRead ? list : undefined;
+  }
+
+  /** From bracket to bracket; `readEntry` says whether it could. */
+  #readEntries(close: string, readEntry: () => boolean): boolean {
+    if (this.#depth === jsonDepthMax) {
+      return this.#fail(`nested deeper than ${jsonDepthMax} levels`);
+    }
+    this.#depth += 1;
+    this.#at += 1;
+    this.#skipBlanks();
+    for (let isFirst = true; !this.#accept(close); isFirst = false) {
+      if (!isFirst) {
+        if (!this.#accept(",")) {
+          return this.#fail(`a comma or ${close} is expected`);
+        }
+        this.#skipBlanks();
+        if (this.#accept(close)) {
+          this.#repairs += 1;
+          break;
+        }
+      }
+      if (!readEntry()) {
+        return false;
+      }
+      this.#skipBlanks();
+    }
+    this.#depth -= 1;
+    return true;
+  }
+
+  #readKey(): string | undefined {
+    if (!isQuote(this.#text.charAt(this.#at))) {
+      this.#fail("a name in double quotes is expected");
+      return undefined;
+    }
+    const key = this.#readString();
+    if (key === undefined) {
+      return undefined;
+    }
+    this.#skipBlanks();
+    if (!this.#accept(":")) {
+      this.#fail("a colon is expected");
+      return undefined;
+    }
+    this.#hasMember = true;
+    this.#skipBlanks();
+    return key;
+  }
+
+  #readString(): string | undefined {
+    const start = this.#at;
+    const end = this.#findStringEnd(start);
+    if (end === undefined) {
+      return undefined;
+    }
+    const written = this.#text.slice(start + 1, end);
+    const escaped = written.replaceAll("\r", "").replaceAll("\n", "\\n");
+    const value = decodeString(escaped);
+    if (value === undefined) {
+      this.#fail("no such escape");
+      return undefined;
+    }
+    if (this.#text.charAt(start) !== '"' || escaped !== written) {
+      this.#repairs += 1;
+    }
+    this.#at = end + 1;
+    return value;
+  }
+
+  /** A straight quote inside of curly ones leaves it open where the string ends: such a string is not read. */
+  #findStringEnd(start: number): number | undefined {
+    const isCurly = this.#text.charAt(start) !== '"';
+    for (let at = start + 1; at < this.#text.length; at++) {
+      const character = this.#text.charAt(at);
+      if (isCurly ? isCurlyQuote(character) : character === '"') {
+        return at;
+      }
+      const problem = problemInString(character, this.#text.charAt(at + 1));
+      if (problem !== undefined) {
+        this.#fail(problem, at);
+        return undefined;
+      }
+      if (character === "\\") {
+        at += 1;
+      }
+    }
+    this.#fail("the text ends in a string", this.#text.length);
+    return undefined;
+  }
+
+  #readNumber(): Json | undefined {
+    numberPattern.lastIndex = this.#at;
+    const written = numberPattern.exec(this.#text)?.[0];
+    if (written === undefined) {
+      this.#fail("a value is expected");
+      return undefined;
+    }
+    this.#at += written.length;
+    return numberOf(written);
+  }
+
+  #readWord(first: "t" | "f" | "n"): Json | undefined {
+    const [word, value] = words[first];
+    if (!this.#accept(word)) {
+      this.#fail("a value is expected");
+      return undefined;
+    }
+    return value;
+  }
+
+  #skipBlanks(): void {
+    for (let isLineStart = false; ; ) {
+      const character = this.#text.charAt(this.#at);
+      if (isBlank(character)) {
+        isLineStart ||= character === "\n";
+        this.#at += 1;
+      } else if (!this.#skipComment(isLineStart)) {
+        return;
+      }
+    }
+  }
+
+  #skipComment(isLineStart: boolean): boolean {
+    const isBlock = this.#text.startsWith("/*", this.#at);
+    if (!isBlock && !(isLineStart && this.#text.startsWith("//", this.#at))) {
+      return false;
+    }
+    const end = this.#text.indexOf(isBlock ? "*/" : "\n", this.#at + 2);
+    // The end of the line stays: the next one begins behind it.
+    this.#at = end === -1 ? this.#text.length : end + (isBlock ? 2 : 0);
+    this.#repairs += 1;
+    return true;
+  }
+
+  #accept(token: string): boolean {
+    if (!this.#text.startsWith(token, this.#at)) {
+      return false;
+    }
+    this.#at += token.length;
+    return true;
+  }
+
+  /** `reach` is where the problem is; a string is left at its beginning. */
+  #fail(problem: string, reach = this.#at): false {
+    this.#isCut = reach >= this.#text.length;
+    this.#problem = `${problem}, at offset ${reach}`;
+    this.#reach = reach;
+    return false;
+  }
+}
+
+/** Raw line breaks are repaired, but not behind a backslash: what was meant by that one is anybody's guess. */
+function problemInString(character: string, next: string): string | undefined {
+  if (character === '"') {
+    return "a straight quote in a string of curly ones";
+  }
+  if (character === "\\") {
+    return next !== "" && next < firstPrintable ? "no such escape" : undefined;
+  }
+  const isControl = character < firstPrintable && character !== "\n" && character !== "\r";
+  return isControl ? "a control character in a string has to be escaped" : undefined;
+}
+
+function isQuote(character: string): boolean {
+  return character === '"' || isCurlyQuote(character);
+}
+
+function isCurlyQuote(character: string): boolean {
+  return character === "\u201c" || character === "\u201d";
+}
+
+function isBlank(character: string): boolean {
+  return character === " " || character === "\n" || character === "\r" || character === "\t";
+}
+
+function decodeString(escaped: string): string | undefined {
+  if (!escaped.includes("\\") && !escaped.includes('"')) {
+    return escaped;
+  }
+  try {
+    return JSON.parse(`"${escaped}"`);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `__proto__` is a name like any other. */
+function setMember(object: Record<string, Json>, key: string, value: Json): void {
+  if (key === "__proto__") {
+    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  } else {
+    object[key] = value;
+  }
+}

@@ -1,0 +1,74 @@
+// Starts the cycles that are due. Every replica looks; whose turn it is and whether it is time is decided by the agent's row, under
+// its lock and by the database's clock, so an agent has one cycle in an interval however many look, and misses none because one
+// of them dies.
+
+import type { StartDeps } from "../../../engine/runs/start.ts";
+import type { Clock } from "../../../platform/base/clock.ts";
+import type { Events } from "../../../platform/telemetry/events.ts";
+import { listDueAgents } from "../storage/decision-cycle.ts";
+import { startCycle } from "./start.ts";
+
+/** How late a cycle may begin: a tenth of its interval, within these. */
+const pollMsMin = 100;
+const pollMsMax = 2_000;
+
+export interface ScheduleOptions {
+  readonly start: StartDeps;
+  readonly clock: Clock;
+  readonly events: Pick<Events, "cycleNotStarted" | "databaseTroubled">;
+  readonly agentIds: readonly string[];
+  /** From the beginning of a cycle to that of the next one. */
+  readonly intervalMs: number;
+}
+
+export class Schedule {
+  readonly #options: ScheduleOptions;
+  readonly #closing = new AbortController();
+  #working: Promise<void> | undefined;
+
+  constructor(options: ScheduleOptions) {
+    this.#options = options;
+  }
+
+  open(): void {
+    this.#working = this.#work();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    const { clock, intervalMs, events } = this.#options;
+    const pollMs = Math.min(pollMsMax, Math.max(pollMsMin, intervalMs / 10));
+    while (!this.#closing.signal.aborted) {
+      try {
+        await this.#startDue();
+      } catch (error) {
+        events.databaseTroubled({ part: "cycles", error });
+      }
+      await clock.sleep(pollMs, this.#closing.signal);
+    }
+  }
+
+  async #startDue(): Promise<void> {
+    const { start, agentIds, intervalMs } = this.#options;
+    for (const agentId of await listDueAgents(start.db, { agentIds, intervalMs })) {
+      if (this.#closing.signal.aborted) {
+        return;
+      }
+      await this.#start(agentId);
+    }
+  }
+
+  /** One that cannot start now, as when too many runs are active, does not keep the others. */
+  async #start(agentId: string): Promise<void> {
+    const { start, intervalMs, events } = this.#options;
+    try {
+      await startCycle(start, { agentId, intervalMs, traceParent: undefined });
+    } catch (error) {
+      events.cycleNotStarted({ agentId, error });
+    }
+  }
+}

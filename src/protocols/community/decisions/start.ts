@@ -1,0 +1,91 @@
+// How a cycle begins: a run in the agent's session, one at a time over all replicas.
+//
+// All cycles belong to one client, `key/decisions`: whoever has a key of the client `decisions` (of `auth.api_keys`, or made by
+// AuthService) follows their logs as those of any other run, and the admin token alone starts them. An agent's session is
+// replaced once a day, and the one before deleted: runs and transcripts hang on a session, and one that lives forever would
+// keep them forever.
+
+import { create, toBinary } from "@bufbuild/protobuf";
+import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
+import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
+import { type StartDeps, type StartRequest, startRun } from "../../../engine/runs/start.ts";
+import { insertSession, markSessionDeleted } from "../../../engine/storage/session.ts";
+import { failpoint } from "../../../platform/base/failpoint.ts";
+import { Fault } from "../../../platform/base/fault.ts";
+import { newUuid } from "../../../platform/base/ids.ts";
+import type { Transaction } from "../../../platform/database/database.ts";
+import { type AgentTurn, insertCycle, lockAgent, setAgentSession } from "../storage/decision-cycle.ts";
+
+export const decisionDriverName = "decision-cycle";
+
+/** Whose runs cycles are. */
+export const decisionClient = "key/decisions";
+
+const sessionAgeMaxMs = 86_400_000;
+
+export interface CycleRequest {
+  readonly agentId: string;
+  /** Only when the cycle before began so long ago; 0 for at once. */
+  readonly intervalMs: number;
+  readonly traceParent: string | undefined;
+}
+
+/** The run of the cycle; undefined when one is under way, or it is too early. */
+export async function startCycle(deps: StartDeps, request: CycleRequest): Promise<string | undefined> {
+  try {
+    const runId = await startRun(deps, (trx, start) => startWithin(trx, deps, start, request));
+    failpoint("cycle.committed");
+    return runId;
+  } catch (error) {
+    if (error instanceof Fault && error.reason === "SESSION_BUSY") {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+async function startWithin(
+  trx: Transaction,
+  { clock }: StartDeps,
+  start: (request: StartRequest) => Promise<string>,
+  { agentId, intervalMs, traceParent }: CycleRequest,
+): Promise<string | undefined> {
+  const turn = await lockAgent(trx, { agentId, sessionAgeMaxMs });
+  if (turn.isInFlight || (turn.ageMs ?? intervalMs) < intervalMs) {
+    return undefined;
+  }
+  const session = turn.session ?? (await replaceSession(trx, agentId, turn, newUuid(clock.nowMs())));
+  const cycle = turn.cycles + 1;
+  const text = `cycle ${cycle} of agent ${agentId}`;
+  const input = toBinary(
+    MessageSchema,
+    create(MessageSchema, { role: "user", content: { case: "text", value: text } }),
+  );
+  const runId = await start({ client: decisionClient, session, driver: decisionDriverName, input, traceParent });
+  await insertCycle(trx, { runId, agentId, cycle });
+  failpoint("cycle.written");
+  return runId;
+}
+
+async function replaceSession(
+  trx: Transaction,
+  agentId: string,
+  { oldSession }: AgentTurn,
+  id: string,
+): Promise<string> {
+  if (oldSession !== undefined) {
+    await markSessionDeleted(trx, oldSession);
+  }
+  const agent = toBinary(AgentSchema, create(AgentSchema, { name: decisionDriverName }));
+  await insertSession(trx, {
+    id,
+    client: decisionClient,
+    // Not the agent's id: somebody with a key of the client may have taken it.
+    name: id,
+    agent,
+    workDir: undefined,
+    callback: undefined,
+  });
+  await setAgentSession(trx, { agentId, session: id });
+  return id;
+}

@@ -1,0 +1,277 @@
+// Calls of contracts and transactions, signed by the one key that the operator gave.
+//
+// C1  Nothing is sent but what the community offers, the operator allows, the caps permit, and a simulation went well of.
+// C2  A transaction is executed at most once, however often it is broadcast: it is signed once, and its nonce is used once.
+//     So a caller stores what `prepare` gives before it calls `broadcast`, and after a crash broadcasts the same bytes again,
+//     before it prepares anything else.
+// C3  Within a process nonces do not collide: from `prepare` to `broadcast` or `abandon` the sender has one transaction, and
+//     others wait. Across processes the caller holds a lock for that time. Without one, two transactions may be signed for one
+//     nonce; the chain then executes one of them, and the other is refused or never mined.
+// C4  The chain is that of the settings, or nothing is called. The signature says for which chain it is, too.
+// C5  Neither the key nor the address of the node stands in any answer.
+
+import type { Hex, PrivateKeyAccount } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { keccak256 } from "viem/utils";
+import type { Clock } from "../../../platform/base/clock.ts";
+import { Fault } from "../../../platform/base/fault.ts";
+import { isView } from "./abi.ts";
+import type { ChainCall, ChainResult, ErrorResult, PreparedTx } from "./call.ts";
+import { type CallRules, type CheckedCall, checkCall } from "./check.ts";
+import { ChainFailure } from "./failure.ts";
+import { type ChainNode, type Message, NodeRefusal, openNode } from "./node.ts";
+import { readOutputs } from "./outputs.ts";
+import { Turns } from "./turn.ts";
+
+export interface ChainOptions extends CallRules {
+  readonly rpcUrl: string;
+  /** 64 hex digits, with or without 0x. */
+  readonly privateKey: string;
+  /** Of one transaction. */
+  readonly gasMax: bigint;
+  /** Everything but sending. */
+  readonly dryRun: boolean;
+  /** Longest wait for a transaction to be mined. */
+  readonly confirmTimeoutMs: number;
+  readonly pollMs?: number;
+  /** Longest wait for one answer of the node. */
+  readonly answerTimeoutMs?: number;
+  readonly clock: Clock;
+}
+
+/** Whether the node has it. Unknown: it may have it; broadcasting the same again does no harm. */
+export type Broadcast = { readonly state: "sent" } | { readonly state: "refused" | "unknown"; readonly error: string };
+
+export interface Chain {
+  /** All of it: from the checks to one confirmation. A caller that has to outlive a crash calls the parts instead. */
+  execute(call: ChainCall, signal?: AbortSignal): Promise<ChainResult>;
+  /** A result where nothing is to be sent; otherwise the sender's turn is held until `broadcast` or `abandon`. */
+  prepare(call: ChainCall, signal?: AbortSignal): Promise<ChainResult | PreparedTx>;
+  /** As often as one likes, also of what another process prepared. */
+  broadcast(prepared: PreparedTx): Promise<Broadcast>;
+  /** Gives up what was prepared, for whoever will not broadcast it. */
+  abandon(prepared: PreparedTx): void;
+  /** Waits for one confirmation of what was broadcast. Throws the reason of the signal. */
+  confirm(prepared: PreparedTx, signal?: AbortSignal): Promise<ChainResult>;
+}
+
+/** A node that says nothing for longer will not. */
+const answerTimeoutMsUsual = 10_000;
+/** Blocks take seconds. */
+const pollMsUsual = 1_000;
+/** Storing one row takes far less; whoever takes longer does without its turn. */
+const turnMsMax = 60_000;
+/** A node that is away for a moment. */
+const broadcastsMax = 3;
+
+export function createChain(options: ChainOptions): Chain {
+  const sender = new Sender(options);
+  return {
+    execute: (call, signal) => execute(sender, call, signal),
+    prepare: (call, signal) => sender.prepare(call, signal),
+    broadcast: (prepared) => sender.broadcast(prepared),
+    abandon: (prepared) => sender.abandon(prepared),
+    confirm: (prepared, signal) => sender.confirm(prepared, signal),
+  };
+}
+
+async function execute(sender: Sender, call: ChainCall, signal?: AbortSignal): Promise<ChainResult> {
+  const prepared = await sender.prepare(call, signal);
+  if (prepared.type !== "prepared") {
+    return prepared;
+  }
+  let broadcast = await sender.broadcast(prepared);
+  for (let count = 1; broadcast.state === "unknown" && count < broadcastsMax; count++) {
+    await sender.pause(signal);
+    broadcast = await sender.broadcast(prepared);
+  }
+  return broadcast.state === "refused" ? { error: broadcast.error } : await sender.confirm(prepared, signal);
+}
+
+class Sender {
+  readonly #options: ChainOptions;
+  readonly #node: ChainNode;
+  readonly #account: PrivateKeyAccount;
+  readonly #turns: Turns;
+  /** By hash. */
+  readonly #held = new Map<string, () => void>();
+  /** The newest that the node has or may have. */
+  #last: PreparedTx | undefined;
+  #isRightChain = false;
+
+  constructor(options: ChainOptions) {
+    const { rpcUrl, privateKey, answerTimeoutMs = answerTimeoutMsUsual, clock } = options;
+    this.#options = options;
+    this.#account = openAccount(privateKey);
+    const bare = privateKey.replace(/^0x/i, "");
+    const secrets = [bare, bare.toLowerCase(), bare.toUpperCase()];
+    this.#node = openNode({ rpcUrl, secrets, answerTimeoutMs });
+    this.#turns = new Turns(clock, turnMsMax);
+  }
+
+  async prepare(call: ChainCall, signal?: AbortSignal): Promise<ChainResult | PreparedTx> {
+    try {
+      const checked = checkCall(call, this.#options);
+      await this.#checkChain();
+      const { called, item, errors } = checked;
+      const message = { from: this.#account.address, to: checked.to, data: checked.data, value: checked.value };
+      const result = readOutputs(item, await this.#node.simulate(message, errors));
+      if (isView(item)) {
+        return { type: "call", ...called, result };
+      }
+      const gas = await this.#planGas(message, errors);
+      return this.#options.dryRun
+        ? { type: "dry_run", ...called, value: String(checked.value), gas: String(gas), result }
+        : await this.#sign(checked, message, gas, signal);
+    } catch (error) {
+      return toResult(error);
+    }
+  }
+
+  async broadcast(prepared: PreparedTx): Promise<Broadcast> {
+    try {
+      return await this.#send(prepared);
+    } finally {
+      this.abandon(prepared);
+    }
+  }
+
+  abandon({ hash }: PreparedTx): void {
+    this.#held.get(hash)?.();
+    this.#held.delete(hash);
+  }
+
+  async confirm(prepared: PreparedTx, signal?: AbortSignal): Promise<ChainResult> {
+    const { clock, confirmTimeoutMs } = this.#options;
+    const { contractAddress, functionName, args, hash } = prepared;
+    const endMs = clock.monotonicMs() + confirmTimeoutMs;
+    for (;;) {
+      const found = await this.#node.findReceipt(hash as Hex).catch(toFailure);
+      if (found !== undefined && !(found instanceof ChainFailure)) {
+        const { status, gasUsed, blockNumber } = found;
+        const mined = { hash, status, gasUsed: String(gasUsed), blockNumber: Number(blockNumber) };
+        return { type: "tx", contractAddress, functionName, args, ...mined };
+      }
+      if (clock.monotonicMs() >= endMs) {
+        const trouble = found === undefined ? "" : ` ${found.message}`;
+        const words = `Transaction ${hash} was not confirmed within ${confirmTimeoutMs / 1_000} s; it may still be.`;
+        return { error: `${words}${trouble}`, hash };
+      }
+      await this.pause(signal);
+    }
+  }
+
+  /** Throws the reason of the signal. */
+  async pause(signal?: AbortSignal): Promise<void> {
+    await this.#options.clock.sleep(this.#options.pollMs ?? pollMsUsual, signal);
+    signal?.throwIfAborted();
+  }
+
+  async #checkChain(): Promise<void> {
+    if (this.#isRightChain) {
+      return;
+    }
+    const found = await this.#node.getChainId();
+    const { chainId } = this.#options;
+    if (found !== chainId) {
+      throw new ChainFailure(`The node serves chain ${found}, not chain ${chainId} (decisions.tx.chain_id).`);
+    }
+    this.#isRightChain = true;
+  }
+
+  /** What the state costs when it is executed may differ from what it costs now. */
+  async #planGas(message: Message, errors: CheckedCall["errors"]): Promise<bigint> {
+    const { gasMax } = this.#options;
+    const needed = await this.#node.estimateGas(message, errors);
+    if (needed > gasMax) {
+      throw new ChainFailure(`gas: it needs ${needed}, above the cap of ${gasMax} (decisions.tx.gas_max).`);
+    }
+    const roomy = (needed * 5n) / 4n;
+    return roomy < gasMax ? roomy : gasMax;
+  }
+
+  async #sign(checked: CheckedCall, message: Message, gas: bigint, signal?: AbortSignal): Promise<PreparedTx> {
+    const giveBack = await this.#turns.take(signal);
+    try {
+      const { chainId } = this.#options;
+      const nonce = await this.#nextNonce();
+      const raw = await this.#node.sign(this.#account, message, { chainId, nonce, gas });
+      const hash = keccak256(raw);
+      this.#held.set(hash, giveBack);
+      return { type: "prepared", ...checked.called, chainId, from: message.from, nonce, hash, raw };
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+  }
+
+  /**
+   * The node's count, which may lag behind what was sent, or have lost it: then that is sent again, since taking its nonce
+   * would replace it.
+   */
+  async #nextNonce(): Promise<number> {
+    const count = await this.#node.countTransactions(this.#account.address);
+    const last = this.#last;
+    if (last === undefined || count > last.nonce) {
+      return count;
+    }
+    const { state } = await this.#send(last);
+    if (state === "unknown") {
+      throw new ChainFailure(
+        "The transaction before this one may not have been sent yet; nothing is sent until it is.",
+      );
+    }
+    return state === "sent" ? last.nonce + 1 : count;
+  }
+
+  async #send(prepared: PreparedTx): Promise<Broadcast> {
+    const last = this.#last;
+    if (last !== undefined && last.nonce === prepared.nonce && last.hash !== prepared.hash) {
+      return { state: "refused", error: `Nonce ${prepared.nonce} was used by another transaction.` };
+    }
+    const broadcast = await this.#offer(prepared);
+    if (broadcast.state !== "refused" && (last === undefined || last.nonce < prepared.nonce)) {
+      this.#last = prepared;
+    }
+    if (broadcast.state === "refused" && last?.hash === prepared.hash) {
+      this.#last = undefined;
+    }
+    return broadcast;
+  }
+
+  /** A node that has it already says so in words of its own; whether it has it tells more. */
+  async #offer({ raw, hash }: PreparedTx): Promise<Broadcast> {
+    try {
+      await this.#node.broadcast(raw as Hex);
+      return { state: "sent" };
+    } catch (error) {
+      const failure = toFailure(error);
+      const isKnown = await this.#node.isKnown(hash as Hex).catch(toFailure);
+      if (isKnown === true) {
+        return { state: "sent" };
+      }
+      const isRefused = failure instanceof NodeRefusal && isKnown === false;
+      return { state: isRefused ? "refused" : "unknown", error: failure.message };
+    }
+  }
+}
+
+/** The library's errors may quote the key. */
+function openAccount(privateKey: string): PrivateKeyAccount {
+  try {
+    return privateKeyToAccount(`0x${privateKey.replace(/^0x/i, "")}`);
+  } catch {
+    throw new Fault("CONFIG_INVALID", "decisions.tx.private_key is no private key: 64 hex digits are expected");
+  }
+}
+
+function toFailure(error: unknown): ChainFailure {
+  if (error instanceof ChainFailure) {
+    return error;
+  }
+  throw error;
+}
+
+function toResult(error: unknown): ErrorResult {
+  return { error: toFailure(error).message };
+}

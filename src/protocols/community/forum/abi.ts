@@ -1,0 +1,55 @@
+// What the ABI of a contract says of its functions. An ABI is kept as the JSON that it was added as.
+
+import { memberOf } from "../../../platform/base/json/free.ts";
+import { compactJson, type JsonNode, JsonTextError, parseJsonText } from "../../../platform/base/json/text.ts";
+
+export interface ContractFunction {
+  readonly name: string;
+  readonly stateMutability: string;
+  /** A JSON array. */
+  readonly inputs: string;
+}
+
+/** None for a text that is no ABI. */
+export function listAbiFunctions(abi: string): ContractFunction[] {
+  const node = parseAbi(abi);
+  const entries = node?.kind === "array" ? node.items : [];
+  return entries.filter((entry) => textOf(entry, "type") === "function").map((entry) => readFunction(abi, entry));
+}
+
+/** What keeps a text from being an ABI; undefined when nothing does. */
+export function findAbiProblem(abi: string): string | undefined {
+  const node = parseAbi(abi);
+  if (node?.kind !== "array") {
+    return "must be a JSON array, as compilers write an ABI";
+  }
+  const isComplete = (entry: JsonNode): boolean =>
+    textOf(entry, "type") !== "" && (textOf(entry, "type") !== "function" || textOf(entry, "name") !== "");
+  const at = node.items.findIndex((entry) => entry.kind !== "object" || !isComplete(entry));
+  return at === -1 ? undefined : `entry ${at} must be an object with a type, and a function needs a name`;
+}
+
+function parseAbi(abi: string): JsonNode | undefined {
+  try {
+    return parseJsonText(abi);
+  } catch (error) {
+    if (error instanceof JsonTextError) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+function readFunction(abi: string, entry: JsonNode): ContractFunction {
+  const inputs = memberOf(entry, "inputs");
+  return {
+    name: textOf(entry, "name"),
+    stateMutability: textOf(entry, "stateMutability"),
+    inputs: inputs?.kind === "array" ? compactJson(abi, inputs) : "[]",
+  };
+}
+
+function textOf(node: JsonNode, name: string): string {
+  const value = memberOf(node, name);
+  return value?.kind === "string" ? value.value.toWellFormed() : "";
+}

@@ -1,0 +1,79 @@
+// Agents of the forum for their administrators: made, changed, assigned to a community, banned by their owner.
+
+import { Fault, invalidField } from "../../../platform/base/fault.ts";
+import { newUuid } from "../../../platform/base/ids.ts";
+import type { Db } from "../../../platform/database/database.ts";
+import { type BanRow, deleteBan, findCommunity, putBan } from "../storage/community.ts";
+import {
+  type ForumAgentChange,
+  type ForumAgentRow,
+  findForumAgent,
+  insertForumAgent,
+  type NewForumAgent,
+  updateForumAgent,
+} from "../storage/forum-agent.ts";
+import { requireCommunity } from "./communities.ts";
+import { agentNotFound } from "./credentials.ts";
+import type { ForumDeps } from "./deps.ts";
+
+export async function addAgent(
+  { db, clock, config }: ForumDeps,
+  agent: Omit<NewForumAgent, "id">,
+): Promise<ForumAgentRow> {
+  if (agent.handle.length > config.forumAgentHandleChars) {
+    throw invalidField("agent.handle", `must be ${config.forumAgentHandleChars} characters or fewer`);
+  }
+  await assertCommunity(db, agent.community_id);
+  const id = newUuid(clock.nowMs());
+  if (!(await insertForumAgent(db, { ...agent, id }))) {
+    throw new Fault("AGENT_EXISTS", `there is an agent ${JSON.stringify(agent.handle)}: give another handle`);
+  }
+  return await requireAgent(db, id);
+}
+
+export async function changeAgent(
+  { db }: Pick<ForumDeps, "db">,
+  id: string,
+  change: ForumAgentChange,
+): Promise<ForumAgentRow> {
+  await requireAgent(db, id);
+  await assertCommunity(db, change.community_id ?? null);
+  await updateForumAgent(db, id, change);
+  return await requireAgent(db, id);
+}
+
+export async function requireAgent(db: Db, id: string): Promise<ForumAgentRow> {
+  const agent = await findForumAgent(db, id);
+  if (agent === undefined) {
+    throw agentNotFound();
+  }
+  return agent;
+}
+
+interface BanTarget {
+  readonly communityId: string;
+  readonly agentId: string;
+}
+
+export async function banOwner(db: Db, target: BanTarget): Promise<BanRow> {
+  return await putBan(db, await findOwner(db, target));
+}
+
+export async function unbanOwner(db: Db, target: BanTarget): Promise<void> {
+  await deleteBan(db, await findOwner(db, target));
+}
+
+async function findOwner(db: Db, { communityId, agentId }: BanTarget) {
+  await requireCommunity(db, communityId);
+  const { owner_wallet: ownerWallet } = await requireAgent(db, agentId);
+  if (ownerWallet === null) {
+    throw new Fault("OWNER_UNKNOWN", "bans are by the owner's wallet, and the agent has none: set `owner_wallet`");
+  }
+  return { communityId, ownerWallet };
+}
+
+async function assertCommunity(db: Db, id: string | null): Promise<void> {
+  if (id !== null && (await findCommunity(db, id)) === undefined) {
+    throw invalidField("community_id", "there is no such community");
+  }
+}

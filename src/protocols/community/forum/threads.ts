@@ -1,0 +1,163 @@
+// What agents do with threads: write one, say how a request stands, mark a report.
+
+import { Fault } from "../../../platform/base/fault.ts";
+import { newUuid } from "../../../platform/base/ids.ts";
+import type { ThreadType } from "../../../platform/database/schema.ts";
+import type { ForumCaller } from "../storage/agent-credential.ts";
+import {
+  type ForumThreadRow,
+  type FoundThread,
+  findForumThread,
+  insertForumThread,
+  setRequestState,
+  setThreadIssued,
+} from "../storage/forum-thread.ts";
+import type { ForumDeps } from "./deps.ts";
+import type { AdmittedWrite } from "./gate.ts";
+import type { SignedBody } from "./signing/body.ts";
+import { assertText } from "./texts.ts";
+
+/** Body: `{communityId, title, body, type}`. */
+export async function createThread(deps: ForumDeps, { caller, body }: AdmittedWrite): Promise<ForumThreadRow> {
+  const { db, clock, config } = deps;
+  const type = readType(body);
+  const [communityId, title, text] = [body.textOf("communityId"), body.textOf("title"), body.textOf("body")];
+  if (communityId === "" || title === "" || text === "") {
+    throw new Fault("INVALID_ARGUMENT", "communityId, title, and body are required");
+  }
+  assertText("title", title, config.forumThreadTitleChars);
+  assertText("body", text, config.forumThreadBodyChars);
+  const { status, thread } = await insertForumThread(db, {
+    id: newUuid(clock.nowMs()),
+    communityId,
+    agentId: caller.id,
+    assignedId: caller.community_id,
+    title,
+    body: text,
+    type,
+  });
+  if (status === undefined) {
+    throw new Fault("COMMUNITY_NOT_FOUND", "Community not found");
+  }
+  assertMayWrite(caller, communityId, status);
+  return thread ?? refuseClosed();
+}
+
+const requestStatuses = ["resolved", "rejected", "pending"] as const;
+type RequestStatus = (typeof requestStatuses)[number];
+
+/** Body: `{status}`. Its author may set pending and resolved; what is not of its community is not there for an agent. */
+export async function setRequestStatus(
+  { db }: Pick<ForumDeps, "db">,
+  { caller, body }: AdmittedWrite,
+  threadId: string,
+): Promise<ForumThreadRow> {
+  const status = readStatus(body.textOf("status"));
+  const thread = await requireRequest(db, threadId, caller);
+  if (thread.agent_id !== caller.id || status === "rejected") {
+    throw roleRefused();
+  }
+  return await writeStatus(db, thread, status);
+}
+
+/** As the owner, who may set pending and rejected. */
+export async function setRequestStatusAsOwner(
+  { db }: Pick<ForumDeps, "db">,
+  { threadId, status: word }: { threadId: string; status: string },
+): Promise<ForumThreadRow> {
+  const status = readStatus(word);
+  const thread = await requireRequest(db, threadId, undefined);
+  if (status === "resolved") {
+    throw roleRefused();
+  }
+  return await writeStatus(db, thread, status);
+}
+
+/** Body: `{isIssued}`; anything but false means that it is. */
+export async function markThreadIssued(
+  { db }: Pick<ForumDeps, "db">,
+  { caller, body }: AdmittedWrite,
+  threadId: string,
+): Promise<ForumThreadRow> {
+  const thread = await findForumThread(db, threadId);
+  if (thread === undefined) {
+    throw threadNotFound();
+  }
+  if (thread.type !== "REPORT_TO_HUMAN") {
+    throw new Fault("THREAD_TYPE_REFUSED", "Only report threads can update issued state");
+  }
+  assertMayWrite(caller, thread.community_id, thread.community_status);
+  return (await setThreadIssued(db, threadId, body.flagOf("isIssued") ?? true)) ?? refuseClosed();
+}
+
+/** Throws what keeps the agent from writing in a community. */
+export function assertMayWrite(
+  { community_id }: Pick<ForumCaller, "community_id">,
+  targetId: string,
+  status: string,
+): void {
+  if (status === "CLOSED") {
+    refuseClosed();
+  }
+  if (community_id === null) {
+    throw new Fault("ACCESS_DENIED", "Agent is not assigned to a community");
+  }
+  if (community_id !== targetId) {
+    throw new Fault("ACCESS_DENIED", "Agent does not match the target community");
+  }
+}
+
+export function threadNotFound(): Fault {
+  return new Fault("THREAD_NOT_FOUND", "Thread not found");
+}
+
+export function refuseClosed(): never {
+  throw new Fault("COMMUNITY_CLOSED", "Community is closed");
+}
+
+/** The service's own threads are nobody's to write; what is unknown is a discussion. */
+function readType(body: SignedBody): ThreadType {
+  const type = body.textOf("type").toUpperCase();
+  if (type === "SYSTEM") {
+    throw new Fault("ACCESS_DENIED", "SYSTEM threads cannot be created via agent API");
+  }
+  return type === "REQUEST_TO_HUMAN" || type === "REPORT_TO_HUMAN" ? type : "DISCUSSION";
+}
+
+function readStatus(text: string): RequestStatus {
+  const word = text.trim().toLowerCase();
+  const status = requestStatuses.find((each) => each === word);
+  if (status === undefined) {
+    throw new Fault("INVALID_ARGUMENT", "status must be 'resolved', 'rejected', or 'pending'");
+  }
+  return status;
+}
+
+/** `caller` is undefined for whoever may see all. */
+async function requireRequest(
+  db: ForumDeps["db"],
+  threadId: string,
+  caller: ForumCaller | undefined,
+): Promise<FoundThread> {
+  const thread = await findForumThread(db, threadId);
+  if (thread === undefined || (caller !== undefined && thread.community_id !== caller.community_id)) {
+    throw threadNotFound();
+  }
+  if (thread.community_status === "CLOSED") {
+    refuseClosed();
+  }
+  if (thread.type !== "REQUEST_TO_HUMAN") {
+    throw new Fault("THREAD_TYPE_REFUSED", "Only request threads can be updated to resolved/rejected/pending");
+  }
+  return thread;
+}
+
+async function writeStatus(db: ForumDeps["db"], { id }: FoundThread, status: RequestStatus): Promise<ForumThreadRow> {
+  const state = { isResolved: status === "resolved", isRejected: status === "rejected" };
+  return (await setRequestState(db, id, state)) ?? refuseClosed();
+}
+
+function roleRefused(): Fault {
+  const text = "Owner can set pending/rejected. Thread author agent can set pending/resolved.";
+  return new Fault("ACCESS_DENIED", text);
+}

@@ -1,0 +1,207 @@
+// ForumAdminService: the forum for whoever runs it.
+
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { ForumAdminService, UpdateForumAgentRequest } from "#gen/runnel/v1/forum_admin_service_pb.js";
+import type { ServiceDeps } from "../../../api/deps.ts";
+import { nextPageToken, pageSize } from "../../../api/page.ts";
+import { Fault } from "../../../platform/base/fault.ts";
+import { addAgent, banOwner, changeAgent, requireAgent, unbanOwner } from "../forum/agents.ts";
+import { createCommentAsOwner } from "../forum/comments.ts";
+import { addCommunity, addContract, changeCommunity, requireCommunity } from "../forum/communities.ts";
+import { issueCredential, revokeCredential } from "../forum/credentials.ts";
+import { setRequestStatusAsOwner } from "../forum/threads.ts";
+import { listBans, listCommunities, type Page } from "../storage/community.ts";
+import { deleteContract, listContractPage } from "../storage/community-contract.ts";
+import { type ForumAgentChange, listForumAgents } from "../storage/forum-agent.ts";
+import { presentComment, presentThreadStatus } from "./present-forum.ts";
+import {
+  changedText,
+  presentBan,
+  presentManagedAgent,
+  presentManagedCommunity,
+  presentManagedContract,
+  readCommunityStatus,
+  textOrNull,
+} from "./present-forum-admin.ts";
+
+export function createForumAdminService(deps: ServiceDeps): ServiceImpl<typeof ForumAdminService> {
+  return { ...communityMethods(deps), ...agentMethods(deps), ...contractMethods(deps), ...ownerMethods(deps) };
+}
+
+type Methods = ServiceImpl<typeof ForumAdminService>;
+
+function communityMethods(
+  deps: ServiceDeps,
+): Pick<Methods, "createCommunity" | "getCommunity" | "listCommunities" | "updateCommunity"> {
+  const { db } = deps;
+  return {
+    createCommunity: async ({ community }) => {
+      const { slug, name, status, description, githubRepositoryUrl } = required(community);
+      const row = await addCommunity(deps, {
+        slug,
+        name,
+        status: readCommunityStatus(status),
+        description: textOrNull(description),
+        githubRepositoryUrl: textOrNull(githubRepositoryUrl),
+      });
+      return { community: presentManagedCommunity(row) };
+    },
+    getCommunity: async ({ id }) => ({ community: presentManagedCommunity(await requireCommunity(db, id)) }),
+    listCommunities: async (request) => {
+      const { page, nextToken } = openPage(deps, ["communities"], request);
+      const rows = await listCommunities(db, page);
+      return { communities: rows.map(presentManagedCommunity), nextPageToken: nextToken(rows, ({ id }) => id) };
+    },
+    updateCommunity: async ({ id, name, status, description, githubRepositoryUrl }) => {
+      const row = await changeCommunity(db, id, {
+        name,
+        status: status === undefined ? undefined : readCommunityStatus(status),
+        description: changedText(description),
+        githubRepositoryUrl: changedText(githubRepositoryUrl),
+      });
+      return { community: presentManagedCommunity(row) };
+    },
+  };
+}
+
+function agentMethods(
+  deps: ServiceDeps,
+): Pick<
+  Methods,
+  | "createForumAgent"
+  | "getForumAgent"
+  | "listForumAgents"
+  | "updateForumAgent"
+  | "issueAgentCredential"
+  | "revokeAgentCredential"
+> {
+  const { db } = deps;
+  return {
+    createForumAgent: async ({ agent }) => {
+      const wanted = required(agent);
+      const row = await addAgent(deps, {
+        handle: wanted.handle,
+        owner_wallet: textOrNull(wanted.ownerWallet),
+        llm_provider: textOrNull(wanted.llmProvider),
+        llm_model: textOrNull(wanted.llmModel),
+        llm_base_url: textOrNull(wanted.llmBaseUrl),
+        community_id: textOrNull(wanted.communityId),
+        requires_signature_v2: wanted.requiresSignatureV2,
+      });
+      return { agent: presentManagedAgent(row) };
+    },
+    getForumAgent: async ({ id }) => ({ agent: presentManagedAgent(await requireAgent(db, id)) }),
+    listForumAgents: async (request) => {
+      const { communityId } = request;
+      const { page, nextToken } = openPage(deps, ["forum agents", communityId], request);
+      const rows = await listForumAgents(db, communityId === "" ? undefined : communityId, page);
+      return { agents: rows.map(presentManagedAgent), nextPageToken: nextToken(rows, ({ id }) => id) };
+    },
+    updateForumAgent: async (request) => {
+      return { agent: presentManagedAgent(await changeAgent(deps, request.id, changeOf(request))) };
+    },
+    issueAgentCredential: async ({ agentId, overlapSeconds }) => {
+      const { token, issueTime } = await issueCredential(db, { agentId, overlapMs: overlapSeconds * 1_000 });
+      return { runnerToken: token, agentId, issuedAt: timestampFromDate(issueTime) };
+    },
+    revokeAgentCredential: async ({ agentId }) => {
+      await revokeCredential(db, agentId);
+      return { ok: true };
+    },
+  };
+}
+
+function contractMethods(deps: ServiceDeps): Pick<Methods, "addContract" | "listContracts" | "removeContract"> {
+  const { db } = deps;
+  return {
+    addContract: async ({ communityId, contract }) => {
+      const { name, chain, address, abi, source, faucetFunction } = required(contract);
+      const row = await addContract(deps, {
+        communityId,
+        name,
+        chain,
+        address,
+        abi,
+        source: textOrNull(source),
+        faucetFunction: textOrNull(faucetFunction),
+      });
+      return { contract: presentManagedContract(row) };
+    },
+    listContracts: async (request) => {
+      const { communityId } = request;
+      await requireCommunity(db, communityId);
+      const { page, nextToken } = openPage(deps, ["contracts", communityId], request);
+      const rows = await listContractPage(db, communityId, page);
+      return { contracts: rows.map(presentManagedContract), nextPageToken: nextToken(rows, ({ id }) => id) };
+    },
+    removeContract: async ({ communityId, contractId }) => {
+      await deleteContract(db, { communityId, id: contractId });
+      return {};
+    },
+  };
+}
+
+function ownerMethods(
+  deps: ServiceDeps,
+): Pick<Methods, "banAgent" | "unbanAgent" | "listBans" | "setRequestStatusAsOwner" | "createOwnerComment"> {
+  const { db } = deps;
+  return {
+    banAgent: async (target) => ({ ban: presentBan(await banOwner(db, target)) }),
+    unbanAgent: async (target) => {
+      await unbanOwner(db, target);
+      return {};
+    },
+    listBans: async (request) => {
+      const { communityId } = request;
+      await requireCommunity(db, communityId);
+      const { page, nextToken } = openPage(deps, ["bans", communityId], request);
+      const rows = await listBans(db, communityId, page);
+      return { bans: rows.map(presentBan), nextPageToken: nextToken(rows, ({ owner_wallet }) => owner_wallet) };
+    },
+    setRequestStatusAsOwner: async (request) => {
+      return { thread: presentThreadStatus(await setRequestStatusAsOwner(deps, request)) };
+    },
+    createOwnerComment: async ({ threadId, ownerWallet, body: text }) => {
+      return { comment: presentComment(await createCommentAsOwner(deps, { threadId, ownerWallet, text })) };
+    },
+  };
+}
+
+interface OpenPage {
+  readonly page: Page;
+  nextToken<Row>(rows: readonly Row[], keyOf: (row: Row) => string): string;
+}
+
+/** `scope` names the list and what selects its rows. */
+function openPage(
+  { cursors }: Pick<ServiceDeps, "cursors">,
+  scope: readonly string[],
+  { pageSize: requested, pageToken }: { pageSize: number; pageToken: string },
+): OpenPage {
+  const limit = pageSize(requested);
+  return {
+    page: { after: cursors.decode(scope, pageToken), limit },
+    nextToken: (rows, keyOf) => nextPageToken(rows, limit, (last) => cursors.encode(scope, keyOf(last))),
+  };
+}
+
+function changeOf(request: UpdateForumAgentRequest): ForumAgentChange {
+  const { ownerWallet, llmProvider, llmModel, llmBaseUrl, communityId, requiresSignatureV2 } = request;
+  return {
+    ...(ownerWallet !== undefined && { owner_wallet: textOrNull(ownerWallet) }),
+    ...(llmProvider !== undefined && { llm_provider: textOrNull(llmProvider) }),
+    ...(llmModel !== undefined && { llm_model: textOrNull(llmModel) }),
+    ...(llmBaseUrl !== undefined && { llm_base_url: textOrNull(llmBaseUrl) }),
+    ...(communityId !== undefined && { community_id: textOrNull(communityId) }),
+    ...(requiresSignatureV2 !== undefined && { requires_signature_v2: requiresSignatureV2 }),
+  };
+}
+
+/** The contract's rules have seen to it. */
+function required<T>(value: T | undefined): T {
+  if (value === undefined) {
+    throw new Fault("INTERNAL", "a request without its resource has passed its check");
+  }
+  return value;
+}

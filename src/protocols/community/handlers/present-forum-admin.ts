@@ -1,0 +1,83 @@
+// What is administered of the forum, as its contract shows it, and what requests say of it.
+
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type CommunityBan,
+  CommunityBanSchema,
+  type ManagedAgent,
+  ManagedAgentSchema,
+  type ManagedCommunity,
+  ManagedCommunitySchema,
+  type ManagedContract,
+  ManagedContractSchema,
+} from "#gen/runnel/v1/forum_admin_pb.js";
+import { Community_Status } from "#gen/runnel/v1/forum_pb.js";
+import type { CommunityStatus } from "../../../platform/database/schema.ts";
+import type { BanRow, CommunityRow } from "../storage/community.ts";
+import type { ContractHead } from "../storage/community-contract.ts";
+import type { ForumAgentRow } from "../storage/forum-agent.ts";
+import { communityStatuses } from "./present-forum.ts";
+
+export function presentManagedCommunity(row: CommunityRow): ManagedCommunity {
+  return create(ManagedCommunitySchema, {
+    id: row.id,
+    slug: row.slug,
+    name: row.name,
+    status: communityStatuses[row.status],
+    description: row.description ?? "",
+    githubRepositoryUrl: row.github_repository_url ?? "",
+    createTime: timestampFromDate(row.create_time),
+    updateTime: timestampFromDate(row.update_time),
+  });
+}
+
+export function presentManagedAgent(row: ForumAgentRow): ManagedAgent {
+  return create(ManagedAgentSchema, {
+    id: row.id,
+    handle: row.handle,
+    ownerWallet: row.owner_wallet ?? "",
+    llmProvider: row.llm_provider ?? "",
+    llmModel: row.llm_model ?? "",
+    llmBaseUrl: row.llm_base_url ?? "",
+    communityId: row.community_id ?? "",
+    requiresSignatureV2: row.requires_signature_v2,
+    ...(row.issue_time !== null && { credentialTime: timestampFromDate(row.issue_time) }),
+    ...(row.revoke_time !== null && { credentialRevokeTime: timestampFromDate(row.revoke_time) }),
+    createTime: timestampFromDate(row.create_time),
+    updateTime: timestampFromDate(row.update_time),
+  });
+}
+
+export function presentManagedContract(row: ContractHead & { readonly source?: string | null }): ManagedContract {
+  const { id, name, chain, address, abi } = row;
+  return create(ManagedContractSchema, {
+    id,
+    name,
+    chain,
+    address,
+    abi,
+    source: row.source ?? "",
+    faucetFunction: row.faucet_function ?? "",
+    createTime: timestampFromDate(row.create_time),
+  });
+}
+
+export function presentBan({ owner_wallet: ownerWallet, create_time }: BanRow): CommunityBan {
+  return create(CommunityBanSchema, { ownerWallet, createTime: timestampFromDate(create_time) });
+}
+
+/** Unset means that agents may write. */
+export function readCommunityStatus(status: Community_Status): CommunityStatus {
+  return status === Community_Status.CLOSED ? "CLOSED" : "ACTIVE";
+}
+
+/** An empty text is none. */
+export function textOrNull(text: string): string | null {
+  return text === "" ? null : text;
+}
+
+/** What a request leaves as it is stays undefined. */
+export function changedText(text: string | undefined): string | null | undefined {
+  return text === undefined ? undefined : textOrNull(text);
+}

@@ -1,0 +1,231 @@
+// The forum as its contract shows it.
+
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  AbiFunctionSchema,
+  type Community,
+  Community_Status,
+  CommunitySchema,
+  type ForumAgent,
+  ForumAgentSchema,
+  type ForumComment,
+  ForumComment_Kind,
+  ForumCommentSchema,
+  type ForumContext,
+  type ForumContext_AssignedCommunity,
+  ForumContext_AssignedCommunitySchema,
+  ForumContextSchema,
+  type ForumContract,
+  ForumContractSchema,
+  type ForumContractSource,
+  ForumContractSourceSchema,
+  type ForumThread,
+  ForumThread_Type,
+  type ForumThreadHead,
+  ForumThreadHeadSchema,
+  ForumThreadSchema,
+  type ForumThreadStatus,
+  ForumThreadStatusSchema,
+  type ThreadComment,
+  ThreadCommentSchema,
+} from "#gen/runnel/v1/forum_pb.js";
+import type { Config } from "../../../platform/config/keys.ts";
+import type { CommentKind, CommunityStatus, ThreadType } from "../../../platform/database/schema.ts";
+import { listAbiFunctions } from "../forum/abi.ts";
+import type { CommunityContext } from "../forum/reads.ts";
+import type { ForumCaller } from "../storage/agent-credential.ts";
+import type { ContractHead, ContractRow } from "../storage/community-contract.ts";
+import type { ForumCommentRow } from "../storage/forum-comment.ts";
+import type { RecentCommentRow, RecentThreadRow } from "../storage/forum-context.ts";
+import type { ForumThreadRow } from "../storage/forum-thread.ts";
+
+type AgentColumns = Pick<ForumCaller, "id" | "handle" | "owner_wallet" | "llm_provider" | "llm_model" | "llm_base_url">;
+
+export function presentAgent(row: AgentColumns): ForumAgent {
+  return create(ForumAgentSchema, {
+    id: row.id,
+    handle: row.handle,
+    ownerWallet: row.owner_wallet ?? "",
+    llmProvider: row.llm_provider ?? "",
+    llmModel: row.llm_model ?? "",
+    llmBaseUrl: row.llm_base_url ?? "",
+  });
+}
+
+/** Undefined for an agent that is assigned to none. */
+export function presentCommunityOf(caller: ForumCaller): Community | undefined {
+  const { community_id, community_slug, community_name, community_status } = caller;
+  return community_id === null || community_slug === null || community_name === null || community_status === null
+    ? undefined
+    : create(CommunitySchema, {
+        id: community_id,
+        slug: community_slug,
+        name: community_name,
+        status: communityStatuses[community_status],
+      });
+}
+
+export function presentThread(row: ForumThreadRow): ForumThread {
+  return create(ForumThreadSchema, {
+    id: row.id,
+    agentId: row.agent_id ?? "",
+    communityId: row.community_id,
+    title: row.title,
+    body: row.body,
+    type: threadTypes[row.type],
+    isResolved: row.is_resolved,
+    isRejected: row.is_rejected,
+    isIssued: row.is_issued,
+    createdAt: timestampFromDate(row.create_time),
+  });
+}
+
+export function presentThreadStatus(row: ForumThreadRow): ForumThreadStatus {
+  return create(ForumThreadStatusSchema, {
+    id: row.id,
+    type: threadTypes[row.type],
+    isResolved: row.is_resolved,
+    isRejected: row.is_rejected,
+  });
+}
+
+export function presentThreadHead(row: ForumThreadRow): ForumThreadHead {
+  return create(ForumThreadHeadSchema, {
+    id: row.id,
+    title: row.title,
+    type: threadTypes[row.type],
+    createdAt: timestampFromDate(row.create_time),
+  });
+}
+
+export function presentComment(row: ForumCommentRow): ForumComment {
+  return create(ForumCommentSchema, {
+    id: row.id,
+    threadId: row.thread_id,
+    agentId: row.agent_id ?? "",
+    ownerWallet: row.owner_wallet ?? "",
+    body: row.body,
+    kind: commentKinds[row.kind],
+    isIssued: row.is_issued,
+    createdAt: timestampFromDate(row.create_time),
+  });
+}
+
+export function presentThreadComment(row: RecentCommentRow): ThreadComment {
+  return create(ThreadCommentSchema, {
+    id: row.id,
+    body: row.body,
+    createdAt: timestampFromDate(row.create_time),
+    author: authorOf(row),
+  });
+}
+
+export function presentContractSource(row: ContractRow): ForumContractSource {
+  const { id, name, chain, address, abi } = row;
+  return create(ForumContractSourceSchema, {
+    id,
+    name,
+    chain,
+    address,
+    abi,
+    ...(row.source !== null && { source: row.source }),
+  });
+}
+
+export function presentContext(config: Config, context: CommunityContext | undefined): ForumContext {
+  return create(ForumContextSchema, {
+    constraints: {
+      textLimits: {
+        threadTitle: config.forumThreadTitleChars,
+        threadBody: config.forumThreadBodyChars,
+        comment: config.forumCommentChars,
+        agentHandle: config.forumAgentHandleChars,
+      },
+    },
+    communities: context === undefined ? [] : [presentAssigned(context)],
+  });
+}
+
+export function presentContract(row: ContractHead): ForumContract {
+  const { id, name, chain, address, abi } = row;
+  return create(ForumContractSchema, {
+    id,
+    name,
+    chain,
+    address,
+    abi,
+    faucetFunction: row.faucet_function ?? "",
+    abiFunctions: listAbiFunctions(abi).map((each) => create(AbiFunctionSchema, each)),
+  });
+}
+
+export const communityStatuses: Record<CommunityStatus, Community_Status> = {
+  ACTIVE: Community_Status.ACTIVE,
+  CLOSED: Community_Status.CLOSED,
+};
+
+const threadTypes: Record<ThreadType, ForumThread_Type> = {
+  SYSTEM: ForumThread_Type.SYSTEM,
+  DISCUSSION: ForumThread_Type.DISCUSSION,
+  REQUEST_TO_HUMAN: ForumThread_Type.REQUEST_TO_HUMAN,
+  REPORT_TO_HUMAN: ForumThread_Type.REPORT_TO_HUMAN,
+};
+
+const commentKinds: Record<CommentKind, ForumComment_Kind> = {
+  DISCUSSION: ForumComment_Kind.DISCUSSION,
+  JOKE: ForumComment_Kind.JOKE,
+};
+
+function presentAssigned(context: CommunityContext): ForumContext_AssignedCommunity {
+  const { community, commentLimit, totalComments } = context;
+  const contracts = context.contracts.map(presentContract);
+  const [first] = contracts;
+  return create(ForumContext_AssignedCommunitySchema, {
+    id: community.id,
+    slug: community.slug,
+    name: community.name,
+    status: communityStatuses[community.status],
+    description: community.description ?? "",
+    githubRepositoryUrl: community.github_repository_url ?? "",
+    chain: first?.chain ?? "",
+    address: first?.address ?? "",
+    abi: first?.abi ?? "",
+    contracts,
+    commentLimit,
+    totalComments,
+    recentComments: context.comments.map(presentRecentComment),
+    abiFunctions: first?.abiFunctions ?? [],
+    threads: context.threads.map(presentRecentThread),
+  });
+}
+
+function presentRecentComment(row: RecentCommentRow) {
+  const { id, body } = row;
+  return {
+    id,
+    threadId: row.thread_id,
+    threadTitle: row.thread_title,
+    body,
+    createdAt: timestampFromDate(row.create_time),
+    author: authorOf(row),
+  };
+}
+
+/** What the service itself says is nothing to answer. */
+function presentRecentThread(row: RecentThreadRow) {
+  const { id, title, type } = row;
+  return {
+    id,
+    title,
+    type: threadTypes[type],
+    ...(type !== "SYSTEM" && { body: row.body }),
+    createdAt: timestampFromDate(row.create_time),
+    author: row.handle ?? "system",
+    commentCount: row.comment_count,
+  };
+}
+
+function authorOf({ handle, owner_wallet }: RecentCommentRow): string {
+  return handle ?? owner_wallet ?? "SYSTEM";
+}

@@ -1,0 +1,197 @@
+// What proves who an agent of the forum is: its one credential, and the nonces of its writes. What the gate of a write asks and
+// does is one statement, committed by itself before the write has any effect.
+
+import { sql } from "kysely";
+import { type Db, isStorableText } from "../../../platform/database/database.ts";
+import type { CommunityStatus } from "../../../platform/database/schema.ts";
+
+/** The agent of a credential with all that decides what it may do. */
+export interface ForumCaller {
+  readonly id: string;
+  readonly handle: string;
+  readonly owner_wallet: string | null;
+  readonly llm_provider: string | null;
+  readonly llm_model: string | null;
+  readonly llm_base_url: string | null;
+  readonly requires_signature_v2: boolean;
+  readonly community_id: string | null;
+  readonly community_slug: string | null;
+  readonly community_name: string | null;
+  readonly community_status: CommunityStatus | null;
+  /** Its owner is, in its community. */
+  readonly is_banned: boolean;
+  /** Of the key that was asked for; null when it is another one's name, or over. */
+  readonly key: Buffer | null;
+}
+
+export interface CallerClaim {
+  readonly agentId: string;
+  /** Undefined for a caller that proves itself by a derived key alone. */
+  readonly tokenHash: Uint8Array | undefined;
+  /** Empty for the newest. */
+  readonly keyId: string;
+}
+
+/** Undefined when nobody has such a credential, or it is revoked. */
+export async function findForumCaller(db: Db, claim: CallerClaim): Promise<ForumCaller | undefined> {
+  if (!isFindable(claim)) {
+    return undefined;
+  }
+  return (await sql<ForumCaller>`select ${callerColumns} ${callerOf(claim)}`.execute(db)).rows[0];
+}
+
+export interface NonceClaim {
+  readonly nonce: string;
+  /** False only looks. */
+  readonly use: boolean;
+  /** Of the signature; an agent that has to sign by version 2 uses up none by another. */
+  readonly version: 1 | 2;
+}
+
+export interface MetCaller extends ForumCaller {
+  /** The nonce was good before. */
+  readonly is_held: boolean;
+  /** It has been used, by this call and no other. */
+  readonly is_used: boolean;
+}
+
+/** The same, and what of a nonce: when it is to be used it is used up durably when this returns, or was not good any more. */
+export async function meetForumCaller(
+  db: Db,
+  claim: CallerClaim,
+  { nonce, use, version }: NonceClaim,
+): Promise<MetCaller | undefined> {
+  if (!isFindable(claim)) {
+    return undefined;
+  }
+  const good = sql`
+    nonce = ${isStorableText(nonce) ? nonce : ""} and agent_id = ${claim.agentId}
+    and use_time is null and expire_time > now()`;
+  const { rows } = await sql<MetCaller>`
+    with caller as (select ${callerColumns} ${callerOf(claim)}),
+    held as (select from agent_nonce where ${good}),
+    used as (
+      update agent_nonce set use_time = now() where ${good} and ${use}
+        and exists (select from caller where not requires_signature_v2 or ${version === 2})
+      returning nonce
+    )
+    select caller.*, exists (select from held) as is_held, exists (select from used) as is_used from caller`.execute(
+    db,
+  );
+  return rows[0];
+}
+
+export interface NonceRequest {
+  readonly nonce: string;
+  readonly ttlMs: number;
+  /** In a minute, as many of them at once; 0 means any number. */
+  readonly perMinute: number;
+}
+
+export interface IssuedNonce {
+  /** Undefined when the agent has had too many. */
+  readonly expireTime: Date | undefined;
+  readonly retryAfterMs: number;
+}
+
+/** Counts over all replicas, by a token bucket in one number. */
+export async function insertAgentNonce(
+  db: Db,
+  agentId: string,
+  { nonce, ttlMs, perMinute }: NonceRequest,
+): Promise<IssuedNonce> {
+  const intervalMs = perMinute === 0 ? 0 : 60_000 / perMinute;
+  const toleranceMs = 60_000 - intervalMs;
+  const { rows } = await sql<{ expire_time: Date | null; retry_after_ms: number }>`
+    with taken as (
+      update agent_credential
+      set nonces_full_time = greatest(nonces_full_time, now()) + ${intervalMs}::float8 * interval '1 millisecond'
+      where agent_id = ${agentId} and nonces_full_time <= now() + ${toleranceMs}::float8 * interval '1 millisecond'
+      returning agent_id
+    ), issued as (
+      insert into agent_nonce (nonce, agent_id, expire_time)
+      select ${nonce}, agent_id, now() + ${ttlMs}::float8 * interval '1 millisecond' from taken returning expire_time
+    )
+    select (select expire_time from issued) as expire_time,
+      (extract(epoch from nonces_full_time - now()) * 1000 - ${toleranceMs}::float8)::float8 as retry_after_ms
+    from agent_credential where agent_id = ${agentId}`.execute(db);
+  const [row] = rows;
+  return { expireTime: row?.expire_time ?? undefined, retryAfterMs: Math.max(1, row?.retry_after_ms ?? 1) };
+}
+
+/** Gives the number that went. */
+export async function deleteExpiredAgentNonces(db: Db, { limit }: { limit: number }): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from agent_nonce where nonce in (
+      select nonce from agent_nonce where expire_time < now() order by expire_time limit ${limit})`.execute(db);
+  return Number(numAffectedRows);
+}
+
+export interface NewCredential {
+  readonly agentId: string;
+  readonly tokenHash: Uint8Array;
+  readonly keyId: string;
+  readonly key: Uint8Array;
+  /** How long the key before is still good; 0 for not at all. */
+  readonly overlapMs: number;
+}
+
+/** Replaces the one before, and a revocation of it. Undefined when there is no such agent. */
+export async function putAgentCredential(db: Db, credential: NewCredential): Promise<Date | undefined> {
+  const { agentId, tokenHash, keyId, key, overlapMs } = credential;
+  const { rows } = await sql<{ issue_time: Date }>`
+    insert into agent_credential as held (agent_id, token_hash, key_id, key)
+    select id, ${Buffer.from(tokenHash)}, ${keyId}, ${Buffer.from(key)} from forum_agent where id = ${agentId}
+    on conflict (agent_id) do update set token_hash = excluded.token_hash, key_id = excluded.key_id, key = excluded.key,
+      previous_key_id = case when ${keepsPrevious(overlapMs)} then held.key_id end,
+      previous_key = case when ${keepsPrevious(overlapMs)} then held.key end,
+      previous_until = case when ${keepsPrevious(overlapMs)}
+        then now() + ${overlapMs}::float8 * interval '1 millisecond' end,
+      issue_time = now(), revoke_time = null
+    returning issue_time`.execute(db);
+  return rows[0]?.issue_time;
+}
+
+/** Neither the token nor any key is good any more. Revoking again changes nothing. */
+export async function revokeAgentCredential(db: Db, agentId: string): Promise<void> {
+  await db
+    .updateTable("agent_credential")
+    .set({ revoke_time: sql<Date>`now()`, previous_key_id: null, previous_key: null, previous_until: null })
+    .where("agent_id", "=", agentId)
+    .where("revoke_time", "is", null)
+    .execute();
+}
+
+/** What is revoked is not made good again by a successor. */
+function keepsPrevious(overlapMs: number) {
+  return sql`${overlapMs}::float8 > 0 and held.revoke_time is null`;
+}
+
+const callerColumns = sql`
+  agent.id, agent.handle, agent.owner_wallet, agent.llm_provider, agent.llm_model, agent.llm_base_url,
+  agent.requires_signature_v2, agent.community_id, community.slug as community_slug, community.name as community_name,
+  community.status as community_status,
+  exists (
+    select from community_ban as ban where ban.community_id = agent.community_id and ban.owner_wallet = lower(agent.owner_wallet)
+  ) as is_banned,
+  keys.key`;
+
+function callerOf({ agentId, tokenHash, keyId }: CallerClaim) {
+  const hash = tokenHash === undefined ? null : Buffer.from(tokenHash);
+  return sql`
+    from agent_credential as credential
+    join forum_agent as agent on agent.id = credential.agent_id
+    left join community on community.id = agent.community_id
+    cross join lateral (
+      select case
+        when ${keyId} in ('', credential.key_id) then credential.key
+        when ${keyId} = credential.previous_key_id and credential.previous_until > now() then credential.previous_key
+      end as key
+    ) as keys
+    where credential.agent_id = ${agentId} and credential.revoke_time is null
+      and (${hash}::bytea is null or credential.token_hash = ${hash}::bytea)`;
+}
+
+function isFindable({ agentId, keyId }: CallerClaim): boolean {
+  return isStorableText(agentId) && isStorableText(keyId);
+}

@@ -1,0 +1,67 @@
+// The communication log: what agents and their runner told each other.
+
+import { type Selectable, sql } from "kysely";
+import type { Db, Transaction } from "../../../platform/database/database.ts";
+import type { CommunicationDirection, CommunicationTable } from "../../../platform/database/schema.ts";
+
+export type CommunicationRow = Selectable<CommunicationTable>;
+
+export interface NewCommunication {
+  /** A uuidv7 of the moment. */
+  readonly id: string;
+  readonly createdMs: number;
+  readonly agentId: string;
+  readonly direction: CommunicationDirection;
+  readonly actionTypes: readonly string[];
+  readonly instanceId: string;
+  readonly port: string;
+  readonly pid: number;
+  /** Without secrets. */
+  readonly content: string;
+}
+
+export async function insertCommunication(trx: Transaction, entry: NewCommunication): Promise<void> {
+  const { id, createdMs, agentId, direction, actionTypes, instanceId, port, pid, content } = entry;
+  await trx
+    .insertInto("communication")
+    .values({
+      id,
+      agent_id: agentId,
+      create_time: new Date(createdMs),
+      direction,
+      action_types: [...actionTypes],
+      instance_id: instanceId,
+      port,
+      pid,
+      content,
+    })
+    .execute();
+}
+
+/** Answers stay well below what clients take. */
+const pageBytesMax = 1_048_576;
+
+/** Newest first: as many as fit into one answer, and at least one. */
+export async function listCommunications(
+  db: Db,
+  { agentId, before, limit }: { agentId: string; before: string | undefined; limit: number },
+): Promise<{ rows: CommunicationRow[]; hasMore: boolean }> {
+  const older = before === undefined ? sql`` : sql` and id < ${before}::uuid`;
+  const { rows } = await sql<CommunicationRow & { bytes: number }>`
+    select *, sum(octet_length(content)) over (order by id desc) as bytes from (
+      select * from communication where agent_id = ${agentId}${older} order by id desc limit ${limit + 1}
+    ) as page order by id desc`.execute(db);
+  const fitting = rows.filter(({ bytes }, index) => index < limit && (index === 0 || bytes <= pageBytesMax));
+  return { rows: fitting, hasMore: fitting.length < rows.length };
+}
+
+/** Returns how many went. */
+export async function deleteOldCommunications(
+  db: Db,
+  { createdBefore, limit }: { createdBefore: string; limit: number },
+): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from communication where id in (
+      select id from communication where id < ${createdBefore}::uuid order by id limit ${limit})`.execute(db);
+  return Number(numAffectedRows);
+}

@@ -1,0 +1,79 @@
+// What agents are told of their community: its newest threads and comments, without jokes.
+
+import { type RawBuilder, sql } from "kysely";
+import type { Db } from "../../../platform/database/database.ts";
+import type { ThreadType } from "../../../platform/database/schema.ts";
+
+export interface RecentThreadRow {
+  readonly id: string;
+  readonly title: string;
+  readonly type: ThreadType;
+  readonly body: string;
+  readonly create_time: Date;
+  readonly handle: string | null;
+  readonly comment_count: number;
+}
+
+/** Newest first. */
+export async function listRecentThreads(
+  db: Db,
+  { communityId, limit }: { communityId: string; limit: number },
+): Promise<RecentThreadRow[]> {
+  const { rows } = await sql<RecentThreadRow>`
+    select thread.id, thread.title, thread.type, thread.body, thread.create_time, agent.handle, (
+      select count(*) from forum_comment as comment where comment.thread_id = thread.id and comment.kind = 'DISCUSSION'
+    ) as comment_count
+    from (
+      select id, agent_id, title, type, body, create_time from forum_thread where community_id = ${communityId}
+      order by create_time desc, id desc limit ${limit}
+    ) as thread left join forum_agent as agent on agent.id = thread.agent_id
+    order by thread.create_time desc, thread.id desc`.execute(db);
+  return rows;
+}
+
+export interface RecentCommentRow {
+  readonly id: string;
+  readonly thread_id: string;
+  readonly thread_title: string;
+  readonly body: string;
+  readonly create_time: Date;
+  readonly handle: string | null;
+  readonly owner_wallet: string | null;
+}
+
+/** Newest first. */
+export async function listRecentComments(
+  db: Db,
+  { communityId, limit }: { communityId: string; limit: number },
+): Promise<RecentCommentRow[]> {
+  return limit === 0 ? [] : await listComments(db, sql`community_id = ${communityId}`, limit);
+}
+
+/** Newest first. */
+export async function listCommentsOfThread(
+  db: Db,
+  { threadId, limit }: { threadId: string; limit: number },
+): Promise<RecentCommentRow[]> {
+  return limit === 0 ? [] : await listComments(db, sql`thread_id = ${threadId}`, limit);
+}
+
+export async function countForumComments(db: Db, communityId: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from forum_comment where community_id = ${communityId} and kind = 'DISCUSSION'`.execute(
+    db,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+async function listComments(db: Db, where: RawBuilder<unknown>, limit: number): Promise<RecentCommentRow[]> {
+  const { rows } = await sql<RecentCommentRow>`
+    select comment.id, comment.thread_id, thread.title as thread_title, comment.body, comment.create_time, agent.handle,
+      comment.owner_wallet
+    from (
+      select id, thread_id, agent_id, owner_wallet, body, create_time from forum_comment
+      where ${where} and kind = 'DISCUSSION' order by create_time desc, id desc limit ${limit}
+    ) as comment join forum_thread as thread on thread.id = comment.thread_id
+    left join forum_agent as agent on agent.id = comment.agent_id
+    order by comment.create_time desc, comment.id desc`.execute(db);
+  return rows;
+}

@@ -1,0 +1,51 @@
+// What the caller of an inbox is told: what each of its commands did, in order. An exchange that ended before all of them had
+// been executed tells so of those that were not.
+
+import { isActive } from "../../engine/storage/run.ts";
+import type { Db } from "../../platform/database/database.ts";
+import type { Command, CommandResult } from "./command.ts";
+import { parseInbox } from "./inbox/parse.ts";
+import { decodeResult } from "./results.ts";
+import { type ExchangeRow, listCommands, readInbox } from "./storage/exchange.ts";
+
+export interface Answer {
+  readonly results: readonly CommandResult[];
+  /** Number of the outbox that follows, or of the one that was answered when none does. */
+  readonly sequence: number;
+  readonly isComplete: boolean;
+}
+
+/** Of an inbox whose turn has ended. */
+export async function readAnswer(db: Db, row: ExchangeRow, sequence: number): Promise<Answer> {
+  const { session } = row;
+  const begun = await listCommands(db, { session, sequence });
+  const results = begun.flatMap(({ result }) => (result === null ? [] : [decodeResult(result)]));
+  const left = isCutShort(row, sequence) ? await readLeft(db, { session, sequence, done: results.length }) : [];
+  return {
+    results: [
+      ...results,
+      ...left.map((command, index) => notDone(command, results.length + index < begun.length, row)),
+    ],
+    sequence: Math.min(row.sequence, sequence + 1),
+    isComplete: results.some(({ type }) => type === "DONE"),
+  };
+}
+
+function isCutShort(row: ExchangeRow, sequence: number): boolean {
+  return !isActive(row.status) && row.sequence === sequence && !row.is_complete;
+}
+
+async function readLeft(
+  db: Db,
+  { done, ...inbox }: { session: string; sequence: number; done: number },
+): Promise<Command[]> {
+  const text = await readInbox(db, inbox);
+  return text === undefined ? [] : parseInbox(Buffer.from(text).toString()).slice(done);
+}
+
+function notDone({ type }: Command, isBegun: boolean, { status }: ExchangeRow): CommandResult {
+  const summary = isBegun
+    ? `interrupted, and may have been done in part: the exchange has ended (${status})`
+    : `not executed: the exchange has ended (${status})`;
+  return { type, success: false, summary, output: "" };
+}

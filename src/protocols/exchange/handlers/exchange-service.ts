@@ -1,0 +1,164 @@
+// ExchangeService: runs that a person drives by copy and paste.
+
+import { create } from "@bufbuild/protobuf";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import {
+  type ExchangeService,
+  type ImportExchangeRequest,
+  type StartExchangeRequest,
+  StartExchangeRequestSchema,
+  type StartExchangeResponse,
+  StartExchangeResponseSchema,
+} from "#gen/runnel/v1/exchange_service_pb.js";
+import type { ServiceDeps } from "../../../api/deps.ts";
+import { answerOnce } from "../../../api/idempotency.ts";
+import { nextPageToken, pageSize } from "../../../api/page.ts";
+import { startRun } from "../../../engine/runs/start.ts";
+import { requireClient } from "../../../platform/auth/caller.ts";
+import { Fault } from "../../../platform/base/fault.ts";
+import { traceParentOf } from "../../../platform/base/trace-parent.ts";
+import { fitResults } from "../fit-results.ts";
+import { assertCommandsFit, assertInboxFits } from "../inbox/limits.ts";
+import { parseInbox } from "../inbox/parse.ts";
+import { presentCommand } from "../inbox/present.ts";
+import { outboxFileName } from "../outbox/file-name.ts";
+import { showOutbox } from "../outbox-reader.ts";
+import { exchangeDataOf, presentExchange } from "../present.ts";
+import { presentSession, readSession } from "../session-json.ts";
+import { type NewExchangeRequest, type StartedExchange, startExchange } from "../start.ts";
+import { readLastResults } from "../state.ts";
+import { findExchange, listExchanges } from "../storage/exchange.ts";
+import { requireExchange, submitInbox } from "../submit.ts";
+
+export function createExchangeService(deps: ServiceDeps): ServiceImpl<typeof ExchangeService> {
+  const { db, cursors } = deps;
+  const find = async (id: string, context: HandlerContext) =>
+    requireExchange(await findExchange(db, { client: clientOf(context), id }));
+  return {
+    startExchange: (request, context) => start(deps, request, context),
+    getExchange: async ({ exchangeId }, context) => {
+      const row = await find(exchangeId, context);
+      const results = await readLastResults(db, row);
+      return { exchange: presentExchange(row, { results: fitResults(results), readRequests: row.read_requests }) };
+    },
+    listExchanges: async (request, context) => {
+      const client = clientOf(context);
+      const limit = pageSize(request.pageSize);
+      const scope = ["exchanges", client];
+      const rows = await listExchanges(db, { client, before: cursors.decode(scope, request.pageToken), limit });
+      return {
+        exchanges: rows.map((row) => presentExchange(row)),
+        nextPageToken: nextPageToken(rows, limit, ({ session }) => cursors.encode(scope, session)),
+      };
+    },
+    getOutbox: async ({ exchangeId: id }, context) => {
+      const { row, text } = await showOutbox(deps, { client: clientOf(context), id }, context.signal);
+      const { sequence, is_complete: isComplete } = row;
+      return { text: Buffer.from(text).toString(), sequence, fileName: outboxFileName(id, sequence), isComplete };
+    },
+    submitInbox: async ({ exchangeId: id, text, sequence }, context) => {
+      assertReadable(text);
+      const { results, ...answer } = await submitInbox(
+        deps,
+        { client: clientOf(context), id, text, sequence },
+        context.signal,
+      );
+      return { ...answer, results: fitResults(results) };
+    },
+    parseInbox: ({ text }) => ({ commands: assertReadable(text).map(presentCommand) }),
+    exportExchange: async ({ exchangeId }, context) => {
+      const row = await find(exchangeId, context);
+      return { session: presentSession(exchangeDataOf(row, await readLastResults(db, row))) };
+    },
+    importExchange: (request, context) => importExchange(deps, request, context),
+  };
+}
+
+function clientOf({ values }: HandlerContext): string {
+  return requireClient(values).client;
+}
+
+/** Refuses a text that is too much before anything else is looked at. */
+function assertReadable(text: string) {
+  assertInboxFits(text);
+  const commands = parseInbox(text);
+  assertCommandsFit(commands);
+  return commands;
+}
+
+async function start(
+  deps: ServiceDeps,
+  request: StartExchangeRequest,
+  context: HandlerContext,
+): Promise<StartExchangeResponse> {
+  const { task, workDir, requestId } = request;
+  const client = clientOf(context);
+  const call = {
+    client,
+    request,
+    requestId,
+    requestSchema: StartExchangeRequestSchema,
+    responseSchema: StartExchangeResponseSchema,
+  };
+  const wanted = await newExchange(deps, { task, workDir }, context);
+  for (let tries = 1; ; tries++) {
+    try {
+      return await startRun(deps, (trx, startWithin) =>
+        answerOnce(trx, call, async () => {
+          const started = await startExchange(trx, deps, startWithin, wanted);
+          if (started === undefined) {
+            throw new IdTaken();
+          }
+          return create(StartExchangeResponseSchema, presentStart(started));
+        }),
+      );
+    } catch (error) {
+      // Ids are short, so two may be the same; five times in a row they are not.
+      if (!(error instanceof IdTaken) || tries === startTriesMax) {
+        throw error;
+      }
+    }
+  }
+}
+
+const startTriesMax = 5;
+
+/** The transaction has to be left before another id is tried. */
+class IdTaken extends Error {}
+
+async function importExchange(deps: ServiceDeps, request: ImportExchangeRequest, context: HandlerContext) {
+  if (request.session === undefined) {
+    throw new Fault("INTERNAL", "a request without a session has passed its check");
+  }
+  const imported = readSession(request.session);
+  const wanted = await newExchange(deps, { task: imported.task, workDir: request.workDir }, context);
+  const started = await startRun(deps, async (trx, startWithin) => {
+    const exchange = await startExchange(trx, deps, startWithin, { ...wanted, imported });
+    if (exchange === undefined) {
+      throw new Fault("EXCHANGE_EXISTS", `exchange ${imported.id} already exists, or a session of that id`);
+    }
+    return exchange;
+  });
+  return presentStart(started);
+}
+
+async function newExchange(
+  { workDirs }: ServiceDeps,
+  { task, workDir }: { task: string; workDir: string },
+  context: HandlerContext,
+): Promise<NewExchangeRequest> {
+  if (workDir !== "") {
+    await workDirs.check(workDir);
+  }
+  return {
+    client: clientOf(context),
+    task,
+    workDir: workDir === "" ? undefined : workDir,
+    traceParent: traceParentOf(context.values),
+    imported: undefined,
+  };
+}
+
+function presentStart({ id, runId, sequence }: StartedExchange) {
+  return { exchangeId: id, sessionId: id, sequence, runId };
+}

@@ -1,0 +1,92 @@
+// How an exchange begins: a session with its workspace, a run that parks between texts, and the row of what is shown and
+// answered, all in one transaction.
+
+import { create, toBinary } from "@bufbuild/protobuf";
+import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
+import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
+import type { StartRequest } from "../../engine/runs/start.ts";
+import { insertSession } from "../../engine/storage/session.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { failpoint } from "../../platform/base/failpoint.ts";
+import { Fault } from "../../platform/base/fault.ts";
+import { newExchangeId, newUuid } from "../../platform/base/ids.ts";
+import type { Transaction } from "../../platform/database/database.ts";
+import { encodeResults } from "./results.ts";
+import type { ImportedSession } from "./session-json.ts";
+import { countOpenExchanges, insertExchange, lockExchangeStarts } from "./storage/exchange.ts";
+
+export const driverName = "text-exchange";
+
+export interface StartExchangeDeps {
+  readonly clock: Clock;
+  readonly exchanges: ExchangeLimits;
+}
+
+export interface ExchangeLimits {
+  /** Most open exchanges of one client. */
+  readonly openMax: number;
+  /** Longest time of one. */
+  readonly timeoutMs: number;
+}
+
+export interface NewExchangeRequest {
+  readonly client: string;
+  readonly task: string;
+  readonly workDir: string | undefined;
+  readonly traceParent: string | undefined;
+  /** Where it stood elsewhere; undefined for one that begins here. */
+  readonly imported: ImportedSession | undefined;
+}
+
+export interface StartedExchange {
+  readonly id: string;
+  readonly runId: string;
+  readonly sequence: number;
+}
+
+/** Within the transaction that starts its run: `start` is what that gives. Undefined when the id is taken. */
+export async function startExchange(
+  trx: Transaction,
+  { clock, exchanges }: StartExchangeDeps,
+  start: (request: StartRequest) => Promise<string>,
+  request: NewExchangeRequest,
+): Promise<StartedExchange | undefined> {
+  const { client, task, workDir, traceParent, imported } = request;
+  await admitExchange(trx, client, exchanges.openMax);
+  const id = imported?.id ?? newExchangeId();
+  const session = newUuid(clock.nowMs());
+  const agent = toBinary(AgentSchema, create(AgentSchema, { name: driverName }));
+  if (!(await insertSession(trx, { id: session, client, name: id, agent, workDir, callback: undefined }))) {
+    return undefined;
+  }
+  const input = toBinary(
+    MessageSchema,
+    create(MessageSchema, { role: "user", content: { case: "text", value: task } }),
+  );
+  const { timeoutMs } = exchanges;
+  const runId = await start({ client, session, driver: driverName, input, traceParent, timeoutMs });
+  const { sequence = 1, isComplete = false, readRequests = [] } = imported ?? {};
+  const isNew = await insertExchange(trx, {
+    client,
+    id,
+    session,
+    runId,
+    task,
+    sequence,
+    isComplete,
+    readRequests,
+    imported: imported && encodeResults(imported.results),
+  });
+  failpoint("exchange.written");
+  return isNew ? { id, runId, sequence } : undefined;
+}
+
+async function admitExchange(trx: Transaction, client: string, openMax: number): Promise<void> {
+  await lockExchangeStarts(trx, client);
+  if ((await countOpenExchanges(trx, client)) >= openMax) {
+    throw new Fault(
+      "CONCURRENCY_EXHAUSTED",
+      `max open exchanges of a client (${openMax}) reached: finish one, or cancel its run`,
+    );
+  }
+}

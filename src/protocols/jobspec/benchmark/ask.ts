@@ -1,0 +1,58 @@
+// One question to one model, answered in the time that the spec has for it.
+
+import type { Model } from "../../../agent/models/model.ts";
+import { type NoResponse, type Response, respond } from "../../../agent/response/respond.ts";
+import type { Amount, DayBudget } from "../../../engine/runs/day-budget.ts";
+import type { DriverStep, RunContext } from "../../../engine/runs/driver.ts";
+import type { UsageTotals } from "../../../engine/runs/usage.ts";
+import { type Clock, over } from "../../../platform/base/clock.ts";
+
+export interface AskOptions {
+  readonly context: Pick<RunContext, "client" | "signal" | "span">;
+  readonly model: Model;
+  readonly text: string;
+  readonly maxTokens: number;
+  readonly timeoutMs: number;
+  readonly runMax: Amount;
+  readonly dayBudget: DayBudget;
+  readonly clock: Clock;
+}
+
+export async function* ask(
+  { context, model, text, maxTokens, timeoutMs, runMax, dayBudget, clock }: AskOptions,
+  { turn, before }: { turn: number; before: UsageTotals },
+): AsyncGenerator<DriverStep, Response | NoResponse> {
+  const timeout = new AbortController();
+  const done = new AbortController();
+  void clock.sleep(timeoutMs, done.signal).then(() => done.signal.aborted || timeout.abort());
+  const signal = AbortSignal.any([context.signal, timeout.signal]);
+  const request = {
+    system: "",
+    messages: [{ role: "user", text } as const],
+    tools: [],
+    maxTokens,
+    temperature: undefined,
+  };
+  try {
+    const { client, span } = context;
+    const answer = yield* respond({
+      context: { client, span, signal },
+      model,
+      request,
+      turn,
+      before,
+      runMax,
+      dayBudget,
+    });
+    return "why" in answer && answer.why === "aborted" && !context.signal.aborted
+      ? { ...answer, why: tooSlow(model, timeoutMs) }
+      : answer;
+  } finally {
+    done.abort(over);
+  }
+}
+
+function tooSlow({ name }: Model, timeoutMs: number): Exclude<NoResponse["why"], "aborted"> {
+  const message = `model ${name} took longer than constraints.provider_timeout (${timeoutMs / 1_000} s)`;
+  return { type: "failure", message, code: "timeout", retryable: true, retryAfterMs: undefined };
+}

@@ -1,0 +1,190 @@
+// What a job does in a region: every model of the spec that is meant for the region is asked every question, one after the
+// other, each without knowing of the others. An answer is durable before the next question is asked, so a run that changes hands
+// goes on with the next one.
+//
+// B1  Before anything else the spec is verified once more, from the bytes that were received: a key that was revoked meanwhile
+//     stops what it signed.
+// B2  Only what was inside the signed bytes is executed.
+
+import type { Model } from "../../../agent/models/model.ts";
+import { parkAfterMs } from "../../../agent/models/retry.ts";
+import type { NoResponse, Response } from "../../../agent/response/respond.ts";
+import { assertBudgetKnown, runBudgetOf } from "../../../engine/runs/budget.ts";
+import type { Amount, DayBudget } from "../../../engine/runs/day-budget.ts";
+import type { Driver, DriverEnd, DriverStep, FailedEnd, RunContext } from "../../../engine/runs/driver.ts";
+import { addUsage, usageMessage } from "../../../engine/runs/usage.ts";
+import type { Clock } from "../../../platform/base/clock.ts";
+import { Fault } from "../../../platform/base/fault.ts";
+import type { Events } from "../../../platform/telemetry/events.ts";
+import type { OpenJobTask } from "../jobs/task.ts";
+import type { JobSpec } from "../spec/job-spec.ts";
+import { ask } from "./ask.ts";
+import { answerOf, assistantSays, printOutput, type Question, userAsks } from "./output.ts";
+import { checkpointOf, type Progress, readProgress } from "./progress.ts";
+
+export interface BenchmarkOptions {
+  readonly openTask: OpenJobTask;
+  readonly resolveModel: (name: string) => Model;
+  readonly clock: Clock;
+  readonly events: Pick<Events, "budgetReached">;
+  readonly dayBudget: DayBudget;
+  readonly defaults: {
+    /** Of specs that name none. */
+    readonly model: string;
+    readonly maxTokens: number;
+    /** Of every run; 0 means no limit. */
+    readonly runBudget: Amount;
+  };
+}
+
+export const benchmarkName = "benchmark";
+
+export function createBenchmark(options: BenchmarkOptions): Driver {
+  return { name: benchmarkName, recovery: "resume", run: (context) => run(context, options) };
+}
+
+async function* run(context: RunContext, options: BenchmarkOptions): AsyncGenerator<DriverStep, DriverEnd> {
+  const task = await options.openTask(context);
+  if ("problem" in task) {
+    return { ...failed(task.problem), code: task.code };
+  }
+  const { spec, region } = task;
+  const questions = listQuestions(spec, region, options.defaults.model);
+  if (questions.length === 0) {
+    return failed(nothingToAsk(spec, region));
+  }
+  const models = resolveModels(questions, context, options);
+  if (models instanceof Fault) {
+    return failed(models.message);
+  }
+  return yield* askAll({ context, options, spec, region, questions, models });
+}
+
+interface Work {
+  readonly context: RunContext;
+  readonly options: BenchmarkOptions;
+  readonly spec: JobSpec;
+  readonly region: string;
+  readonly questions: readonly Question[];
+  readonly models: ReadonlyMap<string, Model>;
+}
+
+async function* askAll(work: Work): AsyncGenerator<DriverStep, DriverEnd> {
+  const { context, questions, region } = work;
+  let progress = readProgress(context);
+  for (const [index, question] of questions.entries()) {
+    if (index < progress.answers.length) {
+      continue;
+    }
+    const turn = index + 1;
+    yield { kind: "append", result: { payload: { case: "turnStarted", value: { turn } } } };
+    const answer = yield* ask(requestOf(work, question), { turn, before: progress.usage });
+    const usage = addUsage(progress.usage, answer.usage);
+    if ("why" in answer) {
+      return endOfFailure(work, answer, { ...progress, usage });
+    }
+    progress = { answers: [...progress.answers, answerOf(answer)], usage };
+    yield commitAnswer(question, answer, progress);
+  }
+  return {
+    kind: "completed",
+    finishReason: "stop",
+    message: printOutput({ region, questions, answers: progress.answers }),
+    turns: questions.length,
+    usage: usageMessage(progress.usage),
+  };
+}
+
+/** The answer becomes durable together with where to go on. */
+function commitAnswer(question: Question, answer: Response, progress: Progress): DriverStep {
+  const message = assistantSays(answer);
+  return {
+    kind: "commit",
+    results: [{ usage: usageMessage(answer.usage), payload: { case: "messageCompleted", value: { message } } }],
+    effects: { transcript: [userAsks(question), message], checkpoint: checkpointOf(progress) },
+  };
+}
+
+function requestOf({ context, options, spec, models }: Work, question: Question): Parameters<typeof ask>[0] {
+  const { clock, dayBudget, defaults } = options;
+  const model = models.get(question.model);
+  if (model === undefined) {
+    throw new Error(`nobody resolved ${question.model}`);
+  }
+  const runMax = runBudgetOf(context.agent, defaults.runBudget);
+  const { maxTokens } = defaults;
+  return {
+    context,
+    model,
+    text: question.text,
+    maxTokens,
+    timeoutMs: spec.constraints.providerTimeoutMs,
+    runMax,
+    dayBudget,
+    clock,
+  };
+}
+
+/** In the order of the spec: all questions to the first model, then to the next. */
+function listQuestions(spec: JobSpec, region: string, defaultModel: string): Question[] {
+  const names =
+    spec.models.length === 0
+      ? [defaultModel]
+      : spec.models.filter(({ regions }) => regions.length === 0 || regions.includes(region)).map(({ id }) => id);
+  const texts = spec.questions.length > 0 ? spec.questions : promptOf(spec);
+  return names.flatMap((model) => texts.flatMap((text) => Array<Question>(spec.runs).fill({ model, text })));
+}
+
+/** What a spec without questions asks. */
+function promptOf({ benchmark }: JobSpec): readonly string[] {
+  const prompt = benchmark.input.data.get("prompt");
+  return typeof prompt === "string" && prompt !== "" ? [prompt] : [];
+}
+
+function nothingToAsk({ models }: JobSpec, region: string): string {
+  return models.length > 0
+    ? `no model of the spec is meant for region ${region}, or there is no question: name questions, or benchmark.input.data.prompt`
+    : "there is nothing to ask: name questions, or benchmark.input.data.prompt; containers are not run here";
+}
+
+function resolveModels(
+  questions: readonly Question[],
+  { agent }: RunContext,
+  { resolveModel, dayBudget, defaults }: BenchmarkOptions,
+): ReadonlyMap<string, Model> | Fault {
+  try {
+    const models = new Map(questions.map(({ model }) => [model, resolveModel(model)]));
+    const runMax = runBudgetOf(agent, defaults.runBudget);
+    for (const model of models.values()) {
+      assertBudgetKnown(model, runMax, dayBudget.max);
+    }
+    return models;
+  } catch (error) {
+    if (error instanceof Fault) {
+      return error;
+    }
+    throw error;
+  }
+}
+
+function endOfFailure({ context, options }: Work, { why, spoke }: NoResponse, progress: Progress): DriverEnd {
+  const usage = usageMessage(progress.usage);
+  if (why === "aborted") {
+    // The supervisor knows why the run was stopped and ends it accordingly.
+    return { ...failed("context canceled"), usage };
+  }
+  if ("budget" in why) {
+    options.events.budgetReached({ runId: context.runId, budget: why.budget });
+    return { ...failed(why.message), code: "runner.budget_exceeded", usage };
+  }
+  const { retryAfterMs } = why;
+  // Nothing is held while a provider that asks for a long pause gets it.
+  if (retryAfterMs !== undefined && retryAfterMs > parkAfterMs && !spoke) {
+    return { kind: "parked", reason: why.message, wakeInMs: retryAfterMs, checkpoint: checkpointOf(progress) };
+  }
+  return { ...failed(why.message), retryable: why.retryable, usage };
+}
+
+function failed(error: string): FailedEnd {
+  return { kind: "failed", code: "runner.error", error, retryable: false };
+}

@@ -1,0 +1,162 @@
+// JobService: signed jobs, from their submission to what became of them.
+
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { ContextValues, HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { Job } from "#gen/runnel/v1/job_pb.js";
+import {
+  type JobService,
+  type SubmitJobRequest,
+  SubmitJobRequestSchema,
+  type SubmitJobResponse,
+  SubmitJobResponseSchema,
+  type WatchJobResponse,
+  WatchJobResponseSchema,
+} from "#gen/runnel/v1/job_service_pb.js";
+import type { ServiceDeps } from "../../../api/deps.ts";
+import { answerOnce, recallAnswer } from "../../../api/idempotency.ts";
+import { live } from "../../../api/live.ts";
+import { nextPageToken, pageSize } from "../../../api/page.ts";
+import { requireClient } from "../../../platform/auth/caller.ts";
+import { Fault } from "../../../platform/base/fault.ts";
+import { restCallNotes } from "../../../platform/base/rest-call.ts";
+import { traceParentOf } from "../../../platform/base/trace-parent.ts";
+import type { Db } from "../../../platform/database/database.ts";
+import { cancelJob } from "../jobs/cancel.ts";
+import { presentJob, presentListedJob } from "../jobs/present.ts";
+import { type AcceptedJob, refuseUnprotected, submitJob } from "../jobs/submit.ts";
+import { watchJob } from "../jobs/watch.ts";
+import { findClientJob, listClientJobs, listJobRuns } from "../storage/job.ts";
+
+export function createJobService(deps: ServiceDeps): ServiceImpl<typeof JobService> {
+  const { db, cursors } = deps;
+  return {
+    submitJob: (request, context) => refuseUnprotected(() => submit(deps, request, context)),
+    getJob: async ({ id }, { values }) => ({ job: await requireJob(db, requireClient(values).client, id) }),
+    listJobs: async (request, { values }) => {
+      const { client } = requireClient(values);
+      const scope = ["jobs", client];
+      const limit = pageSize(request.pageSize);
+      const rows = await listClientJobs(db, { client, before: cursors.decode(scope, request.pageToken), limit });
+      const runs = Map.groupBy(
+        await listJobRuns(
+          db,
+          rows.map(({ id }) => id),
+        ),
+        ({ job }) => job,
+      );
+      return {
+        jobs: rows.flatMap((row) => presentListedJob(row, runs.get(row.id) ?? []) ?? []),
+        nextPageToken: nextPageToken(rows, limit, ({ id }) => cursors.encode(scope, id)),
+      };
+    },
+    watchJob: ({ id }, context) => watch(deps, id, context),
+    cancelJob: async ({ id }, { values }) => {
+      const { client } = requireClient(values);
+      await requireJob(db, client, id);
+      await cancelJob(deps, id);
+      return { job: await requireJob(db, client, id) };
+    },
+  };
+}
+
+async function submit(
+  deps: ServiceDeps,
+  { document, requestId }: SubmitJobRequest,
+  { values }: HandlerContext,
+): Promise<SubmitJobResponse> {
+  const { client } = requireClient(values);
+  const body = document?.data ?? new Uint8Array();
+  const call = callOf(client, requestId, body);
+  // Also when the spec itself has grown too old meanwhile.
+  const earlier = await recallAnswer(deps.db, call);
+  if (earlier !== undefined) {
+    return repeated(earlier, values);
+  }
+  let isNew = false;
+  const response = await submitJob(
+    deps,
+    { client, body, traceParent: traceParentOf(values) },
+    {
+      answer: presentAccepted,
+      once: (trx, work) =>
+        answerOnce(trx, call, () => {
+          isNew = true;
+          return work();
+        }),
+    },
+  );
+  return isNew ? response : repeated(response, values);
+}
+
+/** The content type is no part of what was asked. */
+function callOf(client: string, requestId: string, data: Uint8Array) {
+  return {
+    client,
+    requestId,
+    request: create(SubmitJobRequestSchema, { requestId, document: { data } }),
+    requestSchema: SubmitJobRequestSchema,
+    responseSchema: SubmitJobResponseSchema,
+  };
+}
+
+function repeated({ id }: SubmitJobResponse, values: ContextValues): SubmitJobResponse {
+  const notes = restCallNotes(values);
+  if (notes !== undefined) {
+    notes.successStatus = 200;
+  }
+  return create(SubmitJobResponseSchema, { id, idempotent: true });
+}
+
+function presentAccepted({ id, spec, clientJobId, isWrapped, plan, acceptedMs }: AcceptedJob): SubmitJobResponse {
+  if (!isWrapped) {
+    return create(SubmitJobResponseSchema, { id, status: "enqueued" });
+  }
+  return create(SubmitJobResponseSchema, {
+    id,
+    status: "queued",
+    jobId: id,
+    crossRegionExecutionId: id,
+    jobspecId: spec.jobspecId ?? clientJobId,
+    totalRegions: plan.regions.length,
+    minRegions: plan.minRegions,
+    submittedAt: timestampFromMs(acceptedMs),
+    estimatedDuration: `${spec.constraints.timeoutMs / 1_000}s`,
+  });
+}
+
+async function requireJob(db: Db, client: string, id: string): Promise<Job> {
+  const job = await readJob(db, client, id);
+  if (job === undefined) {
+    throw new Fault("JOB_NOT_FOUND", "job not found");
+  }
+  return job;
+}
+
+async function readJob(db: Db, client: string, id: string): Promise<Job | undefined> {
+  const row = await findClientJob(db, { client, id });
+  return row && presentJob(row, await listJobRuns(db, [id]));
+}
+
+async function* watch(
+  deps: ServiceDeps,
+  id: string,
+  { values, signal }: Pick<HandlerContext, "values" | "signal">,
+): AsyncGenerator<WatchJobResponse> {
+  const { client } = requireClient(values);
+  const { db, clock, drain } = deps;
+  await requireJob(db, client, id);
+  yield* live<WatchJobResponse>({
+    open: (followed) => responses(watchJob(deps, () => readJob(db, client, id), followed)),
+    empty: () => create(WatchJobResponseSchema),
+    clock,
+    reader: signal,
+    drain,
+  });
+}
+
+async function* responses(jobs: AsyncGenerator<Job>): AsyncGenerator<WatchJobResponse> {
+  for await (const job of jobs) {
+    yield create(WatchJobResponseSchema, { event: { case: "job", value: job } });
+  }
+}

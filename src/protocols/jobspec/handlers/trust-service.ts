@@ -1,0 +1,98 @@
+// TrustService: whose JobSpecs are run, why a signature is wrong, and the keys that receipts are signed with.
+
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { TrustedKey } from "#gen/runnel/v1/trust_pb.js";
+import type { TrustService } from "#gen/runnel/v1/trust_service_pb.js";
+import type { ServiceDeps } from "../../../api/deps.ts";
+import { nextPageToken, pageSize } from "../../../api/page.ts";
+import { listPublishedKeys, rotateReceiptKey } from "../../../engine/receipts/receipt-keys.ts";
+import { networkOfCall } from "../../../platform/auth/caller.ts";
+import { RateLimit } from "../../../platform/auth/rate-limit.ts";
+import { Fault, invalidField } from "../../../platform/base/fault.ts";
+import { addKey, changeKey, readNewKey, revokeKey } from "../jobs/trusted-keys.ts";
+import { listTrustEvents } from "../storage/trust-event.ts";
+import { listTrustedKeys } from "../storage/trusted-key.ts";
+import { presentConfiguredKey, presentEvent, presentJwk, presentKey, termsOf } from "./present-trust.ts";
+import { verifyJobSpec } from "./verify-job-spec.ts";
+
+export function createTrustService(deps: ServiceDeps): ServiceImpl<typeof TrustService> {
+  const { db, cursors, trust } = deps;
+  const limit = openVerifyLimit(deps);
+  return {
+    verifyJobSpec: (request, { values }) => {
+      // There is one admin credential, so where a call comes from is what tells callers apart.
+      limit.take(networkOfCall(values));
+      return verifyJobSpec(deps, request);
+    },
+    createTrustedKey: async ({ key }) => {
+      const wanted = requireKey(key);
+      const publicKey = readNewKey(wanted.publicKey);
+      assertRegions(deps, wanted);
+      return { key: presentKey(await addKey(deps, { kid: wanted.kid, publicKey, terms: termsOf(wanted) })) };
+    },
+    listTrustedKeys: async ({ pageSize: requested, pageToken }) => {
+      const scope = ["trusted keys"];
+      const rowsMax = pageSize(requested);
+      const after = cursors.decode(scope, pageToken);
+      const rows = await listTrustedKeys(db, { after, limit: rowsMax });
+      const configured = after === undefined ? trust.configured.toSorted(byName).map(presentConfiguredKey) : [];
+      return {
+        keys: [...configured, ...rows.map(presentKey)],
+        nextPageToken: nextPageToken(rows, rowsMax, ({ kid }) => cursors.encode(scope, kid)),
+      };
+    },
+    updateTrustedKey: async ({ key }) => {
+      const wanted = requireKey(key);
+      assertRegions(deps, wanted);
+      return { key: presentKey(await changeKey(deps, wanted.kid, termsOf(wanted))) };
+    },
+    revokeTrustedKey: async ({ kid }) => ({ key: presentKey(await revokeKey(deps, kid)) }),
+    listTrustEvents: async ({ type, pageSize: requested, pageToken }) => {
+      const scope = ["trust events", type];
+      const rowsMax = pageSize(requested);
+      const before = cursors.decode(scope, pageToken);
+      const rows = await listTrustEvents(db, { type: type === "" ? undefined : type, before, limit: rowsMax });
+      return {
+        events: rows.map(presentEvent),
+        nextPageToken: nextPageToken(rows, rowsMax, ({ id }) => cursors.encode(scope, id)),
+      };
+    },
+    rotateReceiptKey: async () => {
+      const made = await rotateReceiptKey(deps);
+      return { key: presentJwk(made), createTime: timestampFromDate(made.create_time) };
+    },
+    getJwks: async () => ({ keys: (await listPublishedKeys(db)).map(presentJwk) }),
+  };
+}
+
+function openVerifyLimit({ clock, config }: ServiceDeps): RateLimit {
+  const intervalSec = config.trustVerifyIntervalSec;
+  return new RateLimit({
+    clock,
+    requestsPerSecond: intervalSec === 0 ? 0 : 1 / intervalSec,
+    burst: 1,
+    message: "Admin operations are rate limited",
+  });
+}
+
+/** The contract's rules have seen to it. */
+function requireKey(key: TrustedKey | undefined): TrustedKey {
+  if (key === undefined) {
+    throw new Fault("INTERNAL", "a request without a key has passed its check");
+  }
+  return key;
+}
+
+/** A scope that no JobSpec may name would be a key that is good for nothing. */
+function assertRegions({ config }: ServiceDeps, { regions }: TrustedKey): void {
+  const unknown = regions.find((region) => !config.jobsRegions.includes(region));
+  if (unknown !== undefined) {
+    throw invalidField("key.regions", `${JSON.stringify(unknown)} is none of ${config.jobsRegions.join(", ")}`);
+  }
+}
+
+/** In the order that the database has names in: by their bytes. */
+function byName(one: { readonly kid: string }, other: { readonly kid: string }): number {
+  return Buffer.compare(Buffer.from(one.kid), Buffer.from(other.kid));
+}

@@ -1,0 +1,77 @@
+// What VerifyJobSpec answers: the report on a spec, in the contract's words, by the code that judges jobs.
+
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { VerifyJobSpecRequest, VerifyJobSpecResponseSchema } from "#gen/runnel/v1/trust_service_pb.js";
+import type { Clock } from "../../../platform/base/clock.ts";
+import { byTurns } from "../../../platform/base/steps.ts";
+import type { Config } from "../../../platform/config/keys.ts";
+import { toFault } from "../jobs/refusal.ts";
+import { lookForSpec, type Trust } from "../jobs/trust.ts";
+import type { TextDifference } from "../spec/diagnosis/diagnose.ts";
+import { type Report, reportBySteps } from "../spec/report.ts";
+import { readBody, unwrap } from "../spec/request.ts";
+import { SpecFault } from "../spec/spec-fault.ts";
+
+export interface VerifyDeps {
+  readonly clock: Clock;
+  readonly config: Config;
+  readonly trust: Pick<Trust, "look">;
+}
+
+/** Escapes make it up to six times as long as the spec, and an answer has to fit into a message. */
+const canonicalBytesMax = 1_048_576;
+
+type Answer = MessageInitShape<typeof VerifyJobSpecResponseSchema>;
+
+export async function verifyJobSpec(
+  deps: VerifyDeps,
+  { document, signedBytes }: VerifyJobSpecRequest,
+): Promise<Answer> {
+  const body = document?.data ?? new Uint8Array();
+  try {
+    return present(await report(deps, body, signedBytes));
+  } catch (error) {
+    throw error instanceof SpecFault ? toFault(error) : error;
+  }
+}
+
+async function report(
+  { clock, config, trust }: VerifyDeps,
+  body: Uint8Array,
+  signedBytes: Uint8Array,
+): Promise<Report> {
+  const answer = await lookForSpec(trust, unwrap(readBody(body)).document, { client: undefined });
+  const rules = {
+    nowMs: clock.nowMs(),
+    requiresMetadata: config.trustEnforce,
+    enforcesTrust: config.trustEnforce,
+    audience: config.trustAudience,
+    acceptDroppedEmptyStrings: config.trustAcceptDroppedEmptyStrings,
+    allowedRegions: config.jobsRegions,
+    judge: () => answer,
+  };
+  return await byTurns(reportBySteps(body, rules, signedBytes.length === 0 ? undefined : signedBytes));
+}
+
+function present({ refusal, trust, mistakes, warnings, given, ...report }: Report): Answer {
+  return {
+    verify: report.verify,
+    serverCanonicalLen: BigInt(report.canonicalBytes),
+    serverCanonicalSha256: report.canonicalSha256,
+    hasExecutionType: report.hasExecutionType,
+    hasEstimatedCost: report.hasEstimatedCost,
+    hasCreatedAt: report.hasCreatedAt,
+    ...(refusal !== undefined && { errorCode: refusal.code, reason: refusal.message }),
+    pitfalls: mistakes.map(({ pitfall }) => pitfall),
+    advice: mistakes.map(({ advice }) => advice),
+    ...(report.canonicalBytes <= canonicalBytesMax && { canonical: report.canonical }),
+    ...(trust !== undefined && { trust: trust.status, kid: trust.kid ?? "" }),
+    signatureVersion: report.version,
+    warnings: warnings.map(({ sentence }) => sentence),
+    ...(given?.difference !== undefined && { difference: presentDifference(given.difference) }),
+  };
+}
+
+function presentDifference({ at, ...texts }: TextDifference) {
+  return { offset: BigInt(at), ...texts };
+}

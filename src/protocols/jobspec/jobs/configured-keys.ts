@@ -1,0 +1,77 @@
+// The trusted keys of the settings: a text and a file, which together are one list.
+// C1  Anything wrong in either is told with where it stands, and then there is no list.
+
+import { readText } from "../../../platform/config/file.ts";
+import { type Config, keys } from "../../../platform/config/keys.ts";
+import { describeError, invalidConfig, type Problem } from "../../../platform/config/problem.ts";
+import { parseTrustList, type TrustedKey } from "../spec/trust-list.ts";
+
+/** Thousands of keys. */
+const listBytesMax = 1_048_576;
+
+export type TrustSettings = Pick<Config, "trustKeysJson" | "trustKeysFile">;
+
+/** Throws CONFIG_INVALID. */
+export function loadConfiguredKeys(settings: TrustSettings): readonly TrustedKey[] {
+  try {
+    return readConfiguredKeys(settings);
+  } catch (error) {
+    throw invalidConfig([problemOf(error)]);
+  }
+}
+
+/** What `loadConfiguredKeys` would refuse. */
+export function findKeyProblems(settings: TrustSettings): readonly Problem[] {
+  try {
+    readConfiguredKeys(settings);
+    return [];
+  } catch (error) {
+    return [problemOf(error)];
+  }
+}
+
+function problemOf(error: unknown): Problem {
+  const text = describeError(error);
+  return { field: text.slice(0, text.indexOf(" ")), text };
+}
+
+/** Throws an error that begins with the setting. */
+export function readConfiguredKeys({ trustKeysJson, trustKeysFile }: TrustSettings): readonly TrustedKey[] {
+  const inText = trustKeysJson === "" ? [] : parse(keys.trustKeysJson.path, trustKeysJson);
+  const inFile =
+    trustKeysFile === "" ? [] : parse(`${keys.trustKeysFile.path} (${trustKeysFile})`, open(trustKeysFile));
+  refuseTwice(inText, inFile);
+  return [...inText, ...inFile];
+}
+
+function open(path: string): string {
+  try {
+    return readText(path, listBytesMax);
+  } catch (error) {
+    const problem = `${keys.trustKeysFile.path} cannot be read: ${describeError(error)}`;
+    throw new Error(`${problem}: name a file with a JSON array of keys that the service may read`);
+  }
+}
+
+function parse(label: string, json: string): TrustedKey[] {
+  try {
+    return parseTrustList(json);
+  } catch (error) {
+    throw new Error(`${label} is no trust list: ${describeError(error)}`);
+  }
+}
+
+function refuseTwice(inText: readonly TrustedKey[], inFile: readonly TrustedKey[]): void {
+  const names = new Set(inText.map(({ kid }) => kid));
+  const bytes = new Set(inText.map(({ publicKey }) => Buffer.from(publicKey).toString("hex")));
+  const twice = inFile.find(
+    ({ kid, publicKey }) => names.has(kid) || bytes.has(Buffer.from(publicKey).toString("hex")),
+  );
+  if (twice !== undefined) {
+    const what = names.has(twice.kid) ? "kid" : "public_key of kid";
+    const { trustKeysFile, trustKeysJson } = keys;
+    throw new Error(
+      `${trustKeysFile.path} has the ${what} "${twice.kid}" that ${trustKeysJson.path} has too: take one of them out`,
+    );
+  }
+}

@@ -1,0 +1,139 @@
+// A job as its client sees it: what was accepted, and what its runs add up to.
+//
+// P1  A job's state is made of its runs alone, so that it can never say anything else than they do.
+// P2  A region counts as ended well when its run completed.
+// P3  A job whose runs are being erased is not there any more.
+
+import { create } from "@bufbuild/protobuf";
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type Job,
+  Job_State,
+  type JobExecution,
+  JobExecution_State,
+  JobExecutionSchema,
+  JobSchema,
+} from "#gen/runnel/v1/job_pb.js";
+import type { RunFailed, RunResult } from "#gen/runnel/v1/result_pb.js";
+import { decodeResult } from "../../../engine/log/result.ts";
+import type { RunStatus } from "../../../platform/database/schema.ts";
+import type { JobRow, JobRunRow } from "../storage/job.ts";
+import { earlyFailureCode } from "./task.ts";
+
+/** Undefined for a job that is being erased: what is left of its runs says nothing about it any more. */
+export function presentJob(job: JobRow, runs: readonly JobRunRow[]): Job | undefined {
+  if (runs.length < job.total_regions) {
+    return undefined;
+  }
+  const isEnded = runs.every(({ end_time: endTime }) => endTime !== null);
+  const endTime = isEnded ? latest(runs) : undefined;
+  const cancelRequestTime = runs[0]?.cancel_request_time ?? null;
+  return create(JobSchema, {
+    id: job.id,
+    status: stateOf(job, runs),
+    clientJobId: job.client_job_id,
+    jobspecId: job.jobspec_id,
+    version: job.version,
+    benchmark: job.benchmark,
+    signatureVersion: job.signature_version,
+    publicKey: Buffer.from(job.public_key).toString("base64"),
+    keyId: job.key_id,
+    canonicalSha256: Buffer.from(job.canonical_sha256).toString("hex"),
+    canonicalLen: BigInt(job.canonical_len),
+    minRegions: job.min_regions,
+    minSuccessRate: job.min_success_rate,
+    totalRegions: runs.length,
+    successfulRegions: countOf(runs, "completed"),
+    failedRegions: countOf(runs, "failed") + countOf(runs, "cancelled"),
+    executions: runs.map(presentExecution),
+    createTime: timestampFromDate(job.create_time),
+    ...(endTime !== undefined && { endTime: timestampFromDate(endTime) }),
+    ...(cancelRequestTime !== null && { cancelRequestTime: timestampFromDate(cancelRequestTime) }),
+  });
+}
+
+/** One of many in a list: without what came out of its runs, which may be more than a message holds. */
+export function presentListedJob(job: JobRow, runs: readonly JobRunRow[]): Job | undefined {
+  const whole = presentJob(job, runs);
+  for (const execution of whole?.executions ?? []) {
+    execution.output = undefined;
+  }
+  return whole;
+}
+
+/** Completed, failed or cancelled: nothing of it will change any more. */
+export function isOver({ status }: Job): boolean {
+  return status === Job_State.COMPLETED || status === Job_State.FAILED || status === Job_State.CANCELLED;
+}
+
+function stateOf(job: JobRow, runs: readonly JobRunRow[]): Job_State {
+  if (runs.some(({ end_time: endTime }) => endTime === null)) {
+    return runs.every(({ start_time: startTime }) => startTime === null) ? Job_State.QUEUED : Job_State.RUNNING;
+  }
+  if (countOf(runs, "completed") >= job.successes_min) {
+    return Job_State.COMPLETED;
+  }
+  return runs.every(({ cancel_request_time: wish }) => wish === null) ? Job_State.FAILED : Job_State.CANCELLED;
+}
+
+function countOf(runs: readonly JobRunRow[], status: RunStatus): number {
+  return runs.filter((run) => run.status === status).length;
+}
+
+function latest(runs: readonly JobRunRow[]): Date | undefined {
+  return runs
+    .flatMap(({ end_time: endTime }) => endTime ?? [])
+    .toSorted((a, b) => a.getTime() - b.getTime())
+    .at(-1);
+}
+
+const states: Record<RunStatus, JobExecution_State> = {
+  queued: JobExecution_State.QUEUED,
+  running: JobExecution_State.RUNNING,
+  waiting: JobExecution_State.WAITING,
+  completed: JobExecution_State.COMPLETED,
+  failed: JobExecution_State.FAILED,
+  cancelled: JobExecution_State.CANCELLED,
+};
+
+function presentExecution(run: JobRunRow): JobExecution {
+  const { region, run_id: runId, start_time: startTime, end_time: endTime } = run;
+  return create(JobExecutionSchema, {
+    region,
+    runId,
+    status: states[run.status],
+    ...(run.terminal !== null && presentEnd(decodeResult(run.terminal), region)),
+    ...(startTime !== null && { startTime: timestampFromDate(startTime) }),
+    ...(endTime !== null && { endTime: timestampFromDate(endTime) }),
+  });
+}
+
+function presentEnd(result: RunResult, region: string): Partial<Pick<JobExecution, "output" | "errorCode" | "error">> {
+  const { payload } = result;
+  if (payload.case === "runFailed") {
+    const { code, error } = payload.value;
+    return { output: JSON.stringify(failureOutput(payload.value, result, region)), errorCode: code, error };
+  }
+  const content = payload.case === "runCompleted" ? payload.value.message?.content : undefined;
+  return content?.case === "text" && content.value !== "" ? { output: content.value } : {};
+}
+
+/** As the signing contract's own service shows a failed execution. */
+function failureOutput({ code, error, retryable }: RunFailed, { createTime }: RunResult, region: string): object {
+  const isEarly = code === earlyFailureCode;
+  return {
+    error,
+    error_code: code,
+    failure: {
+      stage: isEarly ? "job_initialization" : "execution",
+      component: "runner",
+      subcomponent: "execution_service",
+      code,
+      type: isEarly ? "internal" : code,
+      region: isEarly ? "unknown" : region,
+      message: error,
+      transient: retryable,
+      timestamp: createTime === undefined ? undefined : timestampDate(createTime).toISOString(),
+    },
+  };
+}

@@ -1,0 +1,240 @@
+// Takes a job in: what was sent is verified, and its runs are queued in one transaction with all that must be there or not be
+// there together. ("Portal ↔ Runner Signing Contract"; the order of the checks is that of `jobspec/gate.ts` and goes on here.)
+//
+// S1  The nonce, the job, its runs and the answer to a request id are written together. Of any number of callers with one spec
+//     one makes the job, and those with its request id get that one's answer.
+// S2  Of a spec that is refused nothing is stored but the refusal: not even its nonce is used up.
+// S3  When it cannot be known whether a nonce is new, nothing is accepted.
+
+import { createHash } from "node:crypto";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
+import type { Wakeup } from "../../../engine/log/wakeup.ts";
+import { admit, type RunLimits } from "../../../engine/runs/admission.ts";
+import { useJobNonce } from "../../../platform/auth/storage/nonce.ts";
+import type { Clock } from "../../../platform/base/clock.ts";
+import { failpoint } from "../../../platform/base/failpoint.ts";
+import { Fault } from "../../../platform/base/fault.ts";
+import { newUuid } from "../../../platform/base/ids.ts";
+import { type Db, isOutage, type Transaction } from "../../../platform/database/database.ts";
+import type { Events } from "../../../platform/telemetry/events.ts";
+import { type GatePolicy, inspect, type Verified } from "../spec/gate.ts";
+import { type JobSpec, readClientJobId, readJobSpec } from "../spec/job-spec.ts";
+import type { ReadDocument } from "../spec/json.ts";
+import { type JobPlan, planJob } from "../spec/plan.ts";
+import { type JobRequest, readRequest } from "../spec/request.ts";
+import { SpecFault } from "../spec/spec-fault.ts";
+import { insertJob, insertJobRuns } from "../storage/job.ts";
+import { recordRefusal } from "./audit.ts";
+import { toFault } from "./refusal.ts";
+import { jobRunInput } from "./task.ts";
+import { assertInScope, lookForSpec, type Trust, type TrustAnswer } from "./trust.ts";
+
+export interface SubmitDeps extends RunLimits {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly wakeup: Wakeup;
+  readonly events: Pick<Events, "jobspecRefused" | "emptyTextsDropped">;
+  readonly trust: Trust;
+  readonly jobs: JobSettings;
+}
+
+/** What is the same for all jobs of the service. */
+export interface JobSettings {
+  readonly policy: Pick<GatePolicy, "audience" | "enforcesTrust" | "acceptDroppedEmptyStrings">;
+  /** Regions that specs may name. */
+  readonly regions: readonly string[];
+  /** Of their runs. */
+  readonly driver: string;
+}
+
+export interface Submission {
+  readonly client: string;
+  /** As it was received. */
+  readonly body: Uint8Array;
+  readonly traceParent: string | undefined;
+}
+
+/** What was accepted. */
+export interface AcceptedJob {
+  readonly id: string;
+  readonly spec: JobSpec;
+  readonly clientJobId: string;
+  /** Whether the spec came inside something. */
+  readonly isWrapped: boolean;
+  readonly plan: JobPlan;
+  readonly acceptedMs: number;
+}
+
+/** Runs the work, unless it was done before: then its answer is given again. */
+export type Once<Answer> = (trx: Transaction, work: () => Promise<Answer>) => Promise<Answer>;
+
+/** Answers with what `answer` makes of the job, or with what was answered before. Throws a Fault. */
+export async function submitJob<Answer>(
+  deps: SubmitDeps,
+  submission: Submission,
+  { answer, once }: { answer: (job: AcceptedJob) => Answer; once: Once<Answer> },
+): Promise<Answer> {
+  const { db, events } = deps;
+  const suspect: Suspect = { body: submission.body };
+  try {
+    const request = readRequest(submission.body);
+    suspect.document = request.document;
+    const verified = await verify(deps, request, submission.client);
+    const answered = await db.transaction().execute((trx) =>
+      once(trx, async () => {
+        await takeNonce(trx, verified);
+        return answer(await accept(trx, deps, submission, request, verified));
+      }),
+    );
+    failpoint("job.committed");
+    deps.wakeup.publish({ topic: "queue", key: "", value: 0 });
+    return answered;
+  } catch (error) {
+    if (error instanceof SpecFault) {
+      await recordRefusal(deps, { client: submission.client, fault: error, ...suspect });
+      events.jobspecRefused({ client: submission.client, code: error.code });
+      throw toFault(error);
+    }
+    throw error;
+  }
+}
+
+/** S3, for all that a submission asks the database. */
+export async function refuseUnprotected<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isOutage(error)) {
+      const message = "whether the nonce is new cannot be known while the database is away";
+      throw new Fault("REPLAY_UNPROTECTED", message, { cause: error, retryAfterMs: 1_000 });
+    }
+    throw error;
+  }
+}
+
+/** What is known of a submission that may be refused. */
+interface Suspect {
+  readonly body: Uint8Array;
+  document?: ReadDocument;
+}
+
+interface Checked extends Verified {
+  readonly answer: TrustAnswer;
+  /** The moment at which the spec's times were right, for whoever looks at them again. */
+  readonly checkedMs: number;
+}
+
+async function verify(
+  { clock, trust, jobs, events }: SubmitDeps,
+  request: JobRequest,
+  client: string,
+): Promise<Checked> {
+  const { document } = request;
+  const answer = await lookForSpec(trust, document, { client });
+  const { policy } = jobs;
+  // Whole, as it is kept.
+  const checkedMs = Math.floor(clock.nowMs());
+  const inspection = inspect(document, {
+    ...policy,
+    nowMs: checkedMs,
+    requiresMetadata: policy.enforcesTrust,
+    judge: () => answer,
+  });
+  if (inspection.fault !== undefined) {
+    throw inspection.fault;
+  }
+  if (inspection.droppedEmptyStrings) {
+    events.emptyTextsDropped({ client, kid: inspection.kid });
+  }
+  return { ...inspection, answer, checkedMs };
+}
+
+async function takeNonce(trx: Transaction, { publicKey, nonce }: Verified): Promise<void> {
+  if (nonce !== undefined && !(await useJobNonce(trx, { publicKey, nonce }))) {
+    const fix = "sign the spec again with a new nonce, or retry with the same Idempotency-Key";
+    throw new SpecFault("replay_detected", `this spec was submitted before: ${fix}`);
+  }
+}
+
+async function accept(
+  trx: Transaction,
+  deps: SubmitDeps,
+  { client, traceParent }: Submission,
+  { document, wishes }: JobRequest,
+  verified: Checked,
+): Promise<AcceptedJob> {
+  const { clock, jobs } = deps;
+  const spec = readJobSpec(verified.signable, jobs.regions);
+  const clientJobId = readClientJobId(document.object) ?? "";
+  const plan = planJob(spec, wishes);
+  if (jobs.policy.enforcesTrust) {
+    assertInScope(verified.answer, { regions: plan.regions, runner: jobs.driver });
+  }
+  await admit(trx, deps, client, plan.regions.length);
+  const nowMs = clock.nowMs();
+  const id = newUuid(nowMs);
+  await insertJob(trx, jobRow({ id, client, clientJobId, document, spec, plan, verified }));
+  await insertJobRuns(
+    trx,
+    { id, client },
+    {
+      driver: jobs.driver,
+      agent: toBinary(AgentSchema, create(AgentSchema, { name: spec.benchmark.name })),
+      runs: newRuns(id, plan, nowMs),
+      timeoutMs: spec.constraints.timeoutMs,
+      traceParent,
+    },
+  );
+  failpoint("job.written");
+  return { id, spec, clientJobId, isWrapped: wishes !== undefined, plan, acceptedMs: verified.checkedMs };
+}
+
+function jobRow({
+  id,
+  client,
+  clientJobId,
+  document,
+  spec,
+  plan,
+  verified,
+}: {
+  id: string;
+  client: string;
+  clientJobId: string;
+  document: ReadDocument;
+  spec: JobSpec;
+  plan: JobPlan;
+  verified: Checked;
+}): Parameters<typeof insertJob>[1] {
+  const { canonical, version, publicKey, kid, answer, checkedMs } = verified;
+  return {
+    id,
+    client,
+    document: Buffer.from(document.text),
+    client_job_id: clientJobId,
+    jobspec_id: spec.jobspecId ?? "",
+    version: spec.version,
+    benchmark: spec.benchmark.name,
+    signature_version: version,
+    public_key: Buffer.from(publicKey),
+    key_id: answer.kid ?? kid,
+    canonical_sha256: createHash("sha256").update(canonical).digest(),
+    canonical_len: Buffer.byteLength(canonical),
+    total_regions: plan.regions.length,
+    min_regions: plan.minRegions,
+    min_success_rate: plan.minSuccessRate,
+    successes_min: plan.successesMin,
+    create_time: new Date(checkedMs),
+  };
+}
+
+/** The ids of the runs are in the order of the regions. */
+function newRuns(jobId: string, { regions }: JobPlan, nowMs: number) {
+  return regions.map((region) => ({
+    region,
+    runId: newUuid(nowMs),
+    sessionId: newUuid(nowMs),
+    input: jobRunInput({ jobId, region }),
+  }));
+}

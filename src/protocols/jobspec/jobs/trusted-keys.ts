@@ -1,0 +1,125 @@
+// Changes of the trusted keys in the database. Each is one transaction with its row of the audit.
+
+import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "../../../platform/base/clock.ts";
+import { Fault, invalidField } from "../../../platform/base/fault.ts";
+import { isWeak, publicKeyBytes } from "../../../platform/base/public-key.ts";
+import type { Db, Transaction } from "../../../platform/database/database.ts";
+import { decodeBase64 } from "../spec/base64.ts";
+import type { TrustedKey } from "../spec/trust-list.ts";
+import {
+  insertTrustedKey,
+  type KeyTerms,
+  lockTrustedKey,
+  revokeTrustedKey,
+  setTrustedKeyTerms,
+  type TrustedKeyRow,
+} from "../storage/trusted-key.ts";
+import { recordKeyChange } from "./audit.ts";
+import type { Trust } from "./trust.ts";
+
+export interface TrustedKeysDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly trust: Pick<Trust, "configured">;
+}
+
+export async function addKey(
+  { db, clock, trust }: TrustedKeysDeps,
+  { kid, publicKey, terms }: { kid: string; publicKey: Uint8Array; terms: KeyTerms },
+): Promise<TrustedKeyRow> {
+  refuseConfigured(trust.configured, kid, publicKey);
+  return await db.transaction().execute(async (trx) => {
+    const after = await insertTrustedKey(trx, { kid, publicKey, terms });
+    if (after === undefined) {
+      throw keyExists("the list has a key with this kid or these bytes: `ListTrustedKeys` shows it");
+    }
+    await recordKeyChange(trx, clock, { type: "key.created", kid, publicKey, after });
+    return after;
+  });
+}
+
+/** The same terms once more change nothing. */
+export async function changeKey(deps: TrustedKeysDeps, kid: string, terms: KeyTerms): Promise<TrustedKeyRow> {
+  const { db, clock } = deps;
+  return await db.transaction().execute(async (trx) => {
+    const before = await requireKey(trx, deps, kid);
+    if (before.status === "revoked") {
+      throw new Fault("KEY_REVOKED", "the key is revoked for good: add another one");
+    }
+    if (isDeepStrictEqual(termsOf(before), { ...terms })) {
+      return before;
+    }
+    const after = await setTrustedKeyTerms(trx, kid, terms);
+    await recordKeyChange(trx, clock, { type: "key.updated", kid, publicKey: after.public_key, before, after });
+    return after;
+  });
+}
+
+/** A revoked key stays as it is. */
+export async function revokeKey(deps: TrustedKeysDeps, kid: string): Promise<TrustedKeyRow> {
+  const { db, clock } = deps;
+  return await db.transaction().execute(async (trx) => {
+    const before = await requireKey(trx, deps, kid);
+    if (before.status === "revoked") {
+      return before;
+    }
+    const after = await revokeTrustedKey(trx, kid);
+    await recordKeyChange(trx, clock, { type: "key.revoked", kid, publicKey: after.public_key, before, after });
+    return after;
+  });
+}
+
+/** The bytes of a key that may be trusted. Throws INVALID_ARGUMENT. */
+export function readNewKey(text: string): Uint8Array {
+  const field = "key.public_key";
+  const bytes = decode(text);
+  if (bytes === undefined || bytes.length !== publicKeyBytes) {
+    throw invalidField(field, `send the ${publicKeyBytes} bytes of an Ed25519 public key in standard base64`);
+  }
+  if (isWeak(bytes)) {
+    throw invalidField(field, "weak public key: with it one signature fits any text; make a new key pair");
+  }
+  return bytes;
+}
+
+function decode(text: string): Uint8Array | undefined {
+  try {
+    return decodeBase64(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function refuseConfigured(configured: readonly TrustedKey[], kid: string, publicKey: Uint8Array): void {
+  const isSame = (key: TrustedKey): boolean => key.kid === kid || Buffer.compare(key.publicKey, publicKey) === 0;
+  if (configured.some(isSame)) {
+    throw keyExists("the settings have a key with this kid or these bytes");
+  }
+}
+
+function keyExists(message: string): Fault {
+  return new Fault("KEY_EXISTS", message);
+}
+
+async function requireKey(trx: Transaction, { trust }: TrustedKeysDeps, kid: string): Promise<TrustedKeyRow> {
+  const row = await lockTrustedKey(trx, kid);
+  if (row === undefined) {
+    const isConfigured = trust.configured.some((key) => key.kid === kid);
+    throw new Fault(
+      "KEY_NOT_FOUND",
+      isConfigured ? "the key is one of the settings: change it there" : "trusted key not found",
+    );
+  }
+  return row;
+}
+
+function termsOf(row: TrustedKeyRow): KeyTerms {
+  return {
+    notBefore: row.not_before ?? undefined,
+    notAfter: row.not_after ?? undefined,
+    clientIds: row.client_ids,
+    regions: row.regions,
+    runners: row.runners,
+  };
+}

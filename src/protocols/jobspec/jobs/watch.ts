@@ -1,0 +1,57 @@
+// A job while it runs: as it stands, then whenever it comes to stand otherwise, until it has ended.
+
+import { equals } from "@bufbuild/protobuf";
+import { type Job, JobSchema } from "#gen/runnel/v1/job_pb.js";
+import type { Wakeup } from "../../../engine/log/wakeup.ts";
+import { type Clock, over } from "../../../platform/base/clock.ts";
+import { onAbort } from "../../../platform/base/on-abort.ts";
+import { isOver } from "./present.ts";
+
+/** The net under lost wake-ups. */
+const pollMs = 1_000;
+/** Runs that talk wake whoever watches them; the job is looked at no oftener than this. */
+const pauseMs = 100;
+
+export interface WatchDeps {
+  readonly clock: Clock;
+  readonly wakeup: Wakeup;
+}
+
+/** `read` reads the job as it stands; undefined when it is gone, which ends the watch. */
+export async function* watchJob(
+  { clock, wakeup }: WatchDeps,
+  read: () => Promise<Job | undefined>,
+  signal: AbortSignal,
+): AsyncGenerator<Job> {
+  let wake = new AbortController();
+  let runs: ReadonlySet<string> = new Set();
+  const unsubscribe = [
+    wakeup.subscribe("result", ({ key }) => runs.has(key) && wake.abort(over)),
+    wakeup.onGap(() => wake.abort(over)),
+  ];
+  using _leaving = onAbort(signal, () => wake.abort(over));
+  let shown: Job | undefined;
+  try {
+    while (!signal.aborted) {
+      wake = new AbortController();
+      const job = await read();
+      if (job === undefined) {
+        return;
+      }
+      runs = new Set(job.executions.map(({ runId }) => runId));
+      if (shown === undefined || !equals(JobSchema, shown, job)) {
+        shown = job;
+        yield job;
+      }
+      if (isOver(job)) {
+        return;
+      }
+      await clock.sleep(pauseMs, signal);
+      await clock.sleep(pollMs - pauseMs, AbortSignal.any([wake.signal, signal]));
+    }
+  } finally {
+    for (const leave of unsubscribe) {
+      leave();
+    }
+  }
+}

@@ -1,0 +1,56 @@
+// ApprovalService: what runs of runners ask for, and what their client decides.
+
+import type { ServiceImpl } from "@connectrpc/connect";
+import { Approval_Decision, type Approval_State } from "#gen/runnel/v1/approval_pb.js";
+import type { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
+import type { ServiceDeps } from "../../../api/deps.ts";
+import { nextPageToken, pageSize } from "../../../api/page.ts";
+import { clientIdOf, requireClient } from "../../../platform/auth/caller.ts";
+import { approvalStates, decide, presentApproval, requireApproval } from "../runners/approval.ts";
+import { type ApprovalState, listApprovals } from "../storage/approval.ts";
+
+export function createApprovalService(deps: ServiceDeps): ServiceImpl<typeof ApprovalService> {
+  const { db, cursors } = deps;
+  return {
+    listApprovals: async (request, { values }) => {
+      const { client } = requireClient(values);
+      const { runId } = request;
+      const scope = ["approvals", client, runId, String(request.state)];
+      const limit = pageSize(request.pageSize);
+      const rows = await listApprovals(db, {
+        client,
+        runId: runId === "" ? undefined : runId,
+        state: stateOf(request.state),
+        before: cursors.decode(scope, request.pageToken),
+        limit,
+      });
+      return {
+        approvals: rows.map(presentApproval),
+        nextPageToken: nextPageToken(rows, limit, ({ id }) => cursors.encode(scope, id)),
+      };
+    },
+    getApproval: async ({ approvalId: id }, { values }) => {
+      const { client } = requireClient(values);
+      return { approval: presentApproval(await requireApproval(db, { client, id })) };
+    },
+    decideApproval: async ({ approvalId: id, decision, digest, comment, decidedBy }, { values }) => {
+      const { client } = requireClient(values);
+      const row = await decide(deps, {
+        client,
+        id,
+        digest,
+        // The contract's rules leave two.
+        decision: decision === Approval_Decision.APPROVE ? "approve" : "reject",
+        decidedBy: decidedBy || clientIdOf(client),
+        comment,
+      });
+      return { approval: presentApproval(row) };
+    },
+  };
+}
+
+/** Undefined for all of them. */
+function stateOf(wanted: Approval_State): ApprovalState | undefined {
+  const states = Object.entries(approvalStates) as [ApprovalState, Approval_State][];
+  return states.find(([, state]) => state === wanted)?.[0];
+}

@@ -1,0 +1,83 @@
+// The half of HostService that thinks: what runners do through their host with models, tools and knowledge.
+
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { HostService } from "#gen/runnel/host/v1/host_service_pb.js";
+import type { ServiceDeps } from "../../../api/deps.ts";
+import { runBudgetOfService } from "../../../engine/runs/budget.ts";
+import { type HostDeps, streamHostRun, withHostRun } from "../host/access.ts";
+import { createPostgresKnowledge, retrieveKnowledge } from "../host/knowledge.ts";
+import { countTokens, invokeModel, invokeModelStream, type ModelDeps, rerank } from "../host/models.ts";
+import { callTool, getTool, type ToolDeps } from "../host/tools.ts";
+
+type HostThinking = Pick<
+  ServiceImpl<typeof HostService>,
+  "invokeModel" | "invokeModelStream" | "rerank" | "countTokens" | "getTool" | "callTool" | "retrieveKnowledge"
+>;
+
+export type HostThinkingDeps = HostDeps &
+  Pick<ServiceDeps, "db" | "clock" | "events" | "config" | "models" | "dayBudget" | "selectTools" | "workDirs">;
+
+export function createHostThinking(deps: HostThinkingDeps): HostThinking {
+  const models = modelDeps(deps);
+  const tools = toolDeps(deps);
+  const knowledge = createPostgresKnowledge(deps.db);
+  return {
+    invokeModel: async (request, context) => {
+      const needs = { model: request.modelId, operation: "invoke" };
+      const call = { runId: request.runId, action: "invoke_llm", needs } as const;
+      return await withHostRun(deps, context, call, (run) => invokeModel(models, run, request));
+    },
+    invokeModelStream: async function* (request, context) {
+      const needs = { model: request.modelId, operation: "stream" };
+      const call = { runId: request.runId, action: "invoke_llm_stream", needs } as const;
+      yield* streamHostRun(deps, context, call, (run) => invokeModelStream(models, run, request));
+    },
+    rerank: async (request, context) => {
+      const needs = { model: request.modelId, operation: "rerank" };
+      const call = { runId: request.runId, action: "invoke_rerank", needs } as const;
+      return await withHostRun(deps, context, call, async (run) => ({
+        results: [...(await rerank(models, run, request))],
+      }));
+    },
+    countTokens: async (request, context) => {
+      const needs = { model: request.modelId, operation: "count_tokens" };
+      const call = { runId: request.runId, action: "count_tokens", needs } as const;
+      return await withHostRun(deps, context, call, async () => ({ tokens: BigInt(countTokens(models, request)) }));
+    },
+    getTool: async (request, context) => {
+      const needs = { tool: request.toolName, operation: "detail" };
+      const call = { runId: request.runId, action: "get_tool_detail", needs } as const;
+      return await withHostRun(deps, context, call, async () => ({ tool: getTool(tools, request) }));
+    },
+    callTool: async (request, context) => {
+      const needs = { tool: request.toolName, operation: "call" };
+      const call = { runId: request.runId, action: "call_tool", needs } as const;
+      return await withHostRun(deps, context, call, async (run) => ({ result: await callTool(tools, run, request) }));
+    },
+    retrieveKnowledge: async (request, context) => {
+      const needs = { knowledgeBase: request.kbId, operation: "retrieve" };
+      const call = { runId: request.runId, action: "retrieve_knowledge_base", needs } as const;
+      return await withHostRun(deps, context, call, async (run) => ({
+        results: await retrieveKnowledge({ knowledge }, run, request),
+      }));
+    },
+  };
+}
+
+/** Where the settings say nothing that helps. */
+const maxTokensDefault = 4_096;
+
+function modelDeps({ models, config, ...deps }: HostThinkingDeps): ModelDeps {
+  return {
+    ...deps,
+    resolveModel: models.resolve,
+    resolveReranker: models.resolveReranker,
+    runBudget: runBudgetOfService(config),
+    modelCallsMax: config.hostModelCalls,
+    maxTokens: config.defaultMaxTokens > 0 ? config.defaultMaxTokens : maxTokensDefault,
+  };
+}
+
+function toolDeps({ selectTools, config, ...deps }: HostThinkingDeps): ToolDeps {
+  return { ...deps, toolbox: { select: selectTools }, toolCallsMax: config.hostToolCalls };
+}

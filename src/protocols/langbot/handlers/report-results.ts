@@ -1,0 +1,137 @@
+// Takes what a worker reports to the driver of its run: here, when this replica works on the run, else by way of the database.
+//
+// P1  Nothing is said of a report before it is durable, and what is said is what the replica that works on the run decided.
+// P2  Without the token of its run a report reaches nothing: the answer comes before any lookup, so it is the same for a run that
+//     does not exist. The token is checked here, and neither stored nor passed on to other replicas.
+
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { ResultDisposition, type ResultVerdictSchema } from "#gen/runnel/v1/runner_service_pb.js";
+import {
+  type ReportResultsRequest,
+  type ReportResultsResponse,
+  ReportResultsResponseSchema,
+} from "#gen/runnel/v1/runner_worker_service_pb.js";
+import type { ServiceDeps } from "../../../api/deps.ts";
+import { decodeResult } from "../../../engine/log/result.ts";
+import { isActive, lockRun, type RunRow } from "../../../engine/storage/run.ts";
+import type { Client } from "../../../platform/auth/caller.ts";
+import { Fault } from "../../../platform/base/fault.ts";
+import { reportCharsMax } from "../runners/limits.ts";
+import { showType } from "../runners/results/verdict.ts";
+import { findRemoteRunAccess } from "../storage/remote-run.ts";
+import { appendVerdicts } from "../storage/result-verdict.ts";
+
+export async function reportResults(
+  deps: ServiceDeps,
+  { client }: Client,
+  request: ReportResultsRequest,
+): Promise<ReportResultsResponse> {
+  assertToken(deps, request);
+  assertSize(request);
+  const report = { ...request, runToken: "" };
+  return (await deliver(deps, client, report)) ?? (await answerLate(deps, report));
+}
+
+/** Undefined when the run has ended. */
+async function deliver(
+  deps: ServiceDeps,
+  client: string,
+  request: ReportResultsRequest,
+): Promise<ReportResultsResponse | undefined> {
+  const { runId, attempt } = request;
+  const hasEnded = async (): Promise<boolean> => {
+    const run = await findRemoteRunAccess(deps.db, runId);
+    assertAttempt(run, { client, attempt });
+    return run === undefined || !isActive(run.status);
+  };
+  const mailbox = deps.mailboxes.find(runId);
+  if (mailbox === undefined || mailbox.isClosed) {
+    return (await hasEnded()) ? undefined : await deps.forwarding.forward(request, hasEnded);
+  }
+  assertAttempt(mailbox.owner, { client, attempt });
+  try {
+    return await mailbox.deliver(deps.clock, request);
+  } catch (error) {
+    if (await hasEnded()) {
+      deps.mailboxes.closeOf(runId);
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+function assertToken({ runTokens }: ServiceDeps, { runId, attempt, runToken }: ReportResultsRequest): void {
+  const proven = runTokens.read(runToken);
+  if (proven?.runId !== runId) {
+    throw runNotFound();
+  }
+  if (proven.attempt !== attempt) {
+    throw attemptStale(attempt);
+  }
+}
+
+function assertSize({ results }: ReportResultsRequest): void {
+  const chars = results.reduce((sum, { type, data, usage = "" }) => sum + type.length + data.length + usage.length, 0);
+  if (chars > reportCharsMax) {
+    throw new Fault("PAYLOAD_TOO_LARGE", `results of ${chars} characters: report at most ${reportCharsMax} at a time`);
+  }
+}
+
+/** A run of another client gives RUN_NOT_FOUND. */
+function assertAttempt(
+  run: { readonly client: string; readonly attempt: number; readonly is_dialled?: boolean } | undefined,
+  given: { readonly client: string; readonly attempt: number },
+): void {
+  if (run === undefined || run.client !== given.client) {
+    throw runNotFound();
+  }
+  if (run.is_dialled === true) {
+    throw new Fault("ATTEMPT_STALE", "the runner of this run is dialled: what it says comes by the call to it");
+  }
+  if (run.attempt !== given.attempt) {
+    throw attemptStale(given.attempt);
+  }
+}
+
+function runNotFound(): Fault {
+  return new Fault("RUN_NOT_FOUND", "run not found: run_token must be the one that AcceptRun gave for this run_id");
+}
+
+function attemptStale(attempt: number): Fault {
+  return new Fault("ATTEMPT_STALE", `attempt ${attempt} does not have this run: stop working on it`);
+}
+
+/** Verdicts of a run beyond which what comes too late leaves none: there may be any number of it. */
+const verdictsMaxLate = 1_000;
+
+/** Nothing of the report counts, and its worker learns why. Throws ATTEMPT_STALE when the worker has lost the run by its silence. */
+async function answerLate({ db }: ServiceDeps, request: ReportResultsRequest): Promise<ReportResultsResponse> {
+  const { runId, results } = request;
+  const verdicts = results.map(({ sequence, type }) => ({
+    sequence: Number(sequence),
+    type: showType(type),
+    disposition: "ignored_after_terminal",
+    diagnostics: [],
+  }));
+  await db.transaction().execute(async (trx) => {
+    if (endedBySilence(await lockRun(trx, runId))) {
+      throw new Fault("ATTEMPT_STALE", "the worker was silent for too long and has lost this run: stop working on it");
+    }
+    await appendVerdicts(trx, runId, verdicts, verdictsMaxLate);
+  });
+  const disposition = ResultDisposition.IGNORED_AFTER_TERMINAL;
+  return create(ReportResultsResponseSchema, {
+    ended: true,
+    verdicts: results.map(
+      ({ sequence, type }): MessageInitShape<typeof ResultVerdictSchema> => ({ sequence, type, disposition }),
+    ),
+  });
+}
+
+/** A runner may fail with the same code by a result of its own, which has a number. */
+function endedBySilence(run: RunRow | undefined): boolean {
+  const end = run?.terminal ? decodeResult(run.terminal) : undefined;
+  return (
+    end?.payload.case === "runFailed" && end.payload.value.code === "runner.disconnected" && end.runnerSequence === 0n
+  );
+}

@@ -1,0 +1,136 @@
+// The part of RunnerService that clients configure: which runner takes which events, and with what.
+
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import type { ServiceDeps } from "../../../api/deps.ts";
+import { nextPageToken, nextTokenOf, pageSize } from "../../../api/page.ts";
+import { requireClient } from "../../../platform/auth/caller.ts";
+import { Fault } from "../../../platform/base/fault.ts";
+import { agentProfileFromRow, agentProfileToBytes, assertAgentProfile } from "../runners/agent-profile.ts";
+import { assertBinding, bindingFromRow, bindingToBytes, scopeKeyOf } from "../runners/binding.ts";
+import { presentConfigFile } from "../runners/present.ts";
+import { deleteAgentProfile, findAgentProfile, listAgentProfiles, putAgentProfile } from "../storage/agent-profile.ts";
+import { deleteBinding, findBinding, listBindings, putBinding } from "../storage/binding.ts";
+import { deleteConfigFile, listConfigFiles, putConfigFile } from "../storage/config-file.ts";
+
+type RunnerConfig = Pick<
+  ServiceImpl<typeof RunnerService>,
+  | "putBinding"
+  | "getBinding"
+  | "listBindings"
+  | "deleteBinding"
+  | "putAgentProfile"
+  | "getAgentProfile"
+  | "listAgentProfiles"
+  | "deleteAgentProfile"
+  | "putConfigFile"
+  | "listConfigFiles"
+  | "deleteConfigFile"
+>;
+
+export function createRunnerConfig({ db, cursors }: Pick<ServiceDeps, "db" | "cursors">): RunnerConfig {
+  return {
+    putBinding: async ({ binding: wanted }, { values }) => {
+      const { client } = requireClient(values);
+      const binding = requireWanted(wanted, "a binding");
+      assertBinding(binding);
+      const { bindingId } = binding;
+      const row = await putBinding(db, {
+        client,
+        bindingId,
+        scope: scopeKeyOf(binding),
+        body: bindingToBytes(binding),
+      });
+      return { binding: bindingFromRow(row) };
+    },
+    getBinding: async ({ bindingId }, { values }) => {
+      const { client } = requireClient(values);
+      return { binding: bindingFromRow(requireBinding(await findBinding(db, { client, bindingId }))) };
+    },
+    listBindings: async (request, { values }) => {
+      const { client } = requireClient(values);
+      const scope = ["bindings", client];
+      const limit = pageSize(request.pageSize);
+      const after = cursors.decode(scope, request.pageToken);
+      const page = await listBindings(db, { client, after, limit });
+      return {
+        bindings: page.rows.map(bindingFromRow),
+        nextPageToken: nextTokenOf(page, ({ binding_id }) => cursors.encode(scope, binding_id)),
+      };
+    },
+    deleteBinding: async ({ bindingId }, { values }) => {
+      const { client } = requireClient(values);
+      requireBinding((await deleteBinding(db, { client, bindingId })) || undefined);
+      return {};
+    },
+    putAgentProfile: async ({ agent: wanted }, { values }) => {
+      const { client } = requireClient(values);
+      const agent = requireWanted(wanted, "an agent");
+      assertAgentProfile(agent);
+      const row = await putAgentProfile(db, { client, agentId: agent.agentId, body: agentProfileToBytes(agent) });
+      return { agent: agentProfileFromRow(row) };
+    },
+    getAgentProfile: async ({ agentId }, { values }) => {
+      const { client } = requireClient(values);
+      return { agent: agentProfileFromRow(requireAgent(await findAgentProfile(db, { client, agentId }))) };
+    },
+    listAgentProfiles: async (request, { values }) => {
+      const { client } = requireClient(values);
+      const scope = ["agents", client];
+      const limit = pageSize(request.pageSize);
+      const after = cursors.decode(scope, request.pageToken);
+      const page = await listAgentProfiles(db, { client, after, limit });
+      return {
+        agents: page.rows.map(agentProfileFromRow),
+        nextPageToken: nextTokenOf(page, ({ agent_id }) => cursors.encode(scope, agent_id)),
+      };
+    },
+    deleteAgentProfile: async ({ agentId }, { values }) => {
+      const { client } = requireClient(values);
+      requireAgent((await deleteAgentProfile(db, { client, agentId })) || undefined);
+      return {};
+    },
+    putConfigFile: async ({ fileKey, mimeType, content }, { values }) => {
+      await putConfigFile(db, { client: requireClient(values).client, fileKey, mimeType, content });
+      return {};
+    },
+    listConfigFiles: async (request, { values }) => {
+      const { client } = requireClient(values);
+      const scope = ["config files", client];
+      const limit = pageSize(request.pageSize);
+      const rows = await listConfigFiles(db, { client, after: cursors.decode(scope, request.pageToken), limit });
+      return {
+        files: rows.map(presentConfigFile),
+        nextPageToken: nextPageToken(rows, limit, ({ file_key }) => cursors.encode(scope, file_key)),
+      };
+    },
+    deleteConfigFile: async ({ fileKey }, { values }) => {
+      if (!(await deleteConfigFile(db, { client: requireClient(values).client, fileKey }))) {
+        throw new Fault("RESOURCE_NOT_FOUND", "file not found");
+      }
+      return {};
+    },
+  };
+}
+
+function requireAgent<T>(agent: T | undefined): T {
+  if (agent === undefined) {
+    throw new Fault("AGENT_NOT_FOUND", "agent not found");
+  }
+  return agent;
+}
+
+function requireBinding<T>(binding: T | undefined): T {
+  if (binding === undefined) {
+    throw new Fault("BINDING_NOT_FOUND", "binding not found");
+  }
+  return binding;
+}
+
+/** The contract's rules have seen to it. */
+function requireWanted<T>(wanted: T | undefined, what: string): T {
+  if (wanted === undefined) {
+    throw new Fault("INTERNAL", `a request without ${what} has passed its check`);
+  }
+  return wanted;
+}

@@ -1,0 +1,111 @@
+// RunnerService: runners, and what is known of the runs that they took. What clients configure is in runner-config.ts.
+
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { ManifestVerdict, RegisterRunnersRequest, RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import type { ServiceDeps } from "../../../api/deps.ts";
+import { nextPageToken, nextTokenOf, pageSize } from "../../../api/page.ts";
+import { requireRun } from "../../../api/run-service.ts";
+import { requireClient } from "../../../platform/auth/caller.ts";
+import { Fault, invalidField } from "../../../platform/base/fault.ts";
+import { isEra } from "../runners/era.ts";
+import { listRunnersAt } from "../runners/list-runners.ts";
+import { presentAuditEntry, presentRunner, presentVerdict } from "../runners/present.ts";
+import { registerListed, registerWorker, workerSeenWithinMs } from "../runners/register.ts";
+import { formatRunnerId } from "../runners/runner-id.ts";
+import { listAuditEntries } from "../storage/audit-page.ts";
+import { deleteRunner, findRunner, listRunners } from "../storage/runner.ts";
+import { listResultVerdicts } from "../storage/verdict-page.ts";
+import { createRunnerConfig } from "./runner-config.ts";
+
+export function createRunnerService(deps: ServiceDeps): ServiceImpl<typeof RunnerService> {
+  const { db, cursors } = deps;
+  return {
+    registerRunners: async (request, { values, signal }) => {
+      const { client } = requireClient(values);
+      const { workerId, manifests, era, url, credential } = request;
+      if (url !== "") {
+        return { verdicts: await registerDialled(deps, client, request, signal) };
+      }
+      if (credential !== "") {
+        throw invalidField("credential", "it is for runners that are dialled: send it with their url");
+      }
+      return await registerWorker(deps, { client, workerId, era: isEra(era) ? era : "spec", manifests });
+    },
+    listAgentRunners: async (request, { values }) => {
+      const { client } = requireClient(values);
+      const scope = ["runners", client];
+      const limit = pageSize(request.pageSize);
+      const after = cursors.decode(scope, request.pageToken);
+      const page = await listRunners(db, { client, after, limit, seenWithinMs: workerSeenWithinMs });
+      return {
+        runners: page.rows.map(presentRunner),
+        nextPageToken: nextTokenOf(page, ({ runner_id }) => cursors.encode(scope, runner_id)),
+      };
+    },
+    getAgentRunner: async (parts, { values }) => {
+      const name = { client: requireClient(values).client, runnerId: formatRunnerId(parts) };
+      const row = requireRunner(await findRunner(db, { ...name, seenWithinMs: workerSeenWithinMs }));
+      return { agentRunner: presentRunner(row) };
+    },
+    deleteAgentRunner: async (parts, { values }) => {
+      const name = { client: requireClient(values).client, runnerId: formatRunnerId(parts) };
+      requireRunner((await deleteRunner(db, name)) || undefined);
+      return {};
+    },
+    ...createRunnerConfig(deps),
+    listResultVerdicts: async (request, { values }) => {
+      const { client, id: runId } = await requireRun(db, requireClient(values), request.runId);
+      const scope = ["verdicts", client, runId];
+      const limit = pageSize(request.pageSize);
+      const after = cursors.decode(scope, request.pageToken);
+      const rows = await listResultVerdicts(db, {
+        runId,
+        after: after === undefined ? undefined : Number(after),
+        limit,
+      });
+      return {
+        verdicts: rows.map(presentVerdict),
+        nextPageToken: nextPageToken(rows, limit, ({ position }) => cursors.encode(scope, String(position))),
+      };
+    },
+    listAuditEntries: async (request, { values }) => {
+      const { client } = requireClient(values);
+      const scope = ["audit", client, request.runId];
+      const limit = pageSize(request.pageSize);
+      const rows = await listAuditEntries(db, {
+        client,
+        runId: request.runId === "" ? undefined : request.runId,
+        before: cursors.decode(scope, request.pageToken),
+        limit,
+      });
+      return {
+        entries: rows.map(presentAuditEntry),
+        nextPageToken: nextPageToken(rows, limit, ({ id }) => cursors.encode(scope, id)),
+      };
+    },
+  };
+}
+
+async function registerDialled(
+  deps: ServiceDeps,
+  client: string,
+  { workerId, manifests, era, url, credential }: RegisterRunnersRequest,
+  signal: AbortSignal,
+): Promise<ManifestVerdict[]> {
+  if (manifests.length > 0 || era !== "") {
+    throw invalidField(
+      manifests.length > 0 ? "manifests" : "era",
+      "leave it out: the runners at the url are asked for it",
+    );
+  }
+  const address = { url, credential: credential === "" ? null : credential };
+  const listed = await listRunnersAt(deps.egress, address, signal);
+  return await registerListed(deps, { client, workerId, address, ...listed });
+}
+
+function requireRunner<T>(runner: T | undefined): T {
+  if (runner === undefined) {
+    throw new Fault("RUNNER_NOT_FOUND", "runner not found");
+  }
+  return runner;
+}

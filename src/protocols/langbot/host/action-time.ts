@@ -1,0 +1,85 @@
+// How long an action may take: its own time, the time that its run has left, and until its caller has left.
+
+import { type Clock, over } from "../../../platform/base/clock.ts";
+import { Fault } from "../../../platform/base/fault.ts";
+import { onAbort } from "../../../platform/base/on-abort.ts";
+
+export interface ActionTimeOptions {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  /** Of the run, from now on. */
+  readonly timeLeftMs: number;
+  /** Aborts when nobody waits for the answer any more. */
+  readonly caller: AbortSignal;
+}
+
+export class ActionTime implements Disposable {
+  readonly #clock: Clock;
+  readonly #timeoutMs: number;
+  readonly #deadlineMs: number;
+  readonly #ended = new AbortController();
+  readonly #disposed = new AbortController();
+  readonly #end = Promise.withResolvers<never>();
+  readonly #listening: Disposable;
+
+  constructor({ clock, timeoutMs, timeLeftMs, caller }: ActionTimeOptions) {
+    this.#clock = clock;
+    this.#timeoutMs = timeoutMs;
+    this.#deadlineMs = clock.monotonicMs() + timeLeftMs;
+    // Nobody may be waiting when it ends.
+    this.#end.promise.catch(() => {});
+    this.#listening = onAbort(caller, () => this.#finish(caller.reason));
+    if (caller.aborted) {
+      this.#finish(caller.reason);
+    }
+  }
+
+  /** Aborts when nobody needs it any more. */
+  get disposed(): AbortSignal {
+    return this.#disposed.signal;
+  }
+
+  /** Aborts when the time is over, with why. */
+  get signal(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  /** What the work gives, if it does so in time; a piece of a stream has the whole timeout. */
+  async bound<T>(work: () => Promise<T>): Promise<T> {
+    const done = new AbortController();
+    const leftMs = this.#deadlineMs - this.#clock.monotonicMs();
+    void this.#clock.sleep(Math.max(0, Math.min(leftMs, this.#timeoutMs)), done.signal).then(() => {
+      if (!done.signal.aborted) {
+        this.#finish(leftMs <= this.#timeoutMs ? deadlineExceeded() : timedOut(this.#timeoutMs));
+      }
+    });
+    try {
+      return await Promise.race([this.#end.promise, work()]);
+    } finally {
+      done.abort(over);
+    }
+  }
+
+  /** Ends it for another reason. */
+  end(why: Fault): void {
+    this.#finish(why);
+  }
+
+  [Symbol.dispose](): void {
+    this.#disposed.abort(over);
+    this.#listening[Symbol.dispose]();
+  }
+
+  #finish(why: unknown): void {
+    this.#ended.abort(why);
+    this.#end.reject(why);
+  }
+}
+
+export function deadlineExceeded(): Fault {
+  return new Fault("RUN_DEADLINE_EXCEEDED", "the deadline of the run has passed");
+}
+
+function timedOut(timeoutMs: number): Fault {
+  return new Fault("TIMEOUT", `no answer within ${timeoutMs / 1_000} s`);
+}

@@ -1,0 +1,118 @@
+// What became of what a runner has asked for. `approved` is told for one use, which the runner names: whoever lost the answer asks
+// again with the same name, and nobody gets it under another one.
+
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { GetApprovalRequest, GetApprovalResponseSchema } from "#gen/runnel/host/v1/host_service_pb.js";
+import type { Wakeup } from "../../../engine/log/wakeup.ts";
+import { over } from "../../../platform/base/clock.ts";
+import { invalidField } from "../../../platform/base/fault.ts";
+import { onAbort } from "../../../platform/base/on-abort.ts";
+import { isStorableText } from "../../../platform/database/database.ts";
+import { approvalNotFound, approvalStates } from "../runners/approval.ts";
+import { type AwaitedApproval, findApprovalOfResult, markApprovalUsed } from "../storage/approval.ts";
+import { beingCancelled, type HostContext, type HostDeps, type HostRun, holdHostRun, withHostRun } from "./access.ts";
+
+export interface ApprovalDeps extends HostDeps {
+  readonly wakeup: Wakeup;
+  /** Aborts when this replica stops serving: whoever waits asks another one. */
+  readonly drain: AbortSignal;
+}
+
+/** A call waits less than its action may take. */
+const waitSecondsMax = 20;
+const useIdCharsMax = 128;
+/** The largest number of a result. */
+const sequenceMax = 2n ** 31n - 1n;
+/** The net under lost wake-ups; also how soon a result is seen that is on its way. */
+const pollMs = 1_000;
+
+export async function getApproval(
+  deps: ApprovalDeps,
+  context: HostContext,
+  request: GetApprovalRequest,
+): Promise<MessageInitShape<typeof GetApprovalResponseSchema>> {
+  const { runId, sequence, useId } = request;
+  const call = { runId, action: "approval_get", needs: { approval: true }, resource: String(sequence) } as const;
+  return await withHostRun(deps, context, call, async (run) => {
+    assertArguments(request);
+    const awaited = await waitForDecision(deps, run, request);
+    const approval = awaited.state === "approved" ? await use(deps, run, awaited, useId) : awaited;
+    const isOurs = approval.state === "used" && approval.use_id === useId;
+    return {
+      approvalId: approval.id,
+      state: approvalStates[isOurs ? "approved" : approval.state],
+      digest: approval.digest,
+      comment: approval.comment ?? "",
+      expireTime: timestampFromDate(approval.expire_time),
+    };
+  });
+}
+
+function assertArguments({ sequence, useId, waitSeconds }: GetApprovalRequest): void {
+  if (sequence < 1n || sequence > sequenceMax) {
+    throw invalidField("sequence", "give the number of the action.requested");
+  }
+  if (useId === "" || useId.length > useIdCharsMax || !isStorableText(useId)) {
+    throw invalidField("use_id", `give 1 to ${useIdCharsMax} characters that stand for one execution of the action`);
+  }
+  if (waitSeconds < 0 || waitSeconds > waitSecondsMax) {
+    throw invalidField("wait_seconds", `give 0 to ${waitSecondsMax}`);
+  }
+}
+
+/** Decided or not, when the wait is over. Throws APPROVAL_NOT_FOUND when there is none by then. */
+async function waitForDecision(
+  { db, clock, wakeup, drain }: ApprovalDeps,
+  { runId, signal }: HostRun,
+  { sequence, waitSeconds }: GetApprovalRequest,
+): Promise<AwaitedApproval> {
+  const endMs = clock.monotonicMs() + waitSeconds * 1_000;
+  let wake = new AbortController();
+  const unsubscribe = [
+    wakeup.subscribe("approval", ({ key }) => key === runId && wake.abort(over)),
+    wakeup.subscribe("cancel", () => wake.abort(over)),
+    wakeup.onGap(() => wake.abort(over)),
+  ];
+  const stop = AbortSignal.any([signal, drain]);
+  using _leaving = onAbort(stop, () => wake.abort(over));
+  try {
+    for (;;) {
+      wake = new AbortController();
+      const found = await findApprovalOfResult(db, { runId, sequence });
+      if (found?.is_cancelling === true) {
+        throw beingCancelled();
+      }
+      const leftMs = endMs - clock.monotonicMs();
+      if (leftMs <= 0 || stop.aborted || (found !== undefined && found.state !== "pending")) {
+        return found ?? notFound();
+      }
+      await clock.sleep(Math.min(leftMs, pollMs), wake.signal);
+    }
+  } finally {
+    for (const leave of unsubscribe) {
+      leave();
+    }
+  }
+}
+
+function notFound(): never {
+  throw approvalNotFound();
+}
+
+/** Gives the approval as it stands then: another use may have been quicker. */
+async function use(
+  { db }: ApprovalDeps,
+  run: HostRun,
+  { id, runner_sequence: sequence }: AwaitedApproval,
+  useId: string,
+): Promise<AwaitedApproval> {
+  return await db.transaction().execute(async (trx) => {
+    const { isCancelling } = await holdHostRun(trx, run);
+    if (isCancelling) {
+      throw beingCancelled();
+    }
+    await markApprovalUsed(trx, { id, useId });
+    return (await findApprovalOfResult(trx, { runId: run.runId, sequence: BigInt(sequence) })) ?? notFound();
+  });
+}

@@ -1,0 +1,119 @@
+// What a runner may find in the knowledge bases that its run was granted.
+
+import type { RetrieveKnowledgeRequest } from "#gen/runnel/host/v1/host_service_pb.js";
+import { Fault, invalidField } from "../../../platform/base/fault.ts";
+import { readObjectText } from "../../../platform/base/json/object-text.ts";
+import { type Db, isStorableText } from "../../../platform/database/database.ts";
+import { EntryUnfit, findKnowledgeBase, type KnowledgeHit, searchKnowledge } from "../storage/knowledge.ts";
+import type { HostRun } from "./access.ts";
+
+/** Where knowledge is looked for. */
+export interface KnowledgeSource {
+  /** The best first; undefined when there is no such knowledge base. Throws INVALID_ARGUMENT for filters that it cannot use. */
+  find(search: KnowledgeSearch): Promise<readonly FoundEntry[] | undefined>;
+}
+
+export interface KnowledgeSearch {
+  readonly client: string;
+  readonly kbId: string;
+  readonly text: string;
+  /** A JSON object: members that the metadata of an entry has to have. */
+  readonly filters: string;
+  readonly entriesMax: number;
+  /** Of contents and metadata: more is not wanted. */
+  readonly bytesMax: number;
+}
+
+export interface FoundEntry {
+  readonly id: string;
+  readonly content: string;
+  /** A JSON object as it was written. */
+  readonly metadata: string;
+  readonly score: number;
+}
+
+export interface KnowledgeDeps {
+  readonly knowledge: KnowledgeSource;
+}
+
+const entriesDefault = 5;
+const entriesMax = 100;
+const queryBytesMax = 8_192;
+/** Leaves room in a message of 4 MiB for what is beside it. */
+const resultsBytesMax = 3 * 1_048_576;
+
+/** JSON objects. */
+export async function retrieveKnowledge(
+  { knowledge }: KnowledgeDeps,
+  { scope }: Pick<HostRun, "scope">,
+  { kbId, queryText, topK, filters }: RetrieveKnowledgeRequest,
+): Promise<string[]> {
+  assertQuery(queryText);
+  if (topK < 0 || topK > entriesMax) {
+    throw invalidField("top_k", `is ${topK}: give 1 to ${entriesMax}, or 0 for ${entriesDefault}`);
+  }
+  const found = await knowledge.find({
+    client: scope.client,
+    kbId,
+    text: queryText,
+    filters: filters === undefined || filters === "" ? "{}" : readObjectText(filters, "filters").text,
+    entriesMax: topK === 0 ? entriesDefault : topK,
+    bytesMax: resultsBytesMax,
+  });
+  if (found === undefined) {
+    throw new Fault("RESOURCE_NOT_FOUND", `there is no knowledge base ${JSON.stringify(kbId)} any more`);
+  }
+  return takeFitting(found.map(printEntry));
+}
+
+/** Full-text search in the service's own database. */
+export function createPostgresKnowledge(db: Db): KnowledgeSource {
+  return {
+    find: async ({ client, kbId, text, filters, entriesMax: rowsMax, bytesMax }) => {
+      const hits = await search(db, { client, kbId, text, filters, rowsMax, bytesMax });
+      const isGone = hits.length === 0 && (await findKnowledgeBase(db, client, kbId)) === undefined;
+      return isGone ? undefined : hits.map(({ entry_id: id, ...hit }) => ({ id, ...hit }));
+    },
+  };
+}
+
+async function search(db: Db, query: Parameters<typeof searchKnowledge>[1]): Promise<KnowledgeHit[]> {
+  try {
+    return await searchKnowledge(db, query);
+  } catch (error) {
+    if (error instanceof EntryUnfit) {
+      throw invalidField("filters", "has a number or a character that no metadata can have: leave it out");
+    }
+    throw error;
+  }
+}
+
+function assertQuery(text: string): void {
+  if (text.trim() === "") {
+    throw invalidField("query_text", "is empty: say what is looked for");
+  }
+  if (Buffer.byteLength(text) > queryBytesMax) {
+    throw invalidField("query_text", `has ${Buffer.byteLength(text)} bytes: give at most ${queryBytesMax}`);
+  }
+  if (!isStorableText(text)) {
+    throw invalidField("query_text", "has a NUL character: leave it out");
+  }
+}
+
+function printEntry({ id, content, metadata, score }: FoundEntry): string {
+  const text = JSON.stringify({ id, content });
+  return `${text.slice(0, -1)},"metadata":${metadata},"score":${score}}`;
+}
+
+/** As JSON a text may be longer than it was. */
+function takeFitting(printed: readonly string[]): string[] {
+  let leftBytes = resultsBytesMax;
+  const fitting = printed.filter((entry) => {
+    leftBytes -= Buffer.byteLength(entry);
+    return leftBytes >= 0;
+  });
+  if (fitting.length === 0 && printed.length > 0) {
+    throw new Fault("PAYLOAD_TOO_LARGE", "the best entry is longer than an answer may be: split it");
+  }
+  return fitting;
+}

@@ -1,0 +1,254 @@
+// Messages as runners have them (LangBot AgentRunner Protocol v1, §7.2), as models take and give them.
+//
+// H1  What a model could not be given is refused with the place where it stands, or replaced by a placeholder that says so;
+//     nothing is left out in silence.
+// H2  What a provider wants back with its own words goes out as `provider_specific_fields` and comes back as it was.
+
+import { estimateMediaTokens } from "../../../agent/models/catalogue.ts";
+import { joinText, placeholder } from "../../../agent/models/media/placeholder.ts";
+import type { ModelContent, ModelMessage, ModelToolCall, ModelToolDefinition } from "../../../agent/models/model.ts";
+import { invalidField } from "../../../platform/base/fault.ts";
+import { ObjectText, readObjectText, withArticle } from "../../../platform/base/json/object-text.ts";
+import { assertFewInline, type ReadPart, readContent } from "./content.ts";
+
+export interface Conversation {
+  /** All that was said as `system`, in order. */
+  readonly system: string;
+  /** Artifacts are not loaded yet. */
+  readonly messages: readonly ModelMessage<ReadPart>[];
+}
+
+/** Throws INVALID_ARGUMENT. */
+export function readConversation(texts: readonly string[]): Conversation {
+  const system: string[] = [];
+  const messages: ModelMessage<ReadPart>[] = [];
+  const calls = new OpenCalls();
+  for (const [index, text] of texts.entries()) {
+    const message = readMessage(readObjectText(text, `messages[${index}]`), calls);
+    if ("system" in message) {
+      system.push(message.system);
+    } else {
+      messages.push(message);
+    }
+  }
+  calls.assertAnswered();
+  assertFewInline(messages.flatMap(mediaOf), "messages");
+  if (messages.length === 0) {
+    throw invalidField("messages", "nothing was said: give at least one message that is not of role system");
+  }
+  return { system: system.join("\n\n"), messages };
+}
+
+export interface Countable {
+  readonly texts: readonly string[];
+  /** Of images and files. */
+  readonly mediaTokens: number;
+}
+
+/**
+ * Messages that need not be a conversation: runners count parts of one before they choose what to send. Throws
+ * INVALID_ARGUMENT.
+ */
+export function readCountable(texts: readonly string[]): Countable {
+  const read = texts.map((text, index) => readMessage(readObjectText(text, `messages[${index}]`), anyCalls));
+  return {
+    texts: read.flatMap((message) => {
+      if ("system" in message) {
+        return message.system;
+      }
+      const calls = message.role === "assistant" ? message.toolCalls : [];
+      return [message.text, ...calls.flatMap(({ name, argumentsJson }) => [name, argumentsJson])];
+    }),
+    mediaTokens: read
+      .flatMap((message) => ("system" in message ? [] : mediaOf(message)))
+      .reduce((sum, part) => {
+        return sum + (part.type === "artifact" ? estimateMediaTokens(part.kind, undefined) : tokensOfMedia(part));
+      }, 0),
+  };
+}
+
+/** Throws INVALID_ARGUMENT. */
+export function readFunctions(texts: readonly string[]): ModelToolDefinition[] {
+  const functions = texts.map((text, index) => readFunction(readObjectText(text, `functions[${index}]`)));
+  const names = functions.map(({ name }) => name);
+  const twin = names.findIndex((name, index) => names.indexOf(name) !== index);
+  if (twin !== -1) {
+    throw invalidField(`functions[${twin}].name`, `${JSON.stringify(names[twin])} comes twice: give each its own name`);
+  }
+  return functions;
+}
+
+export interface Spoken {
+  readonly text: string;
+  readonly calls: readonly ModelToolCall[];
+  readonly state: string | undefined;
+}
+
+/** A whole answer. What is not there is not written, but for the text beside calls, which is `null`. */
+export function printMessage({ text, calls, state }: Spoken): string {
+  const said = { role: "assistant", content: text === "" && calls.length > 0 ? null : text.toWellFormed() };
+  return withFields({ ...said, ...(calls.length > 0 && { tool_calls: calls.map(printCall) }) }, state);
+}
+
+/** A piece of an answer. */
+export function printTextChunk(content: string): string {
+  return JSON.stringify({ role: "assistant", content: content.toWellFormed(), is_final: false });
+}
+
+/** One whole call. */
+export function printCallChunk(call: ModelToolCall): string {
+  return JSON.stringify({ role: "assistant", content: "", tool_calls: [printCall(call)], is_final: false });
+}
+
+/** What comes after all pieces. */
+export function printLastChunk(state: string | undefined): string {
+  return withFields({ role: "assistant", content: "", is_final: true }, state);
+}
+
+/** Which calls of tools may be asked for and answered. */
+type Calls = Pick<OpenCalls, "ask" | "answer" | "assertAnswered">;
+
+const anyCalls: Calls = { ask: () => {}, answer: () => "", assertAnswered: () => {} };
+
+/** The calls that were asked for and not answered yet, by their ids. */
+class OpenCalls {
+  readonly #open = new Map<string, { readonly name: string; readonly field: string }>();
+
+  ask(field: string, call: ModelToolCall): void {
+    if (this.#open.has(call.id)) {
+      throw invalidField(
+        `${field}.id`,
+        `${JSON.stringify(call.id)} is asked for twice: give each call an id of its own`,
+      );
+    }
+    this.#open.set(call.id, { name: call.name, field });
+  }
+
+  /** The name of the tool. */
+  answer(field: string, id: string): string {
+    const call = this.#open.get(id);
+    if (call === undefined) {
+      throw invalidField(field, `${JSON.stringify(id)} answers no call of a message before: leave the message out`);
+    }
+    this.#open.delete(id);
+    return call.name;
+  }
+
+  assertAnswered(): void {
+    for (const { field } of this.#open.values()) {
+      throw invalidField(field, "is not answered: follow it with a message of role tool that has its id");
+    }
+  }
+}
+
+type SaidMessage = ModelMessage<ReadPart>;
+
+function readMessage(message: ObjectText, calls: Calls): SaidMessage | { readonly system: string } {
+  const role = message.requireText("role");
+  const content = readContent(message);
+  switch (role) {
+    case "system":
+    case "developer":
+      return { system: textAlone(content) };
+    case "user":
+      calls.assertAnswered();
+      return { role, ...said(content) };
+    case "assistant":
+      calls.assertAnswered();
+      return { role, text: textAlone(content), toolCalls: readCalls(message, calls), state: readState(message) };
+    case "tool": {
+      const toolCallId = message.requireText("tool_call_id");
+      const toolName = calls.answer(`${message.field}.tool_call_id`, toolCallId);
+      return { role, toolCallId, toolName, ...said(content) };
+    }
+    default:
+      throw invalidField(
+        `${message.field}.role`,
+        `is ${JSON.stringify(role.slice(0, 40))}: use system, user, assistant or tool`,
+      );
+  }
+}
+
+/** Its text, and all of it when there is more. */
+function said(content: readonly ReadPart[]): { readonly text: string; readonly parts?: readonly ReadPart[] } {
+  const text = joinText(content.filter((part) => part.type !== "artifact"));
+  return content.some(isMedia) ? { text, parts: content } : { text };
+}
+
+/** No provider takes images or files from its model or with its instructions. */
+function textAlone(content: readonly ReadPart[]): string {
+  const why = "models are given those of users and tools alone";
+  return joinText(
+    content.map((part): ModelContent => {
+      const type = part.type === "artifact" ? part.kind : part.type;
+      return isMedia(part) ? placeholder({ type: type === "image" ? type : "file", name: part.name }, why) : part;
+    }),
+  );
+}
+
+type MediaPart = Exclude<ReadPart, { readonly text: string }>;
+
+function isMedia(part: ReadPart): part is MediaPart {
+  return !("text" in part);
+}
+
+function mediaOf(message: SaidMessage): MediaPart[] {
+  return message.role === "assistant" ? [] : (message.parts ?? []).filter(isMedia);
+}
+
+function tokensOfMedia({ type, data }: Exclude<MediaPart, { readonly type: "artifact" }>): number {
+  return estimateMediaTokens(type, data instanceof URL ? undefined : data.length);
+}
+
+function readCalls(message: ObjectText, calls: Calls): ModelToolCall[] {
+  return message.findItems("tool_calls").map((item, index) => {
+    const field = `${message.field}.tool_calls[${index}]`;
+    const written = new ObjectText(message.text, field, item);
+    const called = written.requireObject("function");
+    const call: ModelToolCall = {
+      id: written.requireText("id"),
+      name: called.requireText("name"),
+      argumentsJson: called.findText("arguments") ?? "",
+    };
+    calls.ask(field, call);
+    return call;
+  });
+}
+
+function readState(message: ObjectText): string | undefined {
+  const fields = message.find("provider_specific_fields");
+  return fields && message.textOf(fields);
+}
+
+/** As providers have names of tools. */
+const namePattern = /^[a-zA-Z0-9_-]{1,64}$/;
+
+function readFunction(described: ObjectText): ModelToolDefinition {
+  const name = described.requireText("name");
+  if (!namePattern.test(name)) {
+    throw invalidField(`${described.field}.name`, "must be 1 to 64 letters, digits, underscores or dashes");
+  }
+  const parameters = described.find("parameters");
+  if (parameters !== undefined && parameters.kind !== "object") {
+    throw invalidField(
+      `${described.field}.parameters`,
+      `must be a JSON Schema of an object, not ${withArticle(parameters.kind)}`,
+    );
+  }
+  return {
+    name,
+    description: described.findText("description") ?? "",
+    parameters:
+      parameters === undefined ? { type: "object", properties: {} } : JSON.parse(described.textOf(parameters)),
+  };
+}
+
+function printCall({ id, name, argumentsJson }: ModelToolCall): object {
+  return { id, type: "function", function: { name, arguments: argumentsJson.toWellFormed() } };
+}
+
+/** The state is JSON text already, and goes out as it is. */
+function withFields(message: object, state: string | undefined): string {
+  const printed = JSON.stringify(message);
+  return state === undefined ? printed : `${printed.slice(0, -1)},"provider_specific_fields":${state}}`;
+}

@@ -1,0 +1,36 @@
+// What a runner is told of a model that failed: what kind of failure it was and whether to try again, and nothing of what its
+// provider wrote, which may hold what belongs to the operator of the service.
+
+import { circuitOpenCode } from "../../../agent/models/breaker.ts";
+import type { ModelFailure } from "../../../agent/models/model.ts";
+import { Fault } from "../../../platform/base/fault.ts";
+
+export function modelFault(modelId: string, failure: ModelFailure): Fault {
+  const { code, retryable, retryAfterMs } = failure;
+  return new Fault(
+    retryable ? "HOST_CALL_UNAVAILABLE" : "HOST_CALL_FAILED",
+    `model ${modelId} failed: ${describe(code)}`,
+    { cause: failure, metadata: { code }, ...(retryable && retryAfterMs !== undefined && { retryAfterMs }) },
+  );
+}
+
+/** An answer that was withheld is none, and asking again in the same words brings no other. */
+export function withheldFault(modelId: string): Fault {
+  return new Fault("HOST_CALL_FAILED", `model ${modelId} failed: its provider withheld the answer`, {
+    metadata: { code: "content_filter" },
+  });
+}
+
+const words: Readonly<Record<string, string>> = {
+  network: "its provider could not be reached",
+  timeout: "its provider did not answer in time",
+  cut: "its answer was cut off",
+  unreadable: "its answer could not be read",
+  finish: "it gave up",
+  stream_error: "its provider reported an error in the middle of the answer",
+  [circuitOpenCode]: "its provider has failed too often and is left alone for a while",
+};
+
+function describe(code: string): string {
+  return words[code] ?? (/^\d{3}$/.test(code) ? `its provider answered with status ${code}` : "its provider failed");
+}

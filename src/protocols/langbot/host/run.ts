@@ -1,0 +1,18 @@
+// The run itself, as its client sees it. Every runner may ask: it learns so that it shall stop.
+
+import type { GetRunRequest } from "#gen/runnel/host/v1/host_service_pb.js";
+import type { Run } from "#gen/runnel/v1/run_pb.js";
+import { presentRun } from "../../../engine/runs/present.ts";
+import { findClientRun } from "../../../engine/storage/run.ts";
+import { Fault } from "../../../platform/base/fault.ts";
+import { type HostContext, type HostDeps, withHostRun } from "./access.ts";
+
+export async function getRun(deps: HostDeps, context: HostContext, { runId }: GetRunRequest): Promise<Run> {
+  return await withHostRun(deps, context, { runId, action: "run_get" }, async (run) => {
+    const row = await findClientRun(deps.db, { client: run.scope.client, id: run.runId });
+    if (row === undefined) {
+      throw new Fault("RESOURCE_NOT_FOUND", "run not found");
+    }
+    return presentRun(row);
+  });
+}

@@ -1,0 +1,117 @@
+// What a runner may do with tools: learn of them and call them. They work in the directory of the run's own session, as confined
+// as the tools of any session.
+//
+// A call that is made twice is made twice: there is no key that would tell a retry from another call. A call whose answer was
+// lost may have had its effects.
+
+import { create } from "@bufbuild/protobuf";
+import type { CallToolRequest, GetToolRequest } from "#gen/runnel/host/v1/host_service_pb.js";
+import { AgentToolsSchema } from "#gen/runnel/v1/session_pb.js";
+import { runCall } from "../../../agent/tools/call.ts";
+import type { Tool } from "../../../agent/tools/tool.ts";
+import type { Toolbox } from "../../../agent/tools/toolbox.ts";
+import type { WorkDirs } from "../../../engine/sessions/work-dirs.ts";
+import { findSessionOfRun } from "../../../engine/storage/session.ts";
+import type { Clock } from "../../../platform/base/clock.ts";
+import { Fault } from "../../../platform/base/fault.ts";
+import { newUuid } from "../../../platform/base/ids.ts";
+import { readObjectText } from "../../../platform/base/json/object-text.ts";
+import type { Db } from "../../../platform/database/database.ts";
+import type { Events } from "../../../platform/telemetry/events.ts";
+import { takeToolCall } from "../storage/host-usage.ts";
+import type { HostRun } from "./access.ts";
+
+export interface ToolDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly toolbox: Pick<Toolbox, "select">;
+  readonly workDirs: Pick<WorkDirs, "open">;
+  /** Calls of one run. */
+  readonly toolCallsMax: number;
+}
+
+/** A tool as a runner and its model are told of it. */
+export interface ToolDetail {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema. */
+  readonly parameters: object;
+}
+
+/** The protocol's limit, in which the tool has its moment to end. */
+const callTimeoutMs = 170_000;
+
+/** Undefined for one that this service does not offer. */
+export function findTool({ toolbox }: Pick<ToolDeps, "toolbox">, name: string): ToolDetail | undefined {
+  const tool = selectTool(toolbox, name);
+  return tool && { name: tool.name, description: tool.description, parameters: tool.parameters };
+}
+
+/** The tool as JSON. */
+export function getTool(deps: Pick<ToolDeps, "toolbox">, { toolName }: GetToolRequest): string {
+  const detail = findTool(deps, toolName);
+  if (detail === undefined) {
+    throw notOffered(toolName);
+  }
+  return JSON.stringify(detail);
+}
+
+/** What the tool returned, as JSON. Throws HOST_CALL_FAILED when it failed. */
+export async function callTool(
+  deps: ToolDeps,
+  run: Pick<HostRun, "runId" | "scope" | "signal">,
+  { toolName, parameters }: CallToolRequest,
+): Promise<string> {
+  const tool = selectTool(deps.toolbox, toolName);
+  if (tool === undefined) {
+    throw notOffered(toolName);
+  }
+  const args = parameters === "" ? "{}" : readObjectText(parameters, "parameters").text;
+  if (!(await takeToolCall(deps.db, { runId: run.runId, max: deps.toolCallsMax }))) {
+    throw new Fault("QUOTA_EXHAUSTED", `the run has made its ${deps.toolCallsMax} calls of tools`);
+  }
+  const outcome = await runMeasured(deps, tool, args, run);
+  run.signal.throwIfAborted();
+  if ("error" in outcome) {
+    throw new Fault("HOST_CALL_FAILED", `tool ${toolName} failed: ${outcome.error.toWellFormed()}`);
+  }
+  return JSON.stringify({ content: outcome.content.toWellFormed() });
+}
+
+async function runMeasured(
+  { db, clock, events, workDirs }: ToolDeps,
+  tool: Tool,
+  args: string,
+  { runId, signal }: Pick<HostRun, "runId" | "signal">,
+) {
+  const session = await findSessionOfRun(db, runId);
+  if (session === undefined) {
+    throw new Fault("GRANT_REFUSED", "run is not active");
+  }
+  const place = await workDirs.open(session, undefined);
+  const call = { id: newUuid(clock.nowMs()), traceParent: undefined };
+  const startMs = clock.monotonicMs();
+  const context = { ...place, sessionId: session.name, signal, call };
+  const outcome = await runCall(tool, args, context, { timeoutMs: callTimeoutMs, clock });
+  const durationMs = clock.monotonicMs() - startMs;
+  events.toolFinished({ tool: tool.name, outcome: "content" in outcome ? "ok" : "error", durationMs });
+  return outcome;
+}
+
+/** The tools that sessions bring along are theirs; a runner has those of the service. */
+function selectTool({ select }: Pick<Toolbox, "select">, name: string): Tool | undefined {
+  try {
+    const tools = create(AgentToolsSchema, { builtin: [name] });
+    return select(tools, { client: "", name: "", callback: undefined })[0];
+  } catch (error) {
+    if (error instanceof Fault && (error.reason === "TOOL_UNKNOWN" || error.reason === "TOOL_UNSUPPORTED")) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+function notOffered(name: string): Fault {
+  return new Fault("RESOURCE_NOT_FOUND", `this service offers no tool ${JSON.stringify(name.slice(0, 64))}`);
+}

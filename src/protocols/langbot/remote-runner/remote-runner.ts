@@ -1,0 +1,212 @@
+// A run that a program elsewhere works on: what its worker reports becomes the run's log, as far as the rules of results allow.
+// What of a runner that is dialled, `dialled.ts` knows.
+//
+// D1  A report is answered when all that it says is durable, in the order in which reports came; a terminal result ends the run
+//     in the transaction that writes it.
+// D2  A worker that is silent for longer than its lease has lost the run. Nothing is started again by itself.
+// D3  A run that goes on at another replica, because this one leaves, knows every number that its runner has used.
+
+import type { Driver, DriverEnd, DriverStep, FailedEnd, RunContext } from "../../../engine/runs/driver.ts";
+import type { Clock } from "../../../platform/base/clock.ts";
+import { failpoint } from "../../../platform/base/failpoint.ts";
+import { isOutage } from "../../../platform/database/database.ts";
+import type { DialRun } from "../runners/dial-run.ts";
+import { cancelGraceMs, workerLeaseMs } from "../runners/limits.ts";
+import type { Mailbox, Mailboxes, Report } from "../runners/mailbox.ts";
+import type { RemoteRun } from "../runners/remote-run.ts";
+import { runDialled } from "./dialled.ts";
+import { type TakenReport, take } from "./take.ts";
+
+export interface RemoteRunnerOptions {
+  readonly clock: Clock;
+  readonly mailboxes: Mailboxes;
+  /** What is known of a run when this replica begins to work on it. */
+  readonly openRun: (runId: string) => Promise<RemoteRun>;
+  readonly dial: DialRun;
+  /** A worker may take another run. */
+  readonly announceRoom: () => void;
+}
+
+export const remoteRunnerName = "remote-runner";
+
+export function createRemoteRunner(options: RemoteRunnerOptions): Driver {
+  return {
+    name: remoteRunnerName,
+    recovery: "fail",
+    isOutside: true,
+    stopGraceMs: cancelGraceMs,
+    run: (context) => run(context, options),
+  };
+}
+
+async function* run(context: RunContext, options: RemoteRunnerOptions): AsyncGenerator<DriverStep, DriverEnd> {
+  const { runId, client } = context;
+  const { mailboxes } = options;
+  let work: Work | undefined;
+  try {
+    const remote = await open(context, options);
+    if (remote.isDialled) {
+      return yield* runDialled(context, remote, options);
+    }
+    if (remote.attempt === 0) {
+      return unavailable;
+    }
+    const mailbox = mailboxes.open({ runId, client, attempt: remote.attempt });
+    work = new Work({ context, remote, mailbox, options });
+    return yield* work.run();
+  } finally {
+    work?.leave();
+    // It may be there from the moment on in which the run was accepted.
+    mailboxes.closeOf(runId);
+    options.announceRoom();
+  }
+}
+
+/** Waits out a database that is away. It ends: the lease of this replica does not outlive an outage, and then the run is lost. */
+async function open({ runId, signal }: RunContext, { openRun, clock }: RemoteRunnerOptions): Promise<RemoteRun> {
+  for (;;) {
+    try {
+      return await openRun(runId);
+    } catch (error) {
+      if (!isOutage(error) || signal.aborted) {
+        throw error;
+      }
+      await clock.sleep(openRetryMs, signal);
+    }
+  }
+}
+
+const openRetryMs = 100;
+
+const unavailable: FailedEnd = {
+  kind: "failed",
+  code: "runner.unavailable",
+  error: "no worker took the run within 60 s: is a worker with this runner connected?",
+  retryable: true,
+};
+
+const disconnected: FailedEnd = {
+  kind: "failed",
+  code: "runner.disconnected",
+  error: "the worker was silent for 30 s",
+  retryable: true,
+};
+
+/** Said by whoever stopped the run; this only ends the work. */
+const stopped: FailedEnd = { kind: "failed", code: "runner.error", error: "stopped", retryable: true };
+
+interface WorkOptions {
+  readonly context: RunContext;
+  readonly remote: RemoteRun;
+  readonly mailbox: Mailbox;
+  readonly options: RemoteRunnerOptions;
+}
+
+class Work {
+  readonly #context: RunContext;
+  readonly #remote: RemoteRun;
+  readonly #mailbox: Mailbox;
+  readonly #clock: Clock;
+  #heardMs: number;
+  /** Set when the worker was told to end. */
+  #graceEndMs: number | undefined;
+  /** Taken and not answered. */
+  #inHand: Report | undefined;
+
+  constructor({ context, remote, mailbox, options }: WorkOptions) {
+    this.#context = context;
+    this.#remote = remote;
+    this.#mailbox = mailbox;
+    this.#clock = options.clock;
+    this.#heardMs = options.clock.monotonicMs();
+  }
+
+  async *run(): AsyncGenerator<DriverStep, DriverEnd> {
+    for (;;) {
+      const end = this.#findStop();
+      if (end !== undefined) {
+        return end;
+      }
+      const report = await this.#next();
+      if (report !== undefined) {
+        this.#inHand = report;
+        const reportEnd = yield* this.#apply(report);
+        if (reportEnd !== undefined) {
+          return reportEnd;
+        }
+        // Not when it came: a worker that waits for its answer while the database is away is not silent.
+        this.#heardMs = this.#clock.monotonicMs();
+      }
+    }
+  }
+
+  /** A report that was not applied may be sent to whoever works on the run next. */
+  leave(): void {
+    this.#inHand?.refuse();
+    this.#inHand = undefined;
+  }
+
+  #findStop(): FailedEnd | undefined {
+    const reason = this.#context.stopReason();
+    const nowMs = this.#clock.monotonicMs();
+    if (reason === "cancelled") {
+      this.#graceEndMs ??= nowMs + cancelGraceMs;
+      return nowMs >= this.#graceEndMs ? stopped : undefined;
+    }
+    if (reason !== undefined) {
+      return stopped;
+    }
+    return nowMs >= this.#heardMs + workerLeaseMs && !this.#mailbox.hasReports ? disconnected : undefined;
+  }
+
+  async #next(): Promise<Report | undefined> {
+    const leaseEndMs = this.#heardMs + workerLeaseMs;
+    const waitMs = (this.#graceEndMs ?? leaseEndMs) - this.#clock.monotonicMs();
+    // A signal that has aborted would end each wait at once.
+    const signal = this.#graceEndMs === undefined ? this.#context.signal : neverAborts;
+    return await this.#mailbox.next(this.#clock, waitMs, signal);
+  }
+
+  async *#apply(report: Report): AsyncGenerator<DriverStep, DriverEnd | undefined> {
+    const taken = await this.#take(report);
+    if (taken === undefined) {
+      this.leave();
+      return undefined;
+    }
+    failpoint("report.taken");
+    const answer = (ended: boolean): void => {
+      failpoint("report.applied");
+      report.answer(
+        taken.response({
+          cancelRequested: this.#context.stopReason() === "cancelled",
+          ended,
+          leaseEndMs: this.#clock.nowMs() + workerLeaseMs,
+        }),
+      );
+    };
+    if (taken.end !== undefined) {
+      // Answered when the end is durable; until then it is nobody's to refuse.
+      this.#inHand = undefined;
+      return { ...taken.end, settled: () => answer(true) };
+    }
+    yield* taken.steps;
+    this.#inHand = undefined;
+    answer(false);
+    return undefined;
+  }
+
+  /** Undefined when the database is away: nothing of the report counts yet. */
+  async #take(report: Report): Promise<TakenReport | undefined> {
+    try {
+      const isCancelled = this.#context.stopReason() === "cancelled";
+      return await take(this.#remote, report, { nowMs: this.#clock.nowMs(), isCancelled });
+    } catch (error) {
+      if (isOutage(error)) {
+        return undefined;
+      }
+      throw error;
+    }
+  }
+}
+
+const neverAborts = new AbortController().signal;

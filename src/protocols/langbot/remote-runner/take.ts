@@ -1,0 +1,147 @@
+// One report of a worker as the steps that make it durable, and the answer to it.
+
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { ResultDisposition, type ResultVerdictSchema } from "#gen/runnel/v1/runner_service_pb.js";
+import { type ReportResultsResponse, ReportResultsResponseSchema } from "#gen/runnel/v1/runner_worker_service_pb.js";
+import type { CompletedEnd, DriverStep, FailedEnd } from "../../../engine/runs/driver.ts";
+import type { ReportedEffects } from "../../../engine/runs/reported.ts";
+import { newUuid } from "../../../platform/base/ids.ts";
+import { MediaTaker } from "../runners/inline-media.ts";
+import type { ReportedResults } from "../runners/mailbox.ts";
+import type { RemoteRun } from "../runners/remote-run.ts";
+import type { RunnerEnd } from "../runners/results/effect.ts";
+import type { IngestOutcome } from "../runners/results/ingest.ts";
+import type { Disposition, Verdict } from "../runners/results/verdict.ts";
+import { conversationKey, stateKey } from "../runners/scope.ts";
+
+export interface TakenReport {
+  /** What makes it durable; nothing when there is an end, which does that too. */
+  readonly steps: readonly DriverStep[];
+  readonly end: CompletedEnd | FailedEnd | undefined;
+  /** What to answer when it is durable. */
+  response(standing: Standing): ReportResultsResponse;
+}
+
+/** How the run stands when the answer is given. */
+export interface Standing {
+  readonly cancelRequested: boolean;
+  readonly ended: boolean;
+  readonly leaseEndMs: number;
+}
+
+export async function take(
+  run: RemoteRun,
+  { results, finished }: ReportedResults,
+  { nowMs, isCancelled }: { readonly nowMs: number; readonly isCancelled: boolean },
+): Promise<TakenReport> {
+  await run.artifactIds.claim(results);
+  const outcome = run.ingest.take(results, { isCancelled });
+  const { ackedThrough } = run.ingest;
+  const reported = effectsOf(run, outcome, nowMs);
+  const end = endOf(outcome, finished && !run.ingest.hasEnded);
+  return {
+    steps: end === undefined ? stepsOf(outcome, reported) : [],
+    end: end && { ...end, results: outcome.results, ...(reported && { reported }) },
+    response: ({ cancelRequested, ended, leaseEndMs }) =>
+      create(ReportResultsResponseSchema, {
+        ackedThrough: BigInt(ackedThrough),
+        verdicts: outcome.verdicts.map(presentVerdict),
+        cancelRequested,
+        ended,
+        ...(!ended && { leaseEndTime: timestampFromMs(leaseEndMs) }),
+      }),
+  };
+}
+
+/** Results alone go the quick way; what changes something beside the log is written with it. */
+function stepsOf({ results }: IngestOutcome, reported: ReportedEffects | undefined): DriverStep[] {
+  if (reported !== undefined) {
+    return [{ kind: "commit", results, effects: { reported } }];
+  }
+  return results.length === 0
+    ? []
+    : [...results.map((result): DriverStep => ({ kind: "append", result })), { kind: "flush" }];
+}
+
+/** Undefined when there is nothing but entries of the log. */
+function effectsOf({ scope }: RemoteRun, { effects, kept }: IngestOutcome, nowMs: number): ReportedEffects | undefined {
+  if (effects.length === 0 && kept.length === 0) {
+    return undefined;
+  }
+  const { client, runnerId, eventId } = scope;
+  const conversation = conversationKey(scope);
+  // Images and files of messages are kept once, as artifacts of the conversation.
+  const taker = new MediaTaker({ newId: () => newUuid(nowMs), source: "runner" });
+  const messages = effects.flatMap((effect) =>
+    effect.kind === "history" && conversation !== undefined
+      ? [{ role: effect.role, text: effect.text, json: taker.takeMessage(effect.message) }]
+      : [],
+  );
+  return {
+    client,
+    runnerId,
+    eventId,
+    conversation,
+    states: effects.flatMap((effect) => {
+      const owner = effect.kind === "state" ? stateKey(scope, effect.scope) : undefined;
+      return effect.kind === "state" && owner !== undefined ? [{ owner, key: effect.key, value: effect.value }] : [];
+    }),
+    artifacts: [
+      ...effects.flatMap((effect) => (effect.kind === "artifact" ? [{ ...effect, artifactType: effect.type }] : [])),
+      ...taker.media.map((media) => ({ ...media, metadata: "{}" })),
+    ],
+    messages,
+    approvals: effects.flatMap((effect) => (effect.kind === "approval" ? [effect] : [])),
+    verdicts: kept.map((verdict) => ({ ...verdict, sequence: Number(verdict.sequence) })),
+    nowMs,
+  };
+}
+
+const noTerminal: FailedEnd = {
+  kind: "failed",
+  code: "runner.no_terminal",
+  error: "the runner ended without run.completed or run.failed",
+  retryable: false,
+};
+
+function endOf({ end }: IngestOutcome, endsSilently: boolean): CompletedEnd | FailedEnd | undefined {
+  if (end !== undefined) {
+    return endOfRunner(end);
+  }
+  return endsSilently ? noTerminal : undefined;
+}
+
+function endOfRunner({ usage, runnerSequence, ...end }: RunnerEnd): CompletedEnd | FailedEnd {
+  const counted = { runnerSequence, ...(usage && { usage }) };
+  if (end.kind === "failed") {
+    return { ...counted, kind: "failed", code: end.code, error: end.error, retryable: end.retryable };
+  }
+  return {
+    ...counted,
+    kind: "completed",
+    finishReason: end.finishReason,
+    message: end.message,
+    ...(end.output !== undefined && { output: end.output }),
+    turns: 0,
+  };
+}
+
+const dispositions = {
+  applied: ResultDisposition.APPLIED,
+  telemetry: ResultDisposition.TELEMETRY,
+  ignored_unknown: ResultDisposition.IGNORED_UNKNOWN,
+  dropped_invalid: ResultDisposition.DROPPED_INVALID,
+  dropped_duplicate: ResultDisposition.DROPPED_DUPLICATE,
+  refused_policy: ResultDisposition.REFUSED_POLICY,
+  ignored_after_terminal: ResultDisposition.IGNORED_AFTER_TERMINAL,
+} as const satisfies Record<Disposition, ResultDisposition>;
+
+function presentVerdict({
+  sequence,
+  type,
+  disposition,
+  diagnostics,
+}: Verdict): MessageInitShape<typeof ResultVerdictSchema> {
+  return { sequence, type, disposition: dispositions[disposition], diagnostics: [...diagnostics] };
+}

@@ -1,0 +1,53 @@
+// Agents: what a binding says of its runner, said once for any number of bindings.
+
+import { clone, create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type AgentProfile, AgentProfileSchema } from "#gen/runnel/v1/agent_profile_pb.js";
+import { type Binding, BindingSchema } from "#gen/runnel/v1/binding_pb.js";
+import { Fault } from "../../../platform/base/fault.ts";
+import type { Db } from "../../../platform/database/database.ts";
+import { type AgentProfileRow, findAgentProfile } from "../storage/agent-profile.ts";
+import { assertRunnerTerms } from "./binding.ts";
+
+/** Everything that the contract's rules on single fields cannot say. Throws INVALID_ARGUMENT that names the field. */
+export function assertAgentProfile(profile: AgentProfile): void {
+  assertRunnerTerms(AgentProfileSchema, profile, "agent");
+}
+
+export function agentProfileToBytes(profile: AgentProfile): Uint8Array {
+  const body = clone(AgentProfileSchema, profile);
+  delete body.createTime;
+  delete body.updateTime;
+  return toBinary(AgentProfileSchema, body);
+}
+
+export function agentProfileFromRow(row: AgentProfileRow): AgentProfile {
+  const profile = fromBinary(AgentProfileSchema, row.body);
+  profile.createTime = timestampFromDate(row.create_time);
+  profile.updateTime = timestampFromDate(row.update_time);
+  return profile;
+}
+
+/** A binding with what its agent says of the runner. Throws AGENT_NOT_FOUND. */
+export async function withAgent(db: Db, client: string, binding: Binding): Promise<Binding> {
+  const { agentId, bindingId } = binding;
+  if (agentId === "") {
+    return binding;
+  }
+  const row = await findAgentProfile(db, { client, agentId });
+  if (row === undefined) {
+    const name = JSON.stringify(bindingId);
+    throw new Fault("AGENT_NOT_FOUND", `binding ${name} names the agent ${agentId}, which there is not: put it first`);
+  }
+  const { runnerId, runnerConfig, resourcePolicy, statePolicy, deliveryPolicy, approvalPolicy } =
+    agentProfileFromRow(row);
+  return create(BindingSchema, {
+    ...binding,
+    runnerId,
+    ...(runnerConfig !== undefined && { runnerConfig }),
+    ...(resourcePolicy && { resourcePolicy }),
+    ...(statePolicy && { statePolicy }),
+    ...(deliveryPolicy && { deliveryPolicy }),
+    ...(approvalPolicy && { approvalPolicy }),
+  });
+}

@@ -1,0 +1,67 @@
+// Whose the ids of artifacts are that a run names. An id is taken before the result that names it is judged, so what is said of
+// the result is true when it is written.
+
+import type { ReportedResult } from "#gen/runnel/v1/runner_worker_service_pb.js";
+import { JsonTextError, parseJsonText } from "../../../platform/base/json/text.ts";
+import type { Db } from "../../../platform/database/database.ts";
+import { type ArtifactClaim, claimArtifact } from "../storage/artifact.ts";
+import type { NewArtifact } from "./results/artifact.ts";
+import type { Refusal } from "./results/policy.ts";
+
+/** Of one run. */
+export class ArtifactIds {
+  readonly #db: Db;
+  readonly #run: { readonly client: string; readonly runId: string };
+  readonly #claims = new Map<string, ArtifactClaim>();
+
+  constructor(db: Db, run: { readonly client: string; readonly runId: string }) {
+    this.#db = db;
+    this.#run = run;
+  }
+
+  /** Takes the ids that these results name. */
+  async claim(results: readonly ReportedResult[]): Promise<void> {
+    for (const { type, data } of results) {
+      const artifactId = type === "artifact.created" ? findArtifactId(data) : undefined;
+      if (artifactId !== undefined && !this.#claims.has(artifactId)) {
+        this.#claims.set(artifactId, await claimArtifact(this.#db, { ...this.#run, artifactId }));
+      }
+    }
+  }
+
+  /** Undefined when the artifact may be put behind its id; then it counts as put there. */
+  refuse({ artifactId, sha256: hash }: NewArtifact): Refusal | undefined {
+    const claim = this.#claims.get(artifactId);
+    const sha256 = hash ?? null;
+    if (claim?.isMine === false) {
+      return { disposition: "dropped_invalid", problem: "conflict: data.artifact_id is not free: choose another one" };
+    }
+    if (claim?.isComplete === true && claim.sha256 !== sha256) {
+      const problem = "conflict: data.artifact_id is that of an artifact of this run with other content";
+      return { disposition: "dropped_invalid", problem };
+    }
+    this.#claims.set(artifactId, { isMine: true, isComplete: true, sha256 });
+    return undefined;
+  }
+}
+
+/** Undefined for what no artifact can be made of anyway. */
+function findArtifactId(data: string): string | undefined {
+  try {
+    const node = parseJsonText(data);
+    const value =
+      node.kind === "object" ? node.members.findLast(({ key }) => key.value === "artifact_id")?.value : undefined;
+    return value?.kind === "string" && isClaimable(value.value) ? value.value : undefined;
+  } catch (error) {
+    if (error instanceof JsonTextError) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+const idCharsMax = 1_024;
+
+function isClaimable(id: string): boolean {
+  return id.length <= idCharsMax && id.isWellFormed() && !id.includes("\0");
+}

@@ -1,0 +1,115 @@
+// What a worker that listens is told: which runs it may take, and which of those that it has shall end.
+//
+// A1  An offer is written before it is told; so no two workers have one run offered at a time, whichever replicas they listen to.
+// A2  A worker is offered no more than it said it works on at a time, and a runner no more than its quota.
+
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type Assignment, AssignmentSchema } from "#gen/runnel/v1/runner_worker_service_pb.js";
+import type { Wakeup } from "../../../engine/log/wakeup.ts";
+import { type Clock, over } from "../../../platform/base/clock.ts";
+import { failpoint } from "../../../platform/base/failpoint.ts";
+import { onAbort } from "../../../platform/base/on-abort.ts";
+import type { Db } from "../../../platform/database/database.ts";
+import { listCancelledOf, type OfferedRun, offerRuns } from "../storage/offer.ts";
+import { touchWorkerSession } from "../storage/worker-session.ts";
+
+/** The net under lost wake-ups, and the way to offers whose time is over. */
+const pollMs = 1_000;
+/** An offer that is not accepted by then is made to another worker. */
+const offerMs = 10_000;
+const offersPerPassDefault = 16;
+/** How often a session that listens says so. */
+const touchMs = 5_000;
+
+export interface AssignmentDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly wakeup: Wakeup;
+  /** Most runs that a runner has at a time. */
+  readonly runnerRunsMax: number;
+}
+
+export interface Listener {
+  readonly client: string;
+  readonly session: string;
+  readonly runnerIds: readonly string[];
+  /** Most runs that it works on at a time. */
+  readonly runsMax: number;
+  /** Offers that are made before it is told of the first one; one for a listener that takes no more. */
+  readonly offersPerPass?: number;
+}
+
+/** Assignments as they come, until the signal aborts. */
+export async function* assignments(
+  deps: AssignmentDeps,
+  listener: Listener,
+  signal: AbortSignal,
+): AsyncGenerator<Assignment> {
+  const { db, clock, wakeup } = deps;
+  let wake = new AbortController();
+  const unsubscribe = [
+    wakeup.subscribe("offer", () => wake.abort(over)),
+    wakeup.subscribe("cancel", () => wake.abort(over)),
+    wakeup.onGap(() => wake.abort(over)),
+  ];
+  using _leaving = onAbort(signal, () => wake.abort(over));
+  const told = new Set<string>();
+  let touchedMs = Number.NEGATIVE_INFINITY;
+  try {
+    while (!signal.aborted) {
+      wake = new AbortController();
+      if (clock.monotonicMs() - touchedMs >= touchMs) {
+        touchedMs = clock.monotonicMs();
+        await touchWorkerSession(db, listener.session);
+      }
+      yield* offersFor(deps, listener, signal);
+      yield* cancellationsFor(db, listener.session, told);
+      await clock.sleep(pollMs, AbortSignal.any([wake.signal, signal]));
+    }
+  } finally {
+    for (const leave of unsubscribe) {
+      leave();
+    }
+  }
+}
+
+async function* offersFor(
+  { db, runnerRunsMax }: AssignmentDeps,
+  { client, session, runnerIds, runsMax, offersPerPass = offersPerPassDefault }: Listener,
+  signal: AbortSignal,
+): AsyncGenerator<Assignment> {
+  let offered: OfferedRun[];
+  do {
+    offered = await offerRuns(db, {
+      client,
+      session,
+      runnerIds,
+      sessionMax: runsMax,
+      runnerMax: runnerRunsMax,
+      limit: offersPerPass,
+      offerMs,
+    });
+    failpoint("offer.committed");
+    yield* offered.map(presentOffer);
+  } while (offered.length === offersPerPass && !signal.aborted);
+}
+
+function presentOffer({ run_id: runId, offer_id: offerId, runner_id: runnerId, offer_until }: OfferedRun): Assignment {
+  const value = { runId, offerId, runnerId, expireTime: timestampFromDate(offer_until) };
+  return create(AssignmentSchema, { assignment: { case: "offer", value } });
+}
+
+/** Each is told once to one listener; the worker learns of it by its next report too. */
+async function* cancellationsFor(db: Db, session: string, told: Set<string>): AsyncGenerator<Assignment> {
+  const cancelled = await listCancelledOf(db, session);
+  for (const runId of cancelled.filter((each) => !told.has(each))) {
+    told.add(runId);
+    yield create(AssignmentSchema, { assignment: { case: "cancel", value: { runId } } });
+  }
+  for (const runId of told) {
+    if (!cancelled.includes(runId)) {
+      told.delete(runId);
+    }
+  }
+}

@@ -1,0 +1,160 @@
+// Bindings: which runner takes an event. Exactly one that is enabled has to fit; none and several are refusals that say so, and
+// an event never goes to more than one.
+
+import { clone, fromBinary, type MessageShape, toBinary } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { AgentProfileSchema } from "#gen/runnel/v1/agent_profile_pb.js";
+import { type Binding, BindingSchema, BindingScope_Kind } from "#gen/runnel/v1/binding_pb.js";
+import type { AgentEvent } from "#gen/runnel/v1/event_pb.js";
+import { Fault, invalidField } from "../../../platform/base/fault.ts";
+import { parseFreeObject } from "../../../platform/base/json/free.ts";
+import type { BindingRow, BindingScopeKey } from "../storage/binding.ts";
+import { assertStorable } from "./free-fields.ts";
+import { parseRunnerId, runnerIdForm } from "./runner-id.ts";
+import { readTimeoutMs } from "./timeout.ts";
+
+/** Of a binding that lists none. */
+const eventTypesDefault: readonly string[] = ["message.received"];
+
+/** Configurations are read for every event; what is larger belongs into storage or files. */
+const termsBytesMax = 524_288;
+
+const scopeKinds = {
+  [BindingScope_Kind.UNSPECIFIED]: "global",
+  [BindingScope_Kind.GLOBAL]: "global",
+  [BindingScope_Kind.WORKSPACE]: "workspace",
+  [BindingScope_Kind.BOT]: "bot",
+  [BindingScope_Kind.AGENT]: "agent",
+} as const satisfies Record<BindingScope_Kind, string>;
+
+/** Everything that the contract's rules on single fields cannot say. Throws INVALID_ARGUMENT that names the field. */
+export function assertBinding(binding: Binding): void {
+  if (binding.agentId === "") {
+    assertRunnerTerms(BindingSchema, binding, "binding");
+  } else {
+    assertNothingOfRunner(binding);
+    assertStorable(BindingSchema, binding, "binding");
+  }
+  assertScope(binding);
+}
+
+/** What is said of a runner, by a binding or by an agent. Throws INVALID_ARGUMENT that names the field. */
+export function assertRunnerTerms<S extends typeof BindingSchema | typeof AgentProfileSchema>(
+  schema: S,
+  terms: MessageShape<S>,
+  field: string,
+): void {
+  if (toBinary(schema, terms).length > termsBytesMax) {
+    throw invalidField(field, `must be at most ${termsBytesMax} bytes`);
+  }
+  assertStorable(schema, terms, field);
+  if (parseRunnerId(terms.runnerId) === undefined) {
+    throw invalidField(`${field}.runner_id`, `must be ${runnerIdForm}`);
+  }
+  timeoutOf(terms, field);
+}
+
+const termsOfRunner = [
+  ["runner_id", "runnerId"],
+  ["runner_config", "runnerConfig"],
+  ["resource_policy", "resourcePolicy"],
+  ["state_policy", "statePolicy"],
+  ["delivery_policy", "deliveryPolicy"],
+  ["approval_policy", "approvalPolicy"],
+] as const satisfies readonly (readonly [string, keyof Binding])[];
+
+/** Of two that say it nobody could tell which one counts. */
+function assertNothingOfRunner(binding: Binding): void {
+  for (const [name, key] of termsOfRunner) {
+    if (binding[key] !== undefined && binding[key] !== "") {
+      throw invalidField(`binding.${name}`, "must be unset where agent_id is set: the agent says it");
+    }
+  }
+}
+
+/** Whose events it takes, as it is kept. */
+export function scopeKeyOf({ scope }: Binding): BindingScopeKey {
+  return { kind: scopeKinds[scope?.kind ?? BindingScope_Kind.GLOBAL] ?? "", id: scope?.id ?? "" };
+}
+
+/** How long a run of it may take. Throws INVALID_ARGUMENT. */
+export function timeoutOf(terms: Pick<Binding, "runnerConfig">, field = "binding"): number {
+  const text = configOf(terms);
+  return readTimeoutMs(text, parseFreeObject(text), `${field}.runner_config`);
+}
+
+/** A JSON object. */
+export function configOf({ runnerConfig }: Pick<Binding, "runnerConfig">): string {
+  return runnerConfig ?? "{}";
+}
+
+export function bindingToBytes(binding: Binding): Uint8Array {
+  const body = clone(BindingSchema, binding);
+  delete body.createTime;
+  delete body.updateTime;
+  return toBinary(BindingSchema, body);
+}
+
+export function bindingFromRow(row: BindingRow): Binding {
+  const binding = fromBinary(BindingSchema, row.body);
+  binding.createTime = timestampFromDate(row.create_time);
+  binding.updateTime = timestampFromDate(row.update_time);
+  return binding;
+}
+
+/** Bindings of no other scope can fit the event. */
+export function scopesOfEvent({ botId, workspaceId, agentId }: AgentEvent): BindingScopeKey[] {
+  const named = { workspace: workspaceId, bot: botId, agent: agentId };
+  const own = Object.entries(named).flatMap(([kind, id]) => (id === undefined || id === "" ? [] : [{ kind, id }]));
+  return [{ kind: "global", id: "" }, ...own];
+}
+
+/** The binding that takes the event. Throws BINDING_NOT_FOUND or BINDING_AMBIGUOUS. */
+export function resolveBinding(bindings: readonly Binding[], event: AgentEvent): Binding {
+  const fitting = bindings.filter((binding) => fits(binding, event));
+  const [binding] = fitting;
+  if (binding === undefined) {
+    const fix = "put one whose scope and event_types fit, or enable it";
+    throw new Fault("BINDING_NOT_FOUND", `no binding takes the event ${JSON.stringify(event.eventType)}: ${fix}`);
+  }
+  if (fitting.length > 1) {
+    throw ambiguous(fitting.map(({ bindingId }) => bindingId).toSorted());
+  }
+  return binding;
+}
+
+function fits(binding: Binding, event: AgentEvent): boolean {
+  const { kind, id } = scopeKeyOf(binding);
+  const types = binding.eventTypes.length === 0 ? eventTypesDefault : binding.eventTypes;
+  return (
+    binding.enabled !== false &&
+    types.includes(event.eventType) &&
+    scopesOfEvent(event).some((scope) => scope.kind === kind && scope.id === id)
+  );
+}
+
+function ambiguous(ids: readonly string[]): Fault {
+  const names = ids.slice(0, shownIdsMax).join(", ");
+  const more = ids.length > shownIdsMax ? ` and ${ids.length - shownIdsMax} more` : "";
+  const message = `several bindings take the event: ${names}${more}; disable or delete all but one`;
+  return new Fault("BINDING_AMBIGUOUS", message, { metadata: { binding_ids: `${names}${more}` } });
+}
+
+/** An error stays below 4 KB with ids of any length. */
+const shownIdsMax = 10;
+
+function assertScope({ scope }: Binding): void {
+  if (scope === undefined) {
+    return;
+  }
+  const kind: string | undefined = scopeKinds[scope.kind];
+  if (kind === undefined) {
+    throw invalidField("binding.scope.kind", "must be global, workspace, bot or agent");
+  }
+  if (kind === "global" && scope.id !== "") {
+    throw invalidField("binding.scope.id", "must be unset for the scope global");
+  }
+  if (kind !== "global" && scope.id === "") {
+    throw invalidField("binding.scope.id", `must name the ${kind}`);
+  }
+}

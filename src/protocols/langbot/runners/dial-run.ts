@@ -1,0 +1,51 @@
+// Calls the runner of a run that is dialled. A run is dialled once: whoever comes after a replica that was lost, or has left,
+// finds that it was, and the work is never done twice.
+
+import { fromBinary } from "@bufbuild/protobuf";
+import type { RunAgentResponse } from "#gen/runnel/runner/v1/agent_runner_service_pb.js";
+import { AgentRunContextSchema } from "#gen/runnel/v1/agent_run_context_pb.js";
+import type { RunTokens } from "../../../platform/auth/run-token.ts";
+import type { Db } from "../../../platform/database/database.ts";
+import type { Egress } from "../../../platform/egress/post.ts";
+import { takeDialledRun } from "../storage/remote-run.ts";
+import { dialRunner } from "./dialled-runner.ts";
+import { type Era, printContext } from "./era.ts";
+import { parseRunnerId } from "./runner-id.ts";
+
+export interface RunCall {
+  /** What the runner says, no faster than it is asked for. */
+  readonly results: AsyncIterable<RunAgentResponse>;
+  close(): void;
+}
+
+export interface DialRunDeps {
+  readonly db: Db;
+  readonly egress: Pick<Egress, "connect">;
+  readonly runTokens: RunTokens;
+  /** Where runners reach this service; empty when nobody said. */
+  readonly hostUrl: string;
+}
+
+/** Undefined when the run was dialled before. The signal ends the call. Throws what `describeRunnerTrouble` describes. */
+export type DialRun = (runId: string, signal: AbortSignal) => Promise<RunCall | undefined>;
+
+export function createDialRun({ db, egress, runTokens, hostUrl }: DialRunDeps): DialRun {
+  return async (runId, signal) => {
+    const run = await takeDialledRun(db, runId);
+    if (run === undefined) {
+      return undefined;
+    }
+    const runner = await dialRunner(egress, run, signal);
+    const context = fromBinary(AgentRunContextSchema, run.context);
+    const request = {
+      runnerId: run.runner_id,
+      runnerName: parseRunnerId(run.runner_id)?.runner ?? "",
+      context,
+      contextJson: printContext(context, run.era as Era),
+      runToken: runTokens.make({ runId, attempt: run.attempt }),
+      hostUrl,
+    };
+    const timeoutMs = Math.max(1, Math.ceil(run.time_left_ms));
+    return { results: runner.client.runAgent(request, { signal, timeoutMs }), close: () => runner.close() };
+  };
+}

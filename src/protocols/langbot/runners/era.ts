@@ -1,0 +1,120 @@
+// The eras of the protocol, and the context of a run as the JSON of each: an SDK refuses a whole context for one word that it
+// does not know, so each is told only what it can read.
+
+import { clone } from "@bufbuild/protobuf";
+import { type AgentRunContext, AgentRunContextSchema, type ContextApis } from "#gen/runnel/v1/agent_run_context_pb.js";
+import { type JsonObject, memberOf, parseFreeObject } from "../../../platform/base/json/free.ts";
+import { printMessage } from "../../../platform/base/json/print.ts";
+import { compactJson } from "../../../platform/base/json/text.ts";
+
+/** The document, the first SDK with a ledger of runs, and the one that 4.11 has. */
+export const eras = ["spec", "ledger", "4.11"] as const;
+export type Era = (typeof eras)[number];
+
+export function isEra(text: string): text is Era {
+  return (eras as readonly string[]).includes(text);
+}
+
+/** The whole context on one line; numbers and free JSON as they were written. */
+export function printContext(context: AgentRunContext, era: Era): string {
+  const shaped = clone(AgentRunContextSchema, context);
+  shapers[era](shaped);
+  return printMessage(AgentRunContextSchema, shaped);
+}
+
+const shapers = {
+  spec: (context) => {
+    shapeForRefs(context);
+    setApis(context, { runGet: false });
+  },
+  ledger: shapeForRefs,
+  "4.11": (context) => {
+    setApis(context, { artifactMetadata: false, artifactRead: false });
+    if (context.resources !== undefined) {
+      context.resources.files = [];
+    }
+    mapAttachments(context, toInputAttachment);
+  },
+} as const satisfies Record<Era, (context: AgentRunContext) => void>;
+
+/** What both of the eras with artifacts have in common. */
+function shapeForRefs(context: AgentRunContext): void {
+  for (const model of context.resources?.models ?? []) {
+    model.operations = model.operations.filter((operation) => operation !== "count_tokens");
+  }
+  for (const tool of context.resources?.tools ?? []) {
+    delete tool.parameters;
+  }
+  mapAttachments(context, toArtifactRef);
+}
+
+function setApis({ context }: AgentRunContext, apis: Partial<Pick<ContextApis, BooleanApi>>): void {
+  Object.assign(context?.availableApis ?? {}, apis);
+}
+
+type BooleanApi = "runGet" | "artifactMetadata" | "artifactRead";
+
+function mapAttachments({ input }: AgentRunContext, shape: (json: string, index: number) => string): void {
+  if (input !== undefined) {
+    input.attachments = input.attachments.map(shape);
+  }
+}
+
+/** An ArtifactRef has to have an id: the platform's own, or one by its place, which names no artifact. */
+function toArtifactRef(json: string, index: number): string {
+  const node = parseFreeObject(json);
+  if (memberOf(node, "artifact_id")?.kind === "string") {
+    return json;
+  }
+  const own = memberOf(node, "id");
+  const id = own?.kind === "string" ? json.slice(own.start, own.end) : `"attachment-${index + 1}"`;
+  const names = renaming(node, { type: "artifact_type" });
+  return objectOf([
+    `"artifact_id":${id}`,
+    ...printMembers(json, node, (key) => (key === "artifact_id" ? undefined : names(key))),
+  ]);
+}
+
+/** An InputAttachment has no key but these. */
+function toInputAttachment(json: string): string {
+  const node = parseFreeObject(json);
+  const names = renaming(node, { artifact_type: "type", artifact_id: "id" });
+  return objectOf(
+    printMembers(json, node, (key) => {
+      const name = names(key);
+      return inputAttachmentKeys.includes(name) ? name : undefined;
+    }),
+  );
+}
+
+const inputAttachmentKeys: readonly string[] = [
+  "type",
+  "mime_type",
+  "size",
+  "name",
+  "source",
+  "url",
+  "path",
+  "content",
+  "id",
+];
+
+/** The new names of keys, where nothing has that name yet. */
+function renaming(node: JsonObject, names: Readonly<Record<string, string>>): (key: string) => string {
+  return (key) => {
+    const name = Object.hasOwn(names, key) ? names[key] : undefined;
+    return name === undefined || memberOf(node, name) !== undefined ? key : name;
+  };
+}
+
+/** Values as they were written; members without a name are left out. */
+function printMembers(json: string, node: JsonObject, nameOf: (key: string) => string | undefined): string[] {
+  return node.members.flatMap(({ key, value }) => {
+    const name = nameOf(key.value);
+    return name === undefined ? [] : [`${JSON.stringify(name)}:${compactJson(json, value)}`];
+  });
+}
+
+function objectOf(members: readonly string[]): string {
+  return `{${members.join(",")}}`;
+}

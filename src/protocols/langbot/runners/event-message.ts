@@ -1,0 +1,55 @@
+// What was said with an event, as the conversation's history and the event's record keep it: images and files in it are artifacts.
+
+import type { AgentInput } from "#gen/runnel/v1/event_pb.js";
+import { memberOf, parseFreeObject } from "../../../platform/base/json/free.ts";
+import { type InlineMedia, MediaTaker } from "./inline-media.ts";
+
+/** The text of the input: its own, or that of its text parts. Empty where there is none. */
+export function inputText(input: AgentInput | undefined): string {
+  return input?.text ?? (input?.contents ?? []).map(partText).join("");
+}
+
+export interface SaidMessage {
+  /** A JSON object. Its parts stay as they were written, but for their data. */
+  readonly json: string;
+  /** What the parts refer to. */
+  readonly media: readonly InlineMedia[];
+}
+
+/** Undefined when nothing was said. Throws INVALID_ARGUMENT for data that is not base64. */
+export function inputMessage(input: AgentInput | undefined, newId: () => string): SaidMessage | undefined {
+  if (input === undefined || (!input.text && input.contents.length + input.attachments.length === 0)) {
+    return undefined;
+  }
+  const taker = new MediaTaker({ newId, source: "event" });
+  const contents = input.contents.map((json, index) =>
+    taker.takeElement(json, { field: `event.input.contents[${index}]` }),
+  );
+  const attachments = input.attachments.map((json, index) =>
+    taker.takeElement(json, { field: `event.input.attachments[${index}]`, isAttachment: true }),
+  );
+  const text = input.text ?? "";
+  // Some say their text beside the parts, and some in both places.
+  const untold = text !== "" && input.contents.every((json) => partText(json) === "");
+  const parts = untold ? [`{"type":"text","text":${JSON.stringify(text)}}`, ...contents] : contents;
+  const content = contents.length === 0 ? JSON.stringify(text) : `[${parts.join(",")}]`;
+  const attached = attachments.length === 0 ? "" : `,"attachments":[${attachments.join(",")}]`;
+  return { json: `{"role":"user","content":${content}${attached}}`, media: taker.media };
+}
+
+/** The first characters of a text: never half of one. */
+export function firstCharacters(text: string, max: number): string {
+  // A character takes two units at most.
+  return text.length <= max
+    ? text
+    : Array.from(text.slice(0, 2 * max))
+        .slice(0, max)
+        .join("");
+}
+
+function partText(json: string): string {
+  const part = parseFreeObject(json);
+  const type = memberOf(part, "type");
+  const text = memberOf(part, "text");
+  return type?.kind === "string" && type.value === "text" && text?.kind === "string" ? text.value : "";
+}

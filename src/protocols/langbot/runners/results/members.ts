@@ -1,0 +1,232 @@
+// The members of one JSON object that a runner sent, asked for by their names. What does not fit throws a PayloadFault, which
+// says where and what to do.
+//
+// M1  A name that comes twice is refused: readers of the raw text and of the fields would each believe another one.
+// M2  `isWhole` is true when what was asked for says all that the object says, so that nothing is lost without its raw text.
+
+import { compactJson, type JsonNode } from "../../../../platform/base/json/text.ts";
+
+/** A payload is not what its type has to be. The message is for the author of the runner. */
+export class PayloadFault extends Error {
+  override readonly name = "PayloadFault";
+}
+
+type ObjectNode = Extract<JsonNode, { kind: "object" }>;
+
+export class Members {
+  readonly path: string;
+  readonly #text: string;
+  readonly #node: ObjectNode;
+  readonly #byName = new Map<string, JsonNode>();
+  readonly #asked = new Set<string>();
+  #hasMore = false;
+
+  /** Throws when the value is no object; `path` is what it is called in messages. */
+  constructor(text: string, node: JsonNode, path: string) {
+    if (node.kind !== "object") {
+      throw new PayloadFault(`${path} is ${describe(node)}: expected an object`);
+    }
+    this.path = path;
+    this.#text = text;
+    this.#node = node;
+    for (const { key, value } of node.members) {
+      if (this.#byName.has(key.value)) {
+        throw new PayloadFault(`${path} has ${quote(key.value)} twice: leave one out`);
+      }
+      this.#byName.set(key.value, value);
+    }
+  }
+
+  /** The object as it was written, without white space. */
+  get json(): string {
+    return compactJson(this.#text, this.#node);
+  }
+
+  get isWhole(): boolean {
+    return !this.#hasMore && this.#asked.size === this.#byName.size;
+  }
+
+  get hasMore(): boolean {
+    return this.#hasMore;
+  }
+
+  /** Returns the wanted members that are not null as a JSON object; undefined without any. */
+  select(isWanted: (name: string) => boolean): string | undefined {
+    const wanted = this.#node.members.filter(({ key, value }) => value.kind !== "null" && isWanted(key.value));
+    const printed = wanted.map(({ key, value }) => `${JSON.stringify(key.value)}:${compactJson(this.#text, value)}`);
+    return printed.length === 0 ? undefined : `{${printed.join(",")}}`;
+  }
+
+  /** Names of members that were not asked for, as they may be shown. */
+  get unasked(): string[] {
+    return [...this.#byName.keys()].filter((name) => !this.#asked.has(name)).map(quote);
+  }
+
+  /** What was asked for does not say all of this object. */
+  markMore(): void {
+    this.#hasMore = true;
+  }
+
+  /** Any value, null too; undefined when the member is not there. */
+  find(name: string): JsonNode | undefined {
+    const node = this.#byName.get(name);
+    if (node !== undefined) {
+      this.#asked.add(name);
+    }
+    return node;
+  }
+
+  require(name: string, expected: string): JsonNode {
+    return this.find(name) ?? this.#fail(name, undefined, expected);
+  }
+
+  /** As `find`, but null counts as not there. */
+  findValue(name: string): JsonNode | undefined {
+    const node = this.find(name);
+    if (node?.kind === "null") {
+      this.markMore();
+      return undefined;
+    }
+    return node;
+  }
+
+  text(name: string): string {
+    return this.#readText(name, this.require(name, "text"));
+  }
+
+  findText(name: string): string | undefined {
+    const node = this.findValue(name);
+    return node && this.#readText(name, node);
+  }
+
+  /** A short text that is looked for, listed or shown. */
+  label(name: string): string {
+    this.require(name, "text");
+    return this.findLabel(name) ?? this.text(name);
+  }
+
+  findLabel(name: string): string | undefined {
+    const text = this.findText(name);
+    if (text !== undefined && !isLabel(text)) {
+      const problem = `has to have 1 to ${labelCharsMax} characters, none of them a control character`;
+      throw new PayloadFault(`${this.path}.${name} ${problem}`);
+    }
+    return text;
+  }
+
+  findFlag(name: string): boolean | undefined {
+    const node = this.findValue(name);
+    if (node === undefined) {
+      return undefined;
+    }
+    return node.kind === "boolean" ? this.raw(node) === "true" : this.#fail(name, node, "true or false");
+  }
+
+  /** Plain digits only: whoever counts does not write 1.0 or 1e3. */
+  findInteger(name: string, { min, max }: { min: number; max: number }): number | undefined {
+    const node = this.findValue(name);
+    if (node === undefined) {
+      return undefined;
+    }
+    const digits = node.kind === "number" ? this.raw(node) : "";
+    const value = integerPattern.test(digits) ? Number(digits) : Number.NaN;
+    return value >= min && value <= max ? value : this.#fail(name, node, `an integer from ${min} to ${max}`);
+  }
+
+  /** An object as it was written, without white space. */
+  findJson(name: string): string | undefined {
+    const node = this.findValue(name);
+    if (node === undefined) {
+      return undefined;
+    }
+    return node.kind === "object" ? compactJson(this.#text, node) : this.#fail(name, node, "an object");
+  }
+
+  members(name: string): Members {
+    return this.#open(this.require(name, "an object"), name);
+  }
+
+  findMembers(name: string): Members | undefined {
+    const node = this.findValue(name);
+    return node && this.#open(node, name);
+  }
+
+  /** The objects of a list. */
+  findItems(name: string): Members[] | undefined {
+    const node = this.findValue(name);
+    if (node === undefined) {
+      return undefined;
+    }
+    const items = node.kind === "array" ? node.items : this.#fail(name, node, "a list");
+    return items.map((item, index) => this.#open(item, `${name}[${index}]`));
+  }
+
+  refuseOthers(): void {
+    for (const { key } of this.#node.members) {
+      if (!this.#asked.has(key.value)) {
+        throw new PayloadFault(`${this.path} has ${quote(key.value)}, which is not known there: leave it out`);
+      }
+    }
+  }
+
+  /** A value exactly as it was written. */
+  raw({ start, end }: JsonNode): string {
+    return this.#text.slice(start, end);
+  }
+
+  #open(node: JsonNode, name: string): Members {
+    return new Members(this.#text, node, `${this.path}.${name}`);
+  }
+
+  #readText(name: string, node: JsonNode): string {
+    if (node.kind !== "string") {
+      return this.#fail(name, node, "text");
+    }
+    if (node.value.isWellFormed()) {
+      return node.value;
+    }
+    // Half a character has no place in a field: the raw text still has it.
+    this.markMore();
+    return node.value.toWellFormed();
+  }
+
+  #fail(name: string, node: JsonNode | undefined, expected: string): never {
+    const found = node === undefined ? "is missing" : `is ${describe(node)}`;
+    throw new PayloadFault(`${this.path}.${name} ${found}: expected ${expected}`);
+  }
+}
+
+/** What the host stores and shows as it is. */
+export function isLabel(text: string): boolean {
+  return text.length >= 1 && text.length <= labelCharsMax && text.isWellFormed() && !/\p{Cc}/u.test(text);
+}
+
+/** Enough for every id, type and name that means something. */
+const labelCharsMax = 255;
+
+/** More digits than any number that counts here; a longer text must not make a long conversion. */
+const integerPattern = /^-?\d{1,16}$/;
+
+/** Names may be as long as the payload. */
+const quotedCharsMax = 64;
+
+/** Safe to store and to show, whatever it holds. */
+export function quote(text: string): string {
+  const shown = text.length > quotedCharsMax ? `${text.slice(0, quotedCharsMax)}…` : text;
+  return JSON.stringify(shown);
+}
+
+export function describe({ kind }: JsonNode): string {
+  switch (kind) {
+    case "string":
+      return "text";
+    case "array":
+      return "a list";
+    case "object":
+      return "an object";
+    case "null":
+      return "null";
+    default:
+      return `a ${kind}`;
+  }
+}

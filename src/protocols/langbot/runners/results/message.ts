@@ -1,0 +1,150 @@
+// Messages and chunks of messages as runners write them (LangBot AgentRunner Protocol v1, §7.2).
+//
+// G1  Nothing of a message is lost: the fields say all of it, or `source` has the whole of it as it was written.
+// G2  `source` of a chunk has only the members that no field holds. It never has the text, which many runners repeat in each
+//     chunk. A null says no more than a missing member.
+
+import { create } from "@bufbuild/protobuf";
+import {
+  type ContentElement,
+  ContentElementSchema,
+  ContentPartsSchema,
+  type Message,
+  type MessageChunk,
+  MessageChunkSchema,
+  MessageSchema,
+  type ToolCall,
+  ToolCallSchema,
+} from "#gen/runnel/v1/message_pb.js";
+import { contentText } from "../../../../engine/sessions/message-text.ts";
+import { type Members, PayloadFault } from "./members.ts";
+
+export function readMessage(members: Members): Message {
+  const message = create(MessageSchema, {
+    role: members.label("role"),
+    name: members.findText("name"),
+    content: readMessageContent(members),
+    toolCalls: readCalls(members),
+    toolCallId: members.findText("tool_call_id"),
+    respMessageId: members.findText("resp_message_id"),
+    providerSpecificFields: members.findJson("provider_specific_fields"),
+  });
+  if (!members.isWhole) {
+    message.source = members.json;
+  }
+  return message;
+}
+
+/** Some runners write `text` where the protocol has `content`. */
+function readMessageContent(members: Members): Message["content"] {
+  const content = readContent(members);
+  const text = content.case === undefined ? members.findText("text") : undefined;
+  return text === undefined ? content : { case: "text", value: text };
+}
+
+export function readChunk(members: Members): MessageChunk {
+  const toolCalls = readCalls(members);
+  const holdsCalls = toolCalls.length === 0 || !members.hasMore;
+  const content = readContent(members);
+  for (const name of messageOnly) {
+    members.findText(name);
+  }
+  return create(MessageChunkSchema, {
+    role: members.label("role"),
+    content: contentText(content),
+    allContent: members.findText("all_content"),
+    isFinal: members.findFlag("is_final") ?? false,
+    msgSequence: members.findInteger("msg_sequence", { min: -(2 ** 31), max: 2 ** 31 - 1 }) ?? 0,
+    toolCalls,
+    providerSpecificFields: members.findJson("provider_specific_fields"),
+    source: members.select((name) => isBeyondFields(name, { holdsCalls, content })),
+  });
+}
+
+/** A chunk has no field for these. They are checked, and kept in `source`. */
+const messageOnly = ["name", "tool_call_id", "resp_message_id"];
+
+const chunkFields = new Set(["role", "all_content", "is_final", "msg_sequence", "provider_specific_fields"]);
+
+function isBeyondFields(name: string, held: { holdsCalls: boolean; content: Message["content"] }): boolean {
+  switch (name) {
+    case "content":
+      return held.content.case === "parts" && held.content.value.elements.some(({ type }) => type !== "text");
+    case "tool_calls":
+      return !held.holdsCalls;
+    default:
+      return !chunkFields.has(name);
+  }
+}
+
+function readContent(members: Members): Message["content"] {
+  const node = members.findValue("content");
+  switch (node?.kind) {
+    case undefined:
+      return { case: undefined };
+    case "string":
+      return { case: "text", value: members.text("content") };
+    case "array":
+      return { case: "parts", value: create(ContentPartsSchema, { elements: readElements(members) }) };
+    default:
+      throw new PayloadFault(`${members.path}.content is neither text nor a list of parts: write one of them`);
+  }
+}
+
+function readElements(members: Members): ContentElement[] {
+  return (members.findItems("content") ?? []).map((element) => {
+    const read = create(ContentElementSchema, {
+      type: element.text("type"),
+      text: element.findText("text"),
+      imageUrl: readImageUrl(element),
+      imageBase64: element.findText("image_base64"),
+      fileUrl: element.findText("file_url"),
+      fileBase64: element.findText("file_base64"),
+      fileName: element.findText("file_name"),
+    });
+    passMore(element, members);
+    return read;
+  });
+}
+
+/** `{"url": text}`, of which some write the text alone. The field holds the text, so it cannot tell which it was. */
+function readImageUrl(element: Members): string | undefined {
+  const node = element.findValue("image_url");
+  if (node === undefined) {
+    return undefined;
+  }
+  element.markMore();
+  return node.kind === "string" ? element.findText("image_url") : element.members("image_url").text("url");
+}
+
+function readCalls(members: Members): ToolCall[] {
+  const calls = members.findItems("tool_calls");
+  if (calls?.length === 0) {
+    // No list and an empty one are the same to the field.
+    members.markMore();
+  }
+  return (calls ?? []).map((call) => {
+    const called = call.members("function");
+    const read = create(ToolCallSchema, {
+      id: call.text("id"),
+      name: called.text("name"),
+      arguments: called.text("arguments"),
+      providerSpecificFields: call.findJson("provider_specific_fields"),
+    });
+    if (call.findText("type") !== functionType) {
+      call.markMore();
+    }
+    passMore(called, call);
+    passMore(call, members);
+    return read;
+  });
+}
+
+/** The only type of call that there is; runners may leave it out. */
+const functionType = "function";
+
+function passMore(inner: Members, outer: Members): void {
+  if (!inner.isWhole) {
+    outer.markMore();
+  }
+}

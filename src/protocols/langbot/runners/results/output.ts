@@ -1,0 +1,95 @@
+// What a run has said so far: the last whole message, and the text that came in chunks since.
+
+import type { Message, MessageChunk } from "#gen/runnel/v1/message_pb.js";
+import { compactJson, parseJsonText } from "../../../../platform/base/json/text.ts";
+import { countChars } from "./count-chars.ts";
+import { messageJson } from "./message-json.ts";
+import { type ChunkContent, noMessage, readStreamed, type StreamedMessage } from "./stream-text.ts";
+
+/** Of text that came in chunks only. The log has the rest, and a terminal result has to stay small. */
+const streamedCharsMax = 1_000_000;
+
+/** A chunk as the log gets it, and what the run has said with it. */
+export interface TakenChunk {
+  readonly chunk: MessageChunk;
+  /** Characters of chunks since the last whole message. */
+  readonly chars: number;
+  readonly next: Streamed;
+}
+
+/** Text of chunks since the last whole message. */
+interface Streamed {
+  /** Messages that have ended. */
+  readonly ended: string;
+  readonly message: StreamedMessage;
+  readonly chars: number;
+}
+
+const nothingStreamed: Streamed = { ended: "", message: noMessage, chars: 0 };
+
+export class Output {
+  #lastMessage: Message | undefined;
+  #streamed = nothingStreamed;
+  #hasStreamed = false;
+
+  get hasStreamed(): boolean {
+    return this.#hasStreamed;
+  }
+
+  get isEmpty(): boolean {
+    return this.#lastMessage === undefined && this.text === "";
+  }
+
+  /** The text of a run that reports no whole message; empty when there is one. */
+  get text(): string {
+    const { ended, message } = this.#lastMessage === undefined ? this.#streamed : nothingStreamed;
+    return (ended + message.text).slice(0, streamedCharsMax).toWellFormed();
+  }
+
+  get lastMessage(): Message | undefined {
+    return this.#lastMessage;
+  }
+
+  /** Makes an increment of a chunk, in place. It counts once it is given to `addChunk`. */
+  readChunk(chunk: MessageChunk, setting: ChunkContent): TakenChunk {
+    const before = this.#streamed;
+    const { message, added, replacesText, isNew } = readStreamed(before.message, chunk, setting);
+    const ended = isNew ? (before.ended + before.message.text).slice(0, streamedCharsMax) : before.ended;
+    const content = replacesText ? ended + added : added;
+    const chars = (replacesText ? 0 : before.chars) + countChars(content);
+    Object.assign(chunk, { content, replacesText, allContent: undefined });
+    return { chunk, chars, next: { ended, message, chars } };
+  }
+
+  addChunk({ next }: TakenChunk): void {
+    this.#hasStreamed = true;
+    this.#streamed = next;
+  }
+
+  /** Takes up a chunk of the log, which is an increment. */
+  recallChunk({ content, isFinal, replacesText }: MessageChunk): void {
+    const { message, ended, chars } = replacesText ? nothingStreamed : this.#streamed;
+    this.#hasStreamed = true;
+    this.#streamed = {
+      ended,
+      message: { ...message, text: message.text + content, isEnded: isFinal },
+      chars: chars + countChars(content),
+    };
+  }
+
+  addMessage(message: Message): void {
+    this.#lastMessage = message;
+    this.#streamed = nothingStreamed;
+  }
+
+  /** Whether the last whole message was this one. */
+  repeats(message: Message): boolean {
+    return this.#lastMessage !== undefined && sortedJson(this.#lastMessage) === sortedJson(message);
+  }
+}
+
+/** The same for the same message, whatever the order of its members. */
+function sortedJson(message: Message): string {
+  const json = messageJson(message);
+  return compactJson(json, parseJsonText(json), { sortKeys: true });
+}

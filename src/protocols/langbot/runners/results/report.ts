@@ -1,0 +1,61 @@
+// One reported result before anybody looks at its payload: is it of this run, small enough, of a type, and JSON?
+
+import type { ReportedResult } from "#gen/runnel/v1/runner_worker_service_pb.js";
+import { compactJson, JsonTextError, jsonDepthMax, parseJsonText } from "../../../../platform/base/json/text.ts";
+import { isLabel, quote } from "./members.ts";
+import type { JsonDocument } from "./read-payload.ts";
+import { hashBody } from "./seen.ts";
+import { stateUpdateDepthMax } from "./state.ts";
+
+/** Of type, data and usage together. */
+export const reportedBytesMax = 2_097_152;
+
+export interface Report {
+  readonly bytes: number;
+  /** Stands for all that was said, to tell a repetition from another result with the same number. */
+  readonly body: string;
+  /** The payload, or what is wrong. */
+  readonly data: JsonDocument | { readonly problem: string };
+}
+
+export function readReport({ type, data, usage, runId: told }: ReportedResult, runId: string): Report {
+  const bytes = Buffer.byteLength(type) + Buffer.byteLength(data) + Buffer.byteLength(usage ?? "");
+  const parsed = bytes > reportedBytesMax ? tooLarge(bytes) : parseData(type, data);
+  const isForeign = told !== "" && told !== runId;
+  // A text that is no JSON, or too much of it, is compared as it came.
+  const text = "problem" in parsed ? data : compactJson(parsed.text, parsed.node);
+  const body = hashBody([type, text, usage === undefined ? "" : `:${usage}`, isForeign ? told : ""]);
+  const problem = (isForeign ? foreignRun(told) : undefined) ?? findTypeProblem(type);
+  return { bytes, body, data: problem === undefined ? parsed : { problem } };
+}
+
+function parseData(type: string, data: string): Report["data"] {
+  if (!data.isWellFormed()) {
+    return { problem: "data has half of a surrogate pair in it: write it as UTF-8" };
+  }
+  const text = data === "" ? "{}" : data;
+  const depthMax = type === "state.updated" ? stateUpdateDepthMax : jsonDepthMax;
+  try {
+    return { text, node: parseJsonText(text, { depthMax }) };
+  } catch (error) {
+    if (error instanceof JsonTextError) {
+      return { problem: `data is not JSON: ${error.message}` };
+    }
+    throw error;
+  }
+}
+
+function tooLarge(bytes: number): Report["data"] {
+  return { problem: `payload_too_large: the result has ${bytes} bytes, and ${reportedBytesMax} are the most` };
+}
+
+function foreignRun(told: string): string {
+  return `run_id is ${quote(told)}, which is not this run: report a result with its own run`;
+}
+
+function findTypeProblem(type: string): string | undefined {
+  if (type === "") {
+    return "type is missing: write the dotted type, such as message.delta";
+  }
+  return isLabel(type) ? undefined : `type is ${quote(type)}, which cannot be kept: write a short dotted type`;
+}

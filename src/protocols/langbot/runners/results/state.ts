@@ -1,0 +1,47 @@
+// What a runner says that a value of its state is now.
+
+import { jsonDepthMax } from "../../../../platform/base/json/text.ts";
+import { stateValueBytesMax } from "../limits.ts";
+import { isStateScope, type StateScope, stateScopes } from "../scope.ts";
+import { findKeyProblem, findValueProblem } from "../state-text.ts";
+import { type Members, PayloadFault } from "./members.ts";
+
+export interface StateUpdate {
+  readonly scope: StateScope;
+  readonly key: string;
+  /** JSON as it was written; `null` is a value. */
+  readonly value: string;
+}
+
+export function readStateUpdate(members: Members): StateUpdate {
+  const scope = members.text("scope");
+  const keyNode = members.require("key", "text");
+  const key = keyNode.kind === "string" ? keyNode.value : members.text("key");
+  const value = members.raw(members.require("value", "a JSON value, which may be null"));
+  if (!isStateScope(scope)) {
+    throw new PayloadFault(`${members.path}.scope is none of ${stateScopes.join(", ")}: write one of them`);
+  }
+  members.refuseOthers();
+  const problem = findProblem(key, value, members.path);
+  if (problem !== undefined) {
+    throw new PayloadFault(problem);
+  }
+  return { scope, key, value };
+}
+
+function findProblem(key: string, value: string, path: string): string | undefined {
+  const keyProblem = findKeyProblem(key);
+  if (keyProblem !== undefined) {
+    return `${path}.key ${keyProblem}`;
+  }
+  const bytes = Buffer.byteLength(value);
+  if (bytes > stateValueBytesMax) {
+    const limit = `${stateValueBytesMax} are the most: keep large data in the storage`;
+    return `payload_too_large: ${path}.value has ${bytes} bytes, and ${limit}`;
+  }
+  const valueProblem = findValueProblem(value);
+  return valueProblem === undefined ? undefined : `${path}.value ${valueProblem}`;
+}
+
+/** Of the payload that holds a value: one more than what a value may have. */
+export const stateUpdateDepthMax = jsonDepthMax + 1;

@@ -1,0 +1,36 @@
+// What a runner says that a step used. A figure that is not there is unknown, never 0.
+
+import { create } from "@bufbuild/protobuf";
+import { type Usage, UsageSchema } from "#gen/runnel/v1/usage_pb.js";
+import { parseJsonText } from "../../../../platform/base/json/text.ts";
+import { Members } from "./members.ts";
+
+export interface ReadUsage {
+  /** Undefined when nothing is known. */
+  readonly usage: Usage | undefined;
+  /** Members that have no field here, as they may be shown. */
+  readonly leftOut: readonly string[];
+}
+
+const nothing: ReadUsage = { usage: undefined, leftOut: [] };
+
+/** Throws what `Members` and the JSON reader throw. */
+export function readUsage(text: string | undefined): ReadUsage {
+  if (text === undefined || text.trim() === "") {
+    return nothing;
+  }
+  const node = parseJsonText(text);
+  if (node.kind === "null") {
+    return nothing;
+  }
+  const members = new Members(text, node, "usage");
+  const [promptTokens, completionTokens, totalTokens] = figures.map((name) => {
+    const figure = members.findInteger(name, { min: 0, max: Number.MAX_SAFE_INTEGER });
+    return figure === undefined ? undefined : BigInt(figure);
+  });
+  const isKnown = (promptTokens ?? completionTokens ?? totalTokens) !== undefined;
+  const usage = isKnown ? create(UsageSchema, { promptTokens, completionTokens, totalTokens }) : undefined;
+  return { usage, leftOut: members.unasked };
+}
+
+const figures = ["prompt_tokens", "completion_tokens", "total_tokens"] as const;

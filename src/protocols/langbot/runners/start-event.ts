@@ -1,0 +1,254 @@
+// Starts a run for an event: one event, one binding, one run. What can be found out before is; what is written is written in
+// the caller's transaction, so that a run is there with its grant, its context and its place in the conversation, or not at all.
+
+import { create, toBinary } from "@bufbuild/protobuf";
+import { type AgentEventRecord, AgentEventRecordSchema } from "#gen/runnel/host/v1/host_service_pb.js";
+import { AgentRunContextSchema } from "#gen/runnel/v1/agent_run_context_pb.js";
+import type { Binding } from "#gen/runnel/v1/binding_pb.js";
+import { type AgentEvent, AgentEventSchema } from "#gen/runnel/v1/event_pb.js";
+import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
+import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
+import type { Cursors } from "../../../platform/auth/cursor.ts";
+import type { Clock } from "../../../platform/base/clock.ts";
+import { failpoint } from "../../../platform/base/failpoint.ts";
+import { Fault } from "../../../platform/base/fault.ts";
+import { newUuid } from "../../../platform/base/ids.ts";
+import { parseTraceParent } from "../../../platform/base/trace-parent.ts";
+import type { Db, Transaction } from "../../../platform/database/database.ts";
+import { insertAgentEvent } from "../storage/agent-event.ts";
+import { putArtifact } from "../storage/artifact.ts";
+import { listBindingsOfScopes } from "../storage/binding.ts";
+import { advanceConversation } from "../storage/conversation.ts";
+import { insertHistoryItem } from "../storage/history-item.ts";
+import { insertRemoteRun } from "../storage/remote-run.ts";
+import { queueRemoteRun } from "../storage/remote-run-start.ts";
+import { findRunner, findRunnerAddress, type RunnerAddress } from "../storage/runner.ts";
+import { readStateSnapshot } from "../storage/state-snapshot.ts";
+import { withAgent } from "./agent-profile.ts";
+import { type Authorized, authorize, type ResourceFinder } from "./authorize.ts";
+import { bindingFromRow, resolveBinding, scopesOfEvent, timeoutOf } from "./binding.ts";
+import { buildContext, type ConversationPast, defaultSource, type StateSnapshot } from "./context.ts";
+import { type Era, isEra, printContext } from "./era.ts";
+import { firstCharacters, inputMessage, inputText, type SaidMessage } from "./event-message.ts";
+import { scopeOfEvent } from "./event-scope.ts";
+import { assertStorable } from "./free-fields.ts";
+import { historyCursorScope } from "./history-cursor.ts";
+import { manifestFromBytes } from "./manifest.ts";
+import { workerSeenWithinMs } from "./register.ts";
+import { conversationKey, type RunScope, stateKey } from "./scope.ts";
+
+export interface StartEventDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly cursors: Cursors;
+  readonly resources: ResourceFinder;
+  /** Of the host, for runners. */
+  readonly version: string;
+}
+
+/** The driver of all runs of runners. */
+export const remoteDriver = "remote-runner";
+
+/** For so long a run waits for a worker. */
+const offeredForMs = 60_000;
+
+/** A runner gets its context in one message, of which this leaves room for the rest. */
+const contextBytesMax = 3 * 1_048_576;
+/** Of each scope: the largest value that there may be, and small ones. What does not fit can be asked for. */
+const stateBytesMax = 327_680;
+
+const summaryCharsMax = 1_000;
+const historyCharsMax = 4_000;
+
+/** What is decided about an event before anything is written. */
+export interface PreparedStart {
+  readonly client: string;
+  readonly event: AgentEvent;
+  /** What was said with the event; undefined when nothing was. */
+  readonly message: SaidMessage | undefined;
+  readonly binding: Binding;
+  readonly era: Era;
+  /** Where its runner is dialled; undefined for one that dials in. */
+  readonly address: RunnerAddress | undefined;
+  readonly scope: RunScope;
+  readonly authorized: Authorized;
+  readonly state: StateSnapshot;
+  readonly timeoutMs: number;
+  readonly traceParent: string | undefined;
+}
+
+/** Throws INVALID_ARGUMENT, BINDING_NOT_FOUND, BINDING_AMBIGUOUS, AGENT_NOT_FOUND or RUNNER_NOT_FOUND. */
+export async function prepareStart(
+  deps: StartEventDeps,
+  { client, event, traceParent }: Pick<PreparedStart, "client" | "event" | "traceParent">,
+): Promise<PreparedStart> {
+  assertStorable(AgentEventSchema, event, "event");
+  const message = inputMessage(event.input, () => newUuid(deps.clock.nowMs()));
+  const rows = await listBindingsOfScopes(deps.db, { client, scopes: scopesOfEvent(event) });
+  const binding = await withAgent(deps.db, client, resolveBinding(rows.map(bindingFromRow), event));
+  const timeoutMs = timeoutOf(binding);
+  const { runnerId, bindingId } = binding;
+  const runner = await findRunner(deps.db, { client, runnerId, seenWithinMs: workerSeenWithinMs });
+  if (runner === undefined || !isEra(runner.era)) {
+    const why = `binding ${JSON.stringify(bindingId)} names the runner ${runnerId}, which is not registered`;
+    throw new Fault("RUNNER_NOT_FOUND", why);
+  }
+  const scope = scopeOfEvent(event, { client, runnerId, bindingId });
+  const authorized = await authorize({ manifest: manifestFromBytes(runner.manifest), binding, scope }, deps.resources);
+  const state = await readState(deps.db, scope, authorized);
+  const address = runner.url === null ? undefined : await findRunnerAddress(deps.db, { client, runnerId });
+  return {
+    client,
+    event,
+    message,
+    binding,
+    era: runner.era,
+    address,
+    scope,
+    authorized,
+    state,
+    timeoutMs,
+    traceParent,
+  };
+}
+
+/** Queues the run; gives its id. Throws PAYLOAD_TOO_LARGE. */
+export async function writeStart(trx: Transaction, deps: StartEventDeps, start: PreparedStart): Promise<string> {
+  const { client, event, scope, binding, era, address, authorized, timeoutMs, traceParent } = start;
+  const nowMs = deps.clock.nowMs();
+  const runId = newUuid(nowMs);
+  const text = inputText(event.input);
+  const deadlineMs = await queueRemoteRun(trx, {
+    runId,
+    sessionId: newUuid(nowMs),
+    client,
+    runnerId: scope.runnerId,
+    driver: remoteDriver,
+    agent: toBinary(AgentSchema, create(AgentSchema, { name: scope.runnerId })),
+    input: toBinary(MessageSchema, create(MessageSchema, { role: "user", content: { case: "text", value: text } })),
+    timeoutMs,
+    offeredForMs: address === undefined ? offeredForMs : 0,
+    traceParent,
+  });
+  const past = await placeEvent(trx, deps, { runId, nowMs, text, ...start });
+  const context = buildContext({
+    runId,
+    event,
+    scope,
+    binding,
+    authorized,
+    state: start.state,
+    past,
+    deadlineMs,
+    traceId: parseTraceParent(traceParent)?.traceId,
+    hostVersion: deps.version,
+  });
+  if (Buffer.byteLength(printContext(context, era)) > contextBytesMax) {
+    const fix = "send large parts by URL, and keep the configuration small";
+    throw new Fault("PAYLOAD_TOO_LARGE", `the context of the run is larger than ${contextBytesMax} bytes: ${fix}`);
+  }
+  const bytes = toBinary(AgentRunContextSchema, context);
+  const { runnerId, bindingId } = scope;
+  await insertRemoteRun(trx, {
+    runId,
+    client,
+    runnerId,
+    bindingId,
+    era,
+    scope,
+    granted: authorized.grant,
+    context: bytes,
+    address,
+  });
+  failpoint("event.written");
+  return runId;
+}
+
+interface PlacedEvent extends PreparedStart {
+  readonly runId: string;
+  readonly nowMs: number;
+  readonly text: string;
+}
+
+/** Puts the event, and what was said with it, behind the end of its conversation. */
+async function placeEvent(
+  trx: Transaction,
+  { cursors }: StartEventDeps,
+  placed: PlacedEvent,
+): Promise<ConversationPast | undefined> {
+  const { client, event, message, scope, runId, text } = placed;
+  const { eventId, eventType } = event;
+  const conversation = conversationKey(scope);
+  if (conversation === undefined) {
+    const record = toBinary(AgentEventRecordSchema, recordOf(placed, undefined));
+    await insertAgentEvent(trx, { runId, client, eventId, eventType, place: undefined, record });
+    return undefined;
+  }
+  const items = message === undefined ? 0 : 1;
+  const end = await advanceConversation(trx, { scope: conversation, client, items, events: 1 });
+  if (message !== undefined) {
+    await insertHistoryItem(trx, {
+      scope: conversation,
+      seq: end.last_item,
+      id: newUuid(placed.nowMs),
+      runId,
+      eventId,
+      role: "user",
+      content: text === "" ? undefined : firstCharacters(text, historyCharsMax),
+      contentJson: message.json,
+    });
+    for (const media of message.media) {
+      const owner = { client, runId, runnerId: scope.runnerId, scope: conversation };
+      await putArtifact(trx, { ...owner, ...media, metadata: "{}", source: "event" });
+    }
+  }
+  const place = { scope: conversation, seq: end.last_event };
+  const record = toBinary(AgentEventRecordSchema, recordOf(placed, end.last_event));
+  await insertAgentEvent(trx, { runId, client, eventId, eventType, place, record });
+  const before = end.last_item - items;
+  return {
+    eventSeq: end.last_event,
+    itemSeq: message === undefined ? undefined : end.last_item,
+    hasHistoryBefore: before > 0,
+    // Pages go back from here: to what was there before the event.
+    latestCursor: cursors.encode(historyCursorScope(runId, conversation), String(before + 1)),
+  };
+}
+
+function recordOf({ event, scope, nowMs, text }: PlacedEvent, seq: number | undefined): AgentEventRecord {
+  const { botId, workspaceId, conversationId, threadId, actor, subject } = scope;
+  const { eventTime } = event;
+  const rawRef = event.rawRef?.refId ?? event.rawRef?.storageKey;
+  const actorName = event.actor?.actorName;
+  return create(AgentEventRecordSchema, {
+    eventId: event.eventId,
+    eventType: event.eventType,
+    source: event.source || defaultSource,
+    ...(eventTime !== undefined && { eventTime }),
+    ...(botId !== undefined && { botId }),
+    ...(workspaceId !== undefined && { workspaceId }),
+    ...(conversationId !== undefined && { conversationId }),
+    ...(threadId !== undefined && { threadId }),
+    ...(actor !== undefined && { actorType: actor.type }),
+    ...(actor?.id !== undefined && { actorId: actor.id }),
+    ...(actorName !== undefined && { actorName }),
+    ...(subject !== undefined && { subjectType: subject.type }),
+    ...(subject?.id !== undefined && { subjectId: subject.id }),
+    ...(text !== "" && { inputSummary: firstCharacters(text, summaryCharsMax) }),
+    ...(rawRef !== undefined && { rawRef }),
+    ...(seq !== undefined && { seq: BigInt(seq) }),
+    createdAt: BigInt(Math.floor(nowMs / 1_000)),
+    metadata: "{}",
+  });
+}
+
+async function readState(db: Db, scope: RunScope, { grant }: Authorized): Promise<StateSnapshot> {
+  const entries = await Promise.all(
+    grant.stateScopes.map(async (of) => {
+      const owner = stateKey(scope, of);
+      const values = owner === undefined ? [] : await readStateSnapshot(db, { owner, bytesMax: stateBytesMax });
+      return [of, values] as const;
+    }),
+  );
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,70 @@
+// Agents that bindings name. `runners/` knows what is in their bodies.
+
+import { type Selectable, sql } from "kysely";
+import { textArray } from "../../../platform/database/binary-array.ts";
+import { type Db, isStorableText } from "../../../platform/database/database.ts";
+import { readPageKeys } from "../../../platform/database/page-keys.ts";
+import type { AgentProfileTable } from "../../../platform/database/schema.ts";
+
+export type AgentProfileRow = Selectable<AgentProfileTable>;
+
+interface ProfileName {
+  readonly client: string;
+  readonly agentId: string;
+}
+
+/** Makes it, or replaces the one with its id. */
+export async function putAgentProfile(
+  db: Db,
+  { client, agentId, body }: ProfileName & { body: Uint8Array },
+): Promise<AgentProfileRow> {
+  const content = { body: Buffer.from(body) };
+  return await db
+    .insertInto("agent_profile")
+    .values({ client, agent_id: agentId, ...content })
+    .onConflict((conflict) =>
+      conflict.columns(["client", "agent_id"]).doUpdateSet({ ...content, update_time: sql<Date>`now()` }),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function findAgentProfile(db: Db, { client, agentId }: ProfileName): Promise<AgentProfileRow | undefined> {
+  if (!isStorableText(agentId)) {
+    return undefined;
+  }
+  return await profilesOf(db, client).where("agent_id", "=", agentId).executeTakeFirst();
+}
+
+/** By id; bodies may be large, so a page may be a short one. */
+export async function listAgentProfiles(
+  db: Db,
+  args: { client: string; after: string | undefined; limit: number },
+): Promise<{ rows: AgentProfileRow[]; hasMore: boolean }> {
+  const { keys, hasMore } = await readPageKeys(db, { table: "agent_profile", key: "agent_id", body: "body" }, args);
+  const rows = await profilesOf(db, args.client)
+    .where(({ eb }) => eb("agent_id", "=", sql<string>`any(${textArray(keys)}::text[])`))
+    .orderBy("agent_id")
+    .execute();
+  return { rows, hasMore };
+}
+
+/** False when there is none. */
+export async function deleteAgentProfile(db: Db, { client, agentId }: ProfileName): Promise<boolean> {
+  if (!isStorableText(agentId)) {
+    return false;
+  }
+  const { numDeletedRows } = await db
+    .deleteFrom("agent_profile")
+    .where("client", "=", client)
+    .where("agent_id", "=", agentId)
+    .executeTakeFirst();
+  return numDeletedRows === 1n;
+}
+
+function profilesOf(db: Db, client: string) {
+  return db
+    .selectFrom("agent_profile")
+    .select(["client", "agent_id", "body", "create_time", "update_time"])
+    .where("client", "=", client);
+}

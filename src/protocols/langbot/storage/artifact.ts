@@ -1,0 +1,186 @@
+// What runs have made, and what came with their events. An id is a client's: the first run that names one has it, before there is anything behind it.
+
+import { type Selectable, sql } from "kysely";
+import { uuidArray } from "../../../platform/database/binary-array.ts";
+import { type Db, isStorableText, type Transaction } from "../../../platform/database/database.ts";
+import type { ArtifactTable } from "../../../platform/database/schema.ts";
+
+/** Takes the id for the run, if it is free. Nothing is said of whose it is otherwise. */
+export async function claimArtifact(
+  db: Db | Transaction,
+  { client, artifactId, runId }: { client: string; artifactId: string; runId: string },
+): Promise<ArtifactClaim> {
+  await sql`
+    insert into artifact (client, artifact_id, run_id, runner_id, artifact_type, metadata, is_complete)
+    select ${client}, ${artifactId}, run_id, runner_id, '', '{}', false from remote_run where run_id = ${runId}
+    on conflict do nothing`.execute(db);
+  const row = await db
+    .selectFrom("artifact")
+    .select(["run_id", "sha256", "is_complete"])
+    .where("client", "=", client)
+    .where("artifact_id", "=", artifactId)
+    .executeTakeFirst();
+  return row?.run_id === runId
+    ? { isMine: true, isComplete: row.is_complete, sha256: row.sha256 }
+    : { isMine: false, isComplete: false, sha256: null };
+}
+
+export interface ArtifactClaim {
+  readonly isMine: boolean;
+  /** Something is behind the id already. */
+  readonly isComplete: boolean;
+  readonly sha256: string | null;
+}
+
+export interface NewArtifact {
+  readonly client: string;
+  readonly artifactId: string;
+  readonly runId: string;
+  readonly runnerId: string;
+  /** The conversation that reaches it too. */
+  readonly scope: Uint8Array | undefined;
+  readonly artifactType: string;
+  readonly mimeType: string | undefined;
+  readonly name: string | undefined;
+  readonly sizeBytes: number | undefined;
+  readonly sha256: string | undefined;
+  /** A JSON object. */
+  readonly metadata: string;
+  readonly content: Uint8Array | undefined;
+  /** Undefined means `runner`. */
+  readonly source?: "event" | "runner" | undefined;
+  /** How long it is kept; undefined for as long as its client's data is. */
+  readonly keptMs?: number | undefined;
+}
+
+/**
+ * Puts what it is behind an id that is free or the run's own. `same`: it was there with the same hash, and stays as it is.
+ * `conflict`: the run has put something else there. `taken`: the id is another run's.
+ */
+export async function putArtifact(
+  trx: Transaction,
+  artifact: NewArtifact,
+): Promise<"stored" | "same" | "conflict" | "taken"> {
+  const { client, artifactId, runId, runnerId } = artifact;
+  const scope = artifact.scope === undefined ? null : Buffer.from(artifact.scope);
+  const content = artifact.content === undefined ? null : Buffer.from(artifact.content);
+  const { rows } = await sql`
+    insert into artifact (client, artifact_id, run_id, runner_id, scope, artifact_type, mime_type, name, size_bytes, sha256,
+      metadata, content, is_complete, source, create_time, expire_time)
+    values (${client}, ${artifactId}, ${runId}, ${runnerId}, ${scope}, ${artifact.artifactType},
+      ${artifact.mimeType ?? null}, ${artifact.name ?? null}, ${artifact.sizeBytes ?? null}, ${artifact.sha256 ?? null},
+      ${artifact.metadata}, ${content}, true, ${artifact.source ?? "runner"}, clock_timestamp(),
+      clock_timestamp() + ${artifact.keptMs ?? null}::float8 * interval '1 millisecond')
+    on conflict (client, artifact_id) do update set scope = excluded.scope, artifact_type = excluded.artifact_type,
+      mime_type = excluded.mime_type, name = excluded.name, size_bytes = excluded.size_bytes, sha256 = excluded.sha256,
+      metadata = excluded.metadata, content = excluded.content, is_complete = true, source = excluded.source, create_time = excluded.create_time,
+      expire_time = excluded.expire_time
+    where artifact.run_id = excluded.run_id and not artifact.is_complete
+    returning true`.execute(trx);
+  return rows.length > 0 ? "stored" : await compare(trx, artifact);
+}
+
+async function compare(
+  trx: Transaction,
+  { client, artifactId, runId, sha256 }: NewArtifact,
+): Promise<"same" | "conflict" | "taken"> {
+  const row = await trx
+    .selectFrom("artifact")
+    .select(["run_id", "sha256"])
+    .where("client", "=", client)
+    .where("artifact_id", "=", artifactId)
+    .executeTakeFirst();
+  if (row?.run_id !== runId) {
+    return "taken";
+  }
+  return row.sha256 === (sha256 ?? null) ? "same" : "conflict";
+}
+
+/** Without the content. */
+export type ArtifactRow = Omit<Selectable<ArtifactTable>, "content" | "is_complete" | "client">;
+
+interface ArtifactReader {
+  readonly client: string;
+  readonly artifactId: string;
+  readonly runId: string;
+  /** The conversation of the run that asks. */
+  readonly scope: Uint8Array | undefined;
+}
+
+/** One that the run has made, or that was made in its conversation, while it is kept. */
+export async function findArtifact(db: Db, reader: ArtifactReader): Promise<ArtifactRow | undefined> {
+  if (!isStorableText(reader.artifactId)) {
+    return undefined;
+  }
+  const { rows } = await sql<ArtifactRow>`select ${columns} from artifact where ${isVisibleTo(reader)}`.execute(db);
+  return rows[0];
+}
+
+export interface ArtifactRange {
+  readonly mime_type: string | null;
+  readonly size_bytes: number;
+  readonly content: Uint8Array;
+}
+
+/** Bytes of the content as far as it has them; undefined when there is no such artifact, or nothing behind it. */
+export async function readArtifactRange(
+  db: Db,
+  { offset, bytesMax, ...reader }: ArtifactReader & { readonly offset: number; readonly bytesMax: number },
+): Promise<ArtifactRange | undefined> {
+  if (!isStorableText(reader.artifactId)) {
+    return undefined;
+  }
+  // Positions of substring are 32 bits wide, and nothing is as long as that.
+  const { rows } = await sql<ArtifactRange>`
+    select mime_type, octet_length(content) as size_bytes,
+      substring(content from least(${offset}::int8, 2147483646)::int + 1 for ${bytesMax}::int) as content
+    from artifact where ${isVisibleTo(reader)} and content is not null`.execute(db);
+  return rows[0];
+}
+
+/** Those that these runs have made in the conversation, the oldest first. */
+export async function listArtifactsOfRuns(
+  db: Db,
+  { scope, runs, limit }: { scope: Uint8Array; runs: readonly string[]; limit: number },
+): Promise<ArtifactRow[]> {
+  const { rows } = await sql<ArtifactRow>`
+    select ${columns} from artifact where run_id = any(${uuidArray(runs)}::uuid[]) and scope = ${Buffer.from(scope)}
+      and ${isKept} order by create_time, artifact_id limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Drops what is past its time, and ids behind which nothing was put for a day; gives the number that went. */
+export async function deleteExpiredArtifacts(db: Db, args: { limit: number }): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from artifact where (client, artifact_id) in (
+      select client, artifact_id from artifact
+      where expire_time <= now() or (not is_complete and create_time < now() - interval '1 day')
+      limit ${args.limit})`.execute(db);
+  return Number(numAffectedRows);
+}
+
+const columns = sql.join(
+  [
+    "artifact_id",
+    "run_id",
+    "runner_id",
+    "scope",
+    "artifact_type",
+    "mime_type",
+    "name",
+    "size_bytes",
+    "sha256",
+    "metadata",
+    "source",
+    "create_time",
+    "expire_time",
+  ].map((name) => sql.ref(name)),
+);
+
+const isKept = sql`is_complete and (expire_time is null or expire_time > clock_timestamp())`;
+
+function isVisibleTo({ client, artifactId, runId, scope }: ArtifactReader) {
+  const conversation = scope === undefined ? null : Buffer.from(scope);
+  return sql`client = ${client} and artifact_id = ${artifactId} and ${isKept}
+    and (run_id = ${runId} or scope = ${conversation}::bytea)`;
+}

@@ -1,0 +1,103 @@
+// Bindings: which runner takes which events of a client. `runners/` knows what is in their bodies.
+
+import { type Selectable, sql } from "kysely";
+import { textArray } from "../../../platform/database/binary-array.ts";
+import { type Db, isStorableText, type Transaction } from "../../../platform/database/database.ts";
+import { readPageKeys } from "../../../platform/database/page-keys.ts";
+import type { BindingTable } from "../../../platform/database/schema.ts";
+
+export type BindingRow = Selectable<BindingTable>;
+
+const bindingColumns = [
+  "client",
+  "binding_id",
+  "scope_kind",
+  "scope_id",
+  "body",
+  "create_time",
+  "update_time",
+] as const;
+
+interface BindingName {
+  readonly client: string;
+  readonly bindingId: string;
+}
+
+/** A kind and whose it is; the id is empty for the kind that has none. */
+export interface BindingScopeKey {
+  readonly kind: string;
+  readonly id: string;
+}
+
+/** Makes it, or replaces the one with its id. */
+export async function putBinding(
+  db: Db | Transaction,
+  { client, bindingId, scope, body }: BindingName & { scope: BindingScopeKey; body: Uint8Array },
+): Promise<BindingRow> {
+  const content = { scope_kind: scope.kind, scope_id: scope.id, body: Buffer.from(body) };
+  return await db
+    .insertInto("binding")
+    .values({ client, binding_id: bindingId, ...content })
+    .onConflict((conflict) =>
+      conflict.columns(["client", "binding_id"]).doUpdateSet({ ...content, update_time: sql<Date>`now()` }),
+    )
+    .returning(bindingColumns)
+    .executeTakeFirstOrThrow();
+}
+
+export async function findBinding(db: Db, { client, bindingId }: BindingName): Promise<BindingRow | undefined> {
+  if (!isStorableText(bindingId)) {
+    return undefined;
+  }
+  return await db
+    .selectFrom("binding")
+    .select(bindingColumns)
+    .where("client", "=", client)
+    .where("binding_id", "=", bindingId)
+    .executeTakeFirst();
+}
+
+/** By id; bodies may be large, so a page may be a short one. */
+export async function listBindings(
+  db: Db,
+  args: { client: string; after: string | undefined; limit: number },
+): Promise<{ rows: BindingRow[]; hasMore: boolean }> {
+  const { keys, hasMore } = await readPageKeys(db, { table: "binding", key: "binding_id", body: "body" }, args);
+  const rows = await db
+    .selectFrom("binding")
+    .select(bindingColumns)
+    .where("client", "=", args.client)
+    .where(({ eb }) => eb("binding_id", "=", sql<string>`any(${textArray(keys)}::text[])`))
+    .orderBy("binding_id")
+    .execute();
+  return { rows, hasMore };
+}
+
+/** Those of any of these scopes, by id. */
+export async function listBindingsOfScopes(
+  db: Db | Transaction,
+  { client, scopes }: { client: string; scopes: readonly BindingScopeKey[] },
+): Promise<BindingRow[]> {
+  return await db
+    .selectFrom("binding")
+    .select(bindingColumns)
+    .where("client", "=", client)
+    .where(({ or, and, eb }) =>
+      or(scopes.map(({ kind, id }) => and([eb("scope_kind", "=", kind), eb("scope_id", "=", id)]))),
+    )
+    .orderBy("binding_id")
+    .execute();
+}
+
+/** False when there is none. */
+export async function deleteBinding(db: Db, { client, bindingId }: BindingName): Promise<boolean> {
+  if (!isStorableText(bindingId)) {
+    return false;
+  }
+  const { numDeletedRows } = await db
+    .deleteFrom("binding")
+    .where("client", "=", client)
+    .where("binding_id", "=", bindingId)
+    .executeTakeFirst();
+  return numDeletedRows === 1n;
+}

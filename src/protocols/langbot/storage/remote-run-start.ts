@@ -1,0 +1,39 @@
+// How a run of a runner comes into the queue: in a session of its own, which nobody reaches by its name.
+
+import { sql } from "kysely";
+import type { Transaction } from "../../../platform/database/database.ts";
+
+export interface NewQueuedRemoteRun {
+  readonly runId: string;
+  readonly sessionId: string;
+  readonly client: string;
+  readonly runnerId: string;
+  readonly driver: string;
+  /** An agent that only has a name. */
+  readonly agent: Uint8Array;
+  readonly input: Uint8Array;
+  readonly timeoutMs: number;
+  /** For so long it waits for a worker, but not beyond its deadline, and nobody claims it; 0 for one that is dialled. */
+  readonly offeredForMs: number;
+  readonly traceParent: string | undefined;
+}
+
+/** Gives the deadline, in milliseconds since 1970 by the database's clock. */
+export async function queueRemoteRun(trx: Transaction, run: NewQueuedRemoteRun): Promise<number> {
+  const { rows } = await sql<{ deadline_ms: number }>`
+    with opened as (
+      insert into session (id, client, name, agent, latest_run_id, runner_id)
+      values (${run.sessionId}::uuid, ${run.client}, ${run.sessionId}::text, ${Buffer.from(run.agent)}::bytea,
+        ${run.runId}::uuid, ${run.runnerId})
+    )
+    insert into run (id, client, session, driver, input, trace_parent, deadline, status, epoch, wake_at)
+    values (${run.runId}::uuid, ${run.client}, ${run.sessionId}::uuid, ${run.driver}, ${Buffer.from(run.input)}::bytea,
+      ${run.traceParent ?? null}::text, now() + ${run.timeoutMs}::float8 * interval '1 millisecond', 'queued', 0,
+      now() + ${Math.min(run.offeredForMs, run.timeoutMs)}::float8 * interval '1 millisecond')
+    returning (extract(epoch from deadline) * 1000)::float8 as deadline_ms`.execute(trx);
+  const [row] = rows;
+  if (row === undefined) {
+    throw new Error("a run that was queued has no deadline");
+  }
+  return row.deadline_ms;
+}

@@ -1,0 +1,21 @@
+// What became of the results that runners reported, in the order in which they came.
+
+import type { Selectable } from "kysely";
+import type { Db } from "../../../platform/database/database.ts";
+import type { ResultVerdictTable } from "../../../platform/database/schema.ts";
+
+export type ResultVerdictRow = Selectable<ResultVerdictTable>;
+
+export async function listResultVerdicts(
+  db: Db,
+  { runId, after, limit }: { runId: string; after: number | undefined; limit: number },
+): Promise<ResultVerdictRow[]> {
+  return await db
+    .selectFrom("result_verdict")
+    .select(["run_id", "position", "sequence", "type", "disposition", "diagnostics", "create_time"])
+    .where("run_id", "=", runId)
+    .$if(after !== undefined, (query) => query.where("position", ">", after ?? 0))
+    .orderBy("position")
+    .limit(limit)
+    .execute();
+}

@@ -1,0 +1,72 @@
+// What of a request's headers and query matters for who sent it. Node joins or drops headers that come twice; for
+// credentials that is no reading at all, so they are refused.
+
+import { Fault } from "../../platform/base/fault.ts";
+import type { Request } from "./rpc.ts";
+
+export interface Credentials {
+  readonly authorization: string | undefined;
+  readonly clientId: string | undefined;
+  readonly signature: string | undefined;
+  readonly timestamp: string | undefined;
+  readonly nonce: string | undefined;
+}
+
+/** Throws CREDENTIALS_AMBIGUOUS for a header that comes twice. An empty header counts as none. */
+export function readCredentials(request: Request): Credentials {
+  const read = (name: string): string | undefined => readSingle(request.rawHeaders, name);
+  return {
+    authorization: read("authorization"),
+    clientId: read("x-client-id"),
+    signature: read("x-signature"),
+    timestamp: read("x-timestamp"),
+    nonce: read("x-nonce"),
+  };
+}
+
+/** The id that the caller claims. Undefined when it claims none, or two. */
+export function readClientId(request: Request): string | undefined {
+  const ids = readAll(request.rawHeaders, "x-client-id");
+  return ids.length === 1 ? ids[0] || undefined : undefined;
+}
+
+/**
+ * Takes the ticket out of the request's URL, so that it appears in no log and no route has to know of it. Undefined when
+ * there is none.
+ */
+export function takeTicket(request: Request): string | undefined {
+  const [path = "", query] = splitOnce(request.url ?? "", "?");
+  if (query === undefined) {
+    return undefined;
+  }
+  const parts = query.split("&");
+  const tickets = parts.filter((part) => part.startsWith(ticketParameter));
+  if (tickets.length === 0) {
+    return undefined;
+  }
+  const rest = parts.filter((part) => !part.startsWith(ticketParameter)).join("&");
+  request.url = rest === "" ? path : `${path}?${rest}`;
+  if (tickets.length > 1) {
+    throw new Fault("CREDENTIALS_AMBIGUOUS", "several credentials: ticket is given twice");
+  }
+  return tickets[0]?.slice(ticketParameter.length) ?? "";
+}
+
+const ticketParameter = "ticket=";
+
+function readSingle(rawHeaders: readonly string[], name: string): string | undefined {
+  const values = readAll(rawHeaders, name);
+  if (values.length > 1) {
+    throw new Fault("CREDENTIALS_AMBIGUOUS", `several credentials: ${name} is given twice`);
+  }
+  return values[0] || undefined;
+}
+
+function readAll(rawHeaders: readonly string[], name: string): readonly string[] {
+  return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
+}
+
+function splitOnce(text: string, separator: string): [string, string?] {
+  const at = text.indexOf(separator);
+  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + separator.length)];
+}

@@ -1,0 +1,264 @@
+// One port for HTTP/1.1 and HTTP/2: in the clear, where the first bytes tell the protocol, or over TLS, where ALPN does.
+// O1  Every accepted socket is known until it has closed, and is in one state: undecided, h1 or h2.
+// O2  A peer that stalls, vanishes or misbehaves loses its socket in bounded time, whatever it sends or omits.
+// O3  No error of a socket, a handshake, a session or a stream reaches the process.
+// O4  shutdown() ends: at the latest after its grace no socket is left.
+
+import type http from "node:http";
+import type http2 from "node:http2";
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import { type Clock, systemClock } from "../../platform/base/clock.ts";
+import { AddressCounts } from "./port/addresses.ts";
+import { bind } from "./port/bind.ts";
+import { Handshakes } from "./port/handshakes.ts";
+import { type OnePortLimits, onePortLimits } from "./port/limits.ts";
+import { createH1Server, createH2Server, type H1Server } from "./port/node-servers.ts";
+import { type Protocol, sniffProtocol } from "./port/preface.ts";
+import { refuseH1 } from "./port/refusal.ts";
+import { RequestRests } from "./port/request-rests.ts";
+import { H2Connection } from "./port/session.ts";
+import { type OnePortProtocols, type OnePortTls, tlsOptions } from "./port/tls.ts";
+
+export { type OnePortLimits, type OnePortProtocols, type OnePortTls, onePortLimits };
+
+export type OnePortHandler = (
+  request: http.IncomingMessage | http2.Http2ServerRequest,
+  response: http.ServerResponse | http2.Http2ServerResponse,
+) => void;
+
+export interface OnePortOptions {
+  readonly host: string;
+  /** 0 lets the system choose; `address` then tells the choice. */
+  readonly port: number;
+  readonly handler: OnePortHandler;
+  /** With it the port speaks TLS only; a client that names no protocol by ALPN speaks HTTP/1.1. */
+  readonly tls?: OnePortTls;
+  /** Both by default. A client of the other protocol is told so, as far as its protocol has words for it. */
+  readonly protocols?: OnePortProtocols;
+  readonly clock?: Clock;
+  readonly limits?: Partial<OnePortLimits>;
+}
+
+export interface OnePortServer {
+  readonly address: { readonly host: string; readonly port: number };
+  /**
+   * Stops listening at once, tells every peer to go and lets running requests finish for `graceMs`; then destroys what
+   * is left. Resolves when no socket is left. A later call with a shorter grace ends the shutdown sooner.
+   */
+  shutdown(graceMs: number): Promise<void>;
+}
+
+/**
+ * Opens the port and serves `handler` on its protocols. A port that cannot be opened, and certificates that cannot be
+ * used, are a CONFIG_INVALID that says why.
+ */
+export async function listenOnePort(options: OnePortOptions): Promise<OnePortServer> {
+  const port = new OnePort(options);
+  const address = await port.open(options.host, options.port);
+  return { address, shutdown: (graceMs) => port.shutdown(graceMs) };
+}
+
+interface Undecided {
+  readonly protocol: "undecided";
+  readonly sinceMs: number;
+}
+
+interface H1Connection {
+  readonly protocol: "h1";
+}
+
+type Connection = Undecided | H1Connection | H2Connection;
+
+class OnePort {
+  readonly #limits: OnePortLimits;
+  readonly #protocols: OnePortProtocols;
+  readonly #clock: Clock;
+  readonly #h1: H1Server;
+  readonly #h2: http2.Http2Server;
+  readonly #addresses: AddressCounts;
+  readonly #handshakes = new Handshakes();
+  /** By the accepted socket, also where TLS has put another one on top of it. */
+  readonly #connections = new Map<Socket, Connection>();
+  readonly #h1Responses = new Set<http.ServerResponse>();
+  readonly #h1Rests: RequestRests;
+  /** Aborted when the port is closed and no socket is left. */
+  readonly #closed = new AbortController();
+  readonly #closing: Promise<void>;
+  #sweeping: Promise<void> | undefined;
+  #draining = false;
+  #sessionsOpened = 0;
+  /**
+   * Time as the sweeps count it. It stands still while the process is stopped or busy, so that a late wake-up does not
+   * blame peers whose bytes wait unread.
+   */
+  #sweptMs = 0;
+
+  constructor({ handler, tls, protocols = "both", clock = systemClock, limits }: OnePortOptions) {
+    this.#limits = { ...onePortLimits, ...limits };
+    this.#protocols = protocols;
+    this.#clock = clock;
+    this.#addresses = new AddressCounts(this.#limits.connectionsPerAddressMax);
+    this.#h1Rests = new RequestRests(this.#limits);
+    this.#h1 = createH1Server(this.#limits, tls && tlsOptions(tls, protocols), (request, response) => {
+      this.#trackH1Response(response);
+      this.#h1Rests.track(request, response, () => this.#sweptMs);
+      // Node drops what the peer sent right behind an upgrade that it ignores, so the connection cannot go on.
+      if (this.#draining || request.headers.upgrade !== undefined) {
+        announceClose(response);
+      }
+      handler(request, response);
+    });
+    this.#h1.listener.on("connection", (socket: Socket) => this.#accept(socket));
+    this.#h1.listener.on("secureConnection", (socket: TLSSocket) => this.#acceptSecured(socket));
+    this.#h2 = createH2Server(this.#limits, handler);
+    this.#closing = new Promise((resolve) => {
+      this.#h1.listener.once("close", () => {
+        this.#closed.abort();
+        resolve();
+      });
+    });
+  }
+
+  async open(host: string, port: number): Promise<OnePortServer["address"]> {
+    const address = await bind(this.#h1.listener, host, port);
+    // From here on an error is one connection that could not be accepted (no descriptors left): its peer sees it.
+    this.#h1.listener.on("error", () => {});
+    this.#sweeping = this.#sweepUntilClosed();
+    return { host: address.address, port: address.port };
+  }
+
+  async shutdown(graceMs: number): Promise<void> {
+    if (!this.#draining) {
+      this.#drain();
+    }
+    await this.#clock.sleep(graceMs, this.#closed.signal);
+    // Not closeAllConnections(): it knows neither h2 nor undecided sockets.
+    for (const socket of this.#connections.keys()) {
+      socket.destroy();
+    }
+    await this.#closing;
+    await this.#sweeping;
+  }
+
+  #drain(): void {
+    this.#draining = true;
+    // Also closes the idle h1 connections.
+    this.#h1.listener.close();
+    for (const response of this.#h1Responses) {
+      announceClose(response);
+    }
+    for (const [socket, connection] of this.#connections) {
+      if (connection.protocol === "undecided") {
+        socket.destroy();
+      } else if (connection.protocol === "h2") {
+        connection.retire();
+      }
+    }
+  }
+
+  #accept(socket: Socket): void {
+    if (this.#draining || !this.#addresses.admit(socket)) {
+      socket.destroy();
+      return;
+    }
+    this.#connections.set(socket, { protocol: "undecided", sinceMs: this.#sweptMs });
+    socket.once("close", () => this.#connections.delete(socket));
+    if (this.#h1.secure === undefined) {
+      sniffProtocol(socket, (shown) => this.#take(socket, socket, shown));
+    } else {
+      this.#handshakes.begin(socket);
+      this.#h1.secure(socket);
+    }
+  }
+
+  #acceptSecured(secured: TLSSocket): void {
+    const socket = this.#handshakes.finish(secured);
+    if (socket === undefined) {
+      secured.destroy();
+    } else if (secured.alpnProtocol === "h2") {
+      this.#take(socket, secured, "h2");
+    } else {
+      // Only ALPN makes it h2 (RFC 9113, 3.2). Until the first byte, though, a shutdown need not wait for it.
+      sniffProtocol(secured, () => this.#take(socket, secured, "h1"));
+    }
+  }
+
+  /** `transport` is the accepted socket, or the TLS socket on top of it. */
+  #take(socket: Socket, transport: Socket, protocol: Protocol): void {
+    if (protocol === "h2" && this.#protocols !== "h1") {
+      this.#takeH2(socket, transport);
+    } else if (this.#protocols === "h2") {
+      // Remains undecided: the preface timeout ends who does not leave.
+      refuseH1(transport);
+    } else {
+      // An h1 port leaves it to Node to refuse the h2 preface, as it refuses any other unknown method.
+      this.#connections.set(socket, { protocol: "h1" });
+      this.#h1Rests.guard(transport);
+      this.#h1.serve(transport);
+    }
+  }
+
+  #takeH2(socket: Socket, transport: Socket): void {
+    // An http.Server accepts half-open sockets; an h2 session has no use for one.
+    transport.allowHalfOpen = false;
+    // Emitted within the next call, so the session is this socket's.
+    this.#h2.once("session", (session) => {
+      const connection = new H2Connection(session, {
+        limits: this.#limits,
+        ordinal: this.#sessionsOpened,
+        nowMs: () => this.#sweptMs,
+      });
+      this.#connections.set(socket, connection);
+    });
+    this.#sessionsOpened += 1;
+    this.#h2.emit("connection", transport);
+  }
+
+  #trackH1Response(response: http.ServerResponse): void {
+    this.#h1Responses.add(response);
+    response.once("close", () => {
+      this.#h1Responses.delete(response);
+      if (this.#draining) {
+        // Its headers may have promised keep-alive before the shutdown began.
+        this.#h1.listener.closeIdleConnections();
+      }
+    });
+  }
+
+  async #sweepUntilClosed(): Promise<void> {
+    const { signal } = this.#closed;
+    while (!signal.aborted) {
+      await this.#clock.sleep(this.#limits.checkIntervalMs, signal);
+      this.#sweptMs += this.#limits.checkIntervalMs;
+      this.#h1Rests.check(this.#sweptMs);
+      for (const [socket, connection] of this.#connections) {
+        if (!this.#isWithinLimits(connection)) {
+          // The socket, not the session: that would first try to flush to a peer that no longer reads.
+          socket.destroy();
+        }
+      }
+    }
+  }
+
+  #isWithinLimits(connection: Connection): boolean {
+    switch (connection.protocol) {
+      case "undecided":
+        return this.#sweptMs - connection.sinceMs <= this.#limits.prefaceTimeoutMs;
+      case "h1":
+        // Node keeps the other limits of h1.
+        return true;
+      case "h2":
+        return connection.check();
+      default:
+        return connection satisfies never;
+    }
+  }
+}
+
+/** So that clients do not send the next request into a connection that is about to close. */
+function announceClose(response: http.ServerResponse): void {
+  if (!response.headersSent) {
+    response.setHeader("connection", "close");
+  }
+}

@@ -1,0 +1,28 @@
+// Opening a port, and in words that help why it cannot be opened.
+
+import type { AddressInfo, Server } from "node:net";
+import { Fault } from "../../../platform/base/fault.ts";
+
+/** Resolves with what the system gave; rejects with CONFIG_INVALID. */
+export function bind(server: Server, host: string, port: number): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    const refuse = (error: NodeJS.ErrnoException): void => reject(explainBindFailure(error, host, port));
+    server.once("error", refuse);
+    server.listen({ host, port }, () => {
+      server.off("error", refuse);
+      // A string only for pipes, null only when not listening.
+      resolve(server.address() as AddressInfo);
+    });
+  });
+}
+
+function explainBindFailure(error: NodeJS.ErrnoException, host: string, port: number): Fault {
+  const messages: Readonly<Record<string, string>> = {
+    EADDRINUSE: `port ${port} on ${host} is already in use: stop the program that holds it, or set RUNNEL_SERVER_PORT to a free port`,
+    EACCES: `port ${port} on ${host} needs privileges: set RUNNEL_SERVER_PORT to 1024 or higher`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine: set RUNNEL_SERVER_HOST to one that is, or to 0.0.0.0`,
+    ENOTFOUND: `the host ${host} is unknown: set RUNNEL_SERVER_HOST to an address of this machine`,
+  };
+  const message = messages[error.code ?? ""] ?? `cannot listen on ${host}, port ${port}: ${error.message}`;
+  return new Fault("CONFIG_INVALID", message, { cause: error });
+}

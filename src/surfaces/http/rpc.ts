@@ -1,0 +1,186 @@
+// gRPC, gRPC-Web and Connect on Node's requests. The one file of the server that knows how connect's handlers are called.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { ContextValues } from "@connectrpc/connect";
+import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import { type Clock, systemClock } from "../../platform/base/clock.ts";
+import { setAnswerSink } from "../../platform/base/sink.ts";
+import { openAnswerSink } from "./answer-sink.ts";
+import { CallBody } from "./call-body.ts";
+import { Departure } from "./departure.ts";
+
+export type Request = IncomingMessage | Http2ServerRequest;
+export type Response = ServerResponse | Http2ServerResponse;
+
+export interface RpcCall {
+  readonly contextValues: ContextValues;
+  readonly body?: Uint8Array | undefined;
+  readonly clock?: Clock;
+}
+
+/** Whether nobody will get the answer. */
+export function isGone(response: Response): boolean {
+  return "stream" in response ? response.stream.destroyed : response.destroyed;
+}
+
+/** The handlers by the exact path that calls them. */
+export function createRpcTable(handlers: readonly UniversalHandler[]): ReadonlyMap<string, UniversalHandler> {
+  return new Map(handlers.map((handler) => [handler.requestPath, handler]));
+}
+
+/** `body` is the request's body when it was read already. Rejects when the answer could not be written. */
+export async function answerRpc(
+  handler: UniversalHandler,
+  request: Request,
+  response: Response,
+  call: RpcCall,
+): Promise<void> {
+  if (handler.method.methodKind === "unary") {
+    await answerUnary(handler, request, response, call);
+  } else {
+    await answerStream(handler, request, response, call);
+  }
+}
+
+/** The answer is whole before any of it is written, and no handler waits for what becomes of it. */
+async function answerUnary(
+  handler: UniversalHandler,
+  request: Request,
+  response: Response,
+  { contextValues, body, clock = systemClock }: RpcCall,
+): Promise<void> {
+  const departure = new Departure(request, response);
+  const received = new CallBody(request);
+  const answer = await handler({
+    httpVersion: request.httpVersion,
+    method: request.method ?? "",
+    url: urlOf(request),
+    header: headersOf(request),
+    body: body === undefined ? received : once(body),
+    signal: departure.signal,
+    contextValues,
+  });
+  const chunks = await readAll(answer.body);
+  if (body === undefined) {
+    await settle(received, request, response, clock);
+  }
+  const { status, header, trailer } = withLegibleMessage(answer);
+  // Both have this form of it, but TypeScript finds none that they share.
+  (response as ServerResponse).writeHead(status, header && Object.fromEntries(header));
+  if (trailer !== undefined) {
+    response.addTrailers(Object.fromEntries(trailer));
+  }
+  departure.answered();
+  const [first, second] = chunks;
+  if (first === undefined) {
+    response.end();
+  } else {
+    response.end(second === undefined ? first : Buffer.concat(chunks));
+  }
+}
+
+async function answerStream(
+  handler: UniversalHandler,
+  request: Request,
+  response: Response,
+  { contextValues, body, clock = systemClock }: RpcCall,
+): Promise<void> {
+  setAnswerSink(contextValues, openAnswerSink(response));
+  const call = universalRequestFromNodeRequest(request, response, undefined, contextValues);
+  if (body !== undefined) {
+    await send(await handler({ ...call, body: once(body) }), response);
+    return;
+  }
+  const received = new CallBody(request);
+  const answer = await begin(await handler({ ...call, body: received }));
+  await settle(received, request, response, clock);
+  await send(answer, response);
+}
+
+async function settle(received: CallBody, request: Request, response: Response, clock: Clock): Promise<void> {
+  const isSettled = await received.settle(clock);
+  if (!isSettled && !("stream" in request)) {
+    response.setHeader("connection", "close");
+  }
+}
+
+function urlOf(request: Request): string {
+  const scheme = "encrypted" in request.socket && request.socket.encrypted === true ? "https" : "http";
+  const authority = "authority" in request ? request.authority : request.headers.host;
+  return new URL(request.url ?? "", `${scheme}://${authority}`).toString();
+}
+
+/** Without the pseudo-headers of HTTP/2. */
+function headersOf({ headers }: Request): Headers {
+  const read = new Headers();
+  for (const [name, value] of Object.entries(headers)) {
+    if (name.startsWith(":") || value === undefined) {
+      continue;
+    }
+    for (const each of typeof value === "string" ? [value] : value) {
+      read.append(name, each);
+    }
+  }
+  return read;
+}
+
+async function readAll(body: UniversalServerResponse["body"]): Promise<Uint8Array[]> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk);
+  }
+  return chunks;
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+async function send(answer: UniversalServerResponse, response: Response): Promise<void> {
+  await universalResponseToNodeResponse(withLegibleMessage(answer), response);
+}
+
+/** The same answer, once its first chunk is there or has failed: by then its handler has read what it wants to read. */
+async function begin(answer: UniversalServerResponse): Promise<UniversalServerResponse> {
+  const source = answer.body?.[Symbol.asyncIterator]();
+  if (source === undefined) {
+    return answer;
+  }
+  let first: Promise<IteratorResult<Uint8Array>> | undefined = source.next();
+  await first.catch(() => {});
+  const iterator: AsyncIterator<Uint8Array> = {
+    next: () => {
+      const next = first ?? source.next();
+      first = undefined;
+      return next;
+    },
+    ...(source.return && { return: source.return.bind(source) }),
+    ...(source.throw && { throw: source.throw.bind(source) }),
+  };
+  return { ...answer, body: { [Symbol.asyncIterator]: () => iterator } };
+}
+
+/**
+ * Error texts go out as gRPC escapes them: connect escapes punctuation too, and grpc-js would show `%3A` for a colon. The
+ * trailer is filled while the body is sent, so it is looked at only when it is asked for.
+ */
+function withLegibleMessage(answer: UniversalServerResponse): UniversalServerResponse {
+  const { trailer } = answer;
+  if (trailer === undefined) {
+    return answer;
+  }
+  return {
+    ...answer,
+    get trailer() {
+      const message = trailer.get("grpc-message");
+      if (message === null) {
+        return trailer;
+      }
+      const legible = new Headers(trailer);
+      legible.set("grpc-message", encodeURI(decodeURIComponent(message)));
+      return legible;
+    },
+  };
+}

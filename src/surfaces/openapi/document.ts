@@ -1,0 +1,82 @@
+// The OpenAPI 3.1 document of the REST surface, made from the descriptors that the surface itself is made from: the same
+// descriptors give the same bytes.
+
+import type { DescService } from "@bufbuild/protobuf";
+import { Fault } from "../../platform/base/fault.ts";
+import { compileBindings } from "../rest/rule.ts";
+import { ErrorResponses } from "./errors.ts";
+import { describeOperation, type Operation } from "./operation.ts";
+import { formatPath } from "./parameters.ts";
+import { Schemas } from "./schema.ts";
+import { securitySchemes } from "./security.ts";
+
+export interface OpenApiOptions {
+  readonly services: readonly DescService[];
+  /** Version of what is served. */
+  readonly version: string;
+  /** Base URL of the service; unset means the one that the document came from. */
+  readonly serverUrl?: string;
+}
+
+export type PathItem = Readonly<Record<string, Operation>>;
+
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: object;
+  readonly servers: readonly object[];
+  readonly tags: readonly object[];
+  readonly paths: Readonly<Record<string, PathItem>>;
+  readonly components: Readonly<Record<string, Readonly<Record<string, object>>>>;
+}
+
+/** Throws CONFIG_INVALID for a method that has no place in the document. */
+export function createOpenApiDocument({ services, version, serverUrl = "/" }: OpenApiOptions): OpenApiDocument {
+  const bindings = services.flatMap(({ methods }) =>
+    methods.flatMap((method) => compileBindings(method).map((binding, index) => ({ binding, index }))),
+  );
+  const schemas = new Schemas(bindings.map(({ binding }) => binding.method.input));
+  const served = services.filter((service) => bindings.some(({ binding }) => binding.method.parent === service));
+  const errors = new ErrorResponses(schemas, served);
+  const paths: Record<string, Record<string, Operation>> = {};
+  for (const { binding, index } of bindings) {
+    const path = formatPath(binding.template);
+    paths[path] = {
+      ...paths[path],
+      [methodKey(binding.httpMethod)]: describeOperation(binding, index, { schemas, errors }),
+    };
+  }
+  return {
+    openapi: "3.1.0",
+    info: { title: "Runnel", description, license: { name: "Apache-2.0", identifier: "Apache-2.0" }, version },
+    servers: [{ url: serverUrl }],
+    tags: served.map(({ name }) => ({ name })),
+    paths,
+    components: { schemas: schemas.list(), responses: errors.list(), securitySchemes: schemesOf(paths) },
+  };
+}
+
+/** The ways in that something of REST takes: some are for methods that have no REST form. */
+function schemesOf(paths: OpenApiDocument["paths"]): Readonly<Record<string, object>> {
+  const operations = Object.values(paths).flatMap((path) => Object.values(path));
+  const used = new Set(operations.flatMap(({ security }) => security.flatMap((way) => Object.keys(way))));
+  return Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => used.has(name)));
+}
+
+/** The document as it is sent. It never changes while the service runs: to be made once, for every caller. */
+export function printOpenApiDocument(options: OpenApiOptions): string {
+  return `${JSON.stringify(createOpenApiDocument(options))}\n`;
+}
+
+const description =
+  "Runs agents for other programs. The same methods are served over gRPC, gRPC-Web and Connect; this is their REST form.";
+
+/** The methods that a path item can hold. */
+const methodKeys: readonly string[] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+
+function methodKey(httpMethod: string): string {
+  const key = httpMethod.toLowerCase();
+  if (!methodKeys.includes(key)) {
+    throw new Fault("CONFIG_INVALID", `OpenAPI has no place for the method ${httpMethod}`);
+  }
+  return key;
+}

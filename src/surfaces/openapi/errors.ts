@@ -1,0 +1,143 @@
+// Failures as components: one body per profile, and one response per profile and status.
+
+import { STATUS_CODES } from "node:http";
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
+import { Access, ErrorBody } from "#gen/runnel/options/v1/options_pb.js";
+import { accessOf } from "../../platform/base/access.ts";
+import { reasons } from "../../platform/base/fault.ts";
+import { profileOf } from "../rest/profile.ts";
+import type { Binding } from "../rest/rule.ts";
+import { reference, type Schema, type Schemas } from "./schema.ts";
+
+type ErrorProfile = Exclude<ErrorBody, ErrorBody.UNSPECIFIED>;
+
+export class ErrorResponses {
+  readonly #components = new Map<string, object>();
+
+  /** Before any message: the bodies have their names first. */
+  constructor(schemas: Schemas, services: readonly DescService[]) {
+    for (const profile of new Set(services.flatMap(({ methods }) => methods.map(errorBodyOf)))) {
+      const { name, schema } = bodies[profile];
+      schemas.define(name, schema);
+    }
+  }
+
+  /** Every response that was referred to, by name. */
+  list(): Record<string, object> {
+    return Object.fromEntries([...this.#components].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  /** What a caller of this binding has to expect, by status, and `default` for everything else. */
+  describe(binding: Binding): Record<string, Schema> {
+    const { method } = binding;
+    const known = statusesOf(binding).map((status) => [String(status), this.#refer(method, status)] as const);
+    return Object.fromEntries([...known, ["default", this.#refer(method, undefined)]]);
+  }
+
+  /** The body of a failure. */
+  referBody(method: DescMethod): Schema {
+    return reference(bodies[errorBodyOf(method)].name);
+  }
+
+  #refer(method: DescMethod, status: number | undefined): Schema {
+    const profile = errorBodyOf(method);
+    const name = `${bodies[profile].name}${status === undefined ? "" : `.${status}`}`;
+    if (!this.#components.has(name)) {
+      const content = { "application/json": { schema: this.referBody(method) } };
+      this.#components.set(name, { ...describeStatus(profile, status), content });
+    }
+    return { $ref: `#/components/responses/${name}` };
+  }
+}
+
+function errorBodyOf(method: DescMethod): ErrorProfile {
+  return profileOf(method).errorBody || ErrorBody.RUNNEL;
+}
+
+const text = { type: "string" };
+
+const bodies: Record<ErrorProfile, { readonly name: string; readonly schema: Schema }> = {
+  [ErrorBody.BARE]: {
+    name: "BareError",
+    schema: { type: "object", properties: { error: text }, required: ["error"] },
+  },
+  [ErrorBody.RUNNEL]: {
+    name: "RunnelError",
+    schema: {
+      type: "object",
+      properties: {
+        error: { ...text, description: "What was wrong and what to do, for people." },
+        code: { ...text, description: "Name of the gRPC status." },
+        reason: { ...text, description: "What happened, for programs. More reasons may come." },
+        details: {
+          type: "object",
+          properties: {
+            metadata: { type: "object", additionalProperties: text },
+            violations: {
+              type: "array",
+              items: {
+                type: "object",
+                properties: { field: text, description: text },
+                required: ["field", "description"],
+              },
+            },
+          },
+        },
+      },
+      required: ["error", "code"],
+    },
+  },
+  [ErrorBody.JOBSPEC]: {
+    name: "JobspecError",
+    schema: {
+      type: "object",
+      properties: {
+        error: { ...text, description: "What was wrong; of a body that could not be read the code once more." },
+        error_code: { ...text, description: "What was wrong, for programs." },
+        message: { ...text, description: "What was wrong with a body that could not be read." },
+        details: { type: "object", additionalProperties: text },
+      },
+      required: ["error", "error_code"],
+    },
+  },
+  [ErrorBody.CODE]: {
+    name: "CodeError",
+    schema: {
+      type: "object",
+      properties: {
+        error: { ...text, description: "What was wrong, for programs." },
+        message: { ...text, description: "What was wrong and what to do, for people." },
+        details: { ...text, description: "Where the JSON is wrong." },
+        retry_after: { type: "integer", description: "Seconds to wait before the next attempt." },
+      },
+      required: ["error"],
+    },
+  },
+};
+
+/** What the descriptors say about how a call may fail; other failures are the `default`. */
+function statusesOf({ method, httpMethod, body }: Binding): number[] {
+  const isPublic = accessOf(method) === Access.PUBLIC;
+  return [
+    400,
+    ...(isPublic ? [] : [401, 403, 404]),
+    ...(httpMethod === "GET" ? [] : [409]),
+    ...(body.kind === "none" ? [] : [413]),
+    429,
+    503,
+  ];
+}
+
+/** Statuses with which the service says when to come again. */
+const retryStatuses: readonly number[] = [429, 503];
+
+function describeStatus(profile: ErrorProfile, status: number | undefined): object {
+  if (status === undefined) {
+    return { description: "Any other failure." };
+  }
+  const names = Object.entries(reasons).flatMap(([name, { httpStatus }]) => (httpStatus === status ? [name] : []));
+  const told = profile === ErrorBody.BARE ? "" : `: ${names.map((name) => `\`${name}\``).join(", ")}`;
+  const description = `${STATUS_CODES[status] ?? status}${told}.`;
+  const retryAfter = { description: "Seconds to wait before the next attempt.", schema: { type: "integer" } };
+  return retryStatuses.includes(status) ? { description, headers: { "Retry-After": retryAfter } } : { description };
+}

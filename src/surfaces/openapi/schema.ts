@@ -1,0 +1,173 @@
+// Messages and enums as JSON Schema, in the form that the REST surface gives them. Each becomes one component, made when
+// it is first referred to.
+
+import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
+import { json, json_value } from "#gen/runnel/options/v1/options_pb.js";
+import { enumShape, isTimestamp, type JsonFieldShape, jsonShape } from "../../platform/base/json/shape.ts";
+import { describeChoice, findRequirements, readFieldRules, readItemRules, readMessageRules } from "./rules.ts";
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+export class Schemas {
+  readonly #components = new Map<string, Schema>();
+  readonly #names = new Map<DescMessage | DescEnum, string>();
+  readonly #sent: ReadonlySet<DescMessage>;
+
+  /** `inputs`: what callers send. There a required field is one that they have to say, elsewhere one that is always told. */
+  constructor(inputs: readonly DescMessage[]) {
+    this.#sent = collectMessages(inputs);
+  }
+
+  /** Adds a component that has no descriptor; before any that has. */
+  define(name: string, schema: Schema): void {
+    this.#components.set(name, schema);
+  }
+
+  /** Every component, by name. */
+  list(): Record<string, Schema> {
+    return Object.fromEntries([...this.#components].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  refer(desc: DescMessage): Schema {
+    if (isTimestamp(desc)) {
+      return { type: "string", format: "date-time" };
+    }
+    return reference(this.nameOf(desc));
+  }
+
+  /** The name of the component, which is made if there is none. */
+  nameOf(desc: DescMessage | DescEnum): string {
+    const known = this.#names.get(desc);
+    if (known !== undefined) {
+      return known;
+    }
+    const shortName = desc.typeName.slice(desc.file.proto.package.length + 1);
+    const name = this.#components.has(shortName) ? desc.typeName : shortName;
+    this.#names.set(desc, name);
+    // Taken before it is made: a message may hold itself.
+    this.#components.set(name, {});
+    this.#components.set(name, desc.kind === "enum" ? describeEnum(desc) : this.describeMessage(desc));
+    return name;
+  }
+
+  /** The message itself, without the fields that are said elsewhere. */
+  describeMessage(desc: DescMessage, omitted: ReadonlySet<DescField> = new Set()): Schema {
+    const shapes = jsonShape(desc).fields.filter(({ field }) => !omitted.has(field));
+    const required = shapes.filter(this.#sent.has(desc) ? isAsked(desc) : isAlwaysPrinted).map(({ key }) => key);
+    return {
+      type: "object",
+      ...describe([...readMessageRules(desc), ...describeOneofs(desc)]),
+      ...(desc.deprecated ? { deprecated: true } : {}),
+      properties: Object.fromEntries(shapes.map((shape) => [shape.key, this.describeField(shape)])),
+      ...(required.length > 0 ? { required } : {}),
+    };
+  }
+
+  describeField({ field, raw }: JsonFieldShape): Schema {
+    const { keywords, notes } = readFieldRules(field);
+    const schema = raw ? describeRaw(field) : this.#describeTyped(field, keywords);
+    const isNullable = getOption(field, json).nullWhenUnset && Object.keys(schema).length > 0;
+    return {
+      ...(isNullable ? { anyOf: [schema, { type: "null" }] } : schema),
+      ...describe(raw ? ["Any JSON value.", ...describeText(keywords), ...notes] : notes),
+      ...(field.deprecated ? { deprecated: true } : {}),
+    };
+  }
+
+  #describeTyped(field: DescField, keywords: Schema): Schema {
+    const value = this.#describeValue(field);
+    if (field.fieldKind !== "list") {
+      return { ...value, ...keywords };
+    }
+    const item = readItemRules(field);
+    return { type: "array", items: { ...value, ...item.keywords, ...describe(item.notes) }, ...keywords };
+  }
+
+  #describeValue(field: DescField): Schema {
+    if (field.message !== undefined) {
+      return this.refer(field.message);
+    }
+    if (field.enum !== undefined) {
+      return reference(this.nameOf(field.enum));
+    }
+    return field.scalar === undefined ? {} : scalarSchemas[field.scalar];
+  }
+}
+
+function describeRaw(field: DescField): Schema {
+  return field.fieldKind === "list" ? { type: "array", items: {} } : {};
+}
+
+/** The rules of raw JSON are about its text, where no keyword reaches. */
+function describeText(keywords: Schema): string[] {
+  return Object.entries(keywords).map(([name, value]) => `As text: ${name} ${JSON.stringify(value)}.`);
+}
+
+export function reference(name: string): Schema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+const scalarSchemas: Readonly<Record<ScalarType, Schema>> = {
+  [ScalarType.DOUBLE]: { type: "number", format: "double" },
+  [ScalarType.FLOAT]: { type: "number", format: "float" },
+  [ScalarType.INT32]: { type: "integer", format: "int32" },
+  [ScalarType.SINT32]: { type: "integer", format: "int32" },
+  [ScalarType.SFIXED32]: { type: "integer", format: "int32" },
+  [ScalarType.UINT32]: { type: "integer", format: "uint32", minimum: 0 },
+  [ScalarType.FIXED32]: { type: "integer", format: "uint32", minimum: 0 },
+  [ScalarType.INT64]: { type: "integer", format: "int64" },
+  [ScalarType.SINT64]: { type: "integer", format: "int64" },
+  [ScalarType.SFIXED64]: { type: "integer", format: "int64" },
+  [ScalarType.UINT64]: { type: "integer", format: "uint64", minimum: 0 },
+  [ScalarType.FIXED64]: { type: "integer", format: "uint64", minimum: 0 },
+  [ScalarType.BOOL]: { type: "boolean" },
+  [ScalarType.STRING]: { type: "string" },
+  [ScalarType.BYTES]: { type: "string", contentEncoding: "base64" },
+};
+
+/** A description, if there is anything to say. */
+function describe(sentences: readonly string[]): Schema {
+  return sentences.length > 0 ? { description: sentences.join(" ") } : {};
+}
+
+/** The words that are written. A zero without one stands for "not set" and is left out instead. */
+function describeEnum(desc: DescEnum): Schema {
+  const zero = desc.value[0];
+  const hasUnset = zero !== undefined && !hasOption(zero, json_value);
+  const words = [...enumShape(desc).texts].filter(([number]) => !(hasUnset && number === 0));
+  return { type: "string", enum: words.map(([, word]) => word) };
+}
+
+function describeOneofs(desc: DescMessage): string[] {
+  const required = findRequirements(desc).oneofs;
+  return desc.oneofs.map((oneof) =>
+    describeChoice(
+      desc,
+      oneof.fields.map(({ name }) => name),
+      required.has(oneof),
+    ),
+  );
+}
+
+function isAsked(desc: DescMessage): (shape: JsonFieldShape) => boolean {
+  const { fields } = findRequirements(desc);
+  return ({ field }) => fields.has(field);
+}
+
+function isAlwaysPrinted({ field, emitEmpty }: JsonFieldShape): boolean {
+  return emitEmpty || getOption(field, json).nullWhenUnset;
+}
+
+/** The messages and all that they hold. */
+function collectMessages(roots: readonly DescMessage[]): ReadonlySet<DescMessage> {
+  const messages = new Set(roots);
+  // A set is walked in the order of insertion, and what is added on the way is walked as well.
+  for (const { fields } of messages) {
+    for (const { message } of fields) {
+      if (message !== undefined) {
+        messages.add(message);
+      }
+    }
+  }
+  return messages;
+}

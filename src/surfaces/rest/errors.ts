@@ -1,0 +1,90 @@
+// The bodies of failures, in each profile, and what of a failure goes into the head of its answer.
+
+import { Code } from "@connectrpc/connect";
+import { ErrorBody, type RestProfile } from "#gen/runnel/options/v1/options_pb.js";
+import type { ReasonName } from "../../platform/base/fault.ts";
+import { styleJson } from "../../platform/base/json/print.ts";
+import type { Failure } from "./failure.ts";
+import { debugStatus, jobStatus, presentDebugFailure, presentJobFailure } from "./signing-errors.ts";
+
+/** The JSON of an error body, without the final newline. */
+export function printFailure(failure: Failure, profile: RestProfile): string {
+  return styleJson(JSON.stringify(presentFailure(failure, profile.errorBody)), profile);
+}
+
+/**
+ * Whether the body ends in a newline. One text of the Agent Runner document does not, and clients may know its length.
+ */
+export function endsInNewline({ reason }: Failure, { errorBody }: RestProfile): boolean {
+  return !(errorBody === ErrorBody.BARE && reason === rateLimited);
+}
+
+/** The status of a failure, which some services have others for. */
+export function statusOfFailure(failure: Failure, { errorBody }: RestProfile): number {
+  const override =
+    errorBody === ErrorBody.JOBSPEC
+      ? jobStatus(failure)
+      : errorBody === ErrorBody.CODE
+        ? debugStatus(failure)
+        : undefined;
+  return override ?? failure.httpStatus;
+}
+
+/** Whether the rest of the request is not worth waiting for. */
+export function abandonsRequest({ reason }: Failure): boolean {
+  return reason === bodyTooLarge || reason === overloaded;
+}
+
+/** The headers that belong to the failure itself. */
+export function failureHeaders({ retryAfterSeconds }: Failure): Record<string, string> {
+  return retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
+}
+
+const rateLimited = "RATE_LIMITED" satisfies ReasonName;
+const bodyTooLarge = "BODY_TOO_LARGE" satisfies ReasonName;
+const overloaded = "OVERLOADED" satisfies ReasonName;
+
+function presentFailure(failure: Failure, errorBody: ErrorBody): object {
+  const { message: error, code, reason } = failure;
+  switch (errorBody) {
+    case ErrorBody.BARE:
+      return { error };
+    case ErrorBody.JOBSPEC:
+      return presentJobFailure(failure, reason ?? codeNames[code]);
+    case ErrorBody.CODE:
+      return presentDebugFailure(failure, reason ?? codeNames[code]);
+    case ErrorBody.UNSPECIFIED:
+    case ErrorBody.RUNNEL:
+      return { error, code: codeNames[code], reason, details: printableDetails(failure) };
+    default:
+      return errorBody satisfies never;
+  }
+}
+
+/** Names of google.rpc.Code, as gRPC documents write them. */
+const codeNames: Record<Code, string> = {
+  [Code.Canceled]: "CANCELLED",
+  [Code.Unknown]: "UNKNOWN",
+  [Code.InvalidArgument]: "INVALID_ARGUMENT",
+  [Code.DeadlineExceeded]: "DEADLINE_EXCEEDED",
+  [Code.NotFound]: "NOT_FOUND",
+  [Code.AlreadyExists]: "ALREADY_EXISTS",
+  [Code.PermissionDenied]: "PERMISSION_DENIED",
+  [Code.ResourceExhausted]: "RESOURCE_EXHAUSTED",
+  [Code.FailedPrecondition]: "FAILED_PRECONDITION",
+  [Code.Aborted]: "ABORTED",
+  [Code.OutOfRange]: "OUT_OF_RANGE",
+  [Code.Unimplemented]: "UNIMPLEMENTED",
+  [Code.Internal]: "INTERNAL",
+  [Code.Unavailable]: "UNAVAILABLE",
+  [Code.DataLoss]: "DATA_LOSS",
+  [Code.Unauthenticated]: "UNAUTHENTICATED",
+};
+
+function printableDetails({ metadata, violations }: Failure): object | undefined {
+  const details = {
+    ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
+    ...(violations.length > 0 ? { violations } : {}),
+  };
+  return Object.keys(details).length > 0 ? details : undefined;
+}

@@ -1,0 +1,111 @@
+// Which SSE events a response message of a server stream stands for, read from its descriptor. Either the message is
+// the event (StreamSession), or it carries a list of them (TailRun). A message without events is a heartbeat.
+
+import {
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  fromBinary,
+  getOption,
+  hasOption,
+} from "@bufbuild/protobuf";
+import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
+import { event, type RestProfile, rest, result, sse } from "#gen/runnel/options/v1/options_pb.js";
+import { type Extension, ExtensionSchema } from "#gen/runnel/v1/result_pb.js";
+import { Fault } from "../../platform/base/fault.ts";
+import { printMessage, styleJson } from "../../platform/base/json/print.ts";
+import type { SseEvent } from "./sse.ts";
+
+export interface EventReader {
+  /** True when the stream says itself how it ended; false when its SSE form needs a closing event. */
+  readonly endsItself: boolean;
+  /** The events in the bytes of one response message. */
+  read(bytes: Uint8Array): SseEvent[];
+}
+
+/** Throws CONFIG_INVALID when the method's responses cannot become events. */
+export function compileEventReader(method: DescMethod): EventReader {
+  const { output } = method;
+  const profile = getOption(method.parent, rest);
+  if (hasOption(output, sse)) {
+    const shape = compileEventShape(output, profile);
+    return { endsItself: shape.memberOnly, read: (bytes) => readSingle(shape, reflectBytes(output, bytes)) };
+  }
+  const [field, ...others] = output.fields.filter((candidate) => candidate.fieldKind === "list");
+  if (field?.message === undefined || others.length > 0 || !hasOption(field.message, sse)) {
+    throw new Fault("CONFIG_INVALID", `${output.typeName} has neither the sse option nor one list of events`);
+  }
+  const shape = compileEventShape(field.message, profile);
+  return {
+    endsItself: shape.memberOnly,
+    read: (bytes) =>
+      [...reflectBytes(output, bytes).get(field)].map((item) => readEvent(shape, item as ReflectMessage)),
+  };
+}
+
+interface EventShape {
+  readonly desc: DescMessage;
+  readonly oneof: DescMessage["oneofs"][number];
+  /** Undefined for events that are no place to go on after. */
+  readonly idField: DescField | undefined;
+  readonly memberOnly: boolean;
+  readonly profile: RestProfile;
+  /** What each member's event is called. Options are slow to read, and every event asks. */
+  readonly names: ReadonlyMap<DescField, string>;
+}
+
+/** Name of an event whose payload is newer than this version. Its place in the log still has to reach the reader. */
+const unknownType = "unknown";
+
+function compileEventShape(desc: DescMessage, profile: RestProfile): EventShape {
+  const { idField: idName, memberOnly } = getOption(desc, sse);
+  const idField = desc.fields.find((field) => field.name === idName);
+  const [oneof, ...others] = desc.oneofs;
+  const hasId = idName === "" || idField?.fieldKind === "scalar";
+  if (!hasId || oneof === undefined || others.length > 0) {
+    throw new Fault(
+      "CONFIG_INVALID",
+      `${desc.typeName}: an event has a plain id field, or none, and exactly one oneof`,
+    );
+  }
+  const names = new Map(oneof.fields.map((member) => [member, nameOf(member)]));
+  for (const [member, name] of names) {
+    if (name === "" || member.message === undefined) {
+      throw new Fault("CONFIG_INVALID", `${member.toString()}: an event is a message and needs a name`);
+    }
+  }
+  return { desc, oneof, idField, memberOnly, profile, names };
+}
+
+function reflectBytes(desc: DescMessage, bytes: Uint8Array): ReflectMessage {
+  return reflect(desc, fromBinary(desc, bytes), false);
+}
+
+function readSingle(shape: EventShape, message: ReflectMessage): SseEvent[] {
+  return message.oneofCase(shape.oneof) === undefined ? [] : [readEvent(shape, message)];
+}
+
+function readEvent(shape: EventShape, message: ReflectMessage): SseEvent {
+  const { oneof, idField, memberOnly } = shape;
+  const member = message.oneofCase(oneof);
+  const id = idField !== undefined && message.isSet(idField) ? String(message.get(idField)) : "";
+  if (member?.message === undefined) {
+    return { id, type: unknownType, data: printData(shape, message) };
+  }
+  const payload = message.get(member) as ReflectMessage;
+  return { id, type: typeOf(shape, member, payload), data: printData(shape, memberOnly ? payload : message) };
+}
+
+function printData({ profile }: EventShape, { desc, message }: ReflectMessage): string {
+  return styleJson(printMessage(desc, message), profile);
+}
+
+function typeOf({ names }: EventShape, member: DescField, payload: ReflectMessage): string {
+  // An extension stands for a type of its own, whose name it carries.
+  const ownType = payload.desc.typeName === ExtensionSchema.typeName ? (payload.message as Extension).type : "";
+  return ownType === "" ? (names.get(member) ?? unknownType) : ownType;
+}
+
+function nameOf(member: DescField): string {
+  return hasOption(member, event) ? getOption(member, event) : getOption(member, result).name;
+}

@@ -1,0 +1,90 @@
+// Failures as REST knows them. Whatever was thrown becomes one `Failure`: a Fault of the gateway, a ConnectError of the called
+// method, or an unexpected error, of which a caller learns nothing. The status follows the reason where there is one we know,
+// and the Connect code where there is none.
+
+import { Code, ConnectError } from "@connectrpc/connect";
+import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
+import { Fault, type FieldViolation, reasons } from "../../platform/base/fault.ts";
+
+export interface Failure {
+  readonly httpStatus: number;
+  readonly code: Code;
+  readonly message: string;
+  readonly reason?: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly violations: readonly FieldViolation[];
+  readonly retryAfterSeconds?: number;
+}
+
+export function describeFailure(error: unknown): Failure {
+  if (error instanceof ConnectError) {
+    return describeConnectError(error);
+  }
+  return describeFault(error instanceof Fault && error.reason !== "INTERNAL" ? error : internal);
+}
+
+/** Whether nobody planned the failure. What a method failed with is no longer our news: its own interceptors saw it. */
+export function isUnexpected(error: unknown): boolean {
+  return !(error instanceof ConnectError) && (!(error instanceof Fault) || error.reason === "INTERNAL");
+}
+
+const internal = new Fault("INTERNAL", "internal error");
+
+const codeStatuses: Record<Code, number> = {
+  [Code.Canceled]: 499,
+  [Code.Unknown]: 500,
+  [Code.InvalidArgument]: 400,
+  [Code.DeadlineExceeded]: 504,
+  [Code.NotFound]: 404,
+  [Code.AlreadyExists]: 409,
+  [Code.PermissionDenied]: 403,
+  [Code.ResourceExhausted]: 429,
+  [Code.FailedPrecondition]: 400,
+  [Code.Aborted]: 409,
+  [Code.OutOfRange]: 400,
+  [Code.Unimplemented]: 501,
+  [Code.Internal]: 500,
+  [Code.Unavailable]: 503,
+  [Code.DataLoss]: 500,
+  [Code.Unauthenticated]: 401,
+};
+
+function describeFault(fault: Fault): Failure {
+  const { code, httpStatus } = reasons[fault.reason];
+  return {
+    httpStatus,
+    code,
+    message: fault.message,
+    reason: fault.reason,
+    metadata: fault.metadata,
+    violations: fault.violations,
+    ...(fault.retryAfterMs === undefined ? {} : { retryAfterSeconds: toWholeSeconds(fault.retryAfterMs / 1_000) }),
+  };
+}
+
+function describeConnectError(error: ConnectError): Failure {
+  const [info] = error.findDetails(ErrorInfoSchema);
+  const [retry] = error.findDetails(RetryInfoSchema);
+  const violations = error.findDetails(BadRequestSchema).flatMap(({ fieldViolations }) => fieldViolations);
+  const delay = retry?.retryDelay;
+  return {
+    httpStatus: statusOfReason(info?.reason) ?? codeStatuses[error.code],
+    code: error.code,
+    message: error.rawMessage,
+    ...(info === undefined ? {} : { reason: info.reason }),
+    metadata: info?.metadata ?? {},
+    violations: violations.map(({ field, description }) => ({ field, description })),
+    ...(delay === undefined ? {} : { retryAfterSeconds: toWholeSeconds(Number(delay.seconds) + delay.nanos / 1e9) }),
+  };
+}
+
+/** Never less than is needed, and never 0, which some clients take for "at once, and again". */
+function toWholeSeconds(seconds: number): number {
+  return Math.max(1, Math.ceil(seconds));
+}
+
+function statusOfReason(reason: string | undefined): number | undefined {
+  return reason !== undefined && Object.hasOwn(reasons, reason)
+    ? reasons[reason as keyof typeof reasons].httpStatus
+    : undefined;
+}

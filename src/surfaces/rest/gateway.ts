@@ -1,0 +1,179 @@
+// The REST surface: HTTP requests → routes → in-process calls of the router's handlers → JSON or SSE. Everything it
+// knows it reads from descriptors when it starts; a service that cannot be served that way fails then.
+
+import { create, type DescMethod, type DescService } from "@bufbuild/protobuf";
+import { Code, ConnectError, type ContextValues, createContextValues } from "@connectrpc/connect";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import { ErrorBody, type RestProfile, RestProfileSchema } from "#gen/runnel/options/v1/options_pb.js";
+import type { Fault } from "../../platform/base/fault.ts";
+import type { Feed } from "../../platform/base/feed.ts";
+import { setRestCallNotes } from "../../platform/base/rest-call.ts";
+import type { Sink } from "../../platform/base/sink.ts";
+import { restBodyBytesMax } from "./body.ts";
+import { isUnexpected } from "./failure.ts";
+import { type InputSource, readInput } from "./input.ts";
+import {
+  isGone,
+  type RestRequest,
+  type RestResponse,
+  sendEmpty,
+  sendFailure,
+  sendMethodNotAllowed,
+  sendNotFound,
+} from "./respond.ts";
+import { createRouter, type RouteMatch, splitRequestTarget } from "./route.ts";
+import { answerStream } from "./stream.ts";
+import { compileRoutes, type Target } from "./target.ts";
+import { answerUnary } from "./unary.ts";
+
+export interface RestGatewayOptions {
+  /** `handlers` of a Connect router on which all the services are registered. */
+  readonly handlers: readonly UniversalHandler[];
+  readonly services: readonly DescService[];
+  /** Quicker ways to streams of these services. */
+  readonly feeds?: readonly Feed[];
+  /** Most bytes of a request body. */
+  readonly bodyBytesMax?: number;
+  /** Told of every failure that nobody planned. Its answer says no more than "internal error". */
+  readonly reportError?: (error: unknown) => void;
+}
+
+/** What the server has found out about a request before the gateway sees it. */
+export interface RestCall {
+  /** Travels to the handler, for instance with the caller's identity. */
+  readonly contextValues?: ContextValues;
+  /** The body, when it was already read, for instance to check its signature. */
+  readonly body?: Uint8Array;
+  /** Writes into the body of the response as well, to readers of streams that are in step. */
+  readonly sink?: Sink<Uint8Array>;
+}
+
+/** What can be said of a request from its first line. */
+export interface RestDescription {
+  /** Undefined when the request fits no route. */
+  readonly method: DescMethod | undefined;
+  readonly errorBody: ErrorBody;
+}
+
+export interface RestGateway {
+  /** For decisions that come before the call. */
+  describe(requestTarget: string, httpMethod: string): RestDescription;
+  /** Answers every request, one without a route by 404. Resolves when the answer is written or the client is gone. */
+  handle(request: RestRequest, response: RestResponse, call?: RestCall): Promise<void>;
+  /** Answers by a failure that was found before the call, as the service of the route tells its own. */
+  refuse(request: RestRequest, response: RestResponse, fault: Fault): void;
+}
+
+/** Throws CONFIG_INVALID when a service cannot be served: a rule that cannot work, a shape without JSON, no handler. */
+export function createRestGateway(options: RestGatewayOptions): RestGateway {
+  const { bodyBytesMax = restBodyBytesMax, reportError = () => undefined } = options;
+  const router = createRouter(options.services.flatMap((service) => compileRoutes(service, options)));
+  return {
+    describe: (requestTarget, httpMethod) => {
+      const match = router.find(httpMethod, splitRequestTarget(requestTarget).path);
+      const method = match.kind === "found" ? match.target.method : undefined;
+      return { method, errorBody: profileOf(match).errorBody };
+    },
+    handle: async (request, response, call = {}) => {
+      ignoreWriteErrors(response);
+      const { path, query } = splitRequestTarget(request.url ?? "");
+      const match = router.find(request.method ?? "", path);
+      if (match.kind === "not_found") {
+        sendNotFound(response);
+      } else if (match.kind === "method_not_allowed") {
+        answerOtherMethod(request, response, match.allowed);
+      } else {
+        const { target, capture } = match;
+        await answer({ target, request, response, call, query, capture, bodyBytesMax, reportError });
+      }
+    },
+    refuse: (request, response, fault) => {
+      ignoreWriteErrors(response);
+      const match = router.find(request.method ?? "", splitRequestTarget(request.url ?? "").path);
+      sendFailure(response, fault, profileOf(match));
+    },
+  };
+}
+
+/** What a request without a route is refused in. */
+const profileOfNothing = create(RestProfileSchema, { errorBody: ErrorBody.BARE });
+
+function profileOf(match: RouteMatch<Target>): RestProfile {
+  switch (match.kind) {
+    case "found":
+      return match.target.profile;
+    case "method_not_allowed":
+      return match.nearest.profile;
+    case "not_found":
+      return profileOfNothing;
+    default:
+      return match satisfies never;
+  }
+}
+
+/** A client that goes away makes the response fail; its `close` says all that there is to know. */
+function ignoreWriteErrors(response: RestResponse): void {
+  response.on("error", () => undefined);
+}
+
+/** HEAD is refused unless a route declares it; OPTIONS is answered, since asking what is allowed cannot be forbidden. */
+function answerOtherMethod(request: RestRequest, response: RestResponse, allowed: readonly string[]): void {
+  if (request.method === "OPTIONS") {
+    sendEmpty(response, { allow: [...allowed, "OPTIONS"].join(", ") });
+  } else {
+    sendMethodNotAllowed(response, allowed);
+  }
+}
+
+interface Visit {
+  readonly target: Target;
+  readonly request: RestRequest;
+  readonly response: RestResponse;
+  readonly call: RestCall;
+  readonly query: string;
+  readonly capture: () => ReadonlyMap<string, string>;
+  readonly bodyBytesMax: number;
+  readonly reportError: (error: unknown) => void;
+}
+
+async function answer(visit: Visit): Promise<void> {
+  const { target, response, reportError } = visit;
+  const signal = signalOf(response);
+  try {
+    await call(visit, signal);
+  } catch (error) {
+    if (isUnexpected(error) && !signal.aborted) {
+      reportError(error);
+    }
+    sendFailure(response, error, target.profile);
+  }
+}
+
+async function call(visit: Visit, signal: AbortSignal): Promise<void> {
+  const { target, request, response, query, bodyBytesMax } = visit;
+  const { body, sink, contextValues = createContextValues() } = visit.call;
+  const { httpVersion, headers } = request;
+  const source: InputSource = { query, variables: visit.capture(), body, bodyBytesMax };
+  const { message, notes } = await readInput(target, request, source);
+  setRestCallNotes(contextValues, notes);
+  const options = { httpVersion, headers, signal, contextValues };
+  const { events } = target;
+  if (events === undefined) {
+    await answerUnary(target, message, response, { ...options, notes });
+  } else {
+    await answerStream({ ...target, events, sink }, message, response, options);
+  }
+}
+
+/** Aborts when the client goes away before it has the answer. */
+function signalOf(response: RestResponse): AbortSignal {
+  const controller = new AbortController();
+  response.once("close", () => controller.abort(clientLeft));
+  if (isGone(response)) {
+    controller.abort(clientLeft);
+  }
+  return controller.signal;
+}
+
+/** One for all: without a reason Node would make an exception for each request, with its stack. */
+const clientLeft = new ConnectError("the client left", Code.Canceled);

@@ -1,0 +1,11 @@
+// How a method looks over REST: as its service does, but for what the method says itself.
+
+import { create, type DescMethod, getOption } from "@bufbuild/protobuf";
+import { ErrorBody, error_body, type RestProfile, RestProfileSchema, rest } from "#gen/runnel/options/v1/options_pb.js";
+import { perMethod } from "../../platform/base/per-method.ts";
+
+export const profileOf: (method: DescMethod) => RestProfile = perMethod((method) => {
+  const ofService = getOption(method.parent, rest);
+  const errorBody = getOption(method, error_body);
+  return errorBody === ErrorBody.UNSPECIFIED ? ofService : create(RestProfileSchema, { ...ofService, errorBody });
+});

@@ -1,0 +1,95 @@
+// Where the pieces of an SSE stream come from: the messages of the method's handler, or the items of its feed, whose text
+// is made once for all readers, and written by the feed itself to those that are in step. A piece without bytes says that the stream is alive.
+
+import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
+import { createHandlerContext } from "@connectrpc/connect";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import { over } from "../../platform/base/clock.ts";
+import type { Feed, FeedItem } from "../../platform/base/feed.ts";
+import { shared } from "../../platform/base/shared.ts";
+import { mapSink, type Sink } from "../../platform/base/sink.ts";
+import { type CallOptions, callStream, copyRequestHeaders } from "./call.ts";
+import type { EventReader } from "./event.ts";
+import { encodeSseEvent } from "./sse.ts";
+
+export interface SseSource {
+  readonly headers: Record<string, string>;
+  /** Ends with the stream; throws the failure that it ended with. */
+  readonly pieces: AsyncGenerator<Uint8Array, void>;
+}
+
+export interface SseTarget {
+  readonly handler: UniversalHandler;
+  readonly events: EventReader;
+  readonly feed: SharedText | undefined;
+  /** Of the response, for the feed alone: a handler that is called in process answers somebody else. */
+  readonly sink: Sink<Uint8Array> | undefined;
+}
+
+/** A feed with the text of a batch of its items. */
+export interface SharedText {
+  readonly feed: Feed;
+  readonly textOf: (items: readonly FeedItem[]) => Uint8Array;
+}
+
+export function shareText(feed: Feed, events: EventReader): SharedText {
+  const textOfOne = shared(({ bytes }: FeedItem) => encodeEvents(events, bytes));
+  return { feed, textOf: shared((items: readonly FeedItem[]) => joinTexts(items.map(textOfOne))) };
+}
+
+export async function openSource(target: SseTarget, message: Uint8Array, options: CallOptions): Promise<SseSource> {
+  const { handler, events, feed, sink } = target;
+  const { headers, contextValues } = options;
+  // A timeout of the caller's is rare over REST: the handler knows how to read one.
+  if (feed !== undefined && contextValues !== undefined && headers[timeoutHeader] === undefined) {
+    return { headers: {}, pieces: readFeed(feed, message, { ...options, sink }) };
+  }
+  const opened = await callStream(handler, message, options);
+  return { headers: opened.headers, pieces: readMessages(events, opened.messages) };
+}
+
+const timeoutHeader = "connect-timeout-ms";
+
+async function* readMessages(
+  events: EventReader,
+  messages: AsyncGenerator<Uint8Array, void>,
+): AsyncGenerator<Uint8Array, void> {
+  for await (const message of messages) {
+    yield encodeEvents(events, message);
+  }
+}
+
+async function* readFeed(
+  { feed, textOf }: SharedText,
+  message: Uint8Array,
+  { headers, signal, contextValues, sink }: CallOptions & Pick<SseTarget, "sink">,
+): AsyncGenerator<Uint8Array, void> {
+  const { method } = feed;
+  const context = createHandlerContext({
+    service: method.parent,
+    method,
+    requestMethod: "POST",
+    protocolName: "rest",
+    url: `http://localhost/${method.parent.typeName}/${method.name}`,
+    requestSignal: signal,
+    requestHeader: copyRequestHeaders(headers),
+    ...(contextValues !== undefined && { contextValues }),
+  });
+  try {
+    const request = fromBinary<DescMessage>(method.input, message);
+    for await (const items of feed.open(request, context, sink && mapSink(sink, textOf))) {
+      yield textOf(items);
+    }
+  } finally {
+    context.abort(over);
+  }
+}
+
+function joinTexts(texts: readonly Uint8Array[]): Uint8Array {
+  const [first] = texts;
+  return first !== undefined && texts.length === 1 ? first : Buffer.concat(texts);
+}
+
+function encodeEvents(events: EventReader, bytes: Uint8Array): Uint8Array {
+  return Buffer.from(events.read(bytes).map(encodeSseEvent).join(""));
+}

@@ -1,0 +1,123 @@
+// A binding with all that it takes to serve it, made once from descriptors when the gateway starts. What could not be
+// served fails then.
+
+import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import {
+  other_success_statuses,
+  type RestProfile,
+  success_status,
+  Validation,
+  validation,
+} from "#gen/runnel/options/v1/options_pb.js";
+import { Fault } from "../../platform/base/fault.ts";
+import type { Feed } from "../../platform/base/feed.ts";
+import { compileBodyShapes } from "../../platform/base/json/shape.ts";
+import { compileEventReader, type EventReader } from "./event.ts";
+import { findHttpBodyPlace, type HttpBodyPlace } from "./http-body.ts";
+import { profileOf } from "./profile.ts";
+import type { Route } from "./route.ts";
+import { type Binding, compileBindings } from "./rule.ts";
+import { type SharedText, shareText } from "./sse-source.ts";
+
+export interface Target extends Binding {
+  readonly handler: UniversalHandler;
+  readonly profile: RestProfile;
+  /** What was wrong with a body is left to the handler, which has other things to say first. */
+  readonly leavesInputFaults: boolean;
+  /** Undefined when the body of the request is JSON, or none. */
+  readonly requestBytes: HttpBodyPlace | undefined;
+  /** Undefined when the body of the answer is JSON, or a stream. */
+  readonly responseBytes: HttpBodyPlace | undefined;
+  readonly successStatuses: SuccessStatuses;
+  /** Set for a stream. */
+  readonly events: EventReader | undefined;
+  /** Set for a stream whose readers share what they get. */
+  readonly feed: SharedText | undefined;
+}
+
+export interface SuccessStatuses {
+  /** What is sent when the handler chooses nothing. */
+  readonly usual: number;
+  readonly allowed: ReadonlySet<number>;
+}
+
+/** Throws CONFIG_INVALID for a method that cannot be served: a rule that cannot work, a shape without JSON, no handler. */
+export function compileRoutes(
+  service: DescService,
+  { handlers, feeds = [] }: { readonly handlers: readonly UniversalHandler[]; readonly feeds?: readonly Feed[] },
+): Route<Target>[] {
+  return service.methods.flatMap((method) => {
+    const bindings = compileBindings(method);
+    return bindings.map((binding) => {
+      const { httpMethod, template } = binding;
+      return { httpMethod, template, target: compileTarget(binding, handlers, feeds) };
+    });
+  });
+}
+
+function compileTarget(binding: Binding, handlers: readonly UniversalHandler[], feeds: readonly Feed[]): Target {
+  const { method } = binding;
+  const answer = compileAnswer(binding);
+  const feed = feeds.find((candidate) => candidate.method === method);
+  const handler = handlers.find((candidate) => candidate.method === method);
+  if (handler === undefined) {
+    throw invalid(method, "has a REST route but no handler");
+  }
+  return {
+    ...binding,
+    handler,
+    profile: profileOf(method),
+    leavesInputFaults: getOption(method, validation) === Validation.HANDLER,
+    requestBytes: compileRequest(binding),
+    ...answer,
+    feed: feed && answer.events && shareText(feed, answer.events),
+  };
+}
+
+function compileRequest({ method, body }: Binding): HttpBodyPlace | undefined {
+  if (body.kind === "none") {
+    return undefined;
+  }
+  const field = body.kind === "field" ? body.field : undefined;
+  const place = findHttpBodyPlace(method.input, field);
+  if (place === undefined) {
+    compileBodyShapes(method.input, field);
+  }
+  return place;
+}
+
+function compileAnswer({
+  method,
+  responseField,
+}: Binding): Pick<Target, "responseBytes" | "successStatuses" | "events"> {
+  const place = findHttpBodyPlace(method.output, responseField);
+  if (method.methodKind === "server_streaming") {
+    if (place !== undefined) {
+      throw invalid(method, "is a stream of google.api.HttpBody, which has no form over REST");
+    }
+    compileBodyShapes(method.output, undefined);
+    return { responseBytes: undefined, successStatuses: ok, events: compileEventReader(method) };
+  }
+  if (place === undefined) {
+    compileBodyShapes(method.output, responseField);
+  }
+  return { responseBytes: place, successStatuses: readSuccessStatuses(method), events: undefined };
+}
+
+const ok: SuccessStatuses = { usual: 200, allowed: new Set([200]) };
+
+function readSuccessStatuses(method: DescMethod): SuccessStatuses {
+  const usual = getOption(method, success_status) || ok.usual;
+  const allowed = new Set([usual, ...getOption(method, other_success_statuses)]);
+  for (const status of allowed) {
+    if (status < 200 || status > 299) {
+      throw invalid(method, `declares ${status}, which is no status of a success`);
+    }
+  }
+  return { usual, allowed };
+}
+
+function invalid(method: DescMethod, problem: string): Fault {
+  return new Fault("CONFIG_INVALID", `${method.parent.typeName}.${method.name} ${problem}`);
+}

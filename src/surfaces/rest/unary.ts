@@ -1,0 +1,70 @@
+// Answers a REST call of a unary method.
+
+import { type DescMethod, fromBinary, type Message } from "@bufbuild/protobuf";
+import { reflect } from "@bufbuild/protobuf/reflect";
+import { Fault } from "../../platform/base/fault.ts";
+import { printField, printMessage, styleJson } from "../../platform/base/json/print.ts";
+import type { RestCallNotes } from "../../platform/base/rest-call.ts";
+import { prefersJson } from "./accept.ts";
+import { type CallOptions, callUnary } from "./call.ts";
+import { type HttpBodyPlace, readHttpBody } from "./http-body.ts";
+import { type RestResponse, sendBody, sendJson, sendText } from "./respond.ts";
+import type { Target } from "./target.ts";
+
+/** Rejects with the call's failure; nothing has been sent then. `notes` are those that the handler sees. */
+export async function answerUnary(
+  target: Target,
+  message: Uint8Array,
+  response: RestResponse,
+  options: CallOptions & { readonly notes: RestCallNotes },
+): Promise<void> {
+  const { method, handler, responseBytes, textResponse } = target;
+  const answer = await callUnary(handler, message, options);
+  const httpStatus = chooseStatus(target, options.notes);
+  const output = fromBinary(method.output, answer.message);
+  if (textResponse !== undefined) {
+    // Beside what other parts of the server say that their answers depend on.
+    response.appendHeader("vary", "accept");
+  }
+  if (textResponse !== undefined && !prefersJson(options.headers.accept)) {
+    const text = reflect(method.output, output, false).get(textResponse) as string;
+    sendText(response, httpStatus, text, answer.headers);
+  } else if (responseBytes === undefined) {
+    sendJson(response, httpStatus, printOutput(target, output), answer.headers);
+  } else {
+    sendBytes(response, httpStatus, { method, output, place: responseBytes }, answer.headers);
+  }
+}
+
+/** Throws INTERNAL for a status that the contract does not have: no caller could be ready for it. */
+function chooseStatus({ method, successStatuses }: Target, { successStatus }: RestCallNotes): number {
+  const httpStatus = successStatus ?? successStatuses.usual;
+  if (!successStatuses.allowed.has(httpStatus)) {
+    const cause = new Error(`${method.parent.typeName}.${method.name} chose the undeclared status ${httpStatus}`);
+    throw new Fault("INTERNAL", "internal error", { cause });
+  }
+  return httpStatus;
+}
+
+function printOutput({ method, responseField, profile }: Target, output: Message): string {
+  const json =
+    responseField === undefined
+      ? printMessage(method.output, output)
+      : printField(method.output, output, responseField);
+  return styleJson(json, profile);
+}
+
+function sendBytes(
+  response: RestResponse,
+  httpStatus: number,
+  { method, output, place }: { method: DescMethod; output: Message; place: HttpBodyPlace },
+  headers: Readonly<Record<string, string>>,
+): void {
+  const { contentType, data } = readHttpBody(reflect(method.output, output, false), place);
+  sendBody(response, httpStatus, data, {
+    ...headers,
+    "content-type": contentType === "" ? "application/octet-stream" : contentType,
+    // What a handler calls text must not run as a script.
+    "x-content-type-options": "nosniff",
+  });
+}

@@ -91,7 +91,10 @@ export async function openServer(
     // Anybody may ask, and it looks through all sessions.
     probes: { whyNotReady, countSessions: joined(() => countSessions(db)) },
     documents: new Map([
-      ["/openapi.json", { contentType: "application/json", text: printOpenApiDocument({ services, version }) }],
+      [
+        "/openapi.json",
+        { contentType: "application/json", print: printOnce(() => printOpenApiDocument({ services, version })) },
+      ],
     ]),
     admission: {
       authenticator: new Authenticator({
@@ -120,4 +123,10 @@ export async function openServer(
   // Streams end with RESUME before the ports wait for their calls to end.
   closers.defer(() => drain.abort());
   return { ...ports, metricsPort, leave: () => leaving.abort() };
+}
+
+/** Its 200 ms of CPU are for the first client that asks, not for every start. */
+function printOnce(print: () => string): () => string {
+  let text: string | undefined;
+  return () => (text ??= print());
 }

@@ -43,7 +43,7 @@ export interface RequestListenerOptions {
   readonly rest: RestSurface;
   readonly probes: Probes;
   /** What never changes while the service runs, by path. */
-  readonly documents: ReadonlyMap<string, { readonly contentType: string; readonly text: string }>;
+  readonly documents: ReadonlyMap<string, { readonly contentType: string; readonly print: () => string }>;
   readonly admission: AdmissionOptions;
   readonly corsOrigins: readonly string[];
   /** True when no credentials are asked for: then pages of other origins are kept out by other means. */
@@ -108,8 +108,9 @@ function answerDocument(request: Request, response: Response, { documents }: Vis
     return false;
   }
   response.setHeader("content-type", document.contentType);
-  response.setHeader("content-length", Buffer.byteLength(document.text));
-  response.end(document.text);
+  const text = document.print();
+  response.setHeader("content-length", Buffer.byteLength(text));
+  response.end(text);
   return true;
 }
 

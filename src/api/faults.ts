@@ -7,7 +7,7 @@ import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/
 import { Fault, reasons } from "../platform/base/fault.ts";
 import { isLockTimeout, isOutage } from "../platform/database/database.ts";
 import type { Events } from "../platform/telemetry/events.ts";
-import { addApiError } from "../protocols/langbot/handlers/host-errors.ts";
+import type { ServicePart } from "./protocol.ts";
 
 const domain = "runnel.dev";
 /** Some clients refuse trailers near 8 KB, so what a fault says stays below half of that. */
@@ -16,13 +16,11 @@ const violationsMax = 8;
 const violationCharsMax = 150;
 
 /** Maps whatever a handler throws, also in the middle of a stream. */
-export function createFaultInterceptor(events: Events): Interceptor {
+export function createFaultInterceptor(map: ErrorMapper): Interceptor {
   return (next) => async (request) => {
+    // A caller that left, or whose time is over, gets connect's own reason.
     const toError = (error: unknown): ConnectError =>
-      // A caller that left, or whose time is over, is told so by connect's own reason.
-      request.signal.aborted
-        ? addApiError(request.method, ConnectError.from(request.signal.reason))
-        : toConnectError(error, request.method, events);
+      map(request.signal.aborted ? ConnectError.from(request.signal.reason) : error, request.method);
     try {
       const response = await next(request);
       return response.stream ? { ...response, message: mapErrors(response.message, toError) } : response;
@@ -40,9 +38,16 @@ async function* mapErrors<T>(messages: AsyncIterable<T>, map: (error: unknown) =
   }
 }
 
-/** An unexpected error is logged and told as no more than that. */
-export function toConnectError(error: unknown, method: DescMethod, events: Events): ConnectError {
-  return addApiError(method, present(error, method.name, events));
+/** What an error becomes for the caller of a method. */
+export type ErrorMapper = (error: unknown, method: DescMethod) => ConnectError;
+
+/** An unexpected error is logged, and its caller learns no more than that. */
+export function createErrorMapper(events: Events, parts: readonly ServicePart[]): ErrorMapper {
+  const additions = new Map(parts.map(({ service, addDetails }) => [service, addDetails]));
+  return (error, method) => {
+    const mapped = present(error, method.name, events);
+    return additions.get(method.parent)?.(mapped) ?? mapped;
+  };
 }
 
 function present(error: unknown, method: string, events: Events): ConnectError {

@@ -1,43 +1,28 @@
 // The streams that have many readers, as feeds: each result is made into the bytes of a response message once. The gate,
 // the validation and the errors are those of the handlers.
 
-import { type MessageShape, toBinary } from "@bufbuild/protobuf";
+import type { MessageShape } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import {
-  SessionService,
-  type StreamSessionResponse,
-  StreamSessionResponseSchema,
-} from "#gen/runnel/v1/session_service_pb.js";
 import type { LogEntry } from "../engine/log/result.ts";
 import { assertAccess, isAdmitted } from "../platform/auth/caller.ts";
 import type { Feed, FeedItem } from "../platform/base/feed.ts";
 import { shared } from "../platform/base/shared.ts";
 import { mapSink, type Sink } from "../platform/base/sink.ts";
-import type { Events } from "../platform/telemetry/events.ts";
 import type { ServiceDeps } from "./deps.ts";
-import { toConnectError } from "./faults.ts";
+import { createErrorMapper } from "./faults.ts";
 import { type MeasureDeps, MeasuredCall, transportOfProtocol } from "./measure.ts";
 import { followRun } from "./run-service.ts";
-import { followSession } from "./session-service.ts";
 import { assertValid } from "./validation.ts";
 
-export function createFeeds(deps: ServiceDeps & { readonly events: Events }): readonly Feed[] {
-  return [
-    guard(deps, {
-      method: RunService.method.tailRun,
-      isMergeable: true,
-      follow: (request, context, sink) => followRun(deps, request, context, sink),
-      toItem: (entry: LogEntry) => ({ bytes: responseOfEntry(entry) }),
-    }),
-    guard(deps, {
-      method: SessionService.method.streamSession,
-      isMergeable: false,
-      follow: (request, context, sink) => followSession(deps, request, context, sink),
-      toItem: (event: StreamSessionResponse) => ({ bytes: toBinary(StreamSessionResponseSchema, event) }),
-    }),
-  ];
+export function createRunFeed(deps: ServiceDeps): Feed {
+  return createFeed(deps, {
+    method: RunService.method.tailRun,
+    isMergeable: true,
+    follow: (request, context, sink) => followRun(deps, request, context, sink),
+    toItem: (entry: LogEntry) => ({ bytes: responseOfEntry(entry) }),
+  });
 }
 
 interface Source<Method extends Feed["method"], T extends object> extends Pick<Feed, "isMergeable"> {
@@ -50,8 +35,13 @@ interface Source<Method extends Feed["method"], T extends object> extends Pick<F
   readonly toItem: (each: T) => FeedItem;
 }
 
-function guard<Method extends Feed["method"], T extends object>(deps: MeasureDeps, source: Source<Method, T>): Feed {
+/** A stream of the contract as a feed: `follow` is that of its handler. */
+export function createFeed<Method extends Feed["method"], T extends object>(
+  deps: MeasureDeps,
+  source: Source<Method, T>,
+): Feed {
   const { method, isMergeable, follow } = source;
+  const toError = createErrorMapper(deps.events, []);
   const toItem = shared(source.toItem);
   const toItems = shared((batch: readonly T[]) => batch.map(toItem));
   return {
@@ -71,7 +61,7 @@ function guard<Method extends Feed["method"], T extends object>(deps: MeasureDep
         call.end();
       } catch (error) {
         const { signal } = context;
-        const failure = signal.aborted ? ConnectError.from(signal.reason) : toConnectError(error, method, deps.events);
+        const failure = signal.aborted ? ConnectError.from(signal.reason) : toError(error, method);
         call.end(failure);
         throw failure;
       } finally {

@@ -2,6 +2,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { Run } from "#gen/runnel/v1/run_pb.js";
 import {
   type RunService,
   type TailRunRequest,
@@ -13,27 +14,23 @@ import { assertResultsKept } from "../engine/log/results-kept.ts";
 import { beyondEnd, tail } from "../engine/log/tail.ts";
 import { makeReceipt } from "../engine/receipts/receipt.ts";
 import { cancelRun } from "../engine/runs/cancel.ts";
-import { presentRun } from "../engine/runs/present.ts";
+import { presentRuns } from "../engine/runs/present.ts";
 import { type ClientRun, findClientRun, isActive, listClientRuns } from "../engine/storage/run.ts";
 import { lastSequence, readResultPage } from "../engine/storage/run-result.ts";
 import { type Client, requireClient, requireReader } from "../platform/auth/caller.ts";
 import { Fault } from "../platform/base/fault.ts";
 import type { Sink } from "../platform/base/sink.ts";
-import { traceParentOf } from "../platform/base/trace-parent.ts";
 import type { Db } from "../platform/database/database.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { live } from "./live.ts";
 import { nextPageToken, pageSize } from "./page.ts";
-import { createResourceFinder } from "./resource-finder.ts";
-import { startRunOfEvent } from "./start-run.ts";
 
-export function createRunService(services: ServiceDeps): ServiceImpl<typeof RunService> {
-  const deps = { ...services, resources: createResourceFinder(services) };
+/** The start of runs by events is the LangBot protocol's. */
+export function createRunService(deps: ServiceDeps): Omit<ServiceImpl<typeof RunService>, "startRun"> {
+  const show = async (row: ClientRun): Promise<Run | undefined> => (await presentRuns(deps, [row]))[0];
   return {
-    startRun: (request, { values }) =>
-      startRunOfEvent(deps, requireClient(values).client, request, traceParentOf(values)),
     getRun: async ({ runId }, context) => ({
-      run: presentRun(await requireRun(deps.db, requireClient(context.values), runId)),
+      run: await show(await requireRun(deps.db, requireClient(context.values), runId)),
     }),
     listRuns: async (request, context) => {
       const { client } = requireClient(context.values);
@@ -46,7 +43,7 @@ export function createRunService(services: ServiceDeps): ServiceImpl<typeof RunS
         limit,
       });
       return {
-        runs: rows.map(presentRun),
+        runs: await presentRuns(deps, rows),
         nextPageToken: nextPageToken(rows, limit, ({ id }) => deps.cursors.encode(scope, id)),
       };
     },
@@ -70,11 +67,12 @@ export function createRunService(services: ServiceDeps): ServiceImpl<typeof RunS
     cancelRun: async ({ runId }, context) => {
       const run = await requireRun(deps.db, requireClient(context.values), runId);
       await cancelRun(deps, run.id);
-      return { run: presentRun(await requireRun(deps.db, requireClient(context.values), runId)) };
+      return { run: await show(await requireRun(deps.db, requireClient(context.values), runId)) };
     },
     getReceipt: async ({ runId }, context) => {
       const run = await requireRun(deps.db, requireClient(context.values), runId);
-      return await makeReceipt({ ...deps, issuer: deps.config.trustAudience }, run);
+      const details = await deps.findDriver(run.driver)?.describeForReceipt?.(deps.db, run.id);
+      return await makeReceipt({ ...deps, issuer: deps.config.trustAudience }, run, details);
     },
   };
 }

@@ -9,7 +9,7 @@ import {
   type SendMessageResponse,
   SendMessageResponseSchema,
 } from "#gen/runnel/v1/session_service_pb.js";
-import { assertBudgetKnown, runBudgetOf, runBudgetOfService } from "../engine/runs/budget.ts";
+import { assertBudgetKnown, runBudgetOf, runBudgetOfService } from "../agent/budget/budget.ts";
 import { type StartRequest, startAlone, startRun } from "../engine/runs/start.ts";
 import { callbackUrlOf } from "../engine/sessions/callback.ts";
 import { findClientRun, isActive } from "../engine/storage/run.ts";

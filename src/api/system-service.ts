@@ -2,11 +2,11 @@
 
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { SystemService } from "#gen/runnel/v1/system_service_pb.js";
+import { runBudgetOfService } from "../agent/budget/budget.ts";
+import type { Amount } from "../agent/budget/day-budget.ts";
 import { parallelCallsMax } from "../agent/loop/tool-batch.ts";
 import { callTimeoutMs } from "../agent/tools/call.ts";
 import { contentBytesMax } from "../agent/tools/cap.ts";
-import { runBudgetOfService } from "../engine/runs/budget.ts";
-import type { Amount } from "../engine/runs/day-budget.ts";
 import { requireClient } from "../platform/auth/caller.ts";
 import { messageBytesMax } from "../platform/config/limits.ts";
 import { serverVersion } from "../platform/database/migrate.ts";

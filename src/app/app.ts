@@ -1,17 +1,20 @@
-// The house, wired: plain functions and classes, opened from the bottom up and closed from the top down.
+// Opens all components in dependency order, and closes them in reverse.
 
 import { builtinToolNames } from "../agent/tools/builtin.ts";
-import type { Dispatcher } from "../engine/runs/dispatch.ts";
+import type { Core, OpenProtocol } from "../api/protocol.ts";
 import { Lease } from "../engine/runs/lease.ts";
 import { Pulse } from "../engine/runs/pulse.ts";
 import { oldestUnleasedMs } from "../engine/storage/run.ts";
 import { KeyRing } from "../platform/auth/key-ring.ts";
+import { RunTokens } from "../platform/auth/run-token.ts";
 import { createSignRequest } from "../platform/auth/sign-request.ts";
+import { loadSecret } from "../platform/auth/storage/secret.ts";
 import { type Clock, systemClock } from "../platform/base/clock.ts";
 import { type ClockReading, SyncedClock } from "../platform/base/synced-clock.ts";
 import { version } from "../platform/base/version.ts";
 import { type Config, isAuthConfigured } from "../platform/config/keys.ts";
 import { secretsOf } from "../platform/config/secrets.ts";
+import type { AppContext } from "../platform/context.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import { type OpenDatabase, openDatabase } from "../platform/database/open.ts";
 import { readTimeMs } from "../platform/database/time.ts";
@@ -21,18 +24,14 @@ import { createEvents, type Events } from "../platform/telemetry/events.ts";
 import type { Logger } from "../platform/telemetry/logger.ts";
 import { createMetrics } from "../platform/telemetry/metrics.ts";
 import { openTraces } from "../platform/telemetry/traces.ts";
-import { loadConfiguredKeys } from "../protocols/jobspec/jobs/configured-keys.ts";
-import type { Ground } from "./ground.ts";
+import { createLoop, openAgent } from "./open-agent.ts";
 import { openCallbacks } from "./open-callbacks.ts";
-import { openSchedule } from "./open-decisions.ts";
 import { openLog } from "./open-log.ts";
 import type { Address } from "./open-ports.ts";
-import { openRunners } from "./open-runners.ts";
-import { openRuns } from "./open-runs.ts";
+import { openRuns, type Runs } from "./open-runs.ts";
 import { openServer } from "./open-server.ts";
-import { openThinking } from "./open-thinking.ts";
-import { openTrust } from "./open-trust.ts";
 import { openWorkDirs } from "./open-work-dirs.ts";
+import { protocols } from "./protocols.ts";
 
 export interface App extends Address {
   /** Where Prometheus reads, if anywhere. */
@@ -83,8 +82,9 @@ export async function openApp(options: AppOptions): Promise<App> {
 
 async function open(options: AppOptions, closers: AsyncDisposableStack): Promise<App> {
   const { config } = options;
-  // Before anything is started for a list that is none.
-  const configuredKeys = loadConfiguredKeys(config);
+  for (const protocol of protocols) {
+    protocol.check?.(config);
+  }
   const synced = new SyncedClock(systemClock);
   const clock = options.clock ?? synced;
   const metrics = createMetrics({ version, commit: readBuildCommit(), toolNames: builtinToolNames, clock });
@@ -125,54 +125,43 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
     events.callbackRefused({ why });
   }
   const { plainStreams = false, secretFiles = [] } = options;
-  const ground: Ground = {
-    config,
-    clock,
-    events,
-    metrics,
-    connections,
-    traces,
-    keyRing,
-    trust: openTrust({ config, clock, events, connections, closers }, configuredKeys),
-    egress,
-    signRequest: createSignRequest({ keyRing, clock }),
-    closers,
-    plainStreams,
-    workDirs: openWorkDirs(config, secretFiles),
-  };
+  const signRequest = createSignRequest({ keyRing, clock });
+  const context = { config, clock, events, metrics, connections, traces, keyRing, egress, signRequest, closers };
+  const workDirs = openWorkDirs(config, secretFiles);
   const lease: Lease = new Lease({
     db: connections.control,
     clock,
     events,
     leaseMs: config.runsLeaseMs,
-    onLost: (replicaId) => runs.loseRuns(replicaId),
+    onLost: (replicaId) => runs.dispatcher.loseRuns(replicaId),
     onTime: sync,
   });
-  const runlog = await openLog(ground, lease);
-  const thinking = await openThinking(ground);
-  const runners = await openRunners(ground, runlog);
+  const runlog = await openLog(context, lease, workDirs);
+  const agent = await openAgent(context, workDirs);
   const ownAddress = Promise.withResolvers<Address>();
-  const runs: Dispatcher = await openRuns(ground, lease, runlog, thinking, runners, ownAddress.promise);
-  openCallbacks(ground, runlog);
+  const runTokens = new RunTokens(await loadSecret(connections.db, "run token"));
+  const core: Core = { ...runlog, ...agent, runTokens, workDirs, ownAddress: ownAddress.promise };
+  const opened = await openProtocols(context, core);
+  const drivers = [createLoop(context, agent), ...opened.flatMap((protocol) => protocol.drivers ?? [])];
+  const runs: Runs = await openRuns(context, runlog, { lease, drivers, workDirs });
+  openCallbacks(context, runlog);
   const pulse = new Pulse({ connections, clock, events });
   closers.defer(() => pulse.close());
   pulse.open();
-  const whyUnfit = (): string | null => pulse.whyMissing() ?? lease.whyNotHeld() ?? ground.trust.whyUnfit();
-  const { leave, ...address } = await openServer(ground, whyUnfit, {
-    ...runlog,
-    ...thinking,
-    ...runners,
-    dispatcher: runs,
-  });
+  const whyUnfit = (): string | null =>
+    pulse.whyMissing() ??
+    lease.whyNotHeld() ??
+    opened.map((protocol) => protocol.whyUnfit?.() ?? null).find((why) => why !== null) ??
+    null;
+  const { leave, ...address } = await openServer(context, { core, runs, protocols: opened, whyUnfit, plainStreams });
   ownAddress.resolve(address);
-  openSchedule(ground, { ...runlog, dispatcher: runs });
   events.serverListening(address);
   return {
     ...address,
     asksForCredentials: isAuthConfigured(config),
-    defaultModel: thinking.models.defaultModel,
-    bash: thinking.toolbox.bash,
-    workDirHere: (await ground.workDirs.isPermitted(process.cwd())) ? process.cwd() : undefined,
+    defaultModel: agent.models.defaultModel,
+    bash: agent.toolbox.bash,
+    workDirHere: (await workDirs.isPermitted(process.cwd())) ? process.cwd() : undefined,
     databaseDirectory: database.directory,
     countReaders: () => runlog.hub.watcherCount,
     close: async ({ noticeMs } = { noticeMs: 0 }) => {
@@ -181,6 +170,14 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
       await closers.disposeAsync();
     },
   };
+}
+
+async function openProtocols(context: AppContext, core: Core): Promise<OpenProtocol[]> {
+  const opened: OpenProtocol[] = [];
+  for (const protocol of protocols) {
+    opened.push(await protocol.open(context, core));
+  }
+  return opened;
 }
 
 async function openStore(options: AppOptions, events: Events, closers: AsyncDisposableStack): Promise<OpenDatabase> {

@@ -7,7 +7,9 @@ import { Maintenance } from "../engine/log/maintain.ts";
 import { PostgresWakeup } from "../engine/log/postgres-wakeup.ts";
 import type { Wakeup } from "../engine/log/wakeup.ts";
 import type { Lease } from "../engine/runs/lease.ts";
-import { type Ground, runTimeoutOf } from "./ground.ts";
+import type { WorkDirs } from "../engine/sessions/work-dirs.ts";
+import { type AppContext, runTimeoutOf } from "../platform/context.ts";
+import { retention } from "./protocols.ts";
 
 export interface Runlog {
   readonly hub: Hub;
@@ -16,8 +18,9 @@ export interface Runlog {
 }
 
 export async function openLog(
-  { config, clock, events, metrics, connections, workDirs, closers }: Ground,
+  { config, clock, events, metrics, connections, closers }: AppContext,
   lease: Lease,
+  workDirs: WorkDirs,
 ): Promise<Runlog> {
   const { db } = connections;
   const hub = new Hub({ clock, onShown: (lagMs) => events.resultsShown({ lagMs }) });
@@ -47,6 +50,7 @@ export async function openLog(
     sessionTtlMinutes: config.sessionsTtlMinutes,
     retentionDays: config.retentionDays,
     runTimeoutMs: runTimeoutOf(config),
+    retention,
     removeWorkDir: (session) => workDirs.remove(session),
   });
   closers.defer(() => maintenance.close());

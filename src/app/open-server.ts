@@ -1,9 +1,8 @@
-// The ways in: services behind the router, the gateways beside it, and who may come through the doors.
+// The ports and all that answers there: handlers behind the router, the surfaces over it, and admission before both.
 
-import { createFeeds } from "../api/feeds.ts";
-import { createRouters, routerLimits, services } from "../api/router.ts";
-import type { Dispatcher } from "../engine/runs/dispatch.ts";
-import { FirstRuns } from "../engine/sessions/first-runs.ts";
+import { createRunFeed } from "../api/feeds.ts";
+import type { Core, OpenProtocol } from "../api/protocol.ts";
+import { createRouters, routerLimits } from "../api/router.ts";
 import { countSessions } from "../engine/storage/session.ts";
 import { Authenticator } from "../platform/auth/authenticate.ts";
 import { Cursors } from "../platform/auth/cursor.ts";
@@ -12,19 +11,15 @@ import { RateLimit } from "../platform/auth/rate-limit.ts";
 import { loadSecret } from "../platform/auth/storage/secret.ts";
 import { joined } from "../platform/base/joined.ts";
 import { version } from "../platform/base/version.ts";
-import { openHostRate } from "../protocols/langbot/host/rate.ts";
+import { type AppContext, runTimeoutOf } from "../platform/context.ts";
 import { mountFeeds } from "../surfaces/feed/feed-handler.ts";
 import { UnverifiedBodies } from "../surfaces/http/request-body.ts";
 import { createRequestListener } from "../surfaces/http/request-listener.ts";
 import { printOpenApiDocument } from "../surfaces/openapi/document.ts";
 import { createRestGateway } from "../surfaces/rest/gateway.ts";
-import { type Ground, runTimeoutOf } from "./ground.ts";
-import { exchangeLimitsOf } from "./open-exchanges.ts";
-import { jobSettings } from "./open-jobs.ts";
-import type { Runlog } from "./open-log.ts";
 import { type Address, openMetricsPort, openPorts } from "./open-ports.ts";
-import type { Runners } from "./open-runners.ts";
-import type { Thinking } from "./open-thinking.ts";
+import type { Runs } from "./open-runs.ts";
+import { retention, services } from "./protocols.ts";
 
 export interface Doors extends Address {
   /** Where Prometheus reads. */
@@ -33,45 +28,48 @@ export interface Doors extends Address {
   leave(): void;
 }
 
-/** `whyUnfit` tells why this replica cannot serve; null while it can. */
+export interface ServerOptions {
+  readonly core: Core;
+  readonly runs: Runs;
+  readonly protocols: readonly OpenProtocol[];
+  /** Says why this replica cannot serve; null while it can. */
+  readonly whyUnfit: () => string | null;
+  readonly plainStreams: boolean;
+}
+
 export async function openServer(
-  ground: Ground,
-  whyUnfit: () => string | null,
-  parts: Runlog & Thinking & Runners & { readonly dispatcher: Dispatcher },
+  { config, clock, events, metrics, connections, keyRing, egress, closers }: AppContext,
+  { core, runs, protocols, whyUnfit, plainStreams }: ServerOptions,
 ): Promise<Doors> {
-  const { config, clock, events, metrics, connections, keyRing, trust, egress, workDirs, closers } = ground;
   const { db } = connections;
   // Leaving is told to whoever asks; a while later the drain ends what is open.
   const leaving = new AbortController();
   const drain = new AbortController();
   const whyNotReady = (): string | null => (leaving.signal.aborted ? "draining" : whyUnfit());
   const deps = {
-    ...parts,
+    ...core,
+    ...runs,
     db,
     clock,
     events,
     config,
-    trust,
-    jobs: jobSettings(config),
-    exchanges: exchangeLimitsOf(config),
     egress,
-    workDirs,
-    firstRuns: new FirstRuns({ db, clock, wakeup: parts.wakeup }),
     cursors: new Cursors(await loadSecret(db, "cursor")),
-    hostRate: openHostRate(clock),
     concurrentRunsMax: config.sessionsMaxConcurrent,
     clientRunsMax: config.sessionsClientMaxConcurrent,
     timeoutMs: runTimeoutOf(config),
-    runnerRunsMax: config.runnersMaxConcurrent,
-    selectTools: parts.toolbox.select,
+    selectTools: core.toolbox.select,
+    retention,
     whyNotReady,
     drain: drain.signal,
     version,
   };
-  const feeds = ground.plainStreams ? [] : createFeeds(deps);
+  const served = protocols.map((protocol) => protocol.serve(deps));
+  const parts = served.flatMap((each) => each.services);
+  const feeds = plainStreams ? [] : [createRunFeed(deps), ...served.flatMap((each) => each.feeds ?? [])];
   // A body over REST may hold more than a message over gRPC: what it becomes is not limited once more.
   const restLimits = { ...routerLimits, readMaxBytes: config.serverMaxBodyBytes };
-  const [rpcRouter, restRouter] = createRouters(deps, [routerLimits, restLimits]);
+  const [rpcRouter, restRouter] = createRouters(deps, { parts, services }, [routerLimits, restLimits]);
   const handlers = mountFeeds(rpcRouter.handlers, feeds, routerLimits);
   const restHandlers = mountFeeds(restRouter.handlers, feeds, restLimits);
   const reportError = (error: unknown): void => events.requestFailed({ method: "REST", error });
@@ -102,7 +100,7 @@ export async function openServer(
         clock,
         events,
         keyRing,
-        runTokens: parts.runTokens,
+        runTokens: core.runTokens,
         acceptV1: config.authHmacV1,
       }),
       bodies: new UnverifiedBodies(),
@@ -122,6 +120,9 @@ export async function openServer(
   const ports = await openPorts(config, { clock, handler, closers });
   // Streams end with RESUME before the ports wait for their calls to end.
   closers.defer(() => drain.abort());
+  for (const { start } of served) {
+    start?.();
+  }
   return { ...ports, metricsPort, leave: () => leaving.abort() };
 }
 

@@ -7,14 +7,15 @@ import { createSelectBuiltin, type Withheld } from "../agent/tools/builtin.ts";
 import { createSelectTools } from "../agent/tools/select-tools.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import type { Toolbox } from "../agent/tools/toolbox.ts";
-import type { Ground } from "./ground.ts";
-import { random } from "./random.ts";
+import type { WorkDirs } from "../engine/sessions/work-dirs.ts";
+import { random } from "../platform/base/random.ts";
+import type { AppContext } from "../platform/context.ts";
 
 const mebibyte = 1_048_576;
 
-export async function openTools(ground: Ground): Promise<Toolbox> {
-  const { tool, commands, words } = await openBash(ground);
-  const { config, clock, keyRing, egress, signRequest } = ground;
+export async function openTools(context: AppContext, workDirs: WorkDirs): Promise<Toolbox> {
+  const { tool, commands, words } = await openBash(context, workDirs);
+  const { config, clock, keyRing, egress, signRequest } = context;
   const select = createSelectTools({
     selectBuiltin: createSelectBuiltin([tool]),
     egress,
@@ -37,7 +38,7 @@ interface OpenedBash {
 }
 
 /** Not offered without a jail, unless that is what the settings say. */
-async function openBash({ config, clock, events, workDirs }: Ground): Promise<OpenedBash> {
+async function openBash({ config, clock, events }: AppContext, workDirs: WorkDirs): Promise<OpenedBash> {
   const open = (jail: Bubblewrap | undefined, words: string): OpenedBash => {
     const commands = createCommands({
       jail,

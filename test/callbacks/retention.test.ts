@@ -2,6 +2,7 @@
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import { retention } from "../../src/app/protocols.ts";
 import { deleteSettledCallbacks } from "../../src/engine/storage/callback.ts";
 import { eraseContents, eraseSessions } from "../../src/engine/storage/erase.ts";
 import type { Db } from "../../src/platform/database/database.ts";
@@ -39,7 +40,7 @@ test("a session that is erased takes its callbacks with it, by a version that do
   for (const session of [erased, erasedByAnother, kept]) {
     await addCallbacks(db, session, ["delivered", "pending"]);
   }
-  await eraseContents(db, [erased]);
+  await eraseContents(db, [erased], retention);
   expect(await statesOf(db)).toHaveLength(4);
   await eraseSessions(db, [erased]);
   await sql`delete from session where id = ${erasedByAnother}`.execute(db);

@@ -2,10 +2,10 @@
 
 import { encodeErrorResult, getAddress, parseAbi, parseTransaction } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openChainOf } from "../../src/app/open-chain.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { loadConfig } from "../../src/platform/config/load.ts";
 import type { ChainCall } from "../../src/protocols/community/evm/call.ts";
+import { openChainOf } from "../../src/protocols/community/open-evm.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { type ChainOf, callOf, chainOf, ledgerAt, prepareTx } from "./calls.ts";
 import { ledgerAbi } from "./ledger.ts";

@@ -1,8 +1,8 @@
 // One question of a job, to a model that takes longer than the spec has time.
 
 import { expect, onTestFinished, test } from "vitest";
+import { DayBudget } from "../../src/agent/budget/day-budget.ts";
 import { createOpenAiCompatible } from "../../src/agent/models/openai-compatible/provider.ts";
-import { DayBudget } from "../../src/engine/runs/day-budget.ts";
 import { createEvents } from "../../src/platform/telemetry/events.ts";
 import { createLogger } from "../../src/platform/telemetry/logger.ts";
 import { noRunSpan } from "../../src/platform/telemetry/traces.ts";

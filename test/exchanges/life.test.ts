@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { Exchange_State, type ExchangeSession, ExchangeSessionSchema } from "#gen/runnel/v1/exchange_pb.js";
 import { ExchangeService } from "#gen/runnel/v1/exchange_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
+import { retention } from "../../src/app/protocols.ts";
 import { eraseContents, eraseSessions, listErasableSessions } from "../../src/engine/storage/erase.ts";
 import { holdBefore } from "../fault/gate.ts";
 import { expectInvariants } from "../fault/invariants.ts";
@@ -176,7 +177,7 @@ test("what is kept for no reader any more goes with its session", async () => {
   const sessions = await listErasableSessions(db, { keptMs: 7 * 24 * 3_600_000, limit: 10 });
   expect(sessions).toHaveLength(1);
   const ids = sessions.map(({ id }) => id);
-  expect(await eraseContents(db, ids)).toBe(1);
+  expect(await eraseContents(db, ids, retention)).toBe(1);
   await eraseSessions(db, ids);
   const [rows] = await query<Record<string, number>>(
     databaseUrl,

@@ -6,7 +6,7 @@ import { array, assert, constantFrom, oneof, property, string, uint8Array } from
 import { describe, expect, test } from "vitest";
 import { Validation } from "#gen/runnel/options/v1/options_pb.js";
 import { ExchangeService } from "#gen/runnel/v1/exchange_service_pb.js";
-import { createFaultInterceptor } from "../../src/api/faults.ts";
+import { createErrorMapper, createFaultInterceptor } from "../../src/api/faults.ts";
 import { createValidationInterceptor } from "../../src/api/validation.ts";
 import { restCallNotes } from "../../src/platform/base/rest-call.ts";
 import { createEvents } from "../../src/platform/telemetry/events.ts";
@@ -308,7 +308,10 @@ describe("a field that text cannot fill stops the start:", () => {
 });
 
 describe("an inbox", () => {
-  const interceptors = [createFaultInterceptor(createEvents(createLogger("silent"))), createValidationInterceptor()];
+  const interceptors = [
+    createFaultInterceptor(createErrorMapper(createEvents(createLogger("silent")), [])),
+    createValidationInterceptor(),
+  ];
 
   async function send(path: string, type: string, body: string) {
     const seen: JsonValue[] = [];

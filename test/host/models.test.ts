@@ -11,7 +11,7 @@ import {
   type InvokeModelStreamResponse,
   RerankRequestSchema,
 } from "#gen/runnel/host/v1/host_service_pb.js";
-import { readUsageOfToday } from "../../src/engine/storage/client-usage.ts";
+import { readUsageOfToday } from "../../src/agent/budget/storage/client-usage.ts";
 import { answer, callTools } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { until } from "../harness/wait.ts";

@@ -2,6 +2,7 @@
 
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
+import { retention } from "../../src/app/protocols.ts";
 import { Maintenance, type MaintenanceOptions } from "../../src/engine/log/maintain.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { newUuid } from "../../src/platform/base/ids.ts";
@@ -20,6 +21,7 @@ const settings = {
   retentionDays: 7,
   runTimeoutMs: 1_000,
   removeWorkDir: async () => {},
+  retention,
 };
 
 test("results that have no partition of their own are told of, although they keep theirs from being made", async () => {

@@ -8,8 +8,9 @@ import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
 import { RunnerWorkerService } from "#gen/runnel/v1/runner_worker_service_pb.js";
+import { retention } from "../../src/app/protocols.ts";
 import { eraseContents } from "../../src/engine/storage/erase.ts";
-import { emptyRemoteRuns } from "../../src/engine/storage/purge.ts";
+import { emptyRemoteRuns } from "../../src/protocols/langbot/storage/remote-run.ts";
 import { credentialsOf, defaultClientId } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient, reasonOf } from "../harness/grpc.ts";
@@ -455,6 +456,6 @@ test("an approval is emptied and goes with its run", async () => {
   const emptied = { digest, state: REJECTED, action: "", request: "{}", comment: "" };
   expect(await stage.get(approval)).toMatchObject(emptied);
   const rows = await query<{ session: string }>(stage.databaseUrl, "select session from run");
-  expect(await eraseContents(db, [rows[0]?.session ?? ""])).toBe(1);
+  expect(await eraseContents(db, [rows[0]?.session ?? ""], retention)).toBe(1);
   expect(await query(stage.databaseUrl, "select id from approval")).toEqual([]);
 });

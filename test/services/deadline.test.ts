@@ -4,7 +4,7 @@ import { Code, createClient, createRouterTransport } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
 import { createDeadlineInterceptor } from "../../src/api/deadline.ts";
-import { createFaultInterceptor } from "../../src/api/faults.ts";
+import { createErrorMapper, createFaultInterceptor } from "../../src/api/faults.ts";
 import { createEvents } from "../../src/platform/telemetry/events.ts";
 import { createLogger } from "../../src/platform/telemetry/logger.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
@@ -14,7 +14,7 @@ const events = createEvents(createLogger("silent"));
 function openStage(getVersion: () => Promise<object>) {
   const clock = createManualClock();
   const transport = createRouterTransport((router) => router.service(SystemService, { getVersion }), {
-    router: { interceptors: [createFaultInterceptor(events), createDeadlineInterceptor(clock)] },
+    router: { interceptors: [createFaultInterceptor(createErrorMapper(events, [])), createDeadlineInterceptor(clock)] },
   });
   return { clock, client: createClient(SystemService, transport) };
 }

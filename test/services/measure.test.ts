@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { toConnectError } from "../../src/api/faults.ts";
+import { createErrorMapper } from "../../src/api/faults.ts";
 import { createMeasureInterceptor, MeasuredCall } from "../../src/api/measure.ts";
 import { Fault } from "../../src/platform/base/fault.ts";
 import { answer, startFakeProvider } from "../fakes/provider.ts";
@@ -152,7 +152,7 @@ test("a stream that the service ends before its end counts as dropped, with the 
     dropped.push(reason);
   }
   const { tailRun } = RunService.method;
-  const resume = toConnectError(new Fault("RESUME", "come again"), tailRun, silentEvents);
+  const resume = createErrorMapper(silentEvents, [])(new Fault("RESUME", "come again"), tailRun);
   const open = new MeasuredCall(deps, tailRun, "grpc");
   open.read();
   open.end(resume);

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { onTestFinished } from "vitest";
-import { createFaultInterceptor } from "../../src/api/faults.ts";
+import { createErrorMapper, createFaultInterceptor } from "../../src/api/faults.ts";
 import { createValidationInterceptor } from "../../src/api/validation.ts";
 import { createEvents } from "../../src/platform/telemetry/events.ts";
 import { createLogger } from "../../src/platform/telemetry/logger.ts";
@@ -18,7 +18,10 @@ export interface RpcServer {
 
 /** Closed with the test, together with the connections that are left then. */
 export async function startRpcServer(routes: (router: ConnectRouter) => void): Promise<RpcServer> {
-  const interceptors = [createFaultInterceptor(createEvents(createLogger("silent"))), createValidationInterceptor()];
+  const interceptors = [
+    createFaultInterceptor(createErrorMapper(createEvents(createLogger("silent")), [])),
+    createValidationInterceptor(),
+  ];
   const server = createServer(connectNodeAdapter({ routes, interceptors }));
   const sessions = new Set<ServerHttp2Session>();
   server.on("session", (session) => {

@@ -1,7 +1,7 @@
 // What clients set aside of a day, many at a time.
 
 import { expect, test } from "vitest";
-import { correctUsage, readUsageOfToday, reserveUsage } from "../../src/engine/storage/client-usage.ts";
+import { correctUsage, readUsageOfToday, reserveUsage } from "../../src/agent/budget/storage/client-usage.ts";
 import { openStore } from "../runlog/store.ts";
 
 const max = { tokens: 1_000, costMicroUsd: 0 };

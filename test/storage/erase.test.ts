@@ -2,6 +2,7 @@
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import { retention } from "../../src/app/protocols.ts";
 import { deleteIdleCheckpoints, saveCheckpoint } from "../../src/engine/storage/checkpoint.ts";
 import {
   deleteUsageBefore,
@@ -78,10 +79,10 @@ test("a session goes with all that hangs on it, and no other", async () => {
     db,
   );
   await addPast(db, {});
-  expect(await eraseContents(db, [gone.session])).toBe(2);
+  expect(await eraseContents(db, [gone.session], retention)).toBe(2);
   // As after a crash in between: the bare session is still there for the next pass.
   expect(await listErasableSessions(db, { keptMs: 7 * dayMs, limit: 10 })).toHaveLength(1);
-  expect(await eraseContents(db, [gone.session])).toBe(0);
+  expect(await eraseContents(db, [gone.session], retention)).toBe(0);
   await eraseSessions(db, [gone.session]);
   expect(await countRows(db)).toEqual({ session: 1, run: 1, tool_call: 3, checkpoint: 1, transcript: 1 });
 });

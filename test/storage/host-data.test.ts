@@ -2,13 +2,13 @@
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import { retention } from "../../src/app/protocols.ts";
 import { Hub } from "../../src/engine/log/hub.ts";
 import { purgeSession } from "../../src/engine/sessions/purge.ts";
 import { eraseContents } from "../../src/engine/storage/erase.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { lowestUuid, newUuid } from "../../src/platform/base/ids.ts";
 import type { Db } from "../../src/platform/database/database.ts";
-import { deleteOldForwardedReports, deleteUnseenWorkerSessions } from "../../src/platform/database/sweep.ts";
 import { conversationKey } from "../../src/protocols/langbot/runners/scope.ts";
 import { claimArtifact, deleteExpiredArtifacts, putArtifact } from "../../src/protocols/langbot/storage/artifact.ts";
 import { deleteAuditEntries, insertAuditEntry } from "../../src/protocols/langbot/storage/audit-entry.ts";
@@ -19,6 +19,7 @@ import {
   finishStorageValue,
   insertStoragePiece,
 } from "../../src/protocols/langbot/storage/storage-value.ts";
+import { deleteOldForwardedReports, deleteUnseenWorkerSessions } from "../../src/protocols/langbot/storage/sweep.ts";
 import { addEvent, addHistory } from "../host/stage.ts";
 import { addRun, LocalWakeup, openStore } from "../runlog/store.ts";
 
@@ -91,7 +92,7 @@ test("what hangs on a runner's run goes before the run does; what its conversati
   const silent = await addRemoteRun(db, undefined);
   const kept = await addRemoteRun(db, "conversation");
   await sql`update run set status = 'completed', owner = null where id <> ${kept.runId}`.execute(db);
-  expect(await eraseContents(db, [spoken.session, silent.session])).toBe(2);
+  expect(await eraseContents(db, [spoken.session, silent.session], retention)).toBe(2);
   const left = await db.selectFrom("remote_run").select("run_id").execute();
   expect(left).toEqual([{ run_id: kept.runId }]);
   expect(await countRows(db, "result_verdict")).toBe(600);
@@ -107,7 +108,7 @@ test("a purge takes what was said out of all that is kept for a runner's run", a
   const other = await addRemoteRun(db, "conversation");
   await sql`update run set status = 'completed', owner = null where id = ${runId}`.execute(db);
   await sql`update session set delete_time = now() where id = ${session}`.execute(db);
-  await purgeSession({ db, hub: new Hub(), wakeup: new LocalWakeup() }, { client, name: session });
+  await purgeSession({ db, hub: new Hub(), wakeup: new LocalWakeup(), retention }, { client, name: session });
   const { rows } = await sql<{ told: string }>`
     select context::text as told from remote_run where run_id = ${runId}
     union all select record::text from agent_event where run_id = ${runId}

@@ -13,8 +13,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { sessionOwner } from "../../src/agent/tools/session-owner.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../../src/agent/tools/tool.ts";
+import { sessionOwner } from "../../src/engine/sessions/session-owner.ts";
 import { isRoot } from "../../src/platform/base/owner.ts";
 
 export class Area implements Disposable {

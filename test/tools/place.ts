@@ -1,7 +1,7 @@
 // A work directory as tools are given it.
 
 import { realpathSync } from "node:fs";
-import type { WorkPlace } from "../../src/agent/tools/work-place.ts";
+import type { WorkPlace } from "../../src/engine/sessions/work-place.ts";
 
 /** Wherever its path leads at this moment. */
 export function placeAt(workDir: string): WorkPlace {

@@ -7,14 +7,14 @@
 
 import type { Message } from "#gen/runnel/v1/message_pb.js";
 import type { ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
-import { assertBudgetKnown, runBudgetOf } from "../../engine/runs/budget.ts";
-import type { Amount, DayBudget } from "../../engine/runs/day-budget.ts";
 import type { Driver, DriverEnd, DriverStep, FailedEnd, OpenToolCall, RunContext } from "../../engine/runs/driver.ts";
-import { addUsage, usageMessage } from "../../engine/runs/usage.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
+import { assertBudgetKnown, runBudgetOf } from "../budget/budget.ts";
+import type { Amount, DayBudget } from "../budget/day-budget.ts";
+import { addUsage, usageMessage } from "../budget/usage.ts";
 import { contextTokensOf } from "../models/catalogue.ts";
 import type { Model, ModelRequest } from "../models/model.ts";
 import { parkAfterMs } from "../models/retry.ts";

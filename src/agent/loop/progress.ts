@@ -1,7 +1,7 @@
 // Where a run of the loop stands: what its checkpoints hold and what it goes on from.
 
 import type { RunContext } from "../../engine/runs/driver.ts";
-import type { UsageTotals } from "../../engine/runs/usage.ts";
+import type { UsageTotals } from "../budget/usage.ts";
 import type { CallCounts } from "./repetition.ts";
 
 export interface Progress {

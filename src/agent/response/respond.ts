@@ -3,12 +3,12 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
-import type { Amount, DayBudget } from "../../engine/runs/day-budget.ts";
 import type { DriverStep, RunContext } from "../../engine/runs/driver.ts";
-import { type BudgetReached, Spending } from "../../engine/runs/spending.ts";
-import { Meter, type UsageTotals } from "../../engine/runs/usage.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import type { ChatSpan } from "../../platform/telemetry/traces.ts";
+import type { Amount, DayBudget } from "../budget/day-budget.ts";
+import { type BudgetReached, Spending } from "../budget/spending.ts";
+import { Meter, type UsageTotals } from "../budget/usage.ts";
 import { priceOf } from "../models/catalogue.ts";
 import { splitHalfCharacter } from "../models/half-character.ts";
 import type { FinishReason, Model, ModelFailure, ModelFinish, ModelPart, ModelRequest } from "../models/model.ts";

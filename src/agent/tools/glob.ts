@@ -1,6 +1,7 @@
 // The tool glob: the files whose path matches a pattern. Neither follows links nor lists them.
 
 import { isAbsolute, resolve } from "node:path";
+import type { WorkPlace } from "../../engine/sessions/work-place.ts";
 import { readText, type ToolArguments } from "./arguments.ts";
 import { describeFailure, leadsOutside, type PathFailure } from "./path-failure.ts";
 import { leadsUp, splitGlob } from "./search/glob-pattern.ts";
@@ -8,7 +9,6 @@ import { refusePattern } from "./search/request.ts";
 import { search } from "./search/threads.ts";
 import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
 import { OpenedPath, openInside } from "./walk.ts";
-import type { WorkPlace } from "./work-place.ts";
 
 export const glob: Tool = {
   name: "glob",

@@ -1,6 +1,6 @@
 // The port to a tool: what the agent loop knows of anything a model may call.
 
-import type { WorkPlace } from "./work-place.ts";
+import type { WorkPlace } from "../../engine/sessions/work-place.ts";
 
 /** What a run gives its tools. */
 export interface ToolContext extends WorkPlace {

@@ -7,6 +7,7 @@
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, mkdir, open, readlink, statfs } from "node:fs/promises";
 import { isAbsolute, join, resolve, sep } from "node:path";
+import { findHidden, findRefusal, type WorkPlace } from "../../engine/sessions/work-place.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import { giveToOwnerOf, isRoot } from "../../platform/base/owner.ts";
 import {
@@ -29,7 +30,6 @@ import {
   toFailure,
 } from "./path-failure.ts";
 import { findSensitivePart } from "./sensitive.ts";
-import { findHidden, findRefusal, type WorkPlace } from "./work-place.ts";
 
 /**
  * What a caller is ready to open. A `file` is regular and has one name: a second hard link may be the name of a file

@@ -4,8 +4,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { findBubblewrap } from "../../agent/tools/bash/find-bubblewrap.ts";
 import { processesMax } from "../../agent/tools/bash/limits.ts";
 import { openPidsGroup } from "../../agent/tools/bash/pids-group.ts";
-import { sessionOwner } from "../../agent/tools/session-owner.ts";
 import { workRootOf } from "../../app/open-work-dirs.ts";
+import { sessionOwner } from "../../engine/sessions/session-owner.ts";
 import { findClosedFolder, isRoot } from "../../platform/base/owner.ts";
 import { type Finding, type Ground, ok, warn } from "./check.ts";
 

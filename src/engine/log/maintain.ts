@@ -1,7 +1,7 @@
 // Keeps the store in shape: partitions ahead of time; sessions, logs, rows and answers out when their time is over. One
 // pass at a time over the cluster. Each part fails by itself and comes again.
 
-import { deleteJobNoncesOlderThan, deleteNoncesOlderThan } from "../../platform/auth/storage/nonce.ts";
+import { deleteNoncesOlderThan } from "../../platform/auth/storage/nonce.ts";
 import { deleteTicketsOlderThan } from "../../platform/auth/storage/stream-ticket.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { lowestUuid } from "../../platform/base/ids.ts";
@@ -13,15 +13,7 @@ import {
   deleteUnpartitionedBefore,
   dropPartitionsBefore,
 } from "../../platform/database/partition.ts";
-import { deleteOldForwardedReports, deleteUnseenWorkerSessions } from "../../platform/database/sweep.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
-import { deleteExpiredAgentNonces } from "../../protocols/community/storage/agent-credential.ts";
-import { deleteOldCommunications } from "../../protocols/community/storage/communication.ts";
-import { deleteBareJobs } from "../../protocols/jobspec/storage/job.ts";
-import { deleteSurplusRefusals, deleteTrustEvents } from "../../protocols/jobspec/storage/trust-event.ts";
-import { deleteExpiredArtifacts } from "../../protocols/langbot/storage/artifact.ts";
-import { deleteAuditEntries } from "../../protocols/langbot/storage/audit-entry.ts";
-import { deleteStalePieces } from "../../protocols/langbot/storage/storage-value.ts";
 import { deleteSettledCallbacks } from "../storage/callback.ts";
 import { deleteIdleCheckpoints } from "../storage/checkpoint.ts";
 import {
@@ -34,6 +26,7 @@ import {
 } from "../storage/erase.ts";
 import { expireSessions } from "../storage/expire.ts";
 import { deleteAnswersOlderThan } from "../storage/idempotency.ts";
+import type { ExpiringRows, Retention } from "../storage/retention.ts";
 import { deleteIdleToolCalls } from "../storage/tool-call.ts";
 import type { Wakeup } from "./wakeup.ts";
 
@@ -46,28 +39,12 @@ const daysAhead = 7;
 const answerAgeMaxMs = 24 * 3_600_000;
 /** Twice the two minutes by which a signed request may be early or late, and a minute until a clock that jumped is set. */
 const nonceAgeMaxMs = 5 * 60_000;
-/** The quarter of an hour for which a JobSpec is good, and five minutes until a clock that jumped is set. */
-const jobNonceAgeMaxMs = 20 * 60_000;
 /** The quarter of an hour for which a ticket is good. */
 const ticketAgeMaxMs = 15 * 60_000;
 /** A run that has ended reads its calls and its checkpoint no more; for a while people may, who ask what went wrong. */
 const leftoverAgeMaxMs = 3_600_000;
 /** A quarter, for whoever settles accounts. */
 const usageDaysMax = 90;
-/** A quarter, as long as people ask who changed what. */
-const trustEventDaysMax = 90;
-/** The same for what runs asked of their host. */
-const auditDaysMax = 90;
-/** As its document says. */
-const communicationDaysMax = 14;
-/** Whoever writes a value goes on with it at once. */
-const pieceAgeMaxMs = 3_600_000;
-/** Nobody waits for an answer as long as that. */
-const reportAgeMaxMs = 3_600_000;
-/** A worker that comes back later opens another session. */
-const workerAgeMaxMs = 24 * 3_600_000;
-/** About 50 MB. */
-const refusalsMax = 100_000;
 const dayMs = 86_400_000;
 const sessionsPerTransaction = 500;
 /** Sessions whose rows go together: small enough to stop between two batches. */
@@ -84,6 +61,7 @@ export interface MaintenanceOptions {
   readonly retentionDays: number;
   /** A log is needed as long as its run can last. */
   readonly runTimeoutMs: number;
+  readonly retention: readonly Retention[];
   /** Removes what lies outside the database for a session that goes for good. */
   readonly removeWorkDir: (session: ErasableSession) => Promise<void>;
 }
@@ -99,26 +77,22 @@ export class Maintenance {
   readonly #options: MaintenanceOptions;
   readonly #closing = new AbortController();
   readonly #partitions: Part = { name: "partitions", intervalMs: slowIntervalMs, work: (db) => this.#partition(db) };
-  readonly #parts: readonly Part[] = [
-    { name: "sessions", intervalMs, work: (db) => this.#expire(db) },
-    this.#partitions,
-    { name: "logs", intervalMs: slowIntervalMs, work: (db) => this.#dropLogs(db) },
-    { name: "answers", intervalMs: slowIntervalMs, work: deleteUsed },
-    { name: "leftovers", intervalMs: slowIntervalMs, work: (db) => this.#dropLeftovers(db) },
-    { name: "callbacks", intervalMs: slowIntervalMs, work: (db) => this.#dropCallbacks(db) },
-    { name: "rows", intervalMs: slowIntervalMs, work: (db) => this.#erase(db) },
-    { name: "jobs", intervalMs: slowIntervalMs, work: (db) => this.#dropJobs(db) },
-    { name: "audit", intervalMs: slowIntervalMs, work: (db) => this.#dropTrustEvents(db) },
-    { name: "host data", intervalMs: slowIntervalMs, work: (db) => this.#dropHostData(db) },
-    { name: "communications", intervalMs: slowIntervalMs, work: (db) => this.#dropCommunications(db) },
-    { name: "workers", intervalMs: slowIntervalMs, work: (db) => this.#dropWorkers(db) },
-    { name: "agent nonces", intervalMs, work: (db) => this.#dropAgentNonces(db) },
-  ];
+  readonly #parts: readonly Part[];
   readonly #dueAtMs = new Map<Part, number>();
   #working: Promise<void> | undefined;
 
   constructor(options: MaintenanceOptions) {
     this.#options = options;
+    this.#parts = [
+      { name: "sessions", intervalMs, work: (db) => this.#expire(db) },
+      this.#partitions,
+      { name: "logs", intervalMs: slowIntervalMs, work: (db) => this.#dropLogs(db) },
+      { name: "answers", intervalMs: slowIntervalMs, work: deleteUsed },
+      { name: "leftovers", intervalMs: slowIntervalMs, work: (db) => this.#dropLeftovers(db) },
+      { name: "callbacks", intervalMs: slowIntervalMs, work: (db) => this.#dropCallbacks(db) },
+      { name: "rows", intervalMs: slowIntervalMs, work: (db) => this.#erase(db) },
+      ...options.retention.flatMap(({ expiring = [] }) => expiring).map((rows) => this.#partOf(rows)),
+    ];
   }
 
   /** Makes a first pass, so that there is a partition for today, and goes on in the background. */
@@ -215,45 +189,20 @@ export class Maintenance {
     await this.#inBatches(erasedRowsMax, () => deleteSettledCallbacks(db, args));
   }
 
-  /** Those of which nothing is left. */
-  async #dropJobs(db: Db): Promise<void> {
-    const args = { createdBefore: this.#lowestUuidOf(1), limit: erasedRowsMax };
-    await this.#inBatches(erasedRowsMax, () => deleteBareJobs(db, args));
-  }
-
-  async #dropTrustEvents(db: Db): Promise<void> {
-    const args = { createdBefore: this.#lowestUuidOf(trustEventDaysMax), limit: erasedRowsMax };
-    await this.#inBatches(erasedRowsMax, () => deleteTrustEvents(db, args));
-    await this.#inBatches(erasedRowsMax, () => deleteSurplusRefusals(db, { kept: refusalsMax, limit: erasedRowsMax }));
-  }
-
-  /** What runs have left with their host, and what is told of it. */
-  async #dropHostData(db: Db): Promise<void> {
-    const limit = erasedRowsMax;
-    const createdBefore = this.#lowestUuidOf(auditDaysMax);
-    await this.#inBatches(limit, () => deleteAuditEntries(db, { createdBefore, limit }));
-    await this.#inBatches(limit, () => deleteExpiredArtifacts(db, { limit }));
-    await this.#inBatches(limit, () => deleteStalePieces(db, { ageMs: pieceAgeMaxMs, limit }));
-  }
-
-  async #dropCommunications(db: Db): Promise<void> {
-    const args = { createdBefore: this.#lowestUuidOf(communicationDaysMax), limit: erasedRowsMax };
-    await this.#inBatches(erasedRowsMax, () => deleteOldCommunications(db, args));
-  }
-
-  async #dropWorkers(db: Db): Promise<void> {
-    const limit = erasedRowsMax;
-    await this.#inBatches(limit, () => deleteUnseenWorkerSessions(db, { ageMs: workerAgeMaxMs, limit }));
-    await this.#inBatches(limit, () => deleteOldForwardedReports(db, { ageMs: reportAgeMaxMs, limit }));
-  }
-
-  async #dropAgentNonces(db: Db): Promise<void> {
-    await this.#inBatches(erasedRowsMax, () => deleteExpiredAgentNonces(db, { limit: erasedRowsMax }));
-  }
-
   /** Of so many days ago. */
   #lowestUuidOf(days: number): string {
     return lowestUuid(Math.max(0, this.#options.clock.nowMs() - days * dayMs));
+  }
+
+  #partOf({ name, days = 0, intervalMs = slowIntervalMs, deleteBatch }: ExpiringRows): Part {
+    return {
+      name,
+      intervalMs,
+      work: async (db) => {
+        const createdBefore = this.#lowestUuidOf(days);
+        await this.#inBatches(erasedRowsMax, () => deleteBatch(db, { createdBefore, limit: erasedRowsMax }));
+      },
+    };
   }
 
   async #erase(db: Db): Promise<void> {
@@ -271,7 +220,7 @@ export class Maintenance {
   /** The directories go before the last rows that tell of them, so that a crash in between forgets none. */
   async #eraseBatch(db: Db, sessions: readonly ErasableSession[]): Promise<number> {
     const ids = sessions.map(({ id }) => id);
-    const runs = await eraseContents(db, ids);
+    const runs = await eraseContents(db, ids, this.#options.retention);
     for (const session of sessions) {
       await this.#attempt("work directories", () => this.#options.removeWorkDir(session));
     }
@@ -292,7 +241,6 @@ export class Maintenance {
 async function deleteUsed(db: Db): Promise<void> {
   await deleteAnswersOlderThan(db, answerAgeMaxMs);
   await deleteNoncesOlderThan(db, nonceAgeMaxMs);
-  await deleteJobNoncesOlderThan(db, jobNonceAgeMaxMs);
   await deleteTicketsOlderThan(db, ticketAgeMaxMs);
   await deleteUsageBefore(db, usageDaysMax);
 }

@@ -1,10 +1,8 @@
 // The service's own keys for receipts. The first one is made when somebody first asks for it, once over all replicas.
 
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
-import type { Clock } from "../../platform/base/clock.ts";
 import { exportPublicKey, thumbprint } from "../../platform/base/public-key.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
-import { recordKeyChange } from "../../protocols/jobspec/jobs/audit.ts";
 import {
   findNewestReceiptKey,
   insertReceiptKey,
@@ -33,12 +31,15 @@ export async function listPublishedKeys(db: Db): Promise<PublicReceiptKeyRow[]> 
   return keys.length > 0 ? keys : [await ensureReceiptKey(db)];
 }
 
-/** The keys before stay published. */
-export async function rotateReceiptKey({ db, clock }: { db: Db; clock: Clock }): Promise<PublicReceiptKeyRow> {
+/** The keys before stay published. `record` writes to an audit log in the same transaction. */
+export async function rotateReceiptKey(
+  db: Db,
+  record: (trx: Transaction, made: PublicReceiptKeyRow) => Promise<void>,
+): Promise<PublicReceiptKeyRow> {
   return await db.transaction().execute(async (trx) => {
     await lockReceiptKeys(trx);
     const made = await makeReceiptKey(trx);
-    await recordKeyChange(trx, clock, { type: "receipt_key.rotated", kid: made.kid, publicKey: made.public_key });
+    await record(trx, made);
     return made;
   });
 }

@@ -6,7 +6,6 @@ import { Fault } from "../../platform/base/fault.ts";
 import { describeRunEnd, type RunEndStatus } from "../../platform/base/run-end.ts";
 import type { Db } from "../../platform/database/database.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
-import { findJobOfRun } from "../../protocols/jobspec/storage/job.ts";
 import { ChainGap } from "../hash-chain/chain.ts";
 import { decodeResult } from "../log/result.ts";
 import { assertResultsKept } from "../log/results-kept.ts";
@@ -35,7 +34,11 @@ const pageRowsMax = 1_000;
 const pageBytesMax = 1_048_576;
 
 /** Throws a Fault for a run of which nothing can be vouched for. */
-export async function makeReceipt(deps: ReceiptDeps, run: RunRow): Promise<Receipt> {
+export async function makeReceipt(
+  deps: ReceiptDeps,
+  run: RunRow,
+  details: Pick<Statement, "job_id" | "region" | "job_spec_sha256"> = {},
+): Promise<Receipt> {
   const { db, clock, issuer } = deps;
   if (isActive(run.status) || run.terminal === null) {
     throw new Fault("RUN_ACTIVE", "the run has not ended: ask for its receipt when it has");
@@ -45,7 +48,7 @@ export async function makeReceipt(deps: ReceiptDeps, run: RunRow): Promise<Recei
   const statement = printStatement({
     iss: issuer,
     run_id: run.id,
-    ...(await describeJob(db, run.id)),
+    ...details,
     ...log,
     ...describeEnd(run),
     issued_at: new Date(clock.nowMs()).toISOString(),
@@ -108,17 +111,6 @@ function describeEnd({ terminal, status, start_time, create_time, end_time }: Ru
     started_at: (start_time ?? create_time).toISOString(),
     ended_at: (end_time ?? create_time).toISOString(),
   };
-}
-
-async function describeJob(db: Db, runId: string): Promise<Pick<Statement, "job_id" | "region" | "job_spec_sha256">> {
-  const job = await findJobOfRun(db, runId);
-  return job === undefined
-    ? {}
-    : {
-        job_id: job.id,
-        region: job.region,
-        job_spec_sha256: Buffer.from(job.canonical_sha256).toString("hex"),
-      };
 }
 
 function unavailable(why: string): Fault {

@@ -5,7 +5,6 @@ import { create, fromBinary } from "@bufbuild/protobuf";
 import { ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
 import { ToolCallCompletedSchema } from "#gen/runnel/v1/result_pb.js";
 import type { Transaction } from "../../platform/database/database.ts";
-import { hasOpenCommand } from "../../protocols/exchange/storage/exchange.ts";
 import { decodeResult, type ResultInit } from "../log/result.ts";
 import { readResults } from "../storage/run-result.ts";
 import { readOpenToolCalls, type ToolCallRow } from "../storage/tool-call.ts";
@@ -16,7 +15,7 @@ export async function closeCalls(
   { runId, last }: { runId: string; last: number },
 ): Promise<ResultInit[]> {
   const calls = (await readOpenToolCalls(trx, runId)).map(closeToolCall);
-  return (await hasOpenCommand(trx, runId)) ? [...calls, ...(await closeCommand(trx, runId, last))] : calls;
+  return calls.length > 0 ? calls : await closeLastCall(trx, runId, last);
 }
 
 function closeToolCall(row: ToolCallRow): ResultInit {
@@ -25,8 +24,8 @@ function closeToolCall(row: ToolCallRow): ResultInit {
   return { payload: { case: "toolCallCompleted", value } };
 }
 
-/** The commands of an exchange come one by one: what is open was begun by the last result. A text is no call. */
-async function closeCommand(trx: Transaction, runId: string, last: number): Promise<ResultInit[]> {
+/** A driver that keeps no rows of its calls makes them one by one: the last result has begun the one that is open. */
+async function closeLastCall(trx: Transaction, runId: string, last: number): Promise<ResultInit[]> {
   const payloads = (await readResults(trx, { runId, after: last - 1, limit: 1 })).map(
     ({ payload }) => decodeResult(payload).payload,
   );

@@ -1,15 +1,16 @@
 // The port to what thinks. A driver is an async generator: it yields what happens and is resumed when that may be relied
 // on; it never writes to the log, the database or a socket. Everything it needs to go on after a crash is in its context.
 
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Message, ToolCall } from "#gen/runnel/v1/message_pb.js";
 import type { ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
+import type { RunSchema } from "#gen/runnel/v1/run_pb.js";
 import type { Agent, Callback } from "#gen/runnel/v1/session_pb.js";
-import type { WorkPlace } from "../../agent/tools/work-place.ts";
+import type { Db, Transaction } from "../../platform/database/database.ts";
 import type { RunSpan } from "../../platform/telemetry/traces.ts";
 import type { ResultInit } from "../log/result.ts";
-import type { DecidedEffects } from "./decided.ts";
-import type { ExchangedEffects } from "./exchanged.ts";
-import type { ReportedEffects } from "./reported.ts";
+import type { Statement } from "../receipts/statement.ts";
+import type { WorkPlace } from "../sessions/work-place.ts";
 import type { StopReason } from "./stop.ts";
 
 export interface Driver {
@@ -22,7 +23,14 @@ export interface Driver {
   /** How long it may go on after it was told to stop; 5 s where it does not say. */
   readonly stopGraceMs?: number;
   run(context: RunContext): AsyncGenerator<DriverStep, DriverEnd>;
+  /** Adds to what clients see of its runs, by id. */
+  describeRuns?(db: Db | Transaction, ids: readonly string[]): Promise<ReadonlyMap<string, RunDetails>>;
+  /** Adds to what the receipt of one of its runs states. */
+  describeForReceipt?(db: Db, id: string): Promise<ReceiptDetails>;
 }
+
+export type RunDetails = Pick<MessageInitShape<typeof RunSchema>, "runnerId" | "bindingId">;
+export type ReceiptDetails = Pick<Statement, "job_id" | "region" | "job_spec_sha256">;
 
 /** What a driver works with. After a takeover or a wake it is called again with the newest of all this. */
 export interface RunContext {
@@ -99,13 +107,12 @@ export interface StepEffects {
   readonly toolOutcome?: { readonly turn: number; readonly position: number; readonly outcome: ToolCallCompleted };
   /** The results of this step are the outcomes of all calls of the turn, in order. */
   readonly toolResultsOfTurn?: number;
-  /** What a runner changed of what its host keeps for it. */
-  readonly reported?: ReportedEffects;
-  /** How far an exchange has come. */
-  readonly exchanged?: ExchangedEffects;
-  /** How far a decision cycle has come. */
-  readonly decided?: DecidedEffects;
+  /** Writes rows that only the driver's protocol knows. */
+  readonly own?: WriteOwn;
 }
+
+/** Runs in the transaction of the step's results; runs again when the transaction is repeated. */
+export type WriteOwn = (trx: Transaction, run: { readonly runId: string; readonly session: string }) => Promise<void>;
 
 export type DriverEnd = CompletedEnd | FailedEnd | ParkedEnd;
 
@@ -115,7 +122,7 @@ interface EndOfRun {
   readonly runnerSequence?: ResultInit["runnerSequence"];
   /** What is written together with the end. */
   readonly results?: readonly ResultInit[];
-  readonly reported?: ReportedEffects;
+  readonly own?: WriteOwn;
   /** Called when the end is durable, be it this one or what became of it. */
   readonly settled?: () => void;
 }

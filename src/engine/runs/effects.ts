@@ -10,10 +10,7 @@ import { saveCheckpoint } from "../storage/checkpoint.ts";
 import { setTurn } from "../storage/run.ts";
 import { insertToolCalls, markToolCallsLogged, recordToolOutcome } from "../storage/tool-call.ts";
 import { appendTranscript } from "../storage/transcript.ts";
-import { applyDecided } from "./decided.ts";
 import type { StepEffects } from "./driver.ts";
-import { applyExchanged } from "./exchanged.ts";
-import { applyReported } from "./reported.ts";
 
 export interface EffectTarget {
   readonly runId: string;
@@ -47,18 +44,7 @@ export async function applyEffects(
     await markToolCallsLogged(trx, { runId, turn: effects.toolResultsOfTurn, sequences });
     failpoint("answers.written");
   }
-  if (effects.reported !== undefined) {
-    await applyReported(trx, runId, effects.reported);
-    failpoint("reported.written");
-  }
-  if (effects.exchanged !== undefined) {
-    await applyExchanged(trx, session, effects.exchanged);
-    failpoint("exchanged.written");
-  }
-  if (effects.decided !== undefined) {
-    await applyDecided(trx, runId, effects.decided);
-    failpoint("decided.written");
-  }
+  await effects.own?.(trx, target);
   if (effects.checkpoint !== undefined) {
     const checkpoint = { ...effects.checkpoint, sequence: chain.count };
     await saveCheckpoint(trx, { runId, checkpoint, block: chain.lastBlock });

@@ -3,10 +3,12 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type Run, Run_State, RunSchema } from "#gen/runnel/v1/run_pb.js";
+import type { Db, Transaction } from "../../platform/database/database.ts";
 import type { RunStatus } from "../../platform/database/schema.ts";
 import { decodeResult } from "../log/result.ts";
 import { completedText } from "../sessions/message-text.ts";
 import type { ClientRun } from "../storage/run.ts";
+import type { Driver, RunDetails } from "./driver.ts";
 
 const states = {
   queued: Run_State.QUEUED,
@@ -17,7 +19,27 @@ const states = {
   cancelled: Run_State.CANCELLED,
 } as const satisfies Record<RunStatus, Run_State>;
 
-export function presentRun(row: ClientRun): Run {
+export interface PresentDeps {
+  readonly db: Db | Transaction;
+  readonly findDriver: (name: string) => Pick<Driver, "describeRuns"> | undefined;
+}
+
+/** In the order of the rows, with what their drivers add. */
+export async function presentRuns({ db, findDriver }: PresentDeps, rows: readonly ClientRun[]): Promise<Run[]> {
+  const details = new Map<string, RunDetails>();
+  for (const [driver, runs] of Map.groupBy(rows, (row) => row.driver)) {
+    const known = await findDriver(driver)?.describeRuns?.(
+      db,
+      runs.map(({ id }) => id),
+    );
+    for (const [id, each] of known ?? []) {
+      details.set(id, each);
+    }
+  }
+  return rows.map((row) => presentRun(row, details.get(row.id)));
+}
+
+export function presentRun(row: ClientRun, details: RunDetails = {}): Run {
   return create(RunSchema, {
     runId: row.id,
     sessionId: row.session_name,
@@ -32,8 +54,7 @@ export function presentRun(row: ClientRun): Run {
     ...timeField("endTime", row.end_time),
     ...timeField("deadlineTime", row.deadline),
     ...timeField("cancelRequestTime", row.cancel_request_time),
-    runnerId: row.runner_id ?? "",
-    bindingId: row.binding_id ?? "",
+    ...details,
     ...(row.terminal !== null && presentTerminal(row.terminal)),
   });
 }

@@ -208,12 +208,12 @@ function endOfStop(reason: Exclude<StopReason, "lost">, driverEnd: DriverEnd | u
 }
 
 /** What a driver's failure holds beside what went wrong. */
-function leftOf({ usage, runnerSequence, results, reported, settled }: FailedEnd): Partial<FailedEnd> {
+function leftOf({ usage, runnerSequence, results, own, settled }: FailedEnd): Partial<FailedEnd> {
   return {
     ...(usage && { usage }),
     ...(runnerSequence && { runnerSequence }),
     ...(results && { results }),
-    ...(reported && { reported }),
+    ...(own && { own }),
     ...(settled && { settled }),
   };
 }
@@ -231,7 +231,7 @@ async function finish(end: CompletedEnd | FailedEnd, task: Task): Promise<void> 
 
 async function completeAtOnce(end: CompletedEnd, task: Task): Promise<readonly LogEntry[] | undefined> {
   const { run, target, writer, startedMs, deps } = task;
-  if (end.reported !== undefined) {
+  if (end.own !== undefined) {
     return undefined;
   }
   const durationMs = run.age_ms + deps.clock.monotonicMs() - startedMs;
@@ -248,9 +248,9 @@ async function endByStep(end: CompletedEnd | FailedEnd, task: Task): Promise<rea
 }
 
 function effectsOf(end: CompletedEnd | FailedEnd): StepEffects {
-  const { reported } = end;
+  const { own } = end;
   const transcript = end.kind === "completed" ? end.transcript : undefined;
-  return { ...(transcript && { transcript }), ...(reported && { reported }) };
+  return { ...(transcript && { transcript }), ...(own && { own }) };
 }
 
 function endOfSpan(end: CompletedEnd | FailedEnd): RunSpanEnd {

@@ -3,15 +3,12 @@
 
 import { Fault } from "../../platform/base/fault.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
-import { deleteCycles } from "../../protocols/community/storage/decision-cycle.ts";
-import { deleteExchanges } from "../../protocols/exchange/storage/exchange.ts";
 import type { Hub } from "../log/hub.ts";
 import { purgeResult } from "../log/purge-result.ts";
 import type { Wakeup } from "../log/wakeup.ts";
 import { deleteCheckpoints } from "../storage/checkpoint.ts";
 import { erasedRowsMax } from "../storage/erase.ts";
 import {
-  emptyRemoteRuns,
   emptyRun,
   emptySession,
   hasActiveRun,
@@ -19,6 +16,7 @@ import {
   listRunIdsOf,
   replaceResults,
 } from "../storage/purge.ts";
+import type { Retention } from "../storage/retention.ts";
 import { lockRun } from "../storage/run.ts";
 import { readResultPage } from "../storage/run-result.ts";
 import { lockSession, markSessionDeleted } from "../storage/session.ts";
@@ -36,6 +34,7 @@ export interface PurgeDeps {
   readonly db: Db;
   readonly hub: Hub;
   readonly wakeup: Wakeup;
+  readonly retention: readonly Retention[];
 }
 
 export interface Purged {
@@ -91,7 +90,7 @@ async function deleteLiving(deps: PurgeDeps, target: SessionName): Promise<void>
 }
 
 async function purgeContents(deps: PurgeDeps, session: string): Promise<number> {
-  const { db } = deps;
+  const { db, retention } = deps;
   let results = 0;
   let after: string | undefined;
   for (;;) {
@@ -104,12 +103,15 @@ async function purgeContents(deps: PurgeDeps, session: string): Promise<number> 
     }
     await deleteToolCalls(db, { runs, rowsMax: erasedRowsMax });
     await deleteCheckpoints(db, runs);
-    await emptyRemoteRuns(db, runs);
-    await deleteCycles(db, runs);
+    for (const { purgeRuns } of retention) {
+      await purgeRuns?.(db, runs);
+    }
     after = runs.at(-1);
   }
   await deleteTranscript(db, { session, rowsMax: erasedRowsMax });
-  await deleteExchanges(db, { sessions: [session], rowsMax: erasedRowsMax });
+  for (const { deleteOfSessions } of retention) {
+    await deleteOfSessions?.(db, [session]);
+  }
   await emptySession(db, session);
   return results;
 }

@@ -6,12 +6,12 @@
 import { createHash } from "node:crypto";
 import { mkdir, open, realpath, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
-import { sessionOwner } from "../../agent/tools/session-owner.ts";
-import { isWithin } from "../../agent/tools/within.ts";
-import type { WorkPlace } from "../../agent/tools/work-place.ts";
 import { Fault, invalidField } from "../../platform/base/fault.ts";
 import { give, isRoot } from "../../platform/base/owner.ts";
 import { removeTree } from "./remove-tree.ts";
+import { sessionOwner } from "./session-owner.ts";
+import { isWithin } from "./within.ts";
+import type { WorkPlace } from "./work-place.ts";
 
 export interface WorkDirsOptions {
   /** Below which sessions that name no directory have theirs. */

@@ -4,10 +4,9 @@
 import { sql } from "kysely";
 import { uuidArray } from "../../platform/database/binary-array.ts";
 import type { Db } from "../../platform/database/database.ts";
-import { deleteExchanges } from "../../protocols/exchange/storage/exchange.ts";
-import { deleteRemoteRuns } from "../../protocols/langbot/storage/remote-run.ts";
 import { deleteCallbacks } from "./callback.ts";
 import { deleteCheckpoints } from "./checkpoint.ts";
+import type { Retention } from "./retention.ts";
 import { deleteToolCalls } from "./tool-call.ts";
 import { deleteTranscript } from "./transcript.ts";
 
@@ -34,12 +33,18 @@ export async function listErasableSessions(
 }
 
 /** Erases all that hangs on the sessions, which stay as bare rows. Returns how many runs there were. */
-export async function eraseContents(db: Db, sessions: readonly string[]): Promise<number> {
+export async function eraseContents(
+  db: Db,
+  sessions: readonly string[],
+  retention: readonly Retention[],
+): Promise<number> {
   for (const session of sessions) {
     await deleteTranscript(db, { session, rowsMax: erasedRowsMax });
   }
   await deleteCallbacks(db, { sessions, rowsMax: erasedRowsMax });
-  await deleteExchanges(db, { sessions, rowsMax: erasedRowsMax });
+  for (const { deleteOfSessions } of retention) {
+    await deleteOfSessions?.(db, sessions);
+  }
   let erased = 0;
   for (;;) {
     const runs = await listRunIds(db, sessions);
@@ -48,7 +53,9 @@ export async function eraseContents(db: Db, sessions: readonly string[]): Promis
     }
     await deleteToolCalls(db, { runs, rowsMax: erasedRowsMax });
     await deleteCheckpoints(db, runs);
-    await deleteRemoteRuns(db, { runs, rowsMax: erasedRowsMax });
+    for (const { deleteOfRuns } of retention) {
+      await deleteOfRuns?.(db, runs);
+    }
     await sql`delete from run where id = any(${uuidArray(runs)}::uuid[])`.execute(db);
     erased += runs.length;
   }

@@ -2,7 +2,7 @@
 // deleted sessions are touched, so nothing is written to them meanwhile; a purge that stops anywhere may be done again.
 
 import { sql } from "kysely";
-import { byteaArray, int8Array, uuidArray } from "../../platform/database/binary-array.ts";
+import { byteaArray, int8Array } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
 
 interface SessionName {
@@ -79,25 +79,6 @@ export async function emptyRun(trx: Transaction, args: { id: string; terminal: U
     .set({ input: Buffer.alloc(0), terminal: args.terminal === null ? null : Buffer.from(args.terminal) })
     .where("id", "=", args.id)
     .execute();
-}
-
-/**
- * Takes what runs of runners were told and have said out of what is kept for them and for their conversation: their context,
- * their event, their messages, what they have made and asked for. Numbers, types and times stay.
- */
-export async function emptyRemoteRuns(db: Db, runs: readonly string[]): Promise<void> {
-  const ids = uuidArray(runs);
-  await sql`
-    update history_item set content = null, content_json = '{}' from agent_event
-    where agent_event.run_id = any(${ids}::uuid[])
-      and history_item.scope = agent_event.scope and history_item.run_id = agent_event.run_id`.execute(db);
-  await sql`delete from artifact where run_id = any(${ids}::uuid[])`.execute(db);
-  await sql`
-    update approval set action = '', request = '{}', comment = case when comment is null then null else '' end
-    where run_id = any(${ids}::uuid[])`.execute(db);
-  await sql`update result_verdict set diagnostics = '{}' where run_id = any(${ids}::uuid[])`.execute(db);
-  await sql`update agent_event set record = '' where run_id = any(${ids}::uuid[])`.execute(db);
-  await sql`update remote_run set context = '', credential = null where run_id = any(${ids}::uuid[])`.execute(db);
 }
 
 /** The last step for a session, and the mark of it: an agent without a name is no agent. */

@@ -71,9 +71,6 @@ export async function findEndedRuns(db: Db, ids: readonly string[]): Promise<str
 /** A run as its client sees it, with the public id of its session. */
 export interface ClientRun extends RunRow {
   readonly session_name: string;
-  /** Null for a run of no event. */
-  readonly runner_id: string | null;
-  readonly binding_id: string | null;
 }
 
 export async function findClientRun(
@@ -106,9 +103,8 @@ function clientRuns(db: Db | Transaction, client: string) {
   return db
     .selectFrom("run")
     .innerJoin("session", "session.id", "run.session")
-    .leftJoin("remote_run", "remote_run.run_id", "run.id")
     .select(runSelection)
-    .select(["session.name as session_name", "remote_run.runner_id", "remote_run.binding_id"])
+    .select("session.name as session_name")
     .where("run.client", "=", client);
 }
 

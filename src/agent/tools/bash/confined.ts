@@ -3,11 +3,11 @@
 import { constants } from "node:fs";
 import { open, readlink } from "node:fs/promises";
 import { resolve } from "node:path";
+import { workerOf } from "../../../engine/sessions/session-owner.ts";
+import { findHidden, findRefusal } from "../../../engine/sessions/work-place.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { isRoot } from "../../../platform/base/owner.ts";
-import { workerOf } from "../session-owner.ts";
 import type { ToolContext } from "../tool.ts";
-import { findHidden, findRefusal } from "../work-place.ts";
 import { coversWithin } from "./find-bubblewrap.ts";
 import type { Growth } from "./growth.ts";
 import { refuseWorkDir, type Shell } from "./jail.ts";

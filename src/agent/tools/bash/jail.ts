@@ -6,7 +6,7 @@
 // J3: only the work directory takes writes that stay; what is not on disk is of bounded size.
 
 import { join } from "node:path";
-import { isWithin } from "../within.ts";
+import { isWithin } from "../../../engine/sessions/within.ts";
 import { environmentOf, tempDirectoryOf } from "./environment.ts";
 import { processesMax, sharedMemoryBytes, shellLimits, tempBytes } from "./limits.ts";
 

@@ -6,10 +6,10 @@
 // T3: what the walk remembers and how long it takes is bounded by the limits below.
 
 import { closeSync, type Dirent, lstatSync, opendirSync, openSync, type Stats, statfsSync } from "node:fs";
+import { findHidden } from "../../../engine/sessions/work-place.ts";
 import { descriptorPath, directoryFlags, pathIn, readFlags, showsProcesses } from "../descriptors.ts";
 import { isSystemError } from "../path-failure.ts";
 import { findSensitivePart } from "../sensitive.ts";
-import { findHidden } from "../work-place.ts";
 
 export interface Tree {
   readonly directoryFd: number;

@@ -1,7 +1,7 @@
-// Nonces of signed requests and of JobSpecs: each is used once, whatever the concurrency and however many replicas there are.
+// Nonces of signed requests: each is used once, whatever the concurrency and however many replicas there are.
 
 import { sql } from "kysely";
-import type { Db, Transaction } from "../../database/database.ts";
+import type { Db } from "../../database/database.ts";
 
 /** True for the first use. Durable when it returns, before anything that the request does. */
 export async function useNonce(db: Db, { scope, nonce }: { scope: string; nonce: string }): Promise<boolean> {
@@ -16,26 +16,6 @@ export async function useNonce(db: Db, { scope, nonce }: { scope: string; nonce:
 export async function deleteNoncesOlderThan(db: Db, ageMs: number): Promise<void> {
   await db
     .deleteFrom("nonce")
-    .where("create_time", "<", sql<Date>`now() - ${ageMs} * interval '1 millisecond'`)
-    .execute();
-}
-
-/** True for the first use by the key. Whoever comes meanwhile waits for the end of the transaction. */
-export async function useJobNonce(
-  trx: Transaction,
-  { publicKey, nonce }: { publicKey: Uint8Array; nonce: string },
-): Promise<boolean> {
-  const inserted = await trx
-    .insertInto("job_nonce")
-    .values({ public_key: Buffer.from(publicKey), nonce })
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst();
-  return inserted.numInsertedOrUpdatedRows === 1n;
-}
-
-export async function deleteJobNoncesOlderThan(db: Db, ageMs: number): Promise<void> {
-  await db
-    .deleteFrom("job_nonce")
     .where("create_time", "<", sql<Date>`now() - ${ageMs} * interval '1 millisecond'`)
     .execute();
 }

@@ -1,8 +1,7 @@
 // Does the actions of a decision in their order. Whatever becomes of one, the next one has its turn.
 
 import type { ResultInit } from "../../../engine/log/result.ts";
-import type { DecidedEffects } from "../../../engine/runs/decided.ts";
-import type { CommitStep, DriverStep } from "../../../engine/runs/driver.ts";
+import type { CommitStep, DriverStep, WriteOwn } from "../../../engine/runs/driver.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { failpoint } from "../../../platform/base/failpoint.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
@@ -13,6 +12,7 @@ import type { Chain } from "../evm/chain.ts";
 import type { ActionRow } from "../storage/decision-cycle.ts";
 import { type Community, objectOf } from "./community.ts";
 import { deliver } from "./deliver.ts";
+import { applyDecided, type DecidedEffects } from "./effects.ts";
 import { actionTypeOf, feedbackOf, queueFullError, queueState } from "./feedback.ts";
 import { errorOf, type ForumAgentKey, type ForumClient, NoAnswer, type SignedWrite } from "./forum-client.ts";
 import { actionEnded, actionStarted } from "./log.ts";
@@ -230,7 +230,8 @@ function tell(task: Task, { type, result }: NonNullable<Done["feedback"]>): Pick
 
 /** The log as far as it goes is never void: each step is a place to go on from. */
 export function commit(results: readonly ResultInit[], decided: DecidedEffects): CommitStep {
-  return { kind: "commit", results, effects: { decided, checkpoint: { turn: 1, state: new Uint8Array() } } };
+  const own: WriteOwn = (trx, { runId }) => applyDecided(trx, runId, decided);
+  return { kind: "commit", results, effects: { own, checkpoint: { turn: 1, state: new Uint8Array() } } };
 }
 
 function isTx({ action }: JsonObject): boolean {

@@ -17,13 +17,13 @@
 //     cannot be read.
 // C5  Secrets are taken out of everything that is logged.
 
+import { assertBudgetKnown } from "../../../agent/budget/budget.ts";
+import type { Amount, DayBudget } from "../../../agent/budget/day-budget.ts";
+import { type UsageTotals, usageMessage } from "../../../agent/budget/usage.ts";
 import { takesSchema } from "../../../agent/models/catalogue.ts";
 import type { Model } from "../../../agent/models/model.ts";
 import { type NoResponse, respond } from "../../../agent/response/respond.ts";
-import { assertBudgetKnown } from "../../../engine/runs/budget.ts";
-import type { Amount, DayBudget } from "../../../engine/runs/day-budget.ts";
 import type { Driver, DriverEnd, DriverStep, FailedEnd, RunContext } from "../../../engine/runs/driver.ts";
-import { type UsageTotals, usageMessage } from "../../../engine/runs/usage.ts";
 import { failpoint } from "../../../platform/base/failpoint.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import type { Events } from "../../../platform/telemetry/events.ts";

@@ -11,8 +11,15 @@
 // E3  The driver keeps nothing in memory: an exchange that is taken up again is read from the database.
 
 import type { ResultInit } from "../../../engine/log/result.ts";
-import type { CommitStep, Driver, DriverEnd, DriverStep, FailedEnd, RunContext } from "../../../engine/runs/driver.ts";
-import type { ExchangedEffects } from "../../../engine/runs/exchanged.ts";
+import type {
+  CommitStep,
+  Driver,
+  DriverEnd,
+  DriverStep,
+  FailedEnd,
+  RunContext,
+  WriteOwn,
+} from "../../../engine/runs/driver.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { failpoint } from "../../../platform/base/failpoint.ts";
 import type { Command, CommandResult } from "../command.ts";
@@ -23,6 +30,7 @@ import { encodeResult } from "../results.ts";
 import { driverName } from "../start.ts";
 import type { ExchangeState, OpenExchange } from "../state.ts";
 import { type CommandSignal, openCommandSignal, stopGraceMs } from "./command-signal.ts";
+import { applyExchanged, type ExchangedEffects } from "./effects.ts";
 import { commandEnded, commandStarted, sayingOf, turnStarted } from "./log.ts";
 
 export interface TextExchangeOptions {
@@ -152,10 +160,11 @@ function commit(
   results: readonly ResultInit[],
   exchanged: Omit<ExchangedEffects, "sequence">,
 ): CommitStep {
+  const own: WriteOwn = (trx, { session }) => applyExchanged(trx, session, { sequence, ...exchanged });
   return {
     kind: "commit",
     results,
-    effects: { exchanged: { sequence, ...exchanged }, checkpoint: checkpointOf(sequence) },
+    effects: { own, checkpoint: checkpointOf(sequence) },
   };
 }
 

@@ -3,7 +3,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { type PathFailure, Refusal, SystemRefusal, toFailure } from "../../../agent/tools/path-failure.ts";
 import type { ToolContext } from "../../../agent/tools/tool.ts";
-import { isWithin } from "../../../agent/tools/within.ts";
+import { isWithin } from "../../../engine/sessions/within.ts";
 import type { CommandOf, CommandResult, Trace } from "../command.ts";
 import { describeRefusal, fail, rejectOutside, shorten } from "./result.ts";
 

@@ -25,12 +25,15 @@ import { outboxFileName } from "../outbox/file-name.ts";
 import { showOutbox } from "../outbox-reader.ts";
 import { exchangeDataOf, presentExchange } from "../present.ts";
 import { presentSession, readSession } from "../session-json.ts";
+import type { StartExchangeDeps } from "../start.ts";
 import { type NewExchangeRequest, type StartedExchange, startExchange } from "../start.ts";
 import { readLastResults } from "../state.ts";
 import { findExchange, listExchanges } from "../storage/exchange.ts";
 import { requireExchange, submitInbox } from "../submit.ts";
 
-export function createExchangeService(deps: ServiceDeps): ServiceImpl<typeof ExchangeService> {
+export interface ExchangeDeps extends ServiceDeps, StartExchangeDeps {}
+
+export function createExchangeService(deps: ExchangeDeps): ServiceImpl<typeof ExchangeService> {
   const { db, cursors } = deps;
   const find = async (id: string, context: HandlerContext) =>
     requireExchange(await findExchange(db, { client: clientOf(context), id }));
@@ -87,7 +90,7 @@ function assertReadable(text: string) {
 }
 
 async function start(
-  deps: ServiceDeps,
+  deps: ExchangeDeps,
   request: StartExchangeRequest,
   context: HandlerContext,
 ): Promise<StartExchangeResponse> {
@@ -126,7 +129,7 @@ const startTriesMax = 5;
 /** The transaction has to be left before another id is tried. */
 class IdTaken extends Error {}
 
-async function importExchange(deps: ServiceDeps, request: ImportExchangeRequest, context: HandlerContext) {
+async function importExchange(deps: ExchangeDeps, request: ImportExchangeRequest, context: HandlerContext) {
   if (request.session === undefined) {
     throw new Fault("INTERNAL", "a request without a session has passed its check");
   }
@@ -143,7 +146,7 @@ async function importExchange(deps: ServiceDeps, request: ImportExchangeRequest,
 }
 
 async function newExchange(
-  { workDirs }: ServiceDeps,
+  { workDirs }: ExchangeDeps,
   { task, workDir }: { task: string; workDir: string },
   context: HandlerContext,
 ): Promise<NewExchangeRequest> {

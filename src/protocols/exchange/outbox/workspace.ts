@@ -5,7 +5,7 @@ import { isSystemError } from "../../../agent/tools/path-failure.ts";
 import type { FileListing } from "../../../agent/tools/search/request.ts";
 import { search } from "../../../agent/tools/search/threads.ts";
 import { OpenedPath, openInside } from "../../../agent/tools/walk.ts";
-import type { WorkPlace } from "../../../agent/tools/work-place.ts";
+import type { WorkPlace } from "../../../engine/sessions/work-place.ts";
 import { type Contents, readContents } from "./contents.ts";
 import { printRequestedFile, type RequestedFile } from "./requested-file.ts";
 

@@ -1,6 +1,6 @@
 // An outbox as its workspace stands now.
 
-import type { WorkPlace } from "../../../agent/tools/work-place.ts";
+import type { WorkPlace } from "../../../engine/sessions/work-place.ts";
 import type { CommandResult } from "../command.ts";
 import { renderOutbox } from "./render.ts";
 import { listWorkspace, readRequested } from "./workspace.ts";

@@ -212,14 +212,6 @@ export async function listCommands(
     .execute();
 }
 
-/** Whether a command of the run was begun, of which nobody has noted an end. */
-export async function hasOpenCommand(trx: Transaction, runId: string): Promise<boolean> {
-  const { rows } = await sql`
-    select from exchange join exchange_command on exchange_command.session = exchange.session
-    where run_id = ${runId} and exchange_command.sequence = exchange.sequence and result is null limit 1`.execute(trx);
-  return rows.length > 0;
-}
-
 /** With all that they were told and have done. */
 export async function deleteExchanges(
   db: Db,

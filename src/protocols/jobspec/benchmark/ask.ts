@@ -1,10 +1,10 @@
 // One question to one model, answered in the time that the spec has for it.
 
+import type { Amount, DayBudget } from "../../../agent/budget/day-budget.ts";
+import type { UsageTotals } from "../../../agent/budget/usage.ts";
 import type { Model } from "../../../agent/models/model.ts";
 import { type NoResponse, type Response, respond } from "../../../agent/response/respond.ts";
-import type { Amount, DayBudget } from "../../../engine/runs/day-budget.ts";
 import type { DriverStep, RunContext } from "../../../engine/runs/driver.ts";
-import type { UsageTotals } from "../../../engine/runs/usage.ts";
 import { type Clock, over } from "../../../platform/base/clock.ts";
 
 export interface AskOptions {

@@ -6,18 +6,19 @@
 //     stops what it signed.
 // B2  Only what was inside the signed bytes is executed.
 
+import { assertBudgetKnown, runBudgetOf } from "../../../agent/budget/budget.ts";
+import type { Amount, DayBudget } from "../../../agent/budget/day-budget.ts";
+import { addUsage, usageMessage } from "../../../agent/budget/usage.ts";
 import type { Model } from "../../../agent/models/model.ts";
 import { parkAfterMs } from "../../../agent/models/retry.ts";
 import type { NoResponse, Response } from "../../../agent/response/respond.ts";
-import { assertBudgetKnown, runBudgetOf } from "../../../engine/runs/budget.ts";
-import type { Amount, DayBudget } from "../../../engine/runs/day-budget.ts";
 import type { Driver, DriverEnd, DriverStep, FailedEnd, RunContext } from "../../../engine/runs/driver.ts";
-import { addUsage, usageMessage } from "../../../engine/runs/usage.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import type { Events } from "../../../platform/telemetry/events.ts";
 import type { OpenJobTask } from "../jobs/task.ts";
 import type { JobSpec } from "../spec/job-spec.ts";
+import { findJobOfRun } from "../storage/job.ts";
 import { ask } from "./ask.ts";
 import { answerOf, assistantSays, printOutput, type Question, userAsks } from "./output.ts";
 import { checkpointOf, type Progress, readProgress } from "./progress.ts";
@@ -40,7 +41,16 @@ export interface BenchmarkOptions {
 export const benchmarkName = "benchmark";
 
 export function createBenchmark(options: BenchmarkOptions): Driver {
-  return { name: benchmarkName, recovery: "resume", run: (context) => run(context, options) };
+  return {
+    name: benchmarkName,
+    recovery: "resume",
+    run: (context) => run(context, options),
+    describeForReceipt: async (db, id) => {
+      const job = await findJobOfRun(db, id);
+      const sha256 = job && Buffer.from(job.canonical_sha256).toString("hex");
+      return job === undefined ? {} : { job_id: job.id, region: job.region, job_spec_sha256: sha256 };
+    },
+  };
 }
 
 async function* run(context: RunContext, options: BenchmarkOptions): AsyncGenerator<DriverStep, DriverEnd> {

@@ -1,7 +1,7 @@
 // Where a run stands: the ends of its answers so far, whose texts are in the transcript, and what they have used.
 
+import type { UsageTotals } from "../../../agent/budget/usage.ts";
 import type { RunContext } from "../../../engine/runs/driver.ts";
-import type { UsageTotals } from "../../../engine/runs/usage.ts";
 import { type Answer, textOf } from "./output.ts";
 
 export interface Progress {

@@ -13,7 +13,6 @@ import {
   type WatchJobResponse,
   WatchJobResponseSchema,
 } from "#gen/runnel/v1/job_service_pb.js";
-import type { ServiceDeps } from "../../../api/deps.ts";
 import { answerOnce, recallAnswer } from "../../../api/idempotency.ts";
 import { live } from "../../../api/live.ts";
 import { nextPageToken, pageSize } from "../../../api/page.ts";
@@ -27,8 +26,9 @@ import { presentJob, presentListedJob } from "../jobs/present.ts";
 import { type AcceptedJob, refuseUnprotected, submitJob } from "../jobs/submit.ts";
 import { watchJob } from "../jobs/watch.ts";
 import { findClientJob, listClientJobs, listJobRuns } from "../storage/job.ts";
+import type { JobDeps } from "./deps.ts";
 
-export function createJobService(deps: ServiceDeps): ServiceImpl<typeof JobService> {
+export function createJobService(deps: JobDeps): ServiceImpl<typeof JobService> {
   const { db, cursors } = deps;
   return {
     submitJob: (request, context) => refuseUnprotected(() => submit(deps, request, context)),
@@ -61,7 +61,7 @@ export function createJobService(deps: ServiceDeps): ServiceImpl<typeof JobServi
 }
 
 async function submit(
-  deps: ServiceDeps,
+  deps: JobDeps,
   { document, requestId }: SubmitJobRequest,
   { values }: HandlerContext,
 ): Promise<SubmitJobResponse> {
@@ -139,7 +139,7 @@ async function readJob(db: Db, client: string, id: string): Promise<Job | undefi
 }
 
 async function* watch(
-  deps: ServiceDeps,
+  deps: JobDeps,
   id: string,
   { values, signal }: Pick<HandlerContext, "values" | "signal">,
 ): AsyncGenerator<WatchJobResponse> {

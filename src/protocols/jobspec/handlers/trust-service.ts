@@ -4,19 +4,20 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { TrustedKey } from "#gen/runnel/v1/trust_pb.js";
 import type { TrustService } from "#gen/runnel/v1/trust_service_pb.js";
-import type { ServiceDeps } from "../../../api/deps.ts";
 import { nextPageToken, pageSize } from "../../../api/page.ts";
 import { listPublishedKeys, rotateReceiptKey } from "../../../engine/receipts/receipt-keys.ts";
 import { networkOfCall } from "../../../platform/auth/caller.ts";
 import { RateLimit } from "../../../platform/auth/rate-limit.ts";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
+import { recordKeyChange } from "../jobs/audit.ts";
 import { addKey, changeKey, readNewKey, revokeKey } from "../jobs/trusted-keys.ts";
 import { listTrustEvents } from "../storage/trust-event.ts";
 import { listTrustedKeys } from "../storage/trusted-key.ts";
+import type { JobDeps } from "./deps.ts";
 import { presentConfiguredKey, presentEvent, presentJwk, presentKey, termsOf } from "./present-trust.ts";
 import { verifyJobSpec } from "./verify-job-spec.ts";
 
-export function createTrustService(deps: ServiceDeps): ServiceImpl<typeof TrustService> {
+export function createTrustService(deps: JobDeps): ServiceImpl<typeof TrustService> {
   const { db, cursors, trust } = deps;
   const limit = openVerifyLimit(deps);
   return {
@@ -59,14 +60,16 @@ export function createTrustService(deps: ServiceDeps): ServiceImpl<typeof TrustS
       };
     },
     rotateReceiptKey: async () => {
-      const made = await rotateReceiptKey(deps);
+      const made = await rotateReceiptKey(deps.db, (trx, { kid, public_key }) =>
+        recordKeyChange(trx, deps.clock, { type: "receipt_key.rotated", kid, publicKey: public_key }),
+      );
       return { key: presentJwk(made), createTime: timestampFromDate(made.create_time) };
     },
     getJwks: async () => ({ keys: (await listPublishedKeys(db)).map(presentJwk) }),
   };
 }
 
-function openVerifyLimit({ clock, config }: ServiceDeps): RateLimit {
+function openVerifyLimit({ clock, config }: JobDeps): RateLimit {
   const intervalSec = config.trustVerifyIntervalSec;
   return new RateLimit({
     clock,
@@ -85,7 +88,7 @@ function requireKey(key: TrustedKey | undefined): TrustedKey {
 }
 
 /** A scope that no JobSpec may name would be a key that is good for nothing. */
-function assertRegions({ config }: ServiceDeps, { regions }: TrustedKey): void {
+function assertRegions({ config }: JobDeps, { regions }: TrustedKey): void {
   const unknown = regions.find((region) => !config.jobsRegions.includes(region));
   if (unknown !== undefined) {
     throw invalidField("key.regions", `${JSON.stringify(unknown)} is none of ${config.jobsRegions.join(", ")}`);

@@ -3,13 +3,13 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { Approval_Decision, type Approval_State } from "#gen/runnel/v1/approval_pb.js";
 import type { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
-import type { ServiceDeps } from "../../../api/deps.ts";
 import { nextPageToken, pageSize } from "../../../api/page.ts";
 import { clientIdOf, requireClient } from "../../../platform/auth/caller.ts";
 import { approvalStates, decide, presentApproval, requireApproval } from "../runners/approval.ts";
 import { type ApprovalState, listApprovals } from "../storage/approval.ts";
+import type { LangbotDeps } from "./deps.ts";
 
-export function createApprovalService(deps: ServiceDeps): ServiceImpl<typeof ApprovalService> {
+export function createApprovalService(deps: LangbotDeps): ServiceImpl<typeof ApprovalService> {
   const { db, cursors } = deps;
   return {
     listApprovals: async (request, { values }) => {

@@ -1,16 +1,15 @@
 // How failures are told to runners: beside what every caller gets, in the words of the LangBot AgentRunner Protocol v1, §9.
 
-import type { DescMethod } from "@bufbuild/protobuf";
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
-import { ApiErrorSchema, HostService } from "#gen/runnel/host/v1/host_service_pb.js";
+import { ApiErrorSchema } from "#gen/runnel/host/v1/host_service_pb.js";
 
 /** The whole of a failure has to fit into a trailer, and says its message twice already. */
 const messageCharsMax = 500;
 
-/** Adds the detail that runners read, where it is their service that failed. */
-export function addApiError({ parent }: DescMethod, error: ConnectError): ConnectError {
-  if (parent.typeName !== HostService.typeName || error.findDetails(ApiErrorSchema).length > 0) {
+/** Adds the detail that runners read. */
+export function addApiError(error: ConnectError): ConnectError {
+  if (error.findDetails(ApiErrorSchema).length > 0) {
     return error;
   }
   const info = error.findDetails(ErrorInfoSchema)[0];

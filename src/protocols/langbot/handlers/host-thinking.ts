@@ -2,12 +2,12 @@
 
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { HostService } from "#gen/runnel/host/v1/host_service_pb.js";
-import type { ServiceDeps } from "../../../api/deps.ts";
-import { runBudgetOfService } from "../../../engine/runs/budget.ts";
+import { runBudgetOfService } from "../../../agent/budget/budget.ts";
 import { type HostDeps, streamHostRun, withHostRun } from "../host/access.ts";
 import { createPostgresKnowledge, retrieveKnowledge } from "../host/knowledge.ts";
 import { countTokens, invokeModel, invokeModelStream, type ModelDeps, rerank } from "../host/models.ts";
 import { callTool, getTool, type ToolDeps } from "../host/tools.ts";
+import type { LangbotDeps } from "./deps.ts";
 
 type HostThinking = Pick<
   ServiceImpl<typeof HostService>,
@@ -15,7 +15,7 @@ type HostThinking = Pick<
 >;
 
 export type HostThinkingDeps = HostDeps &
-  Pick<ServiceDeps, "db" | "clock" | "events" | "config" | "models" | "dayBudget" | "selectTools" | "workDirs">;
+  Pick<LangbotDeps, "db" | "clock" | "events" | "config" | "models" | "dayBudget" | "selectTools" | "workDirs">;
 
 export function createHostThinking(deps: HostThinkingDeps): HostThinking {
   const models = modelDeps(deps);

@@ -4,7 +4,6 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { KnowledgeEntry } from "#gen/runnel/v1/knowledge_pb.js";
 import type { KnowledgeService, PutKnowledgeEntriesRequest } from "#gen/runnel/v1/knowledge_service_pb.js";
-import type { ServiceDeps } from "../../../api/deps.ts";
 import { nextPageToken, pageSize } from "../../../api/page.ts";
 import { requireClient } from "../../../platform/auth/caller.ts";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
@@ -22,8 +21,9 @@ import {
   upsertKnowledgeBase,
   upsertKnowledgeEntry,
 } from "../storage/knowledge.ts";
+import type { LangbotDeps } from "./deps.ts";
 
-export function createKnowledgeService({ db, cursors }: ServiceDeps): ServiceImpl<typeof KnowledgeService> {
+export function createKnowledgeService({ db, cursors }: LangbotDeps): ServiceImpl<typeof KnowledgeService> {
   return {
     putKnowledgeBase: async ({ knowledgeBase }, { values }) => {
       const { client } = requireClient(values);

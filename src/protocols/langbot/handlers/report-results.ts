@@ -11,7 +11,6 @@ import {
   type ReportResultsResponse,
   ReportResultsResponseSchema,
 } from "#gen/runnel/v1/runner_worker_service_pb.js";
-import type { ServiceDeps } from "../../../api/deps.ts";
 import { decodeResult } from "../../../engine/log/result.ts";
 import { isActive, lockRun, type RunRow } from "../../../engine/storage/run.ts";
 import type { Client } from "../../../platform/auth/caller.ts";
@@ -20,9 +19,10 @@ import { reportCharsMax } from "../runners/limits.ts";
 import { showType } from "../runners/results/verdict.ts";
 import { findRemoteRunAccess } from "../storage/remote-run.ts";
 import { appendVerdicts } from "../storage/result-verdict.ts";
+import type { LangbotDeps } from "./deps.ts";
 
 export async function reportResults(
-  deps: ServiceDeps,
+  deps: LangbotDeps,
   { client }: Client,
   request: ReportResultsRequest,
 ): Promise<ReportResultsResponse> {
@@ -34,7 +34,7 @@ export async function reportResults(
 
 /** Undefined when the run has ended. */
 async function deliver(
-  deps: ServiceDeps,
+  deps: LangbotDeps,
   client: string,
   request: ReportResultsRequest,
 ): Promise<ReportResultsResponse | undefined> {
@@ -60,7 +60,7 @@ async function deliver(
   }
 }
 
-function assertToken({ runTokens }: ServiceDeps, { runId, attempt, runToken }: ReportResultsRequest): void {
+function assertToken({ runTokens }: LangbotDeps, { runId, attempt, runToken }: ReportResultsRequest): void {
   const proven = runTokens.read(runToken);
   if (proven?.runId !== runId) {
     throw runNotFound();
@@ -105,7 +105,7 @@ function attemptStale(attempt: number): Fault {
 const verdictsMaxLate = 1_000;
 
 /** Nothing of the report counts, and its worker learns why. Throws ATTEMPT_STALE when the worker has lost the run by its silence. */
-async function answerLate({ db }: ServiceDeps, request: ReportResultsRequest): Promise<ReportResultsResponse> {
+async function answerLate({ db }: LangbotDeps, request: ReportResultsRequest): Promise<ReportResultsResponse> {
   const { runId, results } = request;
   const verdicts = results.map(({ sequence, type }) => ({
     sequence: Number(sequence),

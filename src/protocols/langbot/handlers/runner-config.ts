@@ -2,7 +2,6 @@
 
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
-import type { ServiceDeps } from "../../../api/deps.ts";
 import { nextPageToken, nextTokenOf, pageSize } from "../../../api/page.ts";
 import { requireClient } from "../../../platform/auth/caller.ts";
 import { Fault } from "../../../platform/base/fault.ts";
@@ -12,6 +11,7 @@ import { presentConfigFile } from "../runners/present.ts";
 import { deleteAgentProfile, findAgentProfile, listAgentProfiles, putAgentProfile } from "../storage/agent-profile.ts";
 import { deleteBinding, findBinding, listBindings, putBinding } from "../storage/binding.ts";
 import { deleteConfigFile, listConfigFiles, putConfigFile } from "../storage/config-file.ts";
+import type { LangbotDeps } from "./deps.ts";
 
 type RunnerConfig = Pick<
   ServiceImpl<typeof RunnerService>,
@@ -28,7 +28,7 @@ type RunnerConfig = Pick<
   | "deleteConfigFile"
 >;
 
-export function createRunnerConfig({ db, cursors }: Pick<ServiceDeps, "db" | "cursors">): RunnerConfig {
+export function createRunnerConfig({ db, cursors }: Pick<LangbotDeps, "db" | "cursors">): RunnerConfig {
   return {
     putBinding: async ({ binding: wanted }, { values }) => {
       const { client } = requireClient(values);

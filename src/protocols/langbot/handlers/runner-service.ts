@@ -2,7 +2,6 @@
 
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { ManifestVerdict, RegisterRunnersRequest, RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
-import type { ServiceDeps } from "../../../api/deps.ts";
 import { nextPageToken, nextTokenOf, pageSize } from "../../../api/page.ts";
 import { requireRun } from "../../../api/run-service.ts";
 import { requireClient } from "../../../platform/auth/caller.ts";
@@ -15,9 +14,10 @@ import { formatRunnerId } from "../runners/runner-id.ts";
 import { listAuditEntries } from "../storage/audit-page.ts";
 import { deleteRunner, findRunner, listRunners } from "../storage/runner.ts";
 import { listResultVerdicts } from "../storage/verdict-page.ts";
+import type { LangbotDeps } from "./deps.ts";
 import { createRunnerConfig } from "./runner-config.ts";
 
-export function createRunnerService(deps: ServiceDeps): ServiceImpl<typeof RunnerService> {
+export function createRunnerService(deps: LangbotDeps): ServiceImpl<typeof RunnerService> {
   const { db, cursors } = deps;
   return {
     registerRunners: async (request, { values, signal }) => {
@@ -87,7 +87,7 @@ export function createRunnerService(deps: ServiceDeps): ServiceImpl<typeof Runne
 }
 
 async function registerDialled(
-  deps: ServiceDeps,
+  deps: LangbotDeps,
   client: string,
   { workerId, manifests, era, url, credential }: RegisterRunnersRequest,
   signal: AbortSignal,

@@ -14,7 +14,6 @@ import {
   type PollAssignmentRequest,
   type RunnerWorkerService,
 } from "#gen/runnel/v1/runner_worker_service_pb.js";
-import type { ServiceDeps } from "../../../api/deps.ts";
 import { live } from "../../../api/live.ts";
 import { type Client, requireClient } from "../../../platform/auth/caller.ts";
 import { over } from "../../../platform/base/clock.ts";
@@ -27,9 +26,10 @@ import { workerLeaseMs } from "../runners/limits.ts";
 import { acceptOffer, findAccepted } from "../storage/offer.ts";
 import { findRemoteRun } from "../storage/remote-run.ts";
 import { findWorkerSession } from "../storage/worker-session.ts";
+import type { LangbotDeps } from "./deps.ts";
 import { reportResults } from "./report-results.ts";
 
-export function createRunnerWorkerService(deps: ServiceDeps): ServiceImpl<typeof RunnerWorkerService> {
+export function createRunnerWorkerService(deps: LangbotDeps): ServiceImpl<typeof RunnerWorkerService> {
   return {
     listenAssignments: ({ workerSessionId, maxConcurrent }, context) =>
       listen(deps, { workerSessionId, runsMax: Math.max(1, maxConcurrent) }, context),
@@ -43,7 +43,7 @@ export function createRunnerWorkerService(deps: ServiceDeps): ServiceImpl<typeof
 const pollingRunsMax = 1_000;
 
 async function* listen(
-  deps: ServiceDeps,
+  deps: LangbotDeps,
   { workerSessionId, runsMax }: { workerSessionId: string; runsMax: number },
   { values, signal }: Pick<HandlerContext, "values" | "signal">,
 ): AsyncGenerator<ListenAssignmentsResponse> {
@@ -65,7 +65,7 @@ async function* responses(all: AsyncGenerator<Assignment>): AsyncGenerator<Liste
 }
 
 async function poll(
-  deps: ServiceDeps,
+  deps: LangbotDeps,
   { workerSessionId, waitSeconds }: PollAssignmentRequest,
   { values, signal }: Pick<HandlerContext, "values" | "signal">,
 ): Promise<Assignment | undefined> {
@@ -81,7 +81,7 @@ async function poll(
 }
 
 async function requireListener(
-  { db }: ServiceDeps,
+  { db }: LangbotDeps,
   { client }: Client,
   session: string,
   runsMax: number,
@@ -94,7 +94,7 @@ async function requireListener(
 }
 
 async function accept(
-  deps: ServiceDeps,
+  deps: LangbotDeps,
   { client }: Client,
   { runId, offerId, workerSessionId: session }: AcceptRunRequest,
 ): Promise<MessageInitShape<typeof AcceptRunResponseSchema>> {
@@ -117,7 +117,7 @@ async function accept(
 }
 
 async function presentAccepted(
-  { db, clock, runTokens }: ServiceDeps,
+  { db, clock, runTokens }: LangbotDeps,
   runId: string,
 ): Promise<MessageInitShape<typeof AcceptRunResponseSchema>> {
   const row = await findRemoteRun(db, runId);

@@ -2,12 +2,12 @@
 // database, so that every replica knows it. Calls of one run that are made at the same time do not see what the others are
 // about to use: the budget of the run may be passed by as much. That of the day may not.
 
+import { assertBudgetKnown } from "../../../agent/budget/budget.ts";
+import type { Amount, DayBudget } from "../../../agent/budget/day-budget.ts";
+import { type BudgetReached, Spending } from "../../../agent/budget/spending.ts";
+import { Meter, tokensOf, type UsageTotals } from "../../../agent/budget/usage.ts";
 import { priceOf } from "../../../agent/models/catalogue.ts";
 import type { Model, ModelRequest } from "../../../agent/models/model.ts";
-import { assertBudgetKnown } from "../../../engine/runs/budget.ts";
-import type { Amount, DayBudget } from "../../../engine/runs/day-budget.ts";
-import { type BudgetReached, Spending } from "../../../engine/runs/spending.ts";
-import { Meter, tokensOf, type UsageTotals } from "../../../engine/runs/usage.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import type { Db } from "../../../platform/database/database.ts";

@@ -12,6 +12,7 @@ import type {
   InvokeModelStreamRequest,
   RerankRequest,
 } from "#gen/runnel/host/v1/host_service_pb.js";
+import type { UsageTotals } from "../../../agent/budget/usage.ts";
 import { splitHalfCharacter } from "../../../agent/models/half-character.ts";
 import type {
   Model,
@@ -22,7 +23,6 @@ import type {
   ModelUsage,
 } from "../../../agent/models/model.ts";
 import type { RankedDocument, Reranker } from "../../../agent/models/rerank/reranker.ts";
-import type { UsageTotals } from "../../../engine/runs/usage.ts";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import { readObjectText } from "../../../platform/base/json/object-text.ts";
 import { type AccountDeps, type Asked, type AskingRun, openAccount } from "./account.ts";

@@ -13,6 +13,6 @@ export async function getRun(deps: HostDeps, context: HostContext, { runId }: Ge
     if (row === undefined) {
       throw new Fault("RESOURCE_NOT_FOUND", "run not found");
     }
-    return presentRun(row);
+    return presentRun(row, { runnerId: run.scope.runnerId, bindingId: run.scope.bindingId });
   });
 }

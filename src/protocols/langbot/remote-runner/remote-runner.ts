@@ -14,6 +14,7 @@ import type { DialRun } from "../runners/dial-run.ts";
 import { cancelGraceMs, workerLeaseMs } from "../runners/limits.ts";
 import type { Mailbox, Mailboxes, Report } from "../runners/mailbox.ts";
 import type { RemoteRun } from "../runners/remote-run.ts";
+import { listRunnersOf } from "../storage/remote-run.ts";
 import { runDialled } from "./dialled.ts";
 import { type TakenReport, take } from "./take.ts";
 
@@ -36,6 +37,13 @@ export function createRemoteRunner(options: RemoteRunnerOptions): Driver {
     isOutside: true,
     stopGraceMs: cancelGraceMs,
     run: (context) => run(context, options),
+    describeRuns: async (db, ids) =>
+      new Map(
+        (await listRunnersOf(db, ids)).map(({ run_id, runner_id: runnerId, binding_id: bindingId }) => [
+          run_id,
+          { runnerId, bindingId },
+        ]),
+      ),
   };
 }
 

@@ -4,8 +4,7 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ResultDisposition, type ResultVerdictSchema } from "#gen/runnel/v1/runner_service_pb.js";
 import { type ReportResultsResponse, ReportResultsResponseSchema } from "#gen/runnel/v1/runner_worker_service_pb.js";
-import type { CompletedEnd, DriverStep, FailedEnd } from "../../../engine/runs/driver.ts";
-import type { ReportedEffects } from "../../../engine/runs/reported.ts";
+import type { CompletedEnd, DriverStep, FailedEnd, WriteOwn } from "../../../engine/runs/driver.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
 import { MediaTaker } from "../runners/inline-media.ts";
 import type { ReportedResults } from "../runners/mailbox.ts";
@@ -14,6 +13,7 @@ import type { RunnerEnd } from "../runners/results/effect.ts";
 import type { IngestOutcome } from "../runners/results/ingest.ts";
 import type { Disposition, Verdict } from "../runners/results/verdict.ts";
 import { conversationKey, stateKey } from "../runners/scope.ts";
+import { applyReported, type ReportedEffects } from "./effects.ts";
 
 export interface TakenReport {
   /** What makes it durable; nothing when there is an end, which does that too. */
@@ -42,7 +42,7 @@ export async function take(
   const end = endOf(outcome, finished && !run.ingest.hasEnded);
   return {
     steps: end === undefined ? stepsOf(outcome, reported) : [],
-    end: end && { ...end, results: outcome.results, ...(reported && { reported }) },
+    end: end && { ...end, results: outcome.results, ...(reported && { own: writeOwn(reported) }) },
     response: ({ cancelRequested, ended, leaseEndMs }) =>
       create(ReportResultsResponseSchema, {
         ackedThrough: BigInt(ackedThrough),
@@ -57,11 +57,15 @@ export async function take(
 /** Results alone go the quick way; what changes something beside the log is written with it. */
 function stepsOf({ results }: IngestOutcome, reported: ReportedEffects | undefined): DriverStep[] {
   if (reported !== undefined) {
-    return [{ kind: "commit", results, effects: { reported } }];
+    return [{ kind: "commit", results, effects: { own: writeOwn(reported) } }];
   }
   return results.length === 0
     ? []
     : [...results.map((result): DriverStep => ({ kind: "append", result })), { kind: "flush" }];
+}
+
+function writeOwn(reported: ReportedEffects): WriteOwn {
+  return (trx, { runId }) => applyReported(trx, runId, reported);
 }
 
 /** Undefined when there is nothing but entries of the log. */

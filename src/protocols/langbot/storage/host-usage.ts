@@ -1,7 +1,7 @@
 // What runs of runners have asked of their host so far: calls are counted before they are made, on whatever replica.
 
 import { sql } from "kysely";
-import type { Amount } from "../../../engine/storage/client-usage.ts";
+import type { Amount } from "../../../agent/budget/storage/client-usage.ts";
 import type { Db } from "../../../platform/database/database.ts";
 
 /** Counts one more call to a model; what the run has used before, or undefined when it may make no more. */

@@ -46,6 +46,18 @@ export async function findRemoteRun(
   return await db.selectFrom("remote_run").selectAll().where("run_id", "=", runId).executeTakeFirst();
 }
 
+/** Which runner and binding runs have. */
+export async function listRunnersOf(
+  db: Db | Transaction,
+  runs: readonly string[],
+): Promise<Pick<Selectable<RemoteRunTable>, "run_id" | "runner_id" | "binding_id">[]> {
+  return await db
+    .selectFrom("remote_run")
+    .select(["run_id", "runner_id", "binding_id"])
+    .where("run_id", "=", sql<string>`any(${uuidArray(runs)}::uuid[])`)
+    .execute();
+}
+
 /** What decides whether a runner may ask for something, read in one go. */
 export interface RemoteRunAccess {
   readonly client: string;
@@ -135,4 +147,23 @@ export async function deleteRemoteRuns(
   );
   await sql`delete from agent_event where run_id = any(${ids}::uuid[]) and scope is null`.execute(db);
   await sql`delete from remote_run where run_id = any(${ids}::uuid[])`.execute(db);
+}
+
+/**
+ * Takes what runs of runners were told and have said out of what is kept for them and for their conversation: their context,
+ * their event, their messages, what they have made and asked for. Numbers, types and times stay.
+ */
+export async function emptyRemoteRuns(db: Db, runs: readonly string[]): Promise<void> {
+  const ids = uuidArray(runs);
+  await sql`
+    update history_item set content = null, content_json = '{}' from agent_event
+    where agent_event.run_id = any(${ids}::uuid[])
+      and history_item.scope = agent_event.scope and history_item.run_id = agent_event.run_id`.execute(db);
+  await sql`delete from artifact where run_id = any(${ids}::uuid[])`.execute(db);
+  await sql`
+    update approval set action = '', request = '{}', comment = case when comment is null then null else '' end
+    where run_id = any(${ids}::uuid[])`.execute(db);
+  await sql`update result_verdict set diagnostics = '{}' where run_id = any(${ids}::uuid[])`.execute(db);
+  await sql`update agent_event set record = '' where run_id = any(${ids}::uuid[])`.execute(db);
+  await sql`update remote_run set context = '', credential = null where run_id = any(${ids}::uuid[])`.execute(db);
 }

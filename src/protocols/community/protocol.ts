@@ -1,38 +1,57 @@
-// What decision cycles work with.
+// The SNS guardrails: the forum, the agents that decide what to do there, and what they may do on a chain.
 //
 // An agent whose community is this service's own forum talks to it over the loopback like one of anybody else's: the same bytes,
 // the same checks in the same order, and one client that is proved for both.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Wakeup } from "../engine/log/wakeup.ts";
-import { runBudgetOfService } from "../engine/runs/budget.ts";
-import type { Dispatcher } from "../engine/runs/dispatch.ts";
-import { newUuid } from "../platform/base/ids.ts";
-import type { Config } from "../platform/config/keys.ts";
-import { secretsOf } from "../platform/config/secrets.ts";
-import { createScrubber } from "../platform/telemetry/scrub.ts";
-import type { DecisionCycleOptions } from "../protocols/community/decision-cycle/decision-cycle.ts";
-import { createForumClient } from "../protocols/community/decision-cycle/forum-client.ts";
-import { createRedact } from "../protocols/community/decisions/redact.ts";
-import { Schedule } from "../protocols/community/decisions/schedule.ts";
-import { countFeedback, listFeedback } from "../protocols/community/storage/agent-feedback.ts";
-import { findCycle } from "../protocols/community/storage/decision-cycle.ts";
-import { tryWalletLock } from "../protocols/community/storage/wallet-lock.ts";
-import { type Ground, runTimeoutOf } from "./ground.ts";
-import { openChainOf } from "./open-chain.ts";
-import type { Thinking } from "./open-thinking.ts";
+import { DecisionService } from "#gen/runnel/v1/decision_service_pb.js";
+import { ForumAdminService } from "#gen/runnel/v1/forum_admin_service_pb.js";
+import { ForumService } from "#gen/runnel/v1/forum_service_pb.js";
+import { runBudgetOfService } from "../../agent/budget/budget.ts";
+import type { ServiceDeps } from "../../api/deps.ts";
+import { type Core, type OwnAddress, type Protocol, part } from "../../api/protocol.ts";
+import { newUuid } from "../../platform/base/ids.ts";
+import type { Config } from "../../platform/config/keys.ts";
+import { secretsOf } from "../../platform/config/secrets.ts";
+import type { AppContext } from "../../platform/context.ts";
+import { createScrubber } from "../../platform/telemetry/scrub.ts";
+import { createDecisionCycle, type DecisionCycleOptions } from "./decision-cycle/decision-cycle.ts";
+import { createForumClient } from "./decision-cycle/forum-client.ts";
+import { createRedact } from "./decisions/redact.ts";
+import { Schedule } from "./decisions/schedule.ts";
+import { createDecisionService } from "./handlers/decision-service.ts";
+import { createForumAdminService } from "./handlers/forum-admin-service.ts";
+import { createForumService } from "./handlers/forum-service.ts";
+import { openChainOf } from "./open-evm.ts";
+import { retention } from "./retention.ts";
+import { countFeedback, listFeedback } from "./storage/agent-feedback.ts";
+import { findCycle } from "./storage/decision-cycle.ts";
+import { tryWalletLock } from "./storage/wallet-lock.ts";
 
-/** Of this process, once it listens. */
-export interface OwnAddress {
-  readonly host: string;
-  readonly port: number;
-}
+export const community: Protocol = {
+  name: "community",
+  services: [ForumService, ForumAdminService, DecisionService],
+  retention,
+  open: async (context, core) => {
+    const cycle = createDecisionCycle(await openCycle(context, core));
+    return {
+      drivers: [cycle],
+      serve: (services) => ({
+        services: [
+          part(ForumService, createForumService(services)),
+          part(ForumAdminService, createForumAdminService(services)),
+          part(DecisionService, createDecisionService(services)),
+        ],
+        start: () => openSchedule(context, services),
+      }),
+    };
+  },
+};
 
-export async function openDecisions(
-  { config, clock, events, connections: { db } }: Ground,
-  { models, dayBudget }: Thinking,
-  ownAddress: Promise<OwnAddress>,
+async function openCycle(
+  { config, clock, events, connections: { db } }: AppContext,
+  { models, dayBudget, ownAddress }: Core,
 ): Promise<DecisionCycleOptions> {
   const bareKey = config.txPrivateKey.replace(/^0x/i, "");
   const forms = [...secretsOf(config), bareKey, bareKey.toLowerCase(), bareKey.toUpperCase()];
@@ -73,7 +92,7 @@ export async function openDecisions(
 const secretCharsMin = 8;
 const maxTokensDefault = 4_096;
 
-const ownPrompts = new URL("../protocols/community/decision-cycle/prompts/", import.meta.url);
+const ownPrompts = new URL("./decision-cycle/prompts/", import.meta.url);
 
 /** Read once: what a cycle shows its agent must not change while it is edited. */
 function readPrompts({
@@ -93,31 +112,13 @@ function loopbackOf({ host, port }: OwnAddress): string {
   return `http://${name}:${port}`;
 }
 
-/** Once this replica can be reached. */
-export function openSchedule(
-  { config, clock, events, connections: { db }, closers }: Ground,
-  { wakeup, dispatcher }: { readonly wakeup: Wakeup; readonly dispatcher: Dispatcher },
-): void {
+function openSchedule({ config, clock, events, closers }: AppContext, start: ServiceDeps): void {
   const agentIds = config.decisionsAgents.map(({ agent }) => agent);
   if (agentIds.length === 0 || config.decisionsIntervalSeconds === 0) {
     return;
   }
-  const start = {
-    db,
-    clock,
-    wakeup,
-    dispatcher,
-    timeoutMs: runTimeoutOf(config),
-    concurrentRunsMax: config.sessionsMaxConcurrent,
-    clientRunsMax: config.sessionsClientMaxConcurrent,
-  };
-  const schedule = new Schedule({
-    start,
-    clock,
-    events,
-    agentIds,
-    intervalMs: config.decisionsIntervalSeconds * 1_000,
-  });
+  const intervalMs = config.decisionsIntervalSeconds * 1_000;
+  const schedule = new Schedule({ start, clock, events, agentIds, intervalMs });
   closers.defer(() => schedule.close());
   schedule.open();
 }

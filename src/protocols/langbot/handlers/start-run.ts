@@ -7,24 +7,19 @@ import {
   type StartRunResponse,
   StartRunResponseSchema,
 } from "#gen/runnel/v1/run_service_pb.js";
-import { admit } from "../engine/runs/admission.ts";
-import { presentRun } from "../engine/runs/present.ts";
-import { findClientRun } from "../engine/storage/run.ts";
-import { failpoint } from "../platform/base/failpoint.ts";
-import { Fault } from "../platform/base/fault.ts";
-import type { Transaction } from "../platform/database/database.ts";
-import type { ResourceFinder } from "../protocols/langbot/runners/authorize.ts";
-import {
-  type PreparedStart,
-  prepareStart,
-  type StartEventDeps,
-  writeStart,
-} from "../protocols/langbot/runners/start-event.ts";
-import type { ServiceDeps } from "./deps.ts";
-import { answerOnce, recallAnswer } from "./idempotency.ts";
+import { answerOnce, recallAnswer } from "../../../api/idempotency.ts";
+import { admit } from "../../../engine/runs/admission.ts";
+import { presentRun } from "../../../engine/runs/present.ts";
+import { findClientRun } from "../../../engine/storage/run.ts";
+import { failpoint } from "../../../platform/base/failpoint.ts";
+import { Fault } from "../../../platform/base/fault.ts";
+import type { Transaction } from "../../../platform/database/database.ts";
+import type { ResourceFinder } from "../runners/authorize.ts";
+import { type PreparedStart, prepareStart, type StartEventDeps, writeStart } from "../runners/start-event.ts";
+import type { LangbotDeps } from "./deps.ts";
 
 export async function startRunOfEvent(
-  services: ServiceDeps & { readonly resources: ResourceFinder },
+  services: LangbotDeps & { readonly resources: ResourceFinder },
   client: string,
   request: StartRunRequest,
   traceParent: string | undefined,
@@ -56,12 +51,15 @@ export async function startRunOfEvent(
 
 async function start(
   trx: Transaction,
-  deps: ServiceDeps & StartEventDeps,
+  deps: LangbotDeps & StartEventDeps,
   prepared: PreparedStart,
 ): Promise<StartRunResponse> {
-  const { client } = prepared;
+  const { client, scope } = prepared;
   await admit(trx, deps, client);
   const id = await writeStart(trx, deps, prepared);
   const run = await findClientRun(trx, { client, id });
-  return create(StartRunResponseSchema, run === undefined ? {} : { run: presentRun(run) });
+  return create(
+    StartRunResponseSchema,
+    run === undefined ? {} : { run: presentRun(run, { runnerId: scope.runnerId, bindingId: scope.bindingId }) },
+  );
 }

@@ -2,7 +2,7 @@
 // client's day, from which it sets aside what it is about to use. Asked after every piece of the response, so that no
 // budget is overshot by more than the piece that reached it.
 
-import type { Price } from "../../agent/models/catalogue.ts";
+import type { Price } from "../models/catalogue.ts";
 import type { Amount, DayBudget, DaysAmount } from "./day-budget.ts";
 import { type Meter, tokensOf, type UsageTotals } from "./usage.ts";
 

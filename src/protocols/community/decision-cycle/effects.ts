@@ -1,9 +1,10 @@
 // How far a decision cycle has come: data on their way into the transaction that writes the results.
 
-import type { Transaction } from "../../platform/database/database.ts";
-import { deleteFeedback, insertFeedback, type NewFeedback } from "../../protocols/community/storage/agent-feedback.ts";
-import { insertCommunication, type NewCommunication } from "../../protocols/community/storage/communication.ts";
-import { beginAction, endAction, saveDecision } from "../../protocols/community/storage/decision-cycle.ts";
+import { failpoint } from "../../../platform/base/failpoint.ts";
+import type { Transaction } from "../../../platform/database/database.ts";
+import { deleteFeedback, insertFeedback, type NewFeedback } from "../storage/agent-feedback.ts";
+import { insertCommunication, type NewCommunication } from "../storage/communication.ts";
+import { beginAction, endAction, saveDecision } from "../storage/decision-cycle.ts";
 
 export interface DecidedEffects {
   /** What the model answered, JSON: from now on it is not asked again. */
@@ -40,4 +41,5 @@ export async function applyDecided(trx: Transaction, runId: string, effects: Dec
   if (said !== undefined) {
     await insertCommunication(trx, said);
   }
+  failpoint("decided.written");
 }

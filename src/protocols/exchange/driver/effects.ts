@@ -1,13 +1,8 @@
 // How far an exchange has come: data on their way into the transaction that writes the results.
 
-import type { Transaction } from "../../platform/database/database.ts";
-import {
-  beginCommand,
-  completeExchange,
-  endCommand,
-  type Outbox,
-  saveOutbox,
-} from "../../protocols/exchange/storage/exchange.ts";
+import { failpoint } from "../../../platform/base/failpoint.ts";
+import type { Transaction } from "../../../platform/database/database.ts";
+import { beginCommand, completeExchange, endCommand, type Outbox, saveOutbox } from "../storage/exchange.ts";
 
 export interface ExchangedEffects {
   /** Number of the outbox whose inbox is being executed. */
@@ -36,4 +31,5 @@ export async function applyExchanged(trx: Transaction, session: string, effects:
   if (isComplete === true) {
     await completeExchange(trx, session);
   }
+  failpoint("exchanged.written");
 }

@@ -2,12 +2,12 @@
 
 import { create } from "@bufbuild/protobuf";
 import { AgentToolsSchema } from "#gen/runnel/v1/session_pb.js";
-import { contextTokensOf } from "../agent/models/catalogue.ts";
-import type { Models } from "../agent/models/open.ts";
-import { Fault, type ReasonName } from "../platform/base/fault.ts";
-import type { FoundModel, ResourceFinder } from "../protocols/langbot/runners/authorize.ts";
-import { findKnowledgeBases } from "../protocols/langbot/storage/knowledge.ts";
-import type { ServiceDeps } from "./deps.ts";
+import { contextTokensOf } from "../../../agent/models/catalogue.ts";
+import type { Models } from "../../../agent/models/open.ts";
+import type { ServiceDeps } from "../../../api/deps.ts";
+import { Fault, type ReasonName } from "../../../platform/base/fault.ts";
+import type { FoundModel, ResourceFinder } from "../runners/authorize.ts";
+import { findKnowledgeBases } from "../storage/knowledge.ts";
 
 export function createResourceFinder({
   db,

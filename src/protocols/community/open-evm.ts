@@ -1,10 +1,10 @@
 // The way to the chain as the settings have it: off unless they say otherwise.
 
-import type { Clock } from "../platform/base/clock.ts";
-import type { Config } from "../platform/config/keys.ts";
-import { readAllowed } from "../protocols/community/evm/allow.ts";
-import type { Chain } from "../protocols/community/evm/chain.ts";
-import { openChain } from "../protocols/community/evm/open.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import type { Config } from "../../platform/config/keys.ts";
+import { readAllowed } from "./evm/allow.ts";
+import type { Chain } from "./evm/chain.ts";
+import { openChain } from "./evm/open.ts";
 
 /** Several blocks of any chain that is in use. */
 const confirmTimeoutMs = 120_000;

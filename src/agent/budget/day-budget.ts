@@ -8,7 +8,7 @@ import type { Clock } from "../../platform/base/clock.ts";
 import type { Config } from "../../platform/config/keys.ts";
 import { type Db, isOutage } from "../../platform/database/database.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
-import { type Amount, correctUsage, type DaysAmount, readUsageOfToday, reserveUsage } from "../storage/client-usage.ts";
+import { type Amount, correctUsage, type DaysAmount, readUsageOfToday, reserveUsage } from "./storage/client-usage.ts";
 
 export type { Amount, DaysAmount };
 

@@ -1,7 +1,7 @@
 // What workers leave behind: sessions that they do not come back to, and reports that nobody waits for any more.
 
 import { sql } from "kysely";
-import type { Db } from "./database.ts";
+import type { Db } from "../../../platform/database/database.ts";
 
 /** Gives the number that went. */
 export async function deleteUnseenWorkerSessions(db: Db, args: { ageMs: number; limit: number }): Promise<number> {

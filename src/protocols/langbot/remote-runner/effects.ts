@@ -1,13 +1,14 @@
 // What the results of a runner change beside the log: data on their way into the transaction that writes the results.
 
-import { newUuid } from "../../platform/base/ids.ts";
-import type { Transaction } from "../../platform/database/database.ts";
-import { insertApproval, type NewApprovalRow } from "../../protocols/langbot/storage/approval.ts";
-import { type NewArtifact, putArtifact } from "../../protocols/langbot/storage/artifact.ts";
-import { advanceConversation } from "../../protocols/langbot/storage/conversation.ts";
-import { insertHistoryItem } from "../../protocols/langbot/storage/history-item.ts";
-import { appendVerdicts, type VerdictRow } from "../../protocols/langbot/storage/result-verdict.ts";
-import { setStateValue } from "../../protocols/langbot/storage/state-value.ts";
+import { failpoint } from "../../../platform/base/failpoint.ts";
+import { newUuid } from "../../../platform/base/ids.ts";
+import type { Transaction } from "../../../platform/database/database.ts";
+import { insertApproval, type NewApprovalRow } from "../storage/approval.ts";
+import { type NewArtifact, putArtifact } from "../storage/artifact.ts";
+import { advanceConversation } from "../storage/conversation.ts";
+import { insertHistoryItem } from "../storage/history-item.ts";
+import { appendVerdicts, type VerdictRow } from "../storage/result-verdict.ts";
+import { setStateValue } from "../storage/state-value.ts";
 
 export interface ReportedEffects {
   readonly client: string;
@@ -80,4 +81,5 @@ export async function applyReported(trx: Transaction, runId: string, effects: Re
     await insertApproval(trx, { ...approval, client, runId, runnerId });
   }
   await appendVerdicts(trx, runId, effects.verdicts);
+  failpoint("reported.written");
 }

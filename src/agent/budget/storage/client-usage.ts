@@ -2,7 +2,7 @@
 // two runs, on whatever replicas, set aside the same tokens.
 
 import { sql } from "kysely";
-import type { Db } from "../../platform/database/database.ts";
+import type { Db } from "../../../platform/database/database.ts";
 
 export interface Amount {
   readonly tokens: number;

@@ -2,8 +2,8 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type Usage, UsageSchema } from "#gen/runnel/v1/usage_pb.js";
-import { costOf, estimateMediaTokens, estimateTokens, type Price, priceTable } from "../../agent/models/catalogue.ts";
-import type { ModelMessage, ModelPart, ModelRequest, ModelUsage } from "../../agent/models/model.ts";
+import { costOf, estimateMediaTokens, estimateTokens, type Price, priceTable } from "../models/catalogue.ts";
+import type { ModelMessage, ModelPart, ModelRequest, ModelUsage } from "../models/model.ts";
 
 /** What nobody counted is not there. Plain data, so that it fits into a checkpoint. */
 export interface UsageTotals {

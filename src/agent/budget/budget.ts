@@ -1,10 +1,10 @@
 // Which budgets a run has: the service's, and its session's where that is smaller.
 
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
-import { priceOf } from "../../agent/models/catalogue.ts";
-import type { Model } from "../../agent/models/model.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import type { Config } from "../../platform/config/keys.ts";
+import { priceOf } from "../models/catalogue.ts";
+import type { Model } from "../models/model.ts";
 import { type Amount, toMicroUsd } from "./day-budget.ts";
 
 /** Of every run, as the service is set up; 0 means no limit. */

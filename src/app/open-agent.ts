@@ -1,0 +1,42 @@
+// The agent loop and what it works with: models, tools, and limits on what a client spends.
+
+import { runBudgetOfService } from "../agent/budget/budget.ts";
+import { DayBudget, dayBudgetOfService } from "../agent/budget/day-budget.ts";
+import { createLlmLoop } from "../agent/loop/llm-loop.ts";
+import { type Models, openModels } from "../agent/models/open.ts";
+import type { Toolbox } from "../agent/tools/toolbox.ts";
+import type { Driver } from "../engine/runs/driver.ts";
+import type { WorkDirs } from "../engine/sessions/work-dirs.ts";
+import { random } from "../platform/base/random.ts";
+import type { AppContext } from "../platform/context.ts";
+import { openTools } from "./open-tools.ts";
+
+export interface Agent {
+  readonly models: Models;
+  readonly toolbox: Toolbox;
+  readonly dayBudget: DayBudget;
+}
+
+export async function openAgent(context: AppContext, workDirs: WorkDirs): Promise<Agent> {
+  const { config, clock, events, connections, closers, egress } = context;
+  const models = openModels({ config, clock, events, random, egress });
+  closers.defer(() => models.close());
+  const dayBudget = new DayBudget({ db: connections.db, clock, events, max: dayBudgetOfService(config) });
+  return { models, toolbox: await openTools(context, workDirs), dayBudget };
+}
+
+export function createLoop({ config, clock, events }: AppContext, { models, toolbox, dayBudget }: Agent): Driver {
+  return createLlmLoop({
+    resolveModel: models.resolve,
+    clock,
+    events,
+    dayBudget,
+    toolbox,
+    defaults: {
+      model: models.defaultModel,
+      maxTurns: config.defaultMaxTurns,
+      maxTokens: config.defaultMaxTokens,
+      runBudget: runBudgetOfService(config),
+    },
+  });
+}

@@ -1,0 +1,37 @@
+// The CodingAgent protocol: runs that a person drives by copying an outbox out and pasting an inbox in.
+
+import { ExchangeService } from "#gen/runnel/v1/exchange_service_pb.js";
+import { type Protocol, part } from "../../api/protocol.ts";
+import { erasedRowsMax } from "../../engine/storage/erase.ts";
+import type { Config } from "../../platform/config/keys.ts";
+import { createTextExchange } from "./driver/text-exchange.ts";
+import { createExecutor } from "./execute/executor.ts";
+import { createExchangeService } from "./handlers/exchange-service.ts";
+import { writeOutbox } from "./outbox/write-outbox.ts";
+import type { ExchangeLimits } from "./start.ts";
+import { createOpenExchange } from "./state.ts";
+import { deleteExchanges } from "./storage/exchange.ts";
+
+export const exchange: Protocol = {
+  name: "exchange",
+  services: [ExchangeService],
+  retention: { deleteOfSessions: (db, sessions) => deleteExchanges(db, { sessions, rowsMax: erasedRowsMax }) },
+  open: async ({ config, connections, clock }, { toolbox: { commands } }) => {
+    const executor = createExecutor({ commands, mayRun: config.exchangesCommands });
+    const openExchange = createOpenExchange(connections.db);
+    return {
+      drivers: [createTextExchange({ clock, openExchange, executor, writeOutbox })],
+      serve: (services) => ({
+        services: [part(ExchangeService, createExchangeService({ ...services, exchanges: exchangeLimitsOf(config) }))],
+      }),
+    };
+  },
+};
+
+const hourMs = 3_600_000;
+
+/** An exchange ends before the days of its log do: the log of a run goes by the day on which it began. */
+function exchangeLimitsOf({ exchangesMaxOpen, exchangesTimeoutHours, retentionDays }: Config): ExchangeLimits {
+  const hours = Math.min(exchangesTimeoutHours, retentionDays * 24 - 1);
+  return { openMax: exchangesMaxOpen, timeoutMs: hours * hourMs };
+}

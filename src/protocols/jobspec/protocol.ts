@@ -1,0 +1,61 @@
+// The Portal-Runner JobSpec contract: signed jobs, whose signatures count, and the driver that asks the questions of a job.
+
+import { JobService } from "#gen/runnel/v1/job_service_pb.js";
+import { TrustService } from "#gen/runnel/v1/trust_service_pb.js";
+import { runBudgetOfService } from "../../agent/budget/budget.ts";
+import { type Protocol, part } from "../../api/protocol.ts";
+import type { Config } from "../../platform/config/keys.ts";
+import { benchmarkName, createBenchmark } from "./benchmark/benchmark.ts";
+import { createJobService } from "./handlers/job-service.ts";
+import { createTrustService } from "./handlers/trust-service.ts";
+import { loadConfiguredKeys } from "./jobs/configured-keys.ts";
+import type { JobSettings } from "./jobs/submit.ts";
+import { createOpenTask } from "./jobs/task.ts";
+import { openTrust } from "./open-trust.ts";
+import { retention } from "./retention.ts";
+
+export const jobspec: Protocol = {
+  name: "jobspec",
+  services: [JobService, TrustService],
+  retention,
+  check: (config) => void loadConfiguredKeys(config),
+  open: async (context, { models, dayBudget }) => {
+    const { config, clock, events, connections } = context;
+    const trust = openTrust(context);
+    const jobs = jobSettings(config);
+    const { policy, regions, driver: runner } = jobs;
+    const servedRegions = config.jobsServedRegions.length === 0 ? regions : config.jobsServedRegions;
+    const benchmark = createBenchmark({
+      resolveModel: models.resolve,
+      clock,
+      events,
+      dayBudget,
+      defaults: {
+        model: models.defaultModel,
+        maxTokens: config.defaultMaxTokens,
+        runBudget: runBudgetOfService(config),
+      },
+      openTask: createOpenTask({ db: connections.db, trust, policy, regions, servedRegions, runner }),
+    });
+    return {
+      drivers: [benchmark],
+      whyUnfit: () => trust.whyUnfit(),
+      serve: (services) => {
+        const deps = { ...services, trust, jobs };
+        return { services: [part(JobService, createJobService(deps)), part(TrustService, createTrustService(deps))] };
+      },
+    };
+  },
+};
+
+function jobSettings(config: Config): JobSettings {
+  return {
+    policy: {
+      audience: config.trustAudience,
+      enforcesTrust: config.trustEnforce,
+      acceptDroppedEmptyStrings: config.trustAcceptDroppedEmptyStrings,
+    },
+    regions: config.jobsRegions,
+    driver: benchmarkName,
+  };
+}

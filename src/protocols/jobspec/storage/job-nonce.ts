@@ -1,0 +1,24 @@
+// Nonces of JobSpecs: each is used once, whatever the concurrency and however many replicas there are.
+
+import { sql } from "kysely";
+import type { Db, Transaction } from "../../../platform/database/database.ts";
+
+/** True for the first use by the key. Whoever comes meanwhile waits for the end of the transaction. */
+export async function useJobNonce(
+  trx: Transaction,
+  { publicKey, nonce }: { publicKey: Uint8Array; nonce: string },
+): Promise<boolean> {
+  const inserted = await trx
+    .insertInto("job_nonce")
+    .values({ public_key: Buffer.from(publicKey), nonce })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  return inserted.numInsertedOrUpdatedRows === 1n;
+}
+
+export async function deleteJobNoncesOlderThan(db: Db, ageMs: number): Promise<void> {
+  await db
+    .deleteFrom("job_nonce")
+    .where("create_time", "<", sql<Date>`now() - ${ageMs} * interval '1 millisecond'`)
+    .execute();
+}

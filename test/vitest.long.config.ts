@@ -1,0 +1,43 @@
+// `npm run test:all`: the tests that take long, with new examples for the property tests each time.
+
+import { randomInt } from "node:crypto";
+import { globSync, readFileSync } from "node:fs";
+import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { longTests } from "./long.ts";
+import { sharedOptions } from "./vitest.shared.ts";
+
+/** What takes minutes by itself: begun last, it would leave a core without work. */
+const longest: readonly string[] = [
+  "test/fault/crash-matrix/crash-matrix.test.ts",
+  "test/fault/exchanges/killed.test.ts",
+  "test/fault/decisions/killed.test.ts",
+  "test/fault/runners/host-killed.test.ts",
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification): boolean => longest.some((path) => moduleId.endsWith(path));
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
+/** Those of `npm test` look for new examples here. */
+const propertyTests = globSync("test/**/*.test.ts").filter((file) =>
+  readFileSync(file, "utf8").includes('from "fast-check"'),
+);
+
+/** `TEST_SEED` repeats a run. */
+const seed = process.env.TEST_SEED ?? String(randomInt(2 ** 31));
+console.log(`the seed of the property tests is ${seed}: TEST_SEED=${seed} npm run test:all repeats them`);
+
+export default defineConfig({
+  test: {
+    ...sharedOptions,
+    include: [...longTests, ...propertyTests],
+    exclude: ["test/external/**"],
+    sequence: { sequencer: LongestFirst },
+    env: { TEST_SEED: seed },
+  },
+});

@@ -1,0 +1,19 @@
+// What `npm test` and `npm run test:all` have in common: each file in a process of its own, few at a time, with a limit that a
+// wait without an end reaches.
+
+import type { ViteUserConfig } from "vitest/config";
+
+/** Starting an embedded Postgres on a busy two-core machine takes several seconds; no healthy test comes near this. */
+const testTimeoutMs = 60_000;
+
+/** Two cores have a third of their time left when they run two files, since tests of deaths and deadlines wait for them. */
+const testWorkersMax = 3;
+
+export const sharedOptions = {
+  globalSetup: ["test/harness/postgres.ts"],
+  setupFiles: ["test/harness/seed.ts"],
+  pool: "forks",
+  maxWorkers: testWorkersMax,
+  testTimeout: testTimeoutMs,
+  hookTimeout: testTimeoutMs,
+} satisfies ViteUserConfig["test"];

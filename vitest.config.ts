@@ -1,8 +1,8 @@
-// `npm test`: shows every part of the product in minutes. `npm run test:all` runs the rest: test/vitest.long.config.ts.
+// `npm test`: shows every part of the product in minutes. `npm run test:all` runs the rest: test/long/vitest.config.ts.
 
 import { defineConfig } from "vitest/config";
-import { longTests } from "./test/long.ts";
-import { sharedOptions } from "./test/vitest.shared.ts";
+import { sharedOptions } from "./test/harness/vitest-options.ts";
+import { longTests } from "./test/long/long-tests.ts";
 
 export default defineConfig({
   test: {

@@ -4,8 +4,8 @@ import { randomInt } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
-import { longTests } from "./long.ts";
-import { sharedOptions } from "./vitest.shared.ts";
+import { sharedOptions } from "../harness/vitest-options.ts";
+import { longTests } from "./long-tests.ts";
 
 /** What takes minutes by itself: begun last, it would leave a core without work. */
 const longest: readonly string[] = [
@@ -30,7 +30,7 @@ const propertyTests = globSync("test/**/*.test.ts").filter((file) =>
 
 /** `TEST_SEED` repeats a run. */
 const seed = process.env.TEST_SEED ?? String(randomInt(2 ** 31));
-console.log(`the seed of the property tests is ${seed}: TEST_SEED=${seed} npm run test:all repeats them`);
+process.stdout.write(`the seed of the property tests is ${seed}: TEST_SEED=${seed} npm run test:all repeats them\n`);
 
 export default defineConfig({
   test: {

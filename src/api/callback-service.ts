@@ -8,9 +8,9 @@ import type { CallbackService } from "#gen/runnel/v1/callback_service_pb.js";
 import { Session_State } from "#gen/runnel/v1/session_pb.js";
 import { announceCallback } from "../engine/runs/callback.ts";
 import { type ClientCallback, listCallbacks, redeliverCallback } from "../engine/storage/callback.ts";
+import type { CallbackState, CallbackStatus } from "../engine/storage/schema.ts";
 import { requireClient } from "../platform/auth/caller.ts";
 import { Fault } from "../platform/base/fault.ts";
-import type { CallbackState, CallbackStatus } from "../platform/database/schema.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { nextPageToken, pageSize } from "./page.ts";
 

@@ -18,6 +18,7 @@ export interface RunsOptions {
 export interface Runs {
   readonly dispatcher: Dispatcher;
   readonly findDriver: (name: string) => Driver | undefined;
+  readonly freeWhileWaiting: readonly string[];
 }
 
 export async function openRuns(
@@ -48,7 +49,7 @@ export async function openRuns(
     wakeup,
     lease,
     slots: config.runsSlots,
-    outsideDrivers: drivers.filter(({ isOutside }) => isOutside === true).map(({ name }) => name),
+    outsideDrivers: namesOf(drivers, "isOutside"),
     supervise: (run, stop) => supervise(run, stop, superviseDeps),
   });
   metrics.attach({ countActiveRuns: () => dispatcher.activeCount });
@@ -59,5 +60,9 @@ export async function openRuns(
   const reaper = new Reaper({ db: control, clock, events, log, wakeup, leaseMs: config.runsLeaseMs, findDriver });
   closers.defer(() => reaper.close());
   reaper.open();
-  return { dispatcher, findDriver };
+  return { dispatcher, findDriver, freeWhileWaiting: namesOf(drivers, "isFreeWhileWaiting") };
+}
+
+function namesOf(drivers: readonly Driver[], trait: "isOutside" | "isFreeWhileWaiting"): readonly string[] {
+  return drivers.filter((driver) => driver[trait] === true).map(({ name }) => name);
 }

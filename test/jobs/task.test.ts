@@ -25,6 +25,7 @@ test("a spec that was just young enough runs, however long its acceptance took a
     jobs: { policy, regions, driver: "benchmark" },
     concurrentRunsMax: 0,
     clientRunsMax: 0,
+    freeWhileWaiting: [],
   };
   const tenMinutesAgo = new Date(atNoon - 600_000).toISOString();
   const spec = specOf({ metadata: { timestamp: tenMinutesAgo, nonce: "once" } });

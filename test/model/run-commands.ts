@@ -164,7 +164,16 @@ export async function send(
   driver: string,
 ): Promise<void> {
   const active = await store.db.selectFrom("run").select(["id", "status"]).where("session", "=", session).execute();
-  const deps = { db, clock, wakeup, dispatcher, concurrentRunsMax: 0, clientRunsMax: 0, timeoutMs: 3_600_000 };
+  const deps = {
+    db,
+    clock,
+    wakeup,
+    dispatcher,
+    concurrentRunsMax: 0,
+    clientRunsMax: 0,
+    freeWhileWaiting: [],
+    timeoutMs: 3_600_000,
+  };
   try {
     const id = await startRun(deps, (_, begin) => begin({ client: "shared/test", session, driver, input }));
     model.runs.push({ id, driver, spoken: [], acknowledged: [], reasons: new Set(), end: undefined });

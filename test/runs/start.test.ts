@@ -19,7 +19,7 @@ const tryStart = (store: Store, replica: Replica, session: string, limits?: Part
   startAlone(depsOf(store, replica, limits), requestOf(session));
 
 function depsOf({ db }: Store, { dispatcher, wakeup }: Replica, limits: Partial<RunLimits> = {}): StartDeps {
-  const none = { concurrentRunsMax: 0, clientRunsMax: 0 };
+  const none = { concurrentRunsMax: 0, clientRunsMax: 0, freeWhileWaiting: [] };
   return { db, clock: systemClock, wakeup, dispatcher, ...none, ...limits, timeoutMs: 60_000 };
 }
 

@@ -20,6 +20,8 @@ export interface Driver {
   readonly recovery: "resume" | "fail";
   /** Somebody else works on its runs: they cost a replica next to nothing, and take none of its slots. */
   readonly isOutside?: boolean;
+  /** Its runs wait for a person, and while they wait they do not count as active. */
+  readonly isFreeWhileWaiting?: boolean;
   /** How long it may go on after it was told to stop; 5 s where it does not say. */
   readonly stopGraceMs?: number;
   run(context: RunContext): AsyncGenerator<DriverStep, DriverEnd>;

@@ -4,10 +4,10 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type Run, Run_State, RunSchema } from "#gen/runnel/v1/run_pb.js";
 import type { Db, Transaction } from "../../platform/database/database.ts";
-import type { RunStatus } from "../../platform/database/schema.ts";
 import { decodeResult } from "../log/result.ts";
 import { completedText } from "../sessions/message-text.ts";
 import type { ClientRun } from "../storage/run.ts";
+import type { RunStatus } from "../storage/schema.ts";
 import type { Driver, RunDetails } from "./driver.ts";
 
 const states = {

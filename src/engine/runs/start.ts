@@ -44,7 +44,12 @@ export async function startAlone(deps: StartDeps, request: StartRequest): Promis
     return undefined;
   }
   using slot = deps.dispatcher.reserve();
-  const started = await insertRun(deps.db, { ...newRun(deps, request, slot), activeMax, clientActiveMax });
+  const started = await insertRun(deps.db, {
+    ...newRun(deps, request, slot),
+    activeMax,
+    clientActiveMax,
+    freeWhileWaiting: deps.freeWhileWaiting,
+  });
   announceStart(deps, started, slot);
   return started?.id;
 }

@@ -3,8 +3,8 @@
 import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { AgentSchema, type Session, Session_State, SessionSchema } from "#gen/runnel/v1/session_pb.js";
-import type { RunStatus } from "../../platform/database/schema.ts";
 import { decodeResult } from "../log/result.ts";
+import type { RunStatus } from "../storage/schema.ts";
 import type { SessionWithRun } from "../storage/session.ts";
 import { completedText } from "./message-text.ts";
 

@@ -7,7 +7,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { uuidArray } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
-import type { CallbackState, CallbackStatus } from "../../platform/database/schema.ts";
+import type { CallbackState, CallbackStatus } from "./schema.ts";
 
 /** Inserts the callback of a run's transition within a statement; `runs` names the part of it that returns the run. */
 export function callbackOf(runs: "inserted" | "finished", status: CallbackStatus): RawBuilder<unknown> {

@@ -2,7 +2,7 @@
 
 import { type Selectable, sql } from "kysely";
 import type { Db, Transaction } from "../../platform/database/database.ts";
-import type { ReceiptKeyTable } from "../../platform/database/schema.ts";
+import type { ReceiptKeyTable } from "./schema.ts";
 
 /** With the private key, which goes nowhere but into a signature. */
 export type ReceiptKeyRow = Omit<Selectable<ReceiptKeyTable>, "position">;

@@ -33,14 +33,21 @@ export interface NewRun {
   readonly activeMax?: number | undefined;
   /** The same of the client's runs. */
   readonly clientActiveMax?: number | undefined;
+  readonly freeWhileWaiting?: readonly string[] | undefined;
 }
 
-// Literals, so that the partial index of these runs serves whatever plan is kept. An exchange that waits for its person does
-// nothing that would have to be limited here.
-function activeRuns(client?: string) {
+// Literals, so that the partial index of these runs serves whatever plan is kept.
+function activeRuns({ client, freeWhileWaiting }: ActiveScope) {
   const whose = client === undefined ? sql`` : sql` and client = ${client}`;
-  return sql`(select count(*) from run
-    where (status in ('queued', 'running') or (status = 'waiting' and driver <> 'text-exchange'))${whose})`;
+  const isFree = sql`status = 'waiting' and driver = any(${textArray(freeWhileWaiting)}::text[])`;
+  return sql`(select count(*) from run where status in ('queued', 'running', 'waiting') and not (${isFree})${whose})`;
+}
+
+export interface ActiveScope {
+  /** Undefined for all clients. */
+  readonly client?: string | undefined;
+  /** Drivers whose waiting runs do not count. */
+  readonly freeWhileWaiting: readonly string[];
 }
 
 /**
@@ -51,6 +58,7 @@ function activeRuns(client?: string) {
  */
 export async function insertRun(db: Db | Transaction, run: NewRun): Promise<StartedRun | undefined> {
   const input = Buffer.from(run.input);
+  const { freeWhileWaiting = [] } = run;
   const called = run.callbackUrl === undefined ? sql`` : sql`, called as (${callbackOf("inserted", "running")})`;
   try {
     const { rows } = await sql<StartedRun>`
@@ -69,7 +77,8 @@ export async function insertRun(db: Db | Transaction, run: NewRun): Promise<Star
           case when worker.id is null then 0 else 1 end,
           case when worker.id is null then now() end, case when worker.id is not null then now() end
         from owned cross join (select (select id from held) as id) as worker
-        where ${isBelow(run.activeMax, activeRuns())} and ${isBelow(run.clientActiveMax, activeRuns(run.client))}
+        where ${isBelow(run.activeMax, activeRuns({ freeWhileWaiting }))}
+          and ${isBelow(run.clientActiveMax, activeRuns({ client: run.client, freeWhileWaiting }))}
         returning ${runValues}
       ), latest as (
         update session set latest_run_id = inserted.id from inserted where session.id = inserted.session
@@ -97,8 +106,8 @@ function isBelow(max: number | undefined, count: RawBuilder<unknown>) {
 }
 
 /** Counts what is active on all replicas, of one client or of all. */
-export async function countActiveRuns(db: Db | Transaction, client?: string): Promise<number> {
-  const { rows } = await sql<{ count: number }>`select ${activeRuns(client)} as count`.execute(db);
+export async function countActiveRuns(db: Db | Transaction, scope: ActiveScope): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select ${activeRuns(scope)} as count`.execute(db);
   return rows[0]?.count ?? 0;
 }
 

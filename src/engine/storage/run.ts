@@ -4,7 +4,7 @@
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import { uuidArray } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
-import type { RunStatus, RunTable } from "../../platform/database/schema.ts";
+import type { RunStatus, RunTable } from "./schema.ts";
 
 /** A run, with times that only the database's clock can tell. */
 export interface RunRow extends Selectable<RunTable> {

@@ -3,7 +3,7 @@
 
 import { type Insertable, type Selectable, sql } from "kysely";
 import { type Db, isStorableText, isUniqueViolation, type Transaction } from "../../platform/database/database.ts";
-import type { RunStatus, SessionTable } from "../../platform/database/schema.ts";
+import type { RunStatus, SessionTable } from "./schema.ts";
 
 export type SessionRow = Omit<Selectable<SessionTable>, "region">;
 

@@ -4,7 +4,7 @@
 import { type Selectable, sql } from "kysely";
 import { uuidArray } from "../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
-import type { ToolCallTable } from "../../platform/database/schema.ts";
+import type { ToolCallTable } from "./schema.ts";
 
 export type ToolCallRow = Pick<Selectable<ToolCallTable>, "turn" | "position" | "call" | "outcome">;
 

@@ -2,7 +2,7 @@
 
 import { type Selectable, sql } from "kysely";
 import { type Db, isStorableText } from "../../database/database.ts";
-import type { ApiKeyTable } from "../../database/schema.ts";
+import type { ApiKeyTable } from "./schema.ts";
 
 export type ApiKeyRow = Omit<Selectable<ApiKeyTable>, "hash">;
 

@@ -1,6 +1,6 @@
 // The communication log in the form of its daily files ("Runner Communication Protocol Guardrails"). Pure.
 
-import type { CommunicationDirection } from "../../../platform/database/schema.ts";
+import type { CommunicationDirection } from "../storage/schema.ts";
 
 export interface PrintedCommunication {
   /** As a reader's clock on the wall shows it. */

@@ -2,7 +2,6 @@
 
 import { Fault } from "../../../platform/base/fault.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
-import type { CommentKind } from "../../../platform/database/schema.ts";
 import {
   type CommentAuthor,
   type ForumCommentRow,
@@ -11,6 +10,7 @@ import {
   setCommentIssued,
   type WrittenComment,
 } from "../storage/forum-comment.ts";
+import type { CommentKind } from "../storage/schema.ts";
 import type { ForumDeps } from "./deps.ts";
 import type { AdmittedWrite } from "./gate.ts";
 import { assertText } from "./texts.ts";

@@ -2,7 +2,6 @@
 
 import { Fault } from "../../../platform/base/fault.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
-import type { ThreadType } from "../../../platform/database/schema.ts";
 import type { ForumCaller } from "../storage/agent-credential.ts";
 import {
   type ForumThreadRow,
@@ -12,6 +11,7 @@ import {
   setRequestState,
   setThreadIssued,
 } from "../storage/forum-thread.ts";
+import type { ThreadType } from "../storage/schema.ts";
 import type { ForumDeps } from "./deps.ts";
 import type { AdmittedWrite } from "./gate.ts";
 import type { SignedBody } from "./signing/body.ts";

@@ -13,10 +13,10 @@ import {
   ManagedContractSchema,
 } from "#gen/runnel/v1/forum_admin_pb.js";
 import { Community_Status } from "#gen/runnel/v1/forum_pb.js";
-import type { CommunityStatus } from "../../../platform/database/schema.ts";
 import type { BanRow, CommunityRow } from "../storage/community.ts";
 import type { ContractHead } from "../storage/community-contract.ts";
 import type { ForumAgentRow } from "../storage/forum-agent.ts";
+import type { CommunityStatus } from "../storage/schema.ts";
 import { communityStatuses } from "./present-forum.ts";
 
 export function presentManagedCommunity(row: CommunityRow): ManagedCommunity {

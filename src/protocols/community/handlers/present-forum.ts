@@ -31,7 +31,6 @@ import {
   ThreadCommentSchema,
 } from "#gen/runnel/v1/forum_pb.js";
 import type { Config } from "../../../platform/config/keys.ts";
-import type { CommentKind, CommunityStatus, ThreadType } from "../../../platform/database/schema.ts";
 import { listAbiFunctions } from "../forum/abi.ts";
 import type { CommunityContext } from "../forum/reads.ts";
 import type { ForumCaller } from "../storage/agent-credential.ts";
@@ -39,6 +38,7 @@ import type { ContractHead, ContractRow } from "../storage/community-contract.ts
 import type { ForumCommentRow } from "../storage/forum-comment.ts";
 import type { RecentCommentRow, RecentThreadRow } from "../storage/forum-context.ts";
 import type { ForumThreadRow } from "../storage/forum-thread.ts";
+import type { CommentKind, CommunityStatus, ThreadType } from "../storage/schema.ts";
 
 type AgentColumns = Pick<ForumCaller, "id" | "handle" | "owner_wallet" | "llm_provider" | "llm_model" | "llm_base_url">;
 

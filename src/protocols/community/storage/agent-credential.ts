@@ -3,7 +3,7 @@
 
 import { sql } from "kysely";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
-import type { CommunityStatus } from "../../../platform/database/schema.ts";
+import type { CommunityStatus } from "./schema.ts";
 
 /** The agent of a credential with all that decides what it may do. */
 export interface ForumCaller {

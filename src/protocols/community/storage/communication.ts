@@ -2,7 +2,7 @@
 
 import { type Selectable, sql } from "kysely";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
-import type { CommunicationDirection, CommunicationTable } from "../../../platform/database/schema.ts";
+import type { CommunicationDirection, CommunicationTable } from "./schema.ts";
 
 export type CommunicationRow = Selectable<CommunicationTable>;
 

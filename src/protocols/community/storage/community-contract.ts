@@ -2,8 +2,8 @@
 
 import { type Selectable, sql } from "kysely";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
-import type { CommunityContractTable } from "../../../platform/database/schema.ts";
 import type { Page } from "./community.ts";
+import type { CommunityContractTable } from "./schema.ts";
 
 export type ContractRow = Selectable<CommunityContractTable>;
 /** Without its source, which is large and rarely asked for. */

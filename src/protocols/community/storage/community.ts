@@ -2,7 +2,7 @@
 
 import { type Selectable, sql } from "kysely";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
-import type { CommunityBanTable, CommunityStatus, CommunityTable } from "../../../platform/database/schema.ts";
+import type { CommunityBanTable, CommunityStatus, CommunityTable } from "./schema.ts";
 
 export type CommunityRow = Selectable<CommunityTable>;
 export type BanRow = Selectable<CommunityBanTable>;

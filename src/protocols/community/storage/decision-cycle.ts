@@ -3,7 +3,7 @@
 import { type Selectable, sql } from "kysely";
 import { textArray, uuidArray } from "../../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../../platform/database/database.ts";
-import type { DecisionActionTable, DecisionAgentTable } from "../../../platform/database/schema.ts";
+import type { DecisionActionTable, DecisionAgentTable } from "./schema.ts";
 
 export interface AgentTurn {
   /** The session of its cycles, while it is there; undefined when it is due to be replaced. */

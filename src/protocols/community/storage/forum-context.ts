@@ -2,7 +2,7 @@
 
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../../platform/database/database.ts";
-import type { ThreadType } from "../../../platform/database/schema.ts";
+import type { ThreadType } from "./schema.ts";
 
 export interface RecentThreadRow {
   readonly id: string;

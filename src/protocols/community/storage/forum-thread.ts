@@ -2,7 +2,7 @@
 
 import { type Selectable, sql } from "kysely";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
-import type { CommunityStatus, ForumThreadTable, ThreadType } from "../../../platform/database/schema.ts";
+import type { CommunityStatus, ForumThreadTable, ThreadType } from "./schema.ts";
 
 export type ForumThreadRow = Selectable<ForumThreadTable>;
 

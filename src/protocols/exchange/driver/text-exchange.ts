@@ -41,7 +41,13 @@ export interface TextExchangeOptions {
 }
 
 export function createTextExchange(options: TextExchangeOptions): Driver {
-  return { name: driverName, recovery: "resume", stopGraceMs, run: (context) => run(context, options) };
+  return {
+    name: driverName,
+    recovery: "resume",
+    isFreeWhileWaiting: true,
+    stopGraceMs,
+    run: (context) => run(context, options),
+  };
 }
 
 /** One activation: what stays the same while it lasts. */

@@ -2,10 +2,11 @@
 // found any more.
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
+import type { RunStatus } from "../../../engine/storage/schema.ts";
 import { uuidArray } from "../../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../../platform/database/database.ts";
-import type { ExchangeTable, RunStatus } from "../../../platform/database/schema.ts";
 import { untilFewer } from "../../../platform/database/until-fewer.ts";
+import type { ExchangeTable } from "./schema.ts";
 
 export interface ExchangeName {
   readonly client: string;

@@ -13,8 +13,8 @@ import {
 } from "#gen/runnel/v1/trust_pb.js";
 import type { PublicReceiptKeyRow } from "../../../engine/storage/receipt-key.ts";
 import { thumbprint } from "../../../platform/base/public-key.ts";
-import type { TrustedKeyStatus } from "../../../platform/database/schema.ts";
 import type { TrustedKey as ConfiguredKey } from "../spec/trust-list.ts";
+import type { TrustedKeyStatus } from "../storage/schema.ts";
 import type { TrustEventRow } from "../storage/trust-event.ts";
 import type { KeyTerms, TrustedKeyRow } from "../storage/trusted-key.ts";
 

@@ -16,7 +16,7 @@ import {
 } from "#gen/runnel/v1/job_pb.js";
 import type { RunFailed, RunResult } from "#gen/runnel/v1/result_pb.js";
 import { decodeResult } from "../../../engine/log/result.ts";
-import type { RunStatus } from "../../../platform/database/schema.ts";
+import type { RunStatus } from "../../../engine/storage/schema.ts";
 import type { JobRow, JobRunRow } from "../storage/job.ts";
 import { earlyFailureCode } from "./task.ts";
 

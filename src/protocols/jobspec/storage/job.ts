@@ -2,9 +2,10 @@
 // to, so that it cannot differ from them.
 
 import { type Insertable, type Selectable, sql } from "kysely";
+import type { RunStatus } from "../../../engine/storage/schema.ts";
 import { byteaArray, textArray, uuidArray } from "../../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
-import type { JobTable, RunStatus } from "../../../platform/database/schema.ts";
+import type { JobTable } from "./schema.ts";
 
 /** What never changes of a job. Without the document, which is as large as its signer likes. */
 export type JobRow = Omit<Selectable<JobTable>, "document" | "cancel_request_time">;

@@ -2,7 +2,7 @@
 
 import { type Insertable, type Selectable, sql } from "kysely";
 import { type Db, isStorableText, type Transaction } from "../../../platform/database/database.ts";
-import type { TrustEventTable, TrustEventType } from "../../../platform/database/schema.ts";
+import type { TrustEventTable, TrustEventType } from "./schema.ts";
 
 export type TrustEventRow = Selectable<TrustEventTable>;
 

@@ -2,7 +2,7 @@
 
 import { type Selectable, sql } from "kysely";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
-import type { TrustedKeyTable } from "../../../platform/database/schema.ts";
+import type { TrustedKeyTable } from "./schema.ts";
 
 export type TrustedKeyRow = Selectable<TrustedKeyTable>;
 

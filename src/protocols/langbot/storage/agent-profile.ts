@@ -4,7 +4,7 @@ import { type Selectable, sql } from "kysely";
 import { textArray } from "../../../platform/database/binary-array.ts";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
 import { readPageKeys } from "../../../platform/database/page-keys.ts";
-import type { AgentProfileTable } from "../../../platform/database/schema.ts";
+import type { AgentProfileTable } from "./schema.ts";
 
 export type AgentProfileRow = Selectable<AgentProfileTable>;
 

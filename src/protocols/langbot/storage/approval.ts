@@ -3,7 +3,7 @@
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
-import type { ApprovalTable } from "../../../platform/database/schema.ts";
+import type { ApprovalTable } from "./schema.ts";
 
 export interface NewApprovalRow {
   readonly approvalId: string;

@@ -3,7 +3,7 @@
 import { type Selectable, sql } from "kysely";
 import { uuidArray } from "../../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../../platform/database/database.ts";
-import type { ArtifactTable } from "../../../platform/database/schema.ts";
+import type { ArtifactTable } from "./schema.ts";
 
 /** Takes the id for the run, if it is free. Nothing is said of whose it is otherwise. */
 export async function claimArtifact(

@@ -2,7 +2,7 @@
 
 import { type Insertable, sql } from "kysely";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
-import type { AuditEntryTable } from "../../../platform/database/schema.ts";
+import type { AuditEntryTable } from "./schema.ts";
 
 export type NewAuditEntry = Omit<Insertable<AuditEntryTable>, "create_time">;
 

@@ -2,7 +2,7 @@
 
 import type { Selectable } from "kysely";
 import type { Db } from "../../../platform/database/database.ts";
-import type { AuditEntryTable } from "../../../platform/database/schema.ts";
+import type { AuditEntryTable } from "./schema.ts";
 
 export type AuditEntryRow = Selectable<AuditEntryTable>;
 

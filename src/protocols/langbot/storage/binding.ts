@@ -4,7 +4,7 @@ import { type Selectable, sql } from "kysely";
 import { textArray } from "../../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../../platform/database/database.ts";
 import { readPageKeys } from "../../../platform/database/page-keys.ts";
-import type { BindingTable } from "../../../platform/database/schema.ts";
+import type { BindingTable } from "./schema.ts";
 
 export type BindingRow = Selectable<BindingTable>;
 

@@ -2,7 +2,7 @@
 
 import { type Selectable, sql } from "kysely";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
-import type { ConfigFileTable } from "../../../platform/database/schema.ts";
+import type { ConfigFileTable } from "./schema.ts";
 
 interface FileName {
   readonly client: string;

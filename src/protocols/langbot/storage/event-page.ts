@@ -3,7 +3,7 @@
 import { type Selectable, sql } from "kysely";
 import { textArray } from "../../../platform/database/binary-array.ts";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
-import type { AgentEventTable } from "../../../platform/database/schema.ts";
+import type { AgentEventTable } from "./schema.ts";
 
 export type AgentEventRow = Pick<
   Selectable<AgentEventTable>,

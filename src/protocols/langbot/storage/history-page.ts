@@ -3,7 +3,7 @@
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import { textArray } from "../../../platform/database/binary-array.ts";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
-import type { HistoryItemTable } from "../../../platform/database/schema.ts";
+import type { HistoryItemTable } from "./schema.ts";
 
 export type HistoryItemRow = Omit<Selectable<HistoryItemTable>, "scope">;
 

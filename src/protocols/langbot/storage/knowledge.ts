@@ -4,7 +4,7 @@ import { type Selectable, sql } from "kysely";
 import pg from "pg";
 import { textArray } from "../../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
-import type { KnowledgeBaseTable } from "../../../platform/database/schema.ts";
+import type { KnowledgeBaseTable } from "./schema.ts";
 
 export type KnowledgeBaseRow = Selectable<KnowledgeBaseTable>;
 

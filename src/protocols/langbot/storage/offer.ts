@@ -7,7 +7,7 @@ import { failpoint } from "../../../platform/base/failpoint.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import { textArray } from "../../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
-import type { RemoteRunTable } from "../../../platform/database/schema.ts";
+import type { RemoteRunTable } from "./schema.ts";
 
 export interface OfferedRun {
   readonly run_id: string;

@@ -1,11 +1,12 @@
 // Runs of runners: what was frozen at their start, who was offered them and who has them.
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
+import type { RunStatus } from "../../../engine/storage/schema.ts";
 import { uuidArray } from "../../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
-import type { RemoteRunTable, RunStatus } from "../../../platform/database/schema.ts";
 import { untilFewer } from "../../../platform/database/until-fewer.ts";
 import type { RunnerAddress } from "./runner.ts";
+import type { RemoteRunTable } from "./schema.ts";
 
 export interface NewRemoteRun {
   readonly runId: string;

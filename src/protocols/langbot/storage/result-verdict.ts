@@ -2,7 +2,7 @@
 
 import { type Selectable, sql } from "kysely";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
-import type { ResultVerdictTable } from "../../../platform/database/schema.ts";
+import type { ResultVerdictTable } from "./schema.ts";
 
 export interface VerdictRow {
   /** In the runner's own count. */

@@ -4,7 +4,7 @@ import { type RawBuilder, type Selectable, sql } from "kysely";
 import { byteaArray, textArray } from "../../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../../platform/database/database.ts";
 import { readPageKeys } from "../../../platform/database/page-keys.ts";
-import type { RunnerTable } from "../../../platform/database/schema.ts";
+import type { RunnerTable } from "./schema.ts";
 
 /** Without the credential, which nobody is shown. */
 export interface RunnerRow extends Omit<Selectable<RunnerTable>, "credential"> {

@@ -2,7 +2,7 @@
 
 import type { Selectable } from "kysely";
 import type { Db } from "../../../platform/database/database.ts";
-import type { ResultVerdictTable } from "../../../platform/database/schema.ts";
+import type { ResultVerdictTable } from "./schema.ts";
 
 export type ResultVerdictRow = Selectable<ResultVerdictTable>;
 

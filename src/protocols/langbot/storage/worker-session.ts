@@ -2,7 +2,7 @@
 
 import { type Selectable, sql } from "kysely";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
-import type { WorkerSessionTable } from "../../../platform/database/schema.ts";
+import type { WorkerSessionTable } from "./schema.ts";
 
 export interface NewWorkerSession {
   readonly id: string;

@@ -1,0 +1,143 @@
+// The tables of sessions, runs and their logs, as Kysely sees them. The truth is migrations/; a test compares the two.
+
+import type { Generated, GeneratedAlways } from "kysely";
+import type { Time } from "../../platform/database/schema.ts";
+
+declare module "../../platform/database/schema.ts" {
+  interface Schema {
+    replica: ReplicaTable;
+    session: SessionTable;
+    run: RunTable;
+    run_result: RunResultTable;
+    checkpoint: CheckpointTable;
+    transcript: TranscriptTable;
+    tool_call: ToolCallTable;
+    idempotency: IdempotencyTable;
+    callback: CallbackTable;
+    receipt_key: ReceiptKeyTable;
+  }
+}
+
+export type RunStatus = "queued" | "running" | "waiting" | "completed" | "failed" | "cancelled";
+
+/** What a status callback tells of; the words are those that are sent. */
+export type CallbackStatus = "created" | "running" | "completed" | "failed" | "cancelled";
+
+export type CallbackState = "pending" | "delivered" | "dead";
+
+export interface ReplicaTable {
+  id: string;
+  lease_until: Date;
+  start_time: Generated<Date>;
+}
+
+export interface SessionTable {
+  id: string;
+  client: string;
+  name: string;
+  agent: Uint8Array;
+  work_dir: string | null;
+  callback: Uint8Array | null;
+  latest_run_id: string | null;
+  create_time: Generated<Date>;
+  delete_time: Date | null;
+  job: string | null;
+  region: string | null;
+  /** Of a run of a runner: nobody reaches the session by its name. */
+  runner_id: string | null;
+}
+
+export interface RunTable {
+  id: string;
+  client: string;
+  session: string;
+  driver: string;
+  input: Uint8Array;
+  status: RunStatus;
+  owner: string | null;
+  epoch: number;
+  turn: Generated<number>;
+  takeovers: Generated<number>;
+  wait_reason: string | null;
+  wake_at: Date | null;
+  deadline: Date;
+  cancel_request_time: Date | null;
+  create_time: Time;
+  start_time: Date | null;
+  end_time: Date | null;
+  last_sequence: Generated<number>;
+  terminal: Uint8Array | null;
+  trace_parent: string | null;
+  callback_url: string | null;
+  log_hash: Uint8Array | null;
+}
+
+export interface RunResultTable {
+  run_id: string;
+  sequence: number;
+  epoch: number;
+  payload: Uint8Array;
+}
+
+export interface CheckpointTable {
+  run_id: string;
+  turn: number;
+  sequence: number;
+  state: Uint8Array;
+  create_time: Generated<Date>;
+  chain_sequence: number | null;
+  chain: Uint8Array | null;
+}
+
+export interface TranscriptTable {
+  session: string;
+  position: number;
+  run_id: string;
+  message: Uint8Array;
+}
+
+export interface ToolCallTable {
+  run_id: string;
+  turn: number;
+  position: number;
+  call: Uint8Array;
+  outcome: Uint8Array | null;
+  log_sequence: number | null;
+  create_time: Generated<Date>;
+  end_time: Date | null;
+}
+
+export interface IdempotencyTable {
+  client: string;
+  method: string;
+  request_id: string;
+  request_hash: Uint8Array;
+  response: Uint8Array;
+  create_time: Generated<Date>;
+}
+
+export interface CallbackTable {
+  id: Generated<string>;
+  position: GeneratedAlways<number>;
+  client: string;
+  session: string;
+  run_id: string | null;
+  sequence: number;
+  status: CallbackStatus;
+  base_url: string;
+  state: Generated<CallbackState>;
+  attempts: Generated<number>;
+  due_time: Generated<Date>;
+  give_up_time: Generated<Date>;
+  last_error: string | null;
+  create_time: Generated<Date>;
+  end_time: Date | null;
+}
+
+export interface ReceiptKeyTable {
+  kid: string;
+  private_key: Uint8Array;
+  public_key: Uint8Array;
+  position: GeneratedAlways<number>;
+  create_time: Generated<Date>;
+}

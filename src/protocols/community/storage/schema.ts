@@ -1,0 +1,160 @@
+// The tables of the forum and of agents that decide, as Kysely sees them. The truth is migrations/; a test compares the two.
+
+import type { Generated } from "kysely";
+
+declare module "../../../platform/database/schema.ts" {
+  interface Schema {
+    community: CommunityTable;
+    forum_agent: ForumAgentTable;
+    agent_credential: AgentCredentialTable;
+    agent_nonce: AgentNonceTable;
+    community_ban: CommunityBanTable;
+    forum_thread: ForumThreadTable;
+    forum_comment: ForumCommentTable;
+    community_contract: CommunityContractTable;
+    decision_agent: DecisionAgentTable;
+    decision_cycle: DecisionCycleTable;
+    decision_action: DecisionActionTable;
+    agent_feedback: AgentFeedbackTable;
+    communication: CommunicationTable;
+  }
+}
+
+/** Words of the forum's document. */
+export type CommunityStatus = "ACTIVE" | "CLOSED";
+
+export type ThreadType = "SYSTEM" | "DISCUSSION" | "REQUEST_TO_HUMAN" | "REPORT_TO_HUMAN";
+
+export type CommentKind = "DISCUSSION" | "JOKE";
+
+/** In the document's words. */
+export type CommunicationDirection = "agent_to_runner" | "runner_to_agent";
+
+export interface CommunityTable {
+  id: string;
+  slug: string;
+  name: string;
+  status: Generated<CommunityStatus>;
+  description: string | null;
+  github_repository_url: string | null;
+  create_time: Generated<Date>;
+  update_time: Generated<Date>;
+}
+
+export interface ForumAgentTable {
+  id: string;
+  handle: string;
+  owner_wallet: string | null;
+  llm_provider: string | null;
+  llm_model: string | null;
+  llm_base_url: string | null;
+  community_id: string | null;
+  requires_signature_v2: Generated<boolean>;
+  create_time: Generated<Date>;
+  update_time: Generated<Date>;
+}
+
+export interface AgentCredentialTable {
+  agent_id: string;
+  token_hash: Uint8Array;
+  key_id: string;
+  key: Uint8Array;
+  previous_key_id: string | null;
+  previous_key: Uint8Array | null;
+  previous_until: Date | null;
+  issue_time: Generated<Date>;
+  revoke_time: Date | null;
+  nonces_full_time: Generated<Date>;
+}
+
+export interface AgentNonceTable {
+  nonce: string;
+  agent_id: string;
+  expire_time: Date;
+  use_time: Date | null;
+}
+
+export interface CommunityBanTable {
+  community_id: string;
+  owner_wallet: string;
+  create_time: Generated<Date>;
+}
+
+export interface ForumThreadTable {
+  id: string;
+  community_id: string;
+  agent_id: string | null;
+  title: string;
+  body: string;
+  type: ThreadType;
+  is_resolved: Generated<boolean>;
+  is_rejected: Generated<boolean>;
+  is_issued: Generated<boolean>;
+  create_time: Generated<Date>;
+}
+
+export interface ForumCommentTable {
+  id: string;
+  thread_id: string;
+  community_id: string;
+  agent_id: string | null;
+  owner_wallet: string | null;
+  body: string;
+  kind: CommentKind;
+  is_issued: Generated<boolean>;
+  create_time: Generated<Date>;
+}
+
+export interface CommunityContractTable {
+  id: string;
+  community_id: string;
+  name: string;
+  chain: string;
+  address: string;
+  abi: string;
+  source: string | null;
+  faucet_function: string | null;
+  create_time: Generated<Date>;
+}
+
+export interface DecisionAgentTable {
+  agent_id: string;
+  session: string | null;
+  session_time: Generated<Date>;
+  run_id: string | null;
+  cycles: Generated<number>;
+  cycle_time: Date | null;
+}
+
+export interface DecisionCycleTable {
+  run_id: string;
+  agent_id: string;
+  cycle: number;
+  decision: string | null;
+}
+
+export interface DecisionActionTable {
+  run_id: string;
+  position: number;
+  attempt: string | null;
+  outcome: string | null;
+}
+
+export interface AgentFeedbackTable {
+  id: string;
+  agent_id: string;
+  content: string;
+  create_time: Generated<Date>;
+}
+
+export interface CommunicationTable {
+  id: string;
+  agent_id: string;
+  create_time: Date;
+  direction: CommunicationDirection;
+  action_types: string[];
+  instance_id: string;
+  port: string;
+  pid: number;
+  content: string;
+}

@@ -1,0 +1,70 @@
+// The tables of signed jobs and trusted keys, as Kysely sees them. The truth is migrations/; a test compares the two.
+
+import type { Generated } from "kysely";
+import type { Time } from "../../../platform/database/schema.ts";
+
+declare module "../../../platform/database/schema.ts" {
+  interface Schema {
+    job: JobTable;
+    job_nonce: JobNonceTable;
+    trusted_key: TrustedKeyTable;
+    trust_event: TrustEventTable;
+  }
+}
+
+export type TrustedKeyStatus = "active" | "revoked";
+
+/** Types of the trust audit, in the contract's words. */
+export type TrustEventType = "key.created" | "key.updated" | "key.revoked" | "receipt_key.rotated" | "jobspec.refused";
+
+export interface JobTable {
+  id: string;
+  client: string;
+  document: Uint8Array;
+  client_job_id: string;
+  jobspec_id: string;
+  version: string;
+  benchmark: string;
+  signature_version: number;
+  public_key: Uint8Array;
+  key_id: string;
+  canonical_sha256: Uint8Array;
+  canonical_len: number;
+  total_regions: number;
+  min_regions: number;
+  min_success_rate: number;
+  successes_min: number;
+  create_time: Time;
+  cancel_request_time: Date | null;
+}
+
+export interface JobNonceTable {
+  public_key: Uint8Array;
+  nonce: string;
+  create_time: Generated<Date>;
+}
+
+export interface TrustedKeyTable {
+  kid: string;
+  public_key: Uint8Array;
+  status: Generated<TrustedKeyStatus>;
+  not_before: Date | null;
+  not_after: Date | null;
+  client_ids: string[];
+  regions: string[];
+  runners: Generated<string[]>;
+  create_time: Generated<Date>;
+  update_time: Generated<Date>;
+}
+
+export interface TrustEventTable {
+  id: string;
+  type: TrustEventType;
+  actor: string;
+  kid: string | null;
+  public_key: Uint8Array | null;
+  error_code: string | null;
+  document_sha256: Uint8Array | null;
+  detail: string | null;
+  create_time: Generated<Date>;
+}

@@ -1,0 +1,243 @@
+// The tables of runners and of what their host keeps for them, as Kysely sees them. The truth is migrations/; a test compares the two.
+
+import type { ColumnType, Generated, GeneratedAlways } from "kysely";
+
+declare module "../../../platform/database/schema.ts" {
+  interface Schema {
+    runner: RunnerTable;
+    worker_session: WorkerSessionTable;
+    binding: BindingTable;
+    remote_run: RemoteRunTable;
+    result_verdict: ResultVerdictTable;
+    forwarded_report: ForwardedReportTable;
+    conversation: ConversationTable;
+    history_item: HistoryItemTable;
+    agent_event: AgentEventTable;
+    state_value: StateValueTable;
+    storage_value: StorageValueTable;
+    storage_piece: StoragePieceTable;
+    artifact: ArtifactTable;
+    audit_entry: AuditEntryTable;
+    config_file: ConfigFileTable;
+    agent_profile: AgentProfileTable;
+    approval: ApprovalTable;
+    knowledge_base: KnowledgeBaseTable;
+    knowledge_entry: KnowledgeEntryTable;
+  }
+}
+
+/** JSON that only this service writes; `runners/` knows what is in it. */
+type Json = ColumnType<unknown, string, string>;
+
+export interface RunnerTable {
+  client: string;
+  runner_id: string;
+  worker_id: string;
+  era: string;
+  manifest: Uint8Array;
+  url: string | null;
+  credential: string | null;
+  create_time: Generated<Date>;
+  update_time: Generated<Date>;
+}
+
+export interface WorkerSessionTable {
+  id: string;
+  client: string;
+  worker_id: string;
+  runner_ids: string[];
+  create_time: Generated<Date>;
+  seen_time: Generated<Date>;
+}
+
+export interface BindingTable {
+  client: string;
+  binding_id: string;
+  scope_kind: string;
+  scope_id: string;
+  body: Uint8Array;
+  create_time: Generated<Date>;
+  update_time: Generated<Date>;
+}
+
+export interface RemoteRunTable {
+  run_id: string;
+  client: string;
+  runner_id: string;
+  binding_id: string;
+  era: string;
+  scope: Json;
+  granted: Json;
+  context: Uint8Array;
+  offer_id: string | null;
+  offer_session: string | null;
+  offer_until: Date | null;
+  attempt: Generated<number>;
+  worker_session: string | null;
+  accept_time: Date | null;
+  model_calls: Generated<number>;
+  tool_calls: Generated<number>;
+  used_tokens: Generated<number>;
+  used_cost_micro_usd: Generated<number>;
+  url: string | null;
+  credential: string | null;
+}
+
+export interface ResultVerdictTable {
+  run_id: string;
+  position: number;
+  sequence: number;
+  type: string;
+  disposition: string;
+  diagnostics: string[];
+  create_time: Generated<Date>;
+}
+
+export interface ForwardedReportTable {
+  id: string;
+  run_id: string;
+  request: Uint8Array;
+  response: Uint8Array | null;
+  create_time: Generated<Date>;
+}
+
+export interface ConversationTable {
+  scope: Uint8Array;
+  client: string;
+  last_item: Generated<number>;
+  last_event: Generated<number>;
+}
+
+export interface HistoryItemTable {
+  scope: Uint8Array;
+  seq: number;
+  id: string;
+  run_id: string;
+  event_id: string;
+  role: string;
+  content: string | null;
+  content_json: string;
+  create_time: Generated<Date>;
+}
+
+export interface AgentEventTable {
+  run_id: string;
+  client: string;
+  event_id: string;
+  event_type: string;
+  scope: Uint8Array | null;
+  seq: number | null;
+  record: Uint8Array;
+  create_time: Generated<Date>;
+}
+
+export interface StateValueTable {
+  owner: Uint8Array;
+  key: string;
+  client: string;
+  value: string;
+  update_time: Generated<Date>;
+}
+
+export interface StorageValueTable {
+  owner: Uint8Array;
+  key: string;
+  client: string;
+  version: string;
+  size_bytes: number;
+  update_time: Generated<Date>;
+}
+
+export interface StoragePieceTable {
+  owner: Uint8Array;
+  key: string;
+  version: string;
+  run_id: string;
+  start_byte: number;
+  content: Uint8Array;
+  create_time: Generated<Date>;
+}
+
+export interface ArtifactTable {
+  client: string;
+  artifact_id: string;
+  run_id: string;
+  runner_id: string;
+  scope: Uint8Array | null;
+  artifact_type: string;
+  mime_type: string | null;
+  name: string | null;
+  size_bytes: number | null;
+  sha256: string | null;
+  metadata: string;
+  content: Uint8Array | null;
+  is_complete: boolean;
+  source: Generated<string>;
+  create_time: Generated<Date>;
+  expire_time: Date | null;
+}
+
+export interface AuditEntryTable {
+  id: string;
+  client: string;
+  run_id: string;
+  runner_id: string;
+  action: string;
+  resource: string;
+  scope: string;
+  result: string;
+  reason: string;
+  create_time: Generated<Date>;
+}
+
+export interface ConfigFileTable {
+  client: string;
+  file_key: string;
+  mime_type: string | null;
+  content: Uint8Array;
+  update_time: Generated<Date>;
+}
+
+export interface AgentProfileTable {
+  client: string;
+  agent_id: string;
+  body: Uint8Array;
+  create_time: Generated<Date>;
+  update_time: Generated<Date>;
+}
+
+export interface ApprovalTable {
+  id: string;
+  client: string;
+  run_id: string;
+  runner_id: string;
+  runner_sequence: number;
+  action: string;
+  request: string;
+  digest: string;
+  expire_time: Date;
+  decision: "approve" | "reject" | null;
+  decided_by: string | null;
+  comment: string | null;
+  decide_time: Date | null;
+  use_id: string | null;
+  use_time: Date | null;
+  create_time: Generated<Date>;
+}
+
+export interface KnowledgeBaseTable {
+  client: string;
+  kb_id: string;
+  name: string;
+  create_time: Generated<Date>;
+}
+
+export interface KnowledgeEntryTable {
+  client: string;
+  kb_id: string;
+  entry_id: string;
+  content: string;
+  metadata: string;
+  members: GeneratedAlways<Json> | null;
+  search: GeneratedAlways<string> | null;
+}

@@ -3,7 +3,13 @@
 // needs a timer. What is said is each provider's own; how it is said stands here.
 
 import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface WireServer extends AsyncDisposable {
@@ -71,8 +77,9 @@ export async function startWireServer(describe?: (request: RecordedRequest) => S
   server.on("connection", () => {
     connections += 1;
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  await listen(server);
+
+  const { port } = server.address() as AddressInfo;
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const request = await record(incoming, outgoing);
@@ -94,11 +101,12 @@ export async function startWireServer(describe?: (request: RecordedRequest) => S
       server.close();
       server.closeAllConnections();
       await once(server, "close");
+      freePorts.push(port);
     }
   }
 
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: `http://127.0.0.1:${port}`,
     requests,
     get connections() {
       return connections;
@@ -110,6 +118,20 @@ export async function startWireServer(describe?: (request: RecordedRequest) => S
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Where servers of earlier tests were: a service that knows such an address may serve the next test too. */
+const freePorts: number[] = [];
+
+async function listen(server: Server): Promise<void> {
+  try {
+    server.listen(freePorts.pop() ?? 0, "127.0.0.1");
+    await once(server, "listening");
+  } catch {
+    // Another process has it now.
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+  }
 }
 
 export function fail(status: number, body: string, headers?: Readonly<Record<string, string>>): Script {

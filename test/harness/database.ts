@@ -1,18 +1,57 @@
-// A database of its own for each test file, cloned from a migrated template.
+// An empty database for each test: a clone of a migrated template, or the one that the test before has left.
 
 import pg from "pg";
 import { inject, onTestFinished } from "vitest";
+import { emptyDatabase, fingerprint, Pool } from "./pool.ts";
+import { until } from "./wait.ts";
 
 let cloneCount = 0;
 
-/** URL of a fresh database that is dropped when the test has finished. Open connections at that time fail the test. */
+interface TestDatabase {
+  readonly url: string;
+  /** As it was when the database was new. */
+  readonly relations: string;
+  readonly drop: () => Promise<void>;
+}
+
+const databases = new Pool<TestDatabase>(({ drop }) => drop());
+
+/** URL of an empty database for one test. A connection that is still open when the test has finished fails it. */
 export async function testDatabase(): Promise<string> {
+  const database = databases.take("") ?? (await makeTestDatabase());
+  onTestFinished(async () => {
+    await expectNobodyConnected(database.url);
+    if (await emptyDatabase(database.url, { keep: [], relations: database.relations })) {
+      await databases.give("", database);
+    } else {
+      await database.drop();
+    }
+  });
+  return database.url;
+}
+
+/** A database of its maker's, who drops it. */
+export async function makeTestDatabase(): Promise<TestDatabase> {
   const server = inject("databaseUrl");
   const name = `runnel_test_${process.pid}_${++cloneCount}`;
   await createDatabase(server, name, inject("templateName"));
-  onTestFinished(() => dropDatabase(server, name));
-  return databaseUrl(server, name);
+  const url = databaseUrl(server, name);
+  return { url, relations: await fingerprint(url), drop: () => dropDatabase(server, name) };
 }
+
+/** A leaked connection shows here. */
+async function expectNobodyConnected(url: string): Promise<void> {
+  const name = new URL(url).pathname.slice(1);
+  const count = "select count(*)::int as count from pg_stat_activity where datname = $1";
+  const isFree = async (): Promise<boolean> => {
+    const [row] = await query<{ count: number }>(inject("databaseUrl"), count, [name]);
+    return row?.count === 0;
+  };
+  await until("connections of the test to be closed", isFree, closedWithinMs);
+}
+
+/** The server takes a moment to notice that a client has gone. */
+const closedWithinMs = 5_000;
 
 export function databaseUrl(server: string, name: string): string {
   const url = new URL(server);

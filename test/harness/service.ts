@@ -10,7 +10,8 @@ import type { Config } from "../../src/platform/config/keys.ts";
 import { loadConfig } from "../../src/platform/config/load.ts";
 import { createLogger } from "../../src/platform/telemetry/logger.ts";
 import { testKeys } from "./credentials.ts";
-import { testDatabase } from "./database.ts";
+import { makeTestDatabase, testDatabase } from "./database.ts";
+import { emptyDatabase, fingerprint, Pool } from "./pool.ts";
 
 export interface TestService {
   readonly url: string;
@@ -21,13 +22,61 @@ export interface TestService {
   close(): Promise<void>;
 }
 
-/** It knows the clients of the tests. `clock` replaces the system's, for tests that move time. */
-export async function startService(
-  flags: Partial<Config> = {},
-  { clock, plainStreams = false }: { readonly clock?: Clock; readonly plainStreams?: boolean } = {},
+interface ServiceOptions {
+  /** Replaces the system's, for tests that move time. */
+  readonly clock?: Clock;
+  readonly plainStreams?: boolean;
+  /** For tests of what a service keeps in its memory: no other test has it before or after. */
+  readonly own?: boolean;
+}
+
+interface PooledService extends TestService {
+  readonly isClosed: () => boolean;
+  /** As they were when the service had opened. */
+  readonly relations: string;
+}
+
+const services = new Pool<PooledService>(({ close }) => close());
+
+/** A service on an empty database, which knows the clients of the tests. The next test of the file may get it, emptied. */
+export async function startService(flags: Partial<Config> = {}, options: ServiceOptions = {}): Promise<TestService> {
+  const { clock, plainStreams = false, own = false } = options;
+  if (own || clock !== undefined || flags.databaseUrl !== undefined) {
+    const service = await openService(flags, options);
+    onTestFinished(service.close);
+    return service;
+  }
+  const key = JSON.stringify([flags, plainStreams]);
+  const service = services.take(key) ?? (await openPooled(flags, options));
+  onTestFinished(async () => {
+    const { databaseUrl, relations } = service;
+    if (!service.isClosed() && (await emptyDatabase(databaseUrl, { keep: ["replica", "secret"], relations }))) {
+      await services.give(key, service);
+    } else {
+      await service.close();
+    }
+  });
+  return service;
+}
+
+async function openPooled(flags: Partial<Config>, options: ServiceOptions): Promise<PooledService> {
+  const { url: databaseUrl, drop } = await makeTestDatabase();
+  const service = await openService({ ...flags, databaseUrl }, options);
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= service.close().then(drop);
+    return closing;
+  };
+  return { ...service, close, isClosed: () => closing !== undefined, relations: await fingerprint(databaseUrl) };
+}
+
+async function openService(
+  flags: Partial<Config>,
+  { clock, plainStreams = false }: ServiceOptions,
 ): Promise<TestService> {
   const databaseUrl = flags.databaseUrl ?? (await testDatabase());
-  const config = await testConfig({ ...flags, databaseUrl });
+  const workRoot = await makeWorkRoot();
+  const config = testConfig({ sessionsWorkRoot: workRoot, ...flags, databaseUrl });
   const app = await openApp({
     config,
     logger: createLogger("silent"),
@@ -36,20 +85,22 @@ export async function startService(
   });
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
-    closing ??= app.close();
+    closing ??= app.close().then(() => rm(workRoot, { recursive: true, force: true }));
     return closing;
   };
-  onTestFinished(close);
   const target = `${app.host}:${app.port}`;
   return { url: `http://${target}`, target, databaseUrl, app, close };
 }
 
-/** Small pools, so that many services fit on one Postgres; a free port; nothing waits long at the end. */
-async function testConfig(flags: Partial<Config>): Promise<Config> {
+async function makeWorkRoot(): Promise<string> {
   const workRoot = await mkdtemp(join(tmpdir(), "runnel-work-"));
   // Commands of a service of root run as another user, who has to pass through.
   await chmod(workRoot, 0o711);
-  onTestFinished(() => rm(workRoot, { recursive: true, force: true }));
+  return workRoot;
+}
+
+/** Small pools, so that many services fit on one Postgres; a free port; nothing waits long at the end. */
+function testConfig(flags: Partial<Config>): Config {
   const defaults = {
     serverHost: "127.0.0.1",
     serverPort: 0,
@@ -58,7 +109,6 @@ async function testConfig(flags: Partial<Config>): Promise<Config> {
     authApiKeys: testKeys,
     serverDrainSeconds: 1,
     databasePoolSize: 4,
-    sessionsWorkRoot: workRoot,
     retryBaseMs: 10,
     defaultModel: "demo",
   };

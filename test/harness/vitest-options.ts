@@ -11,7 +11,7 @@ const testWorkersMax = 3;
 
 export const sharedOptions = {
   globalSetup: ["test/harness/postgres.ts"],
-  setupFiles: ["test/harness/seed.ts"],
+  setupFiles: ["test/harness/setup.ts"],
   pool: "forks",
   maxWorkers: testWorkersMax,
   testTimeout: testTimeoutMs,

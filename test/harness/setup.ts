@@ -1,0 +1,8 @@
+// For each test file: the seed of its property tests, and the end of what its tests pass on to each other.
+
+import fc from "fast-check";
+import { closePoolsAfterFile } from "./pool.ts";
+
+fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(process.env.TEST_SEED) });
+
+closePoolsAfterFile();

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { compileCacheEnvironment } from "../harness/compile-cache.ts";
 import { authEnvironment, keyOf } from "../harness/credentials.ts";
+import { until } from "../harness/wait.ts";
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
@@ -58,12 +59,22 @@ export function pasteInto(shell: "bash" | "sh", pasted: string): Promise<Outcome
   return startProgram(shell, [], { input: pasted }).ended;
 }
 
-/** On a terminal, of which `stdout` holds everything that it was sent. */
-export function runInTerminal(words: readonly string[], place: CommandPlace = {}): Promise<Outcome> {
+/** On a terminal, of which `stdout` holds everything that it was sent. `input` is typed when the program asks. */
+export async function runInTerminal(words: readonly string[], place: CommandPlace = {}): Promise<Outcome> {
   const terminal = startInTerminal([process.execPath, main, ...words], place);
+  if (place.input !== undefined) {
+    let isOver = false;
+    void terminal.ended.then(() => {
+      isOver = true;
+    });
+    await until("the program to ask", () => isOver || terminal.stdout().includes("[y/N]"), askedWithinMs);
+    terminal.type(place.input);
+  }
   terminal.child.stdin?.end();
-  return terminal.ended;
+  return await terminal.ended;
 }
+
+const askedWithinMs = 50_000;
 
 /** Starts any program on a terminal of its own, whose foreground process group it leads. */
 export function startInTerminal(line: readonly string[], place: CommandPlace = {}): TerminalCommand {

@@ -4,6 +4,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { inTime } from "../harness/examples.ts";
 import { addReplica, addRun, newChain } from "../runlog/store.ts";
 import type { LogModel, ModelRun } from "./log-model.ts";
 import { expectLogsToHold, readRows } from "./log-model.ts";
@@ -22,18 +23,21 @@ test("whatever happens to who writes and who reads, a log reads the same to ever
 }, async () => {
   const world = await openLogWorld();
   await fc.assert(
-    fc.asyncProperty(fc.commands([...writing, ...reading], { maxCommands: 40, size: "max" }), async (commands) => {
-      const model = await openModel(world);
-      try {
-        await fc.asyncModelRun(() => ({ model, real: world }), commands);
-        await finish(model, world);
-      } finally {
-        // What one story leaves behind is not to be the next one's.
-        mendAll(model, world);
-        await Promise.all(model.readers.map(({ reader }) => reader.leave()));
-      }
-    }),
-    { numRuns: 150, interruptAfterTimeLimit: enoughMs },
+    fc.asyncProperty(
+      fc.commands([...writing, ...reading], { maxCommands: 40, size: "max" }),
+      inTime(enoughMs, async (commands) => {
+        const model = await openModel(world);
+        try {
+          await fc.asyncModelRun(() => ({ model, real: world }), commands);
+          await finish(model, world);
+        } finally {
+          // What one story leaves behind is not to be the next one's.
+          mendAll(model, world);
+          await Promise.all(model.readers.map(({ reader }) => reader.leave()));
+        }
+      }),
+    ),
+    { numRuns: 150 },
   );
 });
 

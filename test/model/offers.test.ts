@@ -12,6 +12,7 @@ import { RunnerWorkerService, type RunOffer } from "#gen/runnel/v1/runner_worker
 import { findViolations } from "../fault/invariants.ts";
 import { endOffers } from "../fault/runners/reported.ts";
 import { query } from "../harness/database.ts";
+import { inTime } from "../harness/examples.ts";
 import { GrpcClient, reasonOf } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
@@ -73,14 +74,17 @@ test("whatever happens to offers, a run is taken once, nobody gets too many, and
 }, async () => {
   const world = await openWorld();
   await fc.assert(
-    fc.asyncProperty(fc.array(steps, { minLength: 10, maxLength: 40 }), async (story) => {
-      for (const each of story) {
-        await play(world, each);
-        await expectRoomKept(world);
-      }
-      await finish(world);
-    }),
-    { numRuns: 40, interruptAfterTimeLimit: enoughMs },
+    fc.asyncProperty(
+      fc.array(steps, { minLength: 10, maxLength: 40 }),
+      inTime(enoughMs, async (story) => {
+        for (const each of story) {
+          await play(world, each);
+          await expectRoomKept(world);
+        }
+        await finish(world);
+      }),
+    ),
+    { numRuns: 40 },
   );
   expect(world.taken.size).toBeGreaterThan(20);
   expect(world.cancelled.size).toBeGreaterThan(0);

@@ -7,6 +7,7 @@ import { decodeResult } from "../../src/engine/log/result.ts";
 import { findRun, isActive } from "../../src/engine/storage/run.ts";
 import { readResults } from "../../src/engine/storage/run-result.ts";
 import { findViolations } from "../fault/invariants.ts";
+import { inTime } from "../harness/examples.ts";
 import { until } from "../harness/wait.ts";
 import { addSession } from "../runlog/store.ts";
 import {
@@ -32,19 +33,22 @@ const busyMs = 180_000;
 test("whatever happens to runs and their replicas, each ends once and for a reason", { timeout: busyMs }, async () => {
   const world = await openRunWorld();
   await fc.assert(
-    fc.asyncProperty(fc.commands([...commands], { maxCommands: 25, size: "max" }), async (story) => {
-      const sessions = await Promise.all(Array.from({ length: sessionCount }, () => addSession(world.store.db)));
-      const model: RunModel = { sessions, runs: [], readers: [], words: 0 };
-      try {
-        await sendFirst(model, world);
-        await fc.asyncModelRun(() => ({ model, real: world }), story);
-        await finish(model, world);
-      } finally {
-        await restartAll(world);
-        await Promise.all(model.readers.map(({ reader }) => reader.leave()));
-      }
-    }),
-    { numRuns: 80, interruptAfterTimeLimit: enoughMs },
+    fc.asyncProperty(
+      fc.commands([...commands], { maxCommands: 25, size: "max" }),
+      inTime(enoughMs, async (story) => {
+        const sessions = await Promise.all(Array.from({ length: sessionCount }, () => addSession(world.store.db)));
+        const model: RunModel = { sessions, runs: [], readers: [], words: 0 };
+        try {
+          await sendFirst(model, world);
+          await fc.asyncModelRun(() => ({ model, real: world }), story);
+          await finish(model, world);
+        } finally {
+          await restartAll(world);
+          await Promise.all(model.readers.map(({ reader }) => reader.leave()));
+        }
+      }),
+    ),
+    { numRuns: 80 },
   );
 });
 

@@ -9,6 +9,7 @@ import { expect, test } from "vitest";
 import { builtinTools } from "../../src/agent/tools/builtin.ts";
 import { glob } from "../../src/agent/tools/glob.ts";
 import { grep } from "../../src/agent/tools/grep.ts";
+import { inTime } from "../harness/examples.ts";
 import { Area } from "./area.ts";
 
 type Step =
@@ -47,31 +48,35 @@ const call = fc.record({
 
 test("whatever the tree and the calls, nothing outside is read, written or left open", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.array(call, { maxLength: 12 }), async (steps, calls) => {
-      using area = new Area();
-      plantCanaries(area);
-      for (const each of steps) {
-        makeIn(area, each);
-      }
-      const before = readBeside(area);
-      for (const { tool, path, pattern } of calls) {
-        const place = expand(area, path);
-        const args = {
-          file_path: place,
-          path: place,
-          pattern: expand(area, pattern),
-          content: "W",
-          old_string: "n",
-          new_string: "m",
-        };
-        const outcome = await area.run(tool, args);
-        expect(JSON.stringify(outcome).replaceAll(/outside\/canary|s10\/canary/g, "")).not.toMatch(/CANARY|canary/);
-      }
-      expect(readBeside(area)).toEqual(before);
-      expect(area.countDescriptors()).toBe(0);
-      expect(listAll(area.root, "").join()).not.toContain(".runnel-");
-    }),
-    { numRuns: 150, interruptAfterTimeLimit: 20_000 },
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 12 }),
+      fc.array(call, { maxLength: 12 }),
+      inTime(20_000, async (steps, calls) => {
+        using area = new Area();
+        plantCanaries(area);
+        for (const each of steps) {
+          makeIn(area, each);
+        }
+        const before = readBeside(area);
+        for (const { tool, path, pattern } of calls) {
+          const place = expand(area, path);
+          const args = {
+            file_path: place,
+            path: place,
+            pattern: expand(area, pattern),
+            content: "W",
+            old_string: "n",
+            new_string: "m",
+          };
+          const outcome = await area.run(tool, args);
+          expect(JSON.stringify(outcome).replaceAll(/outside\/canary|s10\/canary/g, "")).not.toMatch(/CANARY|canary/);
+        }
+        expect(readBeside(area)).toEqual(before);
+        expect(area.countDescriptors()).toBe(0);
+        expect(listAll(area.root, "").join()).not.toContain(".runnel-");
+      }),
+    ),
+    { numRuns: 150 },
   );
 });
 
@@ -79,25 +84,31 @@ test("glob and grep find what a simple walk finds", async () => {
   const segment = fc.constantFrom("**", "*", "a", "{a,b}", "[!a]", "*.ts", "?");
   const pattern = fc.array(segment, { minLength: 1, maxLength: 3 }).map((parts) => parts.join("/"));
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 15 }), pattern, async (steps, text) => {
-      fc.pre(!text.endsWith("/**") && !text.startsWith("a/"));
-      using area = new Area();
-      for (const each of steps) {
-        makeIn(area, each);
-      }
-      const files = walk(area.root, "");
-      const matches = picomatch(text, { dot: true, posix: true });
-      const matching = files.filter((path) => matches(path));
-      const found = await area.run(glob, { pattern: text });
-      expect(found).toEqual({ content: matching.map((path) => join(area.root, path)).join("\n") || "No files found" });
-      const lines = files.flatMap((path) =>
-        readFileSync(join(area.root, path), "utf8")
-          .split("\n")
-          .flatMap((line, index) => (line === "one" ? [`${join(area.root, path)}:${index + 1}:one\n`] : [])),
-      );
-      expect(await area.run(grep, { pattern: "^one$" })).toEqual({ content: lines.join("") || "No matches found" });
-    }),
-    { numRuns: 150, interruptAfterTimeLimit: 20_000 },
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 15 }),
+      pattern,
+      inTime(20_000, async (steps, text) => {
+        fc.pre(!text.endsWith("/**") && !text.startsWith("a/"));
+        using area = new Area();
+        for (const each of steps) {
+          makeIn(area, each);
+        }
+        const files = walk(area.root, "");
+        const matches = picomatch(text, { dot: true, posix: true });
+        const matching = files.filter((path) => matches(path));
+        const found = await area.run(glob, { pattern: text });
+        expect(found).toEqual({
+          content: matching.map((path) => join(area.root, path)).join("\n") || "No files found",
+        });
+        const lines = files.flatMap((path) =>
+          readFileSync(join(area.root, path), "utf8")
+            .split("\n")
+            .flatMap((line, index) => (line === "one" ? [`${join(area.root, path)}:${index + 1}:one\n`] : [])),
+        );
+        expect(await area.run(grep, { pattern: "^one$" })).toEqual({ content: lines.join("") || "No matches found" });
+      }),
+    ),
+    { numRuns: 150 },
   );
 });
 

@@ -7,6 +7,7 @@ import { RE2JS } from "re2js";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { grep } from "../../src/agent/tools/grep.ts";
 import type { ToolOutcome } from "../../src/agent/tools/tool.ts";
+import { inTime } from "../harness/examples.ts";
 import { Area } from "./area.ts";
 import { placeAt } from "./place.ts";
 
@@ -83,15 +84,19 @@ describe("a line", () => {
     const expression = fc.array(flagged, { minLength: 1, maxLength: 2 }).map((all) => all.join("|"));
     const text = fc.string({ unit: fc.constantFrom("a", "b", "A", " ", "\n", "\n", "\r"), maxLength: 12 });
     await fc.assert(
-      fc.asyncProperty(expression, text, async (pattern, content) => {
-        const path = area.write("f", content);
-        const alone = RE2JS.compile(pattern);
-        const lines = content.replace(/\n$/, "").split("\n");
-        const matching = lines.flatMap((line, index) => (alone.test(line) ? [`${path}:${index + 1}:${line}\n`] : []));
-        const expected = content === "" ? "" : matching.join("");
-        expect(await search(pattern)).toEqual({ content: expected || "No matches found" });
-      }),
-      { numRuns: 500, interruptAfterTimeLimit: 20_000 },
+      fc.asyncProperty(
+        expression,
+        text,
+        inTime(20_000, async (pattern, content) => {
+          const path = area.write("f", content);
+          const alone = RE2JS.compile(pattern);
+          const lines = content.replace(/\n$/, "").split("\n");
+          const matching = lines.flatMap((line, index) => (alone.test(line) ? [`${path}:${index + 1}:${line}\n`] : []));
+          const expected = content === "" ? "" : matching.join("");
+          expect(await search(pattern)).toEqual({ content: expected || "No matches found" });
+        }),
+      ),
+      { numRuns: 500 },
     );
   });
 

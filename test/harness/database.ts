@@ -21,7 +21,7 @@ export async function testDatabase(): Promise<string> {
   const database = databases.take("") ?? (await makeTestDatabase());
   onTestFinished(async () => {
     await expectNobodyConnected(database.url);
-    if (await emptyDatabase(database.url, { keep: [], relations: database.relations })) {
+    if (await emptyDatabase(database.url, { relations: database.relations, replicas: [] })) {
       await databases.give("", database);
     } else {
       await database.drop();

@@ -49,17 +49,19 @@ export function closePoolsAfterFile(): void {
 }
 
 /** Whether nobody works in the database and it has the tables that it was made with; then it is emptied. */
-export async function emptyDatabase(url: string, { keep, relations }: EmptyOptions): Promise<boolean> {
+export async function emptyDatabase(url: string, { relations, replicas }: EmptyOptions): Promise<boolean> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    if ((await countRelations(client)) !== relations || (await hasWork(client))) {
+    if ((await countRelations(client)) !== relations || (await hasWork(client, replicas))) {
       return false;
     }
-    const tables = (await listTables(client)).filter((name) => !keep.includes(name));
+    const kept = replicas.length === 0 ? [] : ["replica", "secret"];
+    const tables = (await listTables(client)).filter((name) => !kept.includes(name));
     const deletes = tables.map((name) => `delete from ${pg.escapeIdentifier(name)}`);
     // Without triggers, and so in any order.
     await client.query(`set session_replication_role = replica; ${deletes.join("; ")}`);
+    await client.query("delete from replica where id <> all($1::uuid[])", [replicas]);
     return true;
   } finally {
     await client.end();
@@ -67,8 +69,8 @@ export async function emptyDatabase(url: string, { keep, relations }: EmptyOptio
 }
 
 export interface EmptyOptions {
-  /** Tables that stay as they are. */
-  readonly keep: readonly string[];
+  /** Of the service that works in it and stays: what it has read at its start stays too. */
+  readonly replicas: readonly string[];
   /** What `fingerprint` gave when the database was new. */
   readonly relations: string;
 }
@@ -91,8 +93,12 @@ async function countRelations(client: pg.Client): Promise<string> {
   return rows[0]?.print ?? "";
 }
 
-async function hasWork(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query("select from run where status in ('queued', 'running') limit 1");
+/** Runs of replicas that a test has made up are nobody's work. */
+async function hasWork(client: pg.Client, replicas: readonly string[]): Promise<boolean> {
+  const { rows } = await client.query(
+    "select from run where status = 'running' and owner = any($1::uuid[]) or status = 'queued' and $1 <> '{}' limit 1",
+    [replicas],
+  );
   return rows.length > 0;
 }
 

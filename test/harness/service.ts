@@ -10,7 +10,7 @@ import type { Config } from "../../src/platform/config/keys.ts";
 import { loadConfig } from "../../src/platform/config/load.ts";
 import { createLogger } from "../../src/platform/telemetry/logger.ts";
 import { testKeys } from "./credentials.ts";
-import { makeTestDatabase, testDatabase } from "./database.ts";
+import { makeTestDatabase, query, testDatabase } from "./database.ts";
 import { emptyDatabase, fingerprint, Pool } from "./pool.ts";
 
 export interface TestService {
@@ -34,6 +34,7 @@ interface PooledService extends TestService {
   readonly isClosed: () => boolean;
   /** As they were when the service had opened. */
   readonly relations: string;
+  readonly replicas: readonly string[];
 }
 
 const services = new Pool<PooledService>(({ close }) => close());
@@ -49,8 +50,7 @@ export async function startService(flags: Partial<Config> = {}, options: Service
   const key = JSON.stringify([flags, plainStreams]);
   const service = services.take(key) ?? (await openPooled(flags, options));
   onTestFinished(async () => {
-    const { databaseUrl, relations } = service;
-    if (!service.isClosed() && (await emptyDatabase(databaseUrl, { keep: ["replica", "secret"], relations }))) {
+    if (!service.isClosed() && (await emptyDatabase(service.databaseUrl, service))) {
       await services.give(key, service);
     } else {
       await service.close();
@@ -67,7 +67,14 @@ async function openPooled(flags: Partial<Config>, options: ServiceOptions): Prom
     closing ??= service.close().then(drop);
     return closing;
   };
-  return { ...service, close, isClosed: () => closing !== undefined, relations: await fingerprint(databaseUrl) };
+  const replicas = await query<{ id: string }>(databaseUrl, "select id from replica");
+  return {
+    ...service,
+    close,
+    isClosed: () => closing !== undefined,
+    relations: await fingerprint(databaseUrl),
+    replicas: replicas.map(({ id }) => id),
+  };
 }
 
 async function openService(

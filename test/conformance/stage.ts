@@ -24,7 +24,8 @@ export async function setStage(kind: SurfaceKind, flags: Partial<Config> = {}): 
 
 /** Makes the provider's the model of agents that name none. */
 export function modelFlags({ baseUrl }: FakeProvider): Partial<Config> {
-  return { openaiKey: "test-key", openaiBaseUrl: baseUrl, defaultModel: "gpt-4o-mini" };
+  // A breaker would remember the failures of the test before: those of breakers say when it opens.
+  return { openaiKey: "test-key", openaiBaseUrl: baseUrl, defaultModel: "gpt-4o-mini", circuitMaxFailures: 1_000 };
 }
 
 /** A session whose first message has been sent. */

@@ -26,23 +26,25 @@ interface ServiceOptions {
   /** Replaces the system's, for tests that move time. */
   readonly clock?: Clock;
   readonly plainStreams?: boolean;
-  /** For tests of what a service keeps in its memory: no other test has it before or after. */
+  /** For tests of what a service keeps in its memory, as its metrics are: no other test has it before or after. */
   readonly own?: boolean;
 }
 
 interface PooledService extends TestService {
   readonly isClosed: () => boolean;
+  /** Closes it, and drops its database. */
+  readonly end: () => Promise<void>;
   /** As they were when the service had opened. */
   readonly relations: string;
   readonly replicas: readonly string[];
 }
 
-const services = new Pool<PooledService>(({ close }) => close());
+const services = new Pool<PooledService>(({ end }) => end());
 
 /** A service on an empty database, which knows the clients of the tests. The next test of the file may get it, emptied. */
 export async function startService(flags: Partial<Config> = {}, options: ServiceOptions = {}): Promise<TestService> {
   const { clock, plainStreams = false, own = false } = options;
-  if (own || clock !== undefined || flags.databaseUrl !== undefined) {
+  if (own || clock !== undefined || flags.databaseUrl !== undefined || flags.metricsPort !== undefined) {
     const service = await openService(flags, options);
     onTestFinished(service.close);
     return service;
@@ -53,7 +55,7 @@ export async function startService(flags: Partial<Config> = {}, options: Service
     if (!service.isClosed() && (await emptyDatabase(service.databaseUrl, service))) {
       await services.give(key, service);
     } else {
-      await service.close();
+      await service.end();
     }
   });
   return service;
@@ -64,13 +66,18 @@ async function openPooled(flags: Partial<Config>, options: ServiceOptions): Prom
   const service = await openService({ ...flags, databaseUrl }, options);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
-    closing ??= service.close().then(drop);
+    closing ??= service.close();
     return closing;
+  };
+  const end = async (): Promise<void> => {
+    await close();
+    await drop();
   };
   const replicas = await query<{ id: string }>(databaseUrl, "select id from replica");
   return {
     ...service,
     close,
+    end,
     isClosed: () => closing !== undefined,
     relations: await fingerprint(databaseUrl),
     replicas: replicas.map(({ id }) => id),

@@ -24,7 +24,7 @@ import {
 import { keyedClient } from "../../src/platform/auth/caller.ts";
 import { RunTokens } from "../../src/platform/auth/run-token.ts";
 import { loadSecret } from "../../src/platform/auth/storage/secret.ts";
-import { systemClock } from "../../src/platform/base/clock.ts";
+import { type Clock, systemClock } from "../../src/platform/base/clock.ts";
 import { newUuid } from "../../src/platform/base/ids.ts";
 import type { Db } from "../../src/platform/database/database.ts";
 import { apis, type Grant } from "../../src/protocols/langbot/runners/grant.ts";
@@ -83,8 +83,8 @@ export const everything: Grant = {
   announcesStreaming: true,
 };
 
-export async function openStage(): Promise<Stage> {
-  const service = await startService();
+export async function openStage(options: { readonly clock?: Clock } = {}): Promise<Stage> {
+  const service = await startService({}, options);
   const { db } = connect(service.databaseUrl);
   const owner = await addReplica(db);
   const tokens = new RunTokens(await loadSecret(db, "run token"));

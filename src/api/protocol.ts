@@ -1,4 +1,4 @@
-// What a protocol adds to the service. `app/protocols.ts` lists the protocols; nothing else imports one.
+// What a protocol adds to the service. `app/protocol-list.ts` lists the protocols; nothing else imports one.
 
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectError, ServiceImpl } from "@connectrpc/connect";

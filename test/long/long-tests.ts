@@ -25,6 +25,7 @@ export const longTests: readonly string[] = [
   "test/model/log-and-readers.test.ts",
   "test/model/offers.test.ts",
   "test/model/runs.test.ts",
+  "test/protocols/deletion.test.ts",
   "test/receipts/verify-log.test.ts",
   "test/runners/dialled.test.ts",
   "test/runners/worker-readme.test.ts",

@@ -1,0 +1,7 @@
+// The protocols of this service. To delete one, remove its line here and its folder.
+
+export { agentRunner } from "../protocols/agent-runner/protocol.ts";
+export { community } from "../protocols/community/protocol.ts";
+export { exchange } from "../protocols/exchange/protocol.ts";
+export { jobspec } from "../protocols/jobspec/protocol.ts";
+export { langbot } from "../protocols/langbot/protocol.ts";

@@ -1,8 +1,10 @@
 // Where tools may work, by the settings, and what of this service lies on the same disk.
 
 import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { WorkDirs } from "../engine/sessions/work-dirs.ts";
 import { resolveExisting } from "../platform/base/owner.ts";
+import { packageRoot } from "../platform/base/package-root.ts";
 import type { Config } from "../platform/config/keys.ts";
 
 /** `secretFiles` are those that settings with secrets came from. */
@@ -22,7 +24,7 @@ export function workRootOf({ sessionsWorkRoot, databaseDir }: Config): string {
 }
 
 /** The source of this program, its packages, and what else lies beside them: who could write there would run in the service. */
-const programDirectory = join(import.meta.dirname, "../..");
+const programDirectory = fileURLToPath(packageRoot);
 
 /**
  * The last parts of a path may not be there yet: the first run makes the root. Links on the way to it count all the same, or what is

@@ -1,7 +1,6 @@
 // The version of this program, as package.json has it.
 
 import { readFileSync } from "node:fs";
+import { packageRoot } from "./package-root.ts";
 
-export const version: string = JSON.parse(
-  readFileSync(new URL("../../../package.json", import.meta.url), "utf8"),
-).version;
+export const version: string = JSON.parse(readFileSync(new URL("package.json", packageRoot), "utf8")).version;

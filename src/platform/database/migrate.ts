@@ -6,9 +6,10 @@ import { readdir, readFile } from "node:fs/promises";
 import { sql } from "kysely";
 import { type Migration, type MigrationResultSet, Migrator } from "kysely/migration";
 import { Fault } from "../base/fault.ts";
+import { packageRoot } from "../base/package-root.ts";
 import type { Db } from "./database.ts";
 
-const folder = new URL("../../../migrations/", import.meta.url);
+const folder = new URL("migrations/", packageRoot);
 /** Partitioned unique keys and `merge` aside, what we use is there since 15. */
 const oldestServerVersion = 150_000;
 

@@ -3,18 +3,23 @@
 import { Command, CommanderError } from "commander";
 import { version } from "../platform/base/version.ts";
 import { addCompletion } from "./completion.ts";
+import { addConfig } from "./config.ts";
 import { addDemo } from "./demo.ts";
+import { addDev } from "./dev.ts";
+import { addDoctor } from "./doctor.ts";
 import { addExchange } from "./exchange.ts";
 import { exitCodesHelp } from "./exit-codes.ts";
 import { exitCodeOf, explain, isHelp, showFailure } from "./failure.ts";
 import { addJobs } from "./jobs.ts";
 import { addKeys } from "./keys.ts";
+import { addMigrate } from "./migrate.ts";
 import { addGlobalFlags, paintErrors, wantsJson } from "./output.ts";
 import { addProviders } from "./providers.ts";
 import { addPurge } from "./purge.ts";
 import { addReceipt } from "./receipt.ts";
 import { addRun, addTail } from "./run.ts";
 import { addRunners } from "./runners.ts";
+import { addServe } from "./serve.ts";
 import { addSign } from "./sign.ts";
 import { print, sayJson, sayLine } from "./terminal.ts";
 import { addTrust } from "./trust.ts";
@@ -23,11 +28,7 @@ import { addVerify } from "./verify.ts";
 
 export async function runCli(argv: readonly string[]): Promise<void> {
   const program = createProgram();
-  if (!callsOnly(argv)) {
-    await addGroundCommands(program);
-  }
-  addCallers(program);
-  addCompletion(program);
+  addCommands(program);
   try {
     await program.parseAsync(argv);
   } catch (error) {
@@ -55,8 +56,12 @@ function createProgram(): Command {
     .addHelpText("after", `\n${exitCodesHelp}`);
 }
 
-/** The commands that call a service, start one in a process of its own, or need none. */
-function addCallers(program: Command): void {
+function addCommands(program: Command): void {
+  addServe(program);
+  addDev(program);
+  addMigrate(program);
+  addDoctor(program);
+  addConfig(program);
   addRun(program);
   addTail(program);
   addPurge(program);
@@ -71,30 +76,7 @@ function addCallers(program: Command): void {
   addVerify(program);
   addProviders(program);
   addDemo(program);
-}
-
-/** The commands that start the server or look at its ground. To load the server takes longer than most calls do. */
-async function addGroundCommands(program: Command): Promise<void> {
-  const [serve, dev, migrate, doctor, config] = await Promise.all([
-    import("./serve.ts"),
-    import("./dev.ts"),
-    import("./migrate.ts"),
-    import("./doctor.ts"),
-    import("./config.ts"),
-  ]);
-  serve.addServe(program);
-  dev.addDev(program);
-  migrate.addMigrate(program);
-  doctor.addDoctor(program);
-  config.addConfig(program);
-}
-
-/** True when the first word is a command without ground: the others are then neither run nor listed. */
-function callsOnly(argv: readonly string[]): boolean {
-  const callers = new Command();
-  addCallers(callers);
-  const first = argv.slice(2).find((word) => !word.startsWith("-"));
-  return callers.commands.some((command) => command.name() === first);
+  addCompletion(program);
 }
 
 function reportFailure(error: unknown, program: Command): void {

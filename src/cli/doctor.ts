@@ -4,7 +4,6 @@ import type { Command } from "commander";
 import { systemClock } from "../platform/base/clock.ts";
 import { resolveSettings } from "../platform/config/resolve.ts";
 import type { Finding, FindingOutcome } from "./doctor/check.ts";
-import { examine } from "./doctor/examine.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { outputOf, type Paint, type Style } from "./output.ts";
 import { addServerOptions, type ServerFlags, serverSources } from "./serve.ts";
@@ -18,6 +17,7 @@ export function addDoctor(program: Command): void {
     .description("look at everything that `serve` stands on; changes nothing")
     .option("--deep", "also call each model provider with its key, to ask for its models")
     .action(async ({ deep = false, ...flags }: DoctorFlags, command: Command) => {
+      const { examine } = await import("./doctor/examine.ts");
       const output = outputOf(command);
       const resolution = resolveSettings(serverSources(flags));
       const ground = { config: resolution.config, resolution, clock: systemClock, deep };

@@ -2,8 +2,7 @@
 
 import type { Command } from "commander";
 import { readConfig } from "../platform/config/load.ts";
-import { migrate } from "../platform/database/migrate.ts";
-import { type OpenDatabase, openDatabase } from "../platform/database/open.ts";
+import type { OpenDatabase } from "../platform/database/open.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { listenForStop, unlessStopped } from "./interrupt.ts";
 import { outputOf } from "./output.ts";
@@ -12,6 +11,10 @@ import { addSettingsOptions, type SettingsFlags, settingsSources } from "./serve
 export function addMigrate(program: Command): void {
   const command = program.command("migrate").description("bring the database's schema up to date");
   addSettingsOptions(command).action(async (flags: SettingsFlags, self: Command) => {
+    const [{ migrate }, { openDatabase }] = await Promise.all([
+      import("../platform/database/migrate.ts"),
+      import("../platform/database/open.ts"),
+    ]);
     const output = outputOf(self);
     const config = readConfig(settingsSources(flags), { onWarning: (text) => output.note(text) });
     using progress = output.openProgress();

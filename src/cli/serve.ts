@@ -2,7 +2,7 @@
 
 import { homedir } from "node:os";
 import type { Command } from "commander";
-import { type App, type AppOptions, openApp } from "../app/app.ts";
+import type { App, AppOptions } from "../app/app.ts";
 import { type Config, keys } from "../platform/config/keys.ts";
 import { type ConfigSources, readServeConfig } from "../platform/config/load.ts";
 import { secretFilesOf } from "../platform/config/secret-files.ts";
@@ -97,7 +97,11 @@ export interface ServerCommand extends Omit<AppOptions, "signal"> {
 /** Runs until a signal: the first one drains, which ends in time, and a second decision ends the process at once. */
 export async function startServer({ announce, onStop, ...options }: ServerCommand): Promise<void> {
   const stop = listenForStop();
-  const app = await unlessStopped(stop, () => openApp({ ...options, signal: stop.signal }));
+  const app = await unlessStopped(stop, async () => {
+    // Loaded only here, because loading the server takes longer than most commands.
+    const { openApp } = await import("../app/app.ts");
+    return await openApp({ ...options, signal: stop.signal });
+  });
   if (app === undefined) {
     return;
   }

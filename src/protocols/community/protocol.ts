@@ -92,15 +92,19 @@ async function openCycle(
 const secretCharsMin = 8;
 const maxTokensDefault = 4_096;
 
-const ownPrompts = new URL("./decision-cycle/prompts/", import.meta.url);
+const ownPrompts = {
+  "agent.md": new URL("./decision-cycle/prompts/agent.md", import.meta.url),
+  "newer.md": new URL("./decision-cycle/prompts/newer.md", import.meta.url),
+  "user.md": new URL("./decision-cycle/prompts/user.md", import.meta.url),
+};
 
 /** Read once: what a cycle shows its agent must not change while it is edited. */
 function readPrompts({
   decisionsPromptsDir: directory,
   decisionsNewerActions,
 }: Config): DecisionCycleOptions["prompts"] {
-  const read = (name: string): string =>
-    readFileSync(directory === "" ? new URL(name, ownPrompts) : join(directory, name), "utf8");
+  const read = (name: keyof typeof ownPrompts): string =>
+    readFileSync(directory === "" ? ownPrompts[name] : join(directory, name), "utf8");
   const newer = directory === "" && decisionsNewerActions ? read("newer.md") : "";
   return { system: read("agent.md") + newer, user: read("user.md") };
 }

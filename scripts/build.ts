@@ -1,0 +1,7 @@
+// `npm run build`: the program in dist/, where `node dist/main.js` starts it. Works offline.
+
+import { join } from "node:path";
+import { buildProgram } from "./build-program.ts";
+import { repositoryRoot } from "./run-command.ts";
+
+await buildProgram(join(repositoryRoot, "dist"));

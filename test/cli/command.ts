@@ -5,13 +5,10 @@ import { once } from "node:events";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { compileCacheEnvironment } from "../harness/compile-cache.ts";
 import { authEnvironment, keyOf } from "../harness/credentials.ts";
+import { compileCacheEnvironment, programPath } from "../harness/program.ts";
 import { until } from "../harness/wait.ts";
-
-const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
 export interface Outcome {
   readonly code: number | null;
@@ -41,7 +38,7 @@ export interface TerminalCommand extends RunningCommand {
 
 /** Starts `runnel` with these words; killed with the test if it still runs then. */
 export function startCommand(words: readonly string[], place: CommandPlace = {}): RunningCommand {
-  return startProgram(process.execPath, [main, ...words], place);
+  return startProgram(process.execPath, [programPath, ...words], place);
 }
 
 export function runCommand(words: readonly string[], place: CommandPlace = {}): Promise<Outcome> {
@@ -50,7 +47,7 @@ export function runCommand(words: readonly string[], place: CommandPlace = {}): 
 
 /** A script for a shell; `$runnel` in it is the command line's beginning. */
 export function runShell(script: string, place: CommandPlace = {}): Promise<Outcome> {
-  const environment = { runnel: `${process.execPath} ${main}`, ...place.environment };
+  const environment = { runnel: `${process.execPath} ${programPath}`, ...place.environment };
   return startProgram("bash", ["-c", script], { ...place, environment }).ended;
 }
 
@@ -61,7 +58,7 @@ export function pasteInto(shell: "bash" | "sh", pasted: string): Promise<Outcome
 
 /** On a terminal, of which `stdout` holds everything that it was sent. `input` is typed when the program asks. */
 export async function runInTerminal(words: readonly string[], place: CommandPlace = {}): Promise<Outcome> {
-  const terminal = startInTerminal([process.execPath, main, ...words], place);
+  const terminal = startInTerminal([process.execPath, programPath, ...words], place);
   if (place.input !== undefined) {
     let isOver = false;
     void terminal.ended.then(() => {

@@ -7,6 +7,7 @@ import { answer, startFakeProvider } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
 import { testDatabase } from "../harness/database.ts";
 import { type ServiceProcess, startProcess } from "../harness/process.ts";
+import { programPath } from "../harness/program.ts";
 import { until } from "../harness/wait.ts";
 import {
   type Outcome,
@@ -87,7 +88,7 @@ test("a missing --work-dir is made when a person says so; a program gets a usage
   const missing = join(await ownFolder(), "it's", "new");
   const words = ["run", "list the files pace=0", "--work-dir", missing, "--url", url];
   const ask = async (answer: string): Promise<Outcome> => {
-    const terminal = startInTerminal([process.execPath, "src/main.ts", ...words]);
+    const terminal = startInTerminal([process.execPath, programPath, ...words]);
     await until("the question", () => terminal.stdout().includes(`${missing} does not exist. Create it? [y/N]`));
     terminal.type(`${answer}\r`);
     return await terminal.ended;

@@ -10,6 +10,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { copyMsMax, createSignalJudge } from "../../src/cli/interrupt.ts";
 import { isServing, readPostmaster } from "../../src/platform/database/embedded/postmaster.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
+import { programPath } from "../harness/program.ts";
 import { until } from "../harness/wait.ts";
 import { ownFolder, type RunningCommand, startCommand, startInTerminal } from "./command.ts";
 
@@ -23,7 +24,7 @@ test.each([
   ["npm run -s runnel -- dev", ["npm", "run", "-s", "runnel", "--", "dev", "--port", "0"], "/stream\r\n"],
   ["npm run dev", ["npm", "run", "dev", "--", "--port", "0"], "/stream\r\n"],
   ["npx", ["npx", "node", "src/main.ts", "dev", "--port", "0"], "/stream\r\n"],
-  ["plain node", [process.execPath, "src/main.ts", "dev", "--port", "0"], "/stream\r\n"],
+  ["plain node", [process.execPath, programPath, "dev", "--port", "0"], "/stream\r\n"],
   [
     "dev while it makes its database",
     ["npm", "run", "-s", "runnel", "--", "dev", "--port", "0"],

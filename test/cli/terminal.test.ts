@@ -7,6 +7,7 @@ import { forPeople, forPrograms, makeVisible, markOwn } from "../../src/cli/term
 import { answer, callTools, startFakeProvider } from "../fakes/provider.ts";
 import { testDatabase } from "../harness/database.ts";
 import { startProcess } from "../harness/process.ts";
+import { programPath } from "../harness/program.ts";
 import { until } from "../harness/wait.ts";
 import { ownFolder, runCommand, runInTerminal, startInTerminal } from "./command.ts";
 
@@ -90,7 +91,7 @@ test("a run of a model that attacks the terminal shows every sign of it there, a
 });
 
 test("an id in a question shows as what it is", async () => {
-  const purge = startInTerminal([process.execPath, "src/main.ts", "purge", text]);
+  const purge = startInTerminal([process.execPath, programPath, "purge", text]);
   await until("the question", () => purge.stdout().includes("[y/N]"));
   purge.type("n\r");
   const { code, stdout } = await purge.ended;

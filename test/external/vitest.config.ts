@@ -3,13 +3,14 @@
 // Not part of `npm test`. `vitest run -c test/external/vitest.config.ts`
 
 import { defineConfig } from "vitest/config";
+import { globalSetup } from "../harness/vitest-options.ts";
 
 /** A browser that starts on a busy machine takes many seconds; no healthy test comes near this. */
 const testTimeoutMs = 120_000;
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/harness/postgres.ts", "test/external/languages.ts"],
+    globalSetup: [...globalSetup, "test/external/languages.ts"],
     include: ["test/external/**/*.test.ts"],
     pool: "forks",
     // Node's type stripping by call, which makes the page's script, still warns that it is new.

@@ -3,13 +3,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { compileCacheEnvironment } from "./compile-cache.ts";
 import { authEnvironment } from "./credentials.ts";
+import { compileCacheEnvironment, programPath } from "./program.ts";
 import { until } from "./wait.ts";
 
-const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 /** It takes a second; a machine on which much else is tried takes its time. */
 const startMaxMs = 60_000;
 const wrongClock = new URL("wrong-clock.ts", import.meta.url).href;
@@ -45,7 +43,7 @@ export async function startProcess(
   // A file of settings in some folder of this machine is none of the tests' business; a port of 0 is for the command line.
   const freePort = environment.RUNNEL_SERVER_PORT === undefined ? ["--port", "0"] : [];
   const logTo = logFile === undefined ? undefined : openSync(logFile, "a");
-  const child = spawn(process.execPath, [main, "serve", "--no-config", ...freePort], {
+  const child = spawn(process.execPath, [programPath, "serve", "--no-config", ...freePort], {
     stdio: ["ignore", "ignore", logTo ?? "pipe"],
     env: {
       PATH: process.env.PATH,

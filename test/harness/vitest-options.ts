@@ -9,8 +9,11 @@ const testTimeoutMs = 60_000;
 /** Two cores have a third of their time left when they run two files, since tests of deaths and deadlines wait for them. */
 const testWorkersMax = 3;
 
+/** What every test run has: a Postgres and the program. */
+export const globalSetup = ["test/harness/postgres.ts", "test/harness/build.ts"];
+
 export const sharedOptions = {
-  globalSetup: ["test/harness/postgres.ts"],
+  globalSetup,
   setupFiles: ["test/harness/setup.ts"],
   pool: "forks",
   maxWorkers: testWorkersMax,

@@ -9,7 +9,7 @@ export const longTests: readonly string[] = [
   "test/auth/signed-calls.test.ts",
   ...globSync("test/bench/**/*.test.ts"),
   ...globSync("test/chain/**/*.test.ts"),
-  ...allOf("test/cli", { but: ["migrate", "output", "words"] }),
+  ...allOf("test/cli", { but: ["built", "migrate", "output", "words"] }),
   "test/conformance/bash.test.ts",
   "test/conformance/feeds.test.ts",
   "test/deploy/secrets.test.ts",

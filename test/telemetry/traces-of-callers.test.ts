@@ -129,17 +129,18 @@ test("a collector that is away changes nothing for runs, and the service still s
 });
 
 /**
- * Tells on standard error which modules of OpenTelemetry a process loads. The API in its CommonJS form is left out: the
- * library for metrics requires it, and it does nothing by itself.
+ * Tells on standard error which modules of OpenTelemetry a process loads: a build writes the name of each before its code. The API
+ * is left out: the library for metrics requires it, and it does nothing by itself.
  */
 const loadHook = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from "node:module";
   registerHooks({
     load(url, context, next) {
-      if (/[/]@opentelemetry[/](?!api[/].*[.]cjs$)/.test(url)) {
-        console.error("loads " + url);
+      const loaded = next(url, context);
+      for (const [name] of Buffer.from(loaded.source ?? "").toString().matchAll(/^\\/\\/ \\S*\\/@opentelemetry\\/(?!api\\/).*$/gm)) {
+        console.error("loads " + name);
       }
-      return next(url, context);
+      return loaded;
     },
   });
 `)}`;

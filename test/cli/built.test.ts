@@ -1,0 +1,52 @@
+// What could break in the built program and not in its source: files and threads that code finds beside itself, and stack traces.
+
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { version } from "../../src/platform/base/version.ts";
+import { answer, callTools, startFakeProvider } from "../fakes/provider.ts";
+import { testDatabase } from "../harness/database.ts";
+import { startProcess } from "../harness/process.ts";
+import { programPath } from "../harness/program.ts";
+import { ownFolder, runCommand } from "./command.ts";
+
+test("the program of the tests is the built one, and says its version", async () => {
+  expect(programPath).toMatch(/\.js$/);
+  expect(await runCommand(["--version"])).toEqual({ code: 0, stdout: `runnel ${version}\n`, stderr: "" });
+});
+
+test("a search of an agent is answered by the thread of searches", async () => {
+  await using provider = await startFakeProvider();
+  const pattern = JSON.stringify({ pattern: "needle" });
+  provider.respond(callTools({ id: "call-1", name: "grep", arguments: pattern }), answer("done"));
+  const { url } = await startProcess({
+    DATABASE_URL: await testDatabase(),
+    RUNNEL_PROVIDERS_OPENAI_KEY: "sk-test",
+    RUNNEL_PROVIDERS_OPENAI_BASE_URL: provider.baseUrl,
+  });
+  const directory = await ownFolder();
+  await writeFile(join(directory, "haystack.txt"), "hay\na needle\n");
+  const words = [
+    "run",
+    "search",
+    "--model",
+    "gpt-4o",
+    "--tools",
+    "grep",
+    "--work-dir",
+    directory,
+    "--json",
+    "--url",
+    url,
+  ];
+  const { code, stdout } = await runCommand(words);
+  expect(code).toBe(0);
+  expect(stdout).toContain("haystack.txt:2");
+});
+
+test("a stack trace names the source", async () => {
+  const breakOutput = 'process.stdout.write = () => { throw new Error("broken output"); };';
+  const environment = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(breakOutput)}` };
+  const { stderr } = await runCommand(["--version"], { environment });
+  expect(stderr).toMatch(/broken output[\s\S]*\/src\/cli\/terminal\.ts:\d+:\d+/);
+});

@@ -9,6 +9,12 @@ import { type ChunkContent, noMessage, readStreamed, type StreamedMessage } from
 /** Of text that came in chunks only. The log has the rest, and a terminal result has to stay small. */
 const streamedCharsMax = 1_000_000;
 
+/**
+ * A revision repeats the messages before it, in one entry. A character takes three bytes at most, so this much and the 2 MiB of a
+ * result stay below the 4 MiB that gRPC clients take.
+ */
+const charsBeforeRevisionMax = 349_525;
+
 /** A chunk as the log gets it, and what the run has said with it. */
 export interface TakenChunk {
   readonly chunk: MessageChunk;
@@ -54,7 +60,8 @@ export class Output {
   readChunk(chunk: MessageChunk, setting: ChunkContent): TakenChunk {
     const before = this.#streamed;
     const { message, added, replacesText, isNew } = readStreamed(before.message, chunk, setting);
-    const ended = isNew ? (before.ended + before.message.text).slice(0, streamedCharsMax) : before.ended;
+    const said = isNew ? (before.ended + before.message.text).slice(0, streamedCharsMax) : before.ended;
+    const ended = replacesText ? said.slice(0, charsBeforeRevisionMax).toWellFormed() : said;
     const content = replacesText ? ended + added : added;
     const chars = (replacesText ? 0 : before.chars) + countChars(content);
     Object.assign(chunk, { content, replacesText, allContent: undefined });

@@ -131,11 +131,13 @@ test("a host that is away for hours gets everything in order once it is back", a
   const host = await openHost(() => (isBack ? take : fail(503, "down")));
   const session = await addTold(db, host);
   const failures = openFailing(url);
-  for (let attempt = 1; attempt <= 14; attempt++) {
-    await until(`attempt ${attempt}`, () => failures.length === attempt);
+  // On a slow machine an attempt may come by itself before the time is passed.
+  for (let seen = 0; seen < 14; seen = failures.length) {
+    await until(`an attempt after ${seen}`, () => failures.length > seen);
     const [head, ...others] = await rowsOf(url);
+    const { attempts = 0, waitMs = 0 } = head ?? {};
     expect(head).toMatchObject({ status: "created", state: "pending", error: "answered with HTTP status 503" });
-    expect(Math.ceil(head?.waitMs ?? 0)).toBeLessThanOrEqual(Math.min(600_000, 1_000 * 2 ** (attempt - 1)));
+    expect(Math.ceil(waitMs)).toBeLessThanOrEqual(Math.min(600_000, 1_000 * 2 ** (attempts - 1)));
     // Those behind it have not been tried, and wait with it.
     expect(others.map(({ attempts }) => attempts)).toEqual([0, 0]);
     await passTime(url, 600);
@@ -152,7 +154,7 @@ test("one that nobody takes for a day is dead, does not hold back the next, and 
   const session = await addTold(db, host);
   const failures = openFailing(url);
   for (let attempt = 1; attempt <= 4; attempt++) {
-    await until(`attempt ${attempt}`, () => failures.length === attempt);
+    await until(`attempt ${attempt}`, () => failures.length >= attempt);
     await passTime(url, 8 * 3_600);
   }
   await settled(url, 3);

@@ -53,7 +53,7 @@ export async function emptyDatabase(url: string, { relations, replicas }: EmptyO
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    if ((await countRelations(client)) !== relations || (await hasWork(client, replicas))) {
+    if ((await describeSchema(client)) !== relations || (await hasWork(client, replicas))) {
       return false;
     }
     const kept = replicas.length === 0 ? [] : ["replica", "secret"];
@@ -75,21 +75,25 @@ export interface EmptyOptions {
   readonly relations: string;
 }
 
-/** Changes when a table, a partition or an index comes or goes. */
+/** Changes with every table, partition, index, constraint, trigger and function that comes, goes or gets another name. */
 export async function fingerprint(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    return await countRelations(client);
+    return await describeSchema(client);
   } finally {
     await client.end();
   }
 }
 
-async function countRelations(client: pg.Client): Promise<string> {
-  const { rows } = await client.query<{ print: string }>(
-    "select count(*) || ':' || max(oid::int8) as print from pg_class where relnamespace = 'public'::regnamespace",
-  );
+async function describeSchema(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ print: string }>(`
+    select md5(string_agg(part, ' ' order by part)) as print from (
+      select oid || relname from pg_class where relnamespace = 'public'::regnamespace
+      union all select oid || conname from pg_constraint where connamespace = 'public'::regnamespace
+      union all select oid || tgname || tgenabled from pg_trigger where not tgisinternal
+      union all select oid || proname from pg_proc where pronamespace = 'public'::regnamespace
+    ) as parts (part)`);
   return rows[0]?.print ?? "";
 }
 

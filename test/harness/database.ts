@@ -30,6 +30,13 @@ export async function testDatabase(): Promise<string> {
   return database.url;
 }
 
+/** For tests of what the server remembers of a database, as its statistics are. */
+export async function ownDatabase(): Promise<string> {
+  const { url, drop } = await makeTestDatabase();
+  onTestFinished(drop);
+  return url;
+}
+
 /** A database of its maker's, who drops it. */
 export async function makeTestDatabase(): Promise<TestDatabase> {
   const server = inject("databaseUrl");

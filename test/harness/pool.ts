@@ -89,10 +89,10 @@ export async function fingerprint(url: string): Promise<string> {
 async function describeSchema(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ print: string }>(`
     select md5(string_agg(part, ' ' order by part)) as print from (
-      select oid || relname from pg_class where relnamespace = 'public'::regnamespace
-      union all select oid || conname from pg_constraint where connamespace = 'public'::regnamespace
-      union all select oid || tgname || tgenabled from pg_trigger where not tgisinternal
-      union all select oid || proname from pg_proc where pronamespace = 'public'::regnamespace
+      select oid::text || relname from pg_class where relnamespace = 'public'::regnamespace
+      union all select oid::text || conname from pg_constraint where connamespace = 'public'::regnamespace
+      union all select oid::text || tgname || tgenabled::text from pg_trigger where not tgisinternal
+      union all select oid::text || proname from pg_proc where pronamespace = 'public'::regnamespace
     ) as parts (part)`);
   return rows[0]?.print ?? "";
 }

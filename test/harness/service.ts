@@ -63,7 +63,10 @@ export async function startService(flags: Partial<Config> = {}, options: Service
 
 async function openPooled(flags: Partial<Config>, options: ServiceOptions): Promise<PooledService> {
   const { url: databaseUrl, drop } = await makeTestDatabase();
-  const service = await openService({ ...flags, databaseUrl }, options);
+  const service = await openService({ ...flags, databaseUrl }, options).catch(async (error: unknown) => {
+    await drop();
+    throw error;
+  });
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closing ??= service.close();
@@ -91,15 +94,19 @@ async function openService(
   const databaseUrl = flags.databaseUrl ?? (await testDatabase());
   const workRoot = await makeWorkRoot();
   const config = testConfig({ sessionsWorkRoot: workRoot, ...flags, databaseUrl });
+  const removeWorkRoot = (): Promise<void> => rm(workRoot, { recursive: true, force: true });
   const app = await openApp({
     config,
     logger: createLogger("silent"),
     plainStreams,
     ...(clock !== undefined && { clock }),
+  }).catch(async (error: unknown) => {
+    await removeWorkRoot();
+    throw error;
   });
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
-    closing ??= app.close().then(() => rm(workRoot, { recursive: true, force: true }));
+    closing ??= app.close().then(removeWorkRoot);
     return closing;
   };
   const target = `${app.host}:${app.port}`;

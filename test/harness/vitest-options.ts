@@ -1,5 +1,4 @@
-// What `npm test` and `npm run test:all` have in common: each file in a process of its own, few at a time, with a limit that a
-// wait without an end reaches.
+// What `npm test` and `npm run test:all` have in common: a few processes, and a limit that a wait without an end reaches.
 
 import type { ViteUserConfig } from "vitest/config";
 

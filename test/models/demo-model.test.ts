@@ -51,7 +51,7 @@ describe("the choice of tools", () => {
 
   test.each([
     ["read notes.txt", ["notes.txt"]],
-    ["What does the file `src/app.ts` say?", ["src/app/app.ts"]],
+    ["What does the file `src/app.ts` say?", ["src/app.ts"]],
     ["compare a.md, b.md and a.md.", ["a.md", "b.md"]],
   ])("%j reads the files that it names, each once", async (text, paths) => {
     expect(await callsOf(ask(text))).toEqual(paths.map((path, index) => readFile(index + 1, path)));

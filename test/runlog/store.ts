@@ -16,7 +16,7 @@ import { newUuid } from "../../src/platform/base/ids.ts";
 import { type Connections, type Db, openConnections } from "../../src/platform/database/database.ts";
 import { createEvents, type Events } from "../../src/platform/telemetry/events.ts";
 import { createLogger } from "../../src/platform/telemetry/logger.ts";
-import { testDatabase } from "../harness/database.ts";
+import { ownDatabase, testDatabase } from "../harness/database.ts";
 
 /** Longer than any test: a lease that only the test ends. */
 const leaseMs = 3_600_000;
@@ -27,8 +27,8 @@ export interface Store {
   readonly db: Db;
 }
 
-export async function openStore(options: { poolSize?: number } = {}): Promise<Store> {
-  const url = await testDatabase();
+export async function openStore(options: { poolSize?: number; own?: boolean } = {}): Promise<Store> {
+  const url = await (options.own === true ? ownDatabase() : testDatabase());
   return { url, ...connect(url, options) };
 }
 

@@ -18,7 +18,7 @@ const client = "shared/test";
 const sessions = 2_000;
 
 test("looking a session up touches that session alone, however many its client has", async () => {
-  const { db } = await openStore({ poolSize: 1 });
+  const { db } = await openStore({ poolSize: 1, own: true });
   const first = await addRun(db);
   const ask = async (): Promise<void> => {
     expect(await findSession(db, { client, name: first.session })).toBeDefined();
@@ -31,7 +31,7 @@ test("looking a session up touches that session alone, however many its client h
 });
 
 test("a page of a client's sessions touches no more than the page", async () => {
-  const { db } = await openStore({ poolSize: 1 });
+  const { db } = await openStore({ poolSize: 1, own: true });
   await addRun(db);
   const ask = async (): Promise<void> => void (await listSessions(db, { client, before: undefined, limit: 5 }));
   await repeat(ask);
@@ -42,7 +42,7 @@ test("a page of a client's sessions touches no more than the page", async () => 
 });
 
 test("looking for runs to wake or to cancel never reads all runs", async () => {
-  const { db } = await openStore({ poolSize: 1 });
+  const { db } = await openStore({ poolSize: 1, own: true });
   const ask = async (): Promise<void> => {
     await wakeDueRuns(db);
     await listCancelRequests(db, newUuid(0));
@@ -53,7 +53,7 @@ test("looking for runs to wake or to cancel never reads all runs", async () => {
 });
 
 test("taking callbacks reads neither those that were settled nor those that wait for another attempt", async () => {
-  const { db } = await openStore({ poolSize: 1 });
+  const { db } = await openStore({ poolSize: 1, own: true });
   const hold = { limit: 32, limitPerClient: 16, exceptClients: [], holdMs: 20_000 };
   const settled = { state: "delivered", error: null, waitMs: 0 } as const;
   await repeat(async () => {
@@ -89,7 +89,7 @@ test("taking callbacks reads neither those that were settled nor those that wait
 });
 
 test("a key's trust is one row by its bytes, and a page of keys or of the audit is no more than the page", async () => {
-  const { db } = await openStore({ poolSize: 1 });
+  const { db } = await openStore({ poolSize: 1, own: true });
   const ask = async (): Promise<void> => void (await findTrustedKey(db, Buffer.from("key 7")));
   const page = async (): Promise<void> => {
     await listTrustedKeys(db, { after: "k1", limit: 5 });

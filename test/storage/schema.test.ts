@@ -1,6 +1,7 @@
 // The schema in TypeScript against the migrated database, and the migrations themselves.
 
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { openConnections } from "../../src/platform/database/database.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
@@ -12,10 +13,17 @@ interface Column {
   readonly isNullable: boolean;
 }
 
-/** Reads the interfaces of schema.ts as text: types are gone when the code runs. */
+/** Reads the interfaces of every schema.ts as text: types are gone when the code runs. */
 function declaredColumns(): Column[] {
-  const source = readFileSync(new URL("../../src/platform/database/schema.ts", import.meta.url), "utf8");
-  const list = /export interface Schema \{([^}]*)\}/.exec(source)?.[1] ?? "";
+  return globSync("src/**/storage/schema.ts", { cwd: root }).flatMap((file) =>
+    columnsOf(readFileSync(join(root, file), "utf8")),
+  );
+}
+
+const root = join(import.meta.dirname, "../..");
+
+function columnsOf(source: string): Column[] {
+  const list = /interface Schema \{([^}]*)\}/.exec(source)?.[1] ?? "";
   return [...list.matchAll(/(\w+): (\w+);/g)].flatMap(([, table = "", type = ""]) => {
     const body = new RegExp(`export interface ${type} \\{([^}]*)\\}`).exec(source)?.[1] ?? "";
     return [...body.matchAll(/(\w+): (.+);/g)].map(([, column = "", columnType = ""]) => ({

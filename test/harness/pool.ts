@@ -75,7 +75,7 @@ export interface EmptyOptions {
   readonly relations: string;
 }
 
-/** Changes with every table, partition, index, constraint, trigger and function that comes, goes or gets another name. */
+/** Changes with every table, partition, index, constraint, trigger, function and migration that comes, goes or gets another name. */
 export async function fingerprint(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -93,6 +93,7 @@ async function describeSchema(client: pg.Client): Promise<string> {
       union all select oid::text || conname from pg_constraint where connamespace = 'public'::regnamespace
       union all select oid::text || tgname || tgenabled::text from pg_trigger where not tgisinternal
       union all select oid::text || proname from pg_proc where pronamespace = 'public'::regnamespace
+      union all select name from kysely_migration
     ) as parts (part)`);
   return rows[0]?.print ?? "";
 }

@@ -11,7 +11,7 @@ import { systemClock } from "../../src/platform/base/clock.ts";
 import { openConnections } from "../../src/platform/database/database.ts";
 import { openEmbeddedPostgres } from "../../src/platform/database/embedded/open.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
-import { createDatabase, databaseUrl, dropDatabase, query } from "./database.ts";
+import { createDatabase, databaseUrl, dropDatabase } from "./database.ts";
 import { leaveOut } from "./leave-out.ts";
 
 declare module "vitest" {
@@ -109,7 +109,6 @@ async function openServer(home: string): Promise<{ url: string; close: () => Pro
   }
   const directory = join(home, "database");
   const embedded = await openEmbeddedPostgres({ directory });
-  await stopFlushing(embedded.connectionString);
   return {
     url: embedded.connectionString,
     close: async () => {
@@ -117,14 +116,6 @@ async function openServer(home: string): Promise<{ url: string; close: () => Pro
       await rm(directory, { recursive: true });
     },
   };
-}
-
-/** This server lives as long as the run and no test kills it, so nothing reads what a flush would save. Tests that kill start their own. */
-async function stopFlushing(url: string): Promise<void> {
-  for (const name of ["fsync", "full_page_writes"]) {
-    await query(url, `alter system set ${name} = off`);
-  }
-  await query(url, "select pg_reload_conf()");
 }
 
 async function migrateTemplate(url: string): Promise<void> {

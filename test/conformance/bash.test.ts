@@ -198,7 +198,7 @@ test("without a jail agents that ask for bash are refused, with what to do, and 
   onTestFinished(() => {
     process.env.PATH = PATH;
   });
-  const { provider, api } = await setStage(rest);
+  const { provider, api } = await setStage(rest, {}, { own: true });
   const { session_id: sessionId } = await api.createSession({ agent });
   await expectRefused(api.sendMessage({ sessionId, message: "hello" }), {
     grpcCode: "UNIMPLEMENTED",

@@ -13,12 +13,16 @@ export interface Stage {
   readonly api: Surface;
 }
 
-/** A service of its own for one test; its default model is the provider's. */
-export async function setStage(kind: SurfaceKind, flags: Partial<Config> = {}): Promise<Stage> {
+/** A service for one test; its default model is the provider's. */
+export async function setStage(
+  kind: SurfaceKind,
+  flags: Partial<Config> = {},
+  { own = false }: { readonly own?: boolean } = {},
+): Promise<Stage> {
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());
   const { plainStreams = false } = kind;
-  const service = await startService({ ...modelFlags(provider), ...flags }, { plainStreams });
+  const service = await startService({ ...modelFlags(provider), ...flags }, { plainStreams, own });
   return { provider, service, api: kind.connect(service) };
 }
 

@@ -70,7 +70,7 @@ function pass(variable: string | undefined, places: readonly string[]): ReturnTy
 
 function programOf(places: readonly string[]): string[] {
   const steps = places.map((name, index) => `failpoint("${name}"); fs.writeSync(1, "${"abcdefgh"[index]}");`);
-  const script = `import fs from "node:fs"; import { failpoint } from ${JSON.stringify(join(source, "base/failpoint.ts"))};
+  const script = `import fs from "node:fs"; import { failpoint } from ${JSON.stringify(join(source, "platform/base/failpoint.ts"))};
     ${steps.join("\n")}`;
   return ["--input-type=module", "--eval", script];
 }

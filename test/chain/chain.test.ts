@@ -7,6 +7,7 @@ import { loadConfig } from "../../src/platform/config/load.ts";
 import type { ChainCall } from "../../src/protocols/community/evm/call.ts";
 import { openChainOf } from "../../src/protocols/community/open-evm.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
+import { until } from "../harness/wait.ts";
 import { type ChainOf, callOf, chainOf, ledgerAt, prepareTx } from "./calls.ts";
 import { ledgerAbi } from "./ledger.ts";
 import { addressOf, type LocalNode, localChainId, startLocalNode } from "./local-node.ts";
@@ -253,7 +254,10 @@ test("a node that is away from the broadcast on leaves it open, and what comes n
   const prepared = await prepareTx(chain, callOf(ledger, "pay", [], "4"));
   expect(prepared.nonce).toBe(1);
   await chain.broadcast(prepared);
-  expect(await chain.execute(callOf(ledger, "paid", [sender]))).toMatchObject({ result: "7" });
+  await until("the payment to be mined", async () => {
+    const paid = await chain.execute(callOf(ledger, "paid", [sender]));
+    return "result" in paid && paid.result === "7";
+  });
 });
 
 test("a transaction that is not mined in time is told with its hash, and can be waited for again", async () => {

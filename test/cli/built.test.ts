@@ -46,7 +46,9 @@ test("a search of an agent is answered by the thread of searches", async () => {
 
 test("a stack trace names the source", async () => {
   const breakOutput = 'process.stdout.write = () => { throw new Error("broken output"); };';
-  const environment = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(breakOutput)}` };
+  const environment = {
+    NODE_OPTIONS: `--enable-source-maps --import=data:text/javascript,${encodeURIComponent(breakOutput)}`,
+  };
   const { stderr } = await runCommand(["--version"], { environment });
   expect(stderr).toMatch(/broken output[\s\S]*\/src\/cli\/terminal\.ts:\d+:\d+/);
 });

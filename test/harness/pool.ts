@@ -37,7 +37,7 @@ export class Pool<T> {
 }
 
 /** Each holds connections of a server that all files share. */
-const idleMax = 3;
+const idleMax = 2;
 
 const pools: { closeAll(): Promise<void> }[] = [];
 

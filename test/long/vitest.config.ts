@@ -8,12 +8,7 @@ import { sharedOptions } from "../harness/vitest-options.ts";
 import { longTests } from "./long-tests.ts";
 
 /** What takes minutes by itself: begun last, it would leave a core without work. */
-const longest: readonly string[] = [
-  "test/fault/crash-matrix/crash-matrix.test.ts",
-  "test/fault/exchanges/killed.test.ts",
-  "test/fault/decisions/killed.test.ts",
-  "test/fault/runners/host-killed.test.ts",
-];
+const longest: readonly string[] = ["test/fault/crash-matrix/crash-matrix.test.ts"];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -11,6 +11,7 @@ const testTimeoutMs = 120_000;
 export default defineConfig({
   test: {
     globalSetup: [...globalSetup, "test/external/languages.ts"],
+    setupFiles: ["test/harness/setup.ts"],
     include: ["test/external/**/*.test.ts"],
     pool: "forks",
     // Node's type stripping by call, which makes the page's script, still warns that it is new.

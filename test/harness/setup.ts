@@ -3,6 +3,9 @@
 import fc from "fast-check";
 import { closePoolsAfterFile } from "./pool.ts";
 
-fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(process.env.TEST_SEED) });
+const { TEST_SEED: seed } = process.env;
+if (seed !== undefined) {
+  fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(seed) });
+}
 
 closePoolsAfterFile();

@@ -9,6 +9,7 @@ const testTimeoutMs = 300_000;
 export default defineConfig({
   test: {
     globalSetup,
+    setupFiles: ["test/harness/setup.ts"],
     include: ["test/fault/crash-matrix/rounds.ts"],
     pool: "forks",
     // A cell is several processes already.

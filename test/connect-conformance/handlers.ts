@@ -5,7 +5,7 @@ import { createConnectRouter } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import { createDeadlineInterceptor } from "../../src/api/deadline.ts";
-import { createFaultInterceptor } from "../../src/api/faults.ts";
+import { createErrorMapper, createFaultInterceptor } from "../../src/api/faults.ts";
 import { routerLimits } from "../../src/api/router.ts";
 import { createValidationInterceptor } from "../../src/api/validation.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
@@ -34,7 +34,7 @@ export function createHandlers({ readMaxBytes, isCustomStream }: HandlersOptions
   const events = createEvents(createLogger("silent"));
   const { handlers } = createConnectRouter({
     interceptors: [
-      createFaultInterceptor(events),
+      createFaultInterceptor(createErrorMapper(events, [])),
       createDeadlineInterceptor(systemClock),
       createValidationInterceptor(),
     ],

@@ -9,13 +9,21 @@ import { decodeResult, type ResultInit } from "../log/result.ts";
 import { readResults } from "../storage/run-result.ts";
 import { readOpenToolCalls, type ToolCallRow } from "../storage/tool-call.ts";
 
-/** `last` is the run's last sequence. */
+/** `last` is the run's last sequence; a call that the results of its `ending` complete is not closed twice. */
 export async function closeCalls(
   trx: Transaction,
-  { runId, last }: { runId: string; last: number },
+  { runId, last, ending }: { runId: string; last: number; ending: readonly ResultInit[] },
 ): Promise<ResultInit[]> {
   const calls = (await readOpenToolCalls(trx, runId)).map(closeToolCall);
-  return calls.length > 0 ? calls : await closeLastCall(trx, runId, last);
+  if (calls.length > 0) {
+    return calls;
+  }
+  const completed = new Set(ending.map(completedCallOf));
+  return (await closeLastCall(trx, runId, last)).filter((result) => !completed.has(completedCallOf(result)));
+}
+
+function completedCallOf({ payload }: ResultInit): string | undefined {
+  return payload?.case === "toolCallCompleted" ? payload.value.toolCallId : undefined;
 }
 
 function closeToolCall(row: ToolCallRow): ResultInit {

@@ -83,7 +83,7 @@ export async function endRun(
     await insertResults(trx, rows);
     return made;
   };
-  const closed = await closeCalls(trx, { runId: run.id, last: first - 1 });
+  const closed = await closeCalls(trx, { runId: run.id, last: first - 1, ending: end.results ?? [] });
   // First, for the terminal result tells what was said until then.
   const before = await insert([...closed, ...(end.results ?? [])], first);
   const terminal = await insert([await terminalResult(trx, run, end, turns)], first + before.length);

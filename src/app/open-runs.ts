@@ -1,4 +1,4 @@
-// What works on runs: who hands them to drivers, and who looks after runs that nobody works on.
+// Opens the dispatcher, which gives runs to drivers, and the reaper, which takes care of runs that have lost their owner.
 
 import { Dispatcher } from "../engine/runs/dispatch.ts";
 import type { Driver } from "../engine/runs/driver.ts";

@@ -126,7 +126,7 @@ export async function openServer(
   return { ...ports, metricsPort, leave: () => leaving.abort() };
 }
 
-/** Its 200 ms of CPU are for the first client that asks, not for every start. */
+/** Prints when the first client asks: it takes 200 ms of CPU, which a start would pay each time. */
 function printOnce(print: () => string): () => string {
   let text: string | undefined;
   return () => (text ??= print());

@@ -1,4 +1,4 @@
-// What the protocols of `protocol-list.ts` add up to.
+// Joins the services and the retention of the core and of all protocols.
 
 import type { DescService } from "@bufbuild/protobuf";
 import type { Protocol } from "../api/protocol.ts";

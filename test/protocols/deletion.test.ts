@@ -18,6 +18,7 @@ test.each(protocols.map(({ name }) => name))("without %s", { timeout: deletionTi
   const copy = await copyWithout(name);
   const { stdout } = await run(join(root, "node_modules/.bin/tsc"), ["--project", "tsconfig.deletion.json"], {
     cwd: copy,
+    timeout: deletionTimeoutMs,
   }).catch((error: { stdout: string }) => error);
   expect(stdout).toBe("");
   const script = join(copy, "one-run.ts");
@@ -25,6 +26,7 @@ test.each(protocols.map(({ name }) => name))("without %s", { timeout: deletionTi
   const started = await run(process.execPath, [script], {
     cwd: copy,
     env: { ...process.env, TEST_URL: await testDatabase() },
+    timeout: deletionTimeoutMs,
   });
   expect(started.stdout).toBe("completed\n");
 });

@@ -43,7 +43,7 @@ export interface SessionTable {
   delete_time: Date | null;
   job: string | null;
   region: string | null;
-  /** Of a run of a runner: nobody reaches the session by its name. */
+  /** Set for the session of a runner's run; clients cannot find such a session by its name. */
   runner_id: string | null;
 }
 

@@ -88,7 +88,7 @@ async function openCycle(
   };
 }
 
-/** Shorter ones would be found everywhere. */
+/** Shorter secrets would match ordinary text. */
 const secretCharsMin = 8;
 const maxTokensDefault = 4_096;
 
@@ -109,7 +109,7 @@ function readPrompts({
   return { system: read("agent.md") + newer, user: read("user.md") };
 }
 
-/** Whoever listens on all addresses listens on this one. */
+/** A server that listens on all addresses also listens on the loopback. */
 function loopbackOf({ host, port }: OwnAddress): string {
   const isAny = host === "0.0.0.0" || host === "::" || host === "";
   const name = isAny ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;

@@ -7,7 +7,7 @@ import { deleteSurplusRefusals, deleteTrustEvents } from "./storage/trust-event.
 
 /** The quarter of an hour for which a JobSpec is good, and five minutes until a clock that jumped is set. */
 const nonceAgeMaxMs = 20 * 60_000;
-/** A quarter, as long as people ask who changed what. */
+/** A quarter of a year. */
 const trustEventDaysMax = 90;
 /** About 50 MB. */
 const refusalsMax = 100_000;

@@ -8,11 +8,11 @@ import { deleteRemoteRuns, emptyRemoteRuns } from "./storage/remote-run.ts";
 import { deleteStalePieces } from "./storage/storage-value.ts";
 import { deleteOldForwardedReports, deleteUnseenWorkerSessions } from "./storage/sweep.ts";
 
-/** A quarter, as long as people ask what a run did. */
+/** A quarter of a year. */
 const auditDaysMax = 90;
-/** Whoever writes a value goes on with it at once. */
+/** A runner sends the pieces of a value without a pause. */
 const pieceAgeMaxMs = 3_600_000;
-/** Nobody waits for an answer as long as that. */
+/** Longer than any replica waits for the answer. */
 const reportAgeMaxMs = 3_600_000;
 /** A worker that comes back later opens another session. */
 const workerAgeMaxMs = 24 * 3_600_000;

@@ -3,7 +3,7 @@
 import { sql } from "kysely";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
 
-/** True for the first use by the key. Whoever comes meanwhile waits for the end of the transaction. */
+/** Returns true for the first use by the key. A concurrent use waits for the end of the transaction. */
 export async function useJobNonce(
   trx: Transaction,
   { publicKey, nonce }: { publicKey: Uint8Array; nonce: string },

@@ -11,7 +11,7 @@ import { systemClock } from "../../src/platform/base/clock.ts";
 import { openConnections } from "../../src/platform/database/database.ts";
 import { openEmbeddedPostgres } from "../../src/platform/database/embedded/open.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
-import { createDatabase, databaseUrl, dropDatabase } from "./database.ts";
+import { createDatabase, databaseUrl, dropDatabase, query } from "./database.ts";
 import { leaveOut } from "./leave-out.ts";
 
 declare module "vitest" {
@@ -102,12 +102,18 @@ async function processesIn(home: string): Promise<string[]> {
   return pids.filter((_, index) => commands[index]?.includes(home)).map((pid) => `process ${pid}`);
 }
 
+/** A service opens up to 12, and two files of chains run 14 services at a time. The default of 100 refused some of them. */
+const connectionsMax = 300;
+
 async function openServer(home: string): Promise<{ url: string; close: () => Promise<void> }> {
   const named = process.env.DATABASE_URL ?? "";
   if (named !== "") {
     return { url: named, close: async () => {} };
   }
   const directory = join(home, "database");
+  const first = await openEmbeddedPostgres({ directory });
+  await query(first.connectionString, `alter system set max_connections = ${connectionsMax}`);
+  await first.stop();
   const embedded = await openEmbeddedPostgres({ directory });
   return {
     url: embedded.connectionString,

@@ -64,8 +64,6 @@ const socketPathBytesMax = process.platform === "darwin" ? 103 : 107;
 const serverSettings: Readonly<Record<string, string>> = {
   // A laptop's share; the operating system's cache does the rest.
   shared_buffers: "64MB",
-  // Six processes with the documented pools of 15, and a few people with psql.
-  max_connections: "100",
   fsync: "on",
   timezone: "UTC",
   log_timezone: "UTC",

@@ -16,6 +16,9 @@ export async function checkBreaking(): Promise<string> {
   if (base === undefined || baseProtos.length === 0) {
     return "no earlier protos to compare with";
   }
+  if (!(await readFileAt(base, "buf.yaml")).includes("name:")) {
+    return "the earlier module had no name, so nobody built against it";
+  }
   await using folder = await mkdtempDisposable(join(tmpdir(), "runnel-breaking-"));
   const image = join(folder.path, "base.binpb");
   await extractFiles(base, [...baseProtos, "buf.yaml"], folder.path);
@@ -51,8 +54,12 @@ async function extractFiles(commit: string, paths: readonly string[], folder: st
   for (const path of paths) {
     const target = join(folder, path);
     await mkdir(dirname(target), { recursive: true });
-    await writeFile(target, await runCommand("git", ["show", `${commit}:${path}`]));
+    await writeFile(target, await readFileAt(commit, path));
   }
+}
+
+function readFileAt(commit: string, path: string): Promise<string> {
+  return runCommand("git", ["show", `${commit}:${path}`]);
 }
 
 /** Undefined when git says no: for the questions asked here that is an answer. */

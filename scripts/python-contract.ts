@@ -9,8 +9,8 @@ import { repositoryRoot, runCommand } from "./run-command.ts";
 const path = "clients/python/runnel_langbot/contract.binpb";
 
 const types = [
-  "runnel.v1.RunnerService.RegisterRunners",
-  "runnel.v1.RunnerWorkerService",
+  "runnel.runner.v1.RunnerService.RegisterRunners",
+  "runnel.runner.v1.RunnerWorkerService",
   "runnel.host.v1",
   "google.rpc.Status",
 ];

@@ -1,10 +1,34 @@
 // The host API of one run: the generated client, whose calls carry the run's token and name the run by themselves.
 
+import type { DescService } from "@bufbuild/protobuf";
 import { type Client, createClient, type Interceptor } from "@connectrpc/connect";
 import { createGrpcTransport, type Http2SessionManager } from "@connectrpc/connect-node";
-import { HostService } from "../../gen/runnel/host/v1/host_service_pb.js";
+import { HostArtifactService } from "../../gen/runnel/host/v1/host_artifact_service_pb.js";
+import { HostHistoryService } from "../../gen/runnel/host/v1/host_history_service_pb.js";
+import { HostKnowledgeService } from "../../gen/runnel/host/v1/host_knowledge_service_pb.js";
+import { HostModelService } from "../../gen/runnel/host/v1/host_model_service_pb.js";
+import { HostRunService } from "../../gen/runnel/host/v1/host_run_service_pb.js";
+import { HostStorageService } from "../../gen/runnel/host/v1/host_storage_service_pb.js";
+import { HostToolService } from "../../gen/runnel/host/v1/host_tool_service_pb.js";
 
-export type Host = Client<typeof HostService>;
+const services = [
+  HostArtifactService,
+  HostHistoryService,
+  HostKnowledgeService,
+  HostModelService,
+  HostRunService,
+  HostStorageService,
+  HostToolService,
+] as const;
+
+/** The calls of all services of the host API. */
+export type Host = Client<typeof HostArtifactService> &
+  Client<typeof HostHistoryService> &
+  Client<typeof HostKnowledgeService> &
+  Client<typeof HostModelService> &
+  Client<typeof HostRunService> &
+  Client<typeof HostStorageService> &
+  Client<typeof HostToolService>;
 
 export interface HostOptions {
   readonly url: string;
@@ -24,7 +48,8 @@ export function openHost({ url, sessionManager, runId, token }: HostOptions): Ho
         : { ...request, message: name(request.message) },
     );
   };
-  return createClient(HostService, createGrpcTransport({ baseUrl: url, sessionManager, interceptors: [identify] }));
+  const transport = createGrpcTransport({ baseUrl: url, sessionManager, interceptors: [identify] });
+  return Object.assign({}, ...services.map((service) => createClient<DescService>(service, transport)));
 }
 
 async function* mapMessages<T>(messages: AsyncIterable<T>, map: (message: T) => T): AsyncIterable<T> {

@@ -4,7 +4,7 @@
 //
 // Then the service is told once where they are, and asks what there is:
 //
-//   runnel.v1.RunnerService/RegisterRunners {"worker_id": "w", "url": "http://runners.internal:9000", "credential": "long and random"}
+//   runnel.runner.v1.RunnerService/RegisterRunners {"worker_id": "w", "url": "http://runners.internal:9000", "credential": "long and random"}
 //
 // The service dials public hosts only, unless its settings name this one (`security.callback_allow`). Over plain HTTP the credential
 // can be read on the way: outside of a network of your own give `tls`. A runner asks its host where the service says that it is

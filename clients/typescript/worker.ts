@@ -7,8 +7,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
-import { RunnerService } from "../../gen/runnel/v1/runner_service_pb.js";
-import { RunnerWorkerService, type RunOffer } from "../../gen/runnel/v1/runner_worker_service_pb.js";
+import { RunnerService } from "../../gen/runnel/runner/v1/runner_service_pb.js";
+import { RunnerWorkerService, type RunOffer } from "../../gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { openHost } from "./host.ts";
 import { isTransient } from "./is-transient.ts";
 import { perform } from "./perform.ts";

@@ -14,6 +14,7 @@ import type { Retention } from "../engine/storage/retention.ts";
 import type { RunTokens } from "../platform/auth/run-token.ts";
 import type { Feed } from "../platform/base/feed.ts";
 import type { Config } from "../platform/config/keys.ts";
+import type { Problem } from "../platform/config/problem.ts";
 import type { AppContext } from "../platform/context.ts";
 import type { ServiceDeps } from "./deps.ts";
 
@@ -22,8 +23,8 @@ export interface Protocol {
   /** Services of the contract that it brings. */
   readonly services: readonly DescService[];
   readonly retention?: Retention;
-  /** Throws CONFIG_INVALID for settings that it cannot work with; called before anything is started. */
-  readonly check?: (config: Config) => void;
+  /** Returns what is wrong with its settings; called before anything is started. */
+  readonly findProblems?: (config: Config) => readonly Problem[];
   /** Opens its parts; they close with the context. */
   open(context: AppContext, core: Core): Promise<OpenProtocol>;
 }

@@ -10,6 +10,7 @@ import { ServerReflection as ServerReflectionV1Alpha } from "#gen/grpc/reflectio
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { CallbackService } from "#gen/runnel/v1/callback_service_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
+import { ReceiptService } from "#gen/runnel/v1/receipt_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
@@ -24,6 +25,7 @@ import { createHealthService } from "./health-service.ts";
 import { countRefusal, createMeasureInterceptor } from "./measure.ts";
 import { part, type ServicePart } from "./protocol.ts";
 import { createProviderService } from "./provider-service.ts";
+import { createReceiptService } from "./receipt-service.ts";
 import { createReflectionService } from "./reflection/reflection-service.ts";
 import { createRunService } from "./run-service.ts";
 import { createSessionService } from "./session-service.ts";
@@ -31,7 +33,15 @@ import { createSystemService } from "./system-service.ts";
 import { createValidationInterceptor } from "./validation.ts";
 
 /** The services that are there whatever the protocols are. */
-export const coreServices = [SessionService, RunService, CallbackService, AuthService, ProviderService, SystemService];
+export const coreServices = [
+  SessionService,
+  RunService,
+  ReceiptService,
+  CallbackService,
+  AuthService,
+  ProviderService,
+  SystemService,
+];
 
 /** Compressing a stream's message costs each reader more than its bytes do; a large page of a list is worth it. */
 const compressMinBytes = 65_536;
@@ -98,6 +108,7 @@ function createCore(deps: ServiceDeps): readonly ServicePart[] {
   return [
     part(SessionService, createSessionService(deps)),
     part(RunService, createRunService(deps)),
+    part(ReceiptService, createReceiptService(deps)),
     part(CallbackService, createCallbackService(deps)),
     part(AuthService, createAuthService(deps)),
     part(ProviderService, createProviderService(deps)),

@@ -12,7 +12,6 @@ import {
 import { decodeResult, type LogEntry } from "../engine/log/result.ts";
 import { assertResultsKept } from "../engine/log/results-kept.ts";
 import { beyondEnd, tail } from "../engine/log/tail.ts";
-import { makeReceipt } from "../engine/receipts/receipt.ts";
 import { cancelRun } from "../engine/runs/cancel.ts";
 import { presentRuns } from "../engine/runs/present.ts";
 import { type ClientRun, findClientRun, isActive, listClientRuns } from "../engine/storage/run.ts";
@@ -25,8 +24,7 @@ import type { ServiceDeps } from "./deps.ts";
 import { live } from "./live.ts";
 import { nextPageToken, pageSize } from "./page.ts";
 
-/** The start of runs by events is the LangBot protocol's. */
-export function createRunService(deps: ServiceDeps): Omit<ServiceImpl<typeof RunService>, "startRun"> {
+export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunService> {
   const show = async (row: ClientRun): Promise<Run | undefined> => (await presentRuns(deps, [row]))[0];
   return {
     getRun: async ({ runId }, context) => ({
@@ -68,11 +66,6 @@ export function createRunService(deps: ServiceDeps): Omit<ServiceImpl<typeof Run
       const run = await requireRun(deps.db, requireClient(context.values), runId);
       await cancelRun(deps, run.id);
       return { run: await show(await requireRun(deps.db, requireClient(context.values), runId)) };
-    },
-    getReceipt: async ({ runId }, context) => {
-      const run = await requireRun(deps.db, requireClient(context.values), runId);
-      const details = await deps.findDriver(run.driver)?.describeForReceipt?.(deps.db, run.id);
-      return await makeReceipt({ ...deps, issuer: deps.config.trustAudience }, run, details);
     },
   };
 }

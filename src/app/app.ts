@@ -13,6 +13,7 @@ import { type Clock, systemClock } from "../platform/base/clock.ts";
 import { type ClockReading, SyncedClock } from "../platform/base/synced-clock.ts";
 import { version } from "../platform/base/version.ts";
 import { type Config, isAuthConfigured } from "../platform/config/keys.ts";
+import { invalidConfig } from "../platform/config/problem.ts";
 import { secretsOf } from "../platform/config/secrets.ts";
 import type { AppContext } from "../platform/context.ts";
 import { migrate } from "../platform/database/migrate.ts";
@@ -31,7 +32,7 @@ import type { Address } from "./open-ports.ts";
 import { openRuns, type Runs } from "./open-runs.ts";
 import { openServer } from "./open-server.ts";
 import { openWorkDirs } from "./open-work-dirs.ts";
-import { protocols } from "./protocols.ts";
+import { findProtocolProblems, protocols } from "./protocols.ts";
 
 export interface App extends Address {
   /** Where Prometheus reads, if anywhere. */
@@ -82,8 +83,9 @@ export async function openApp(options: AppOptions): Promise<App> {
 
 async function open(options: AppOptions, closers: AsyncDisposableStack): Promise<App> {
   const { config } = options;
-  for (const protocol of protocols) {
-    protocol.check?.(config);
+  const problems = findProtocolProblems(config);
+  if (problems.length > 0) {
+    throw invalidConfig(problems);
   }
   const synced = new SyncedClock(systemClock);
   const clock = options.clock ?? synced;

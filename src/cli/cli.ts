@@ -7,24 +7,23 @@ import { addConfig } from "./config.ts";
 import { addDemo } from "./demo.ts";
 import { addDev } from "./dev.ts";
 import { addDoctor } from "./doctor.ts";
-import { addExchange } from "./exchange.ts";
 import { exitCodesHelp } from "./exit-codes.ts";
 import { exitCodeOf, explain, isHelp, showFailure } from "./failure.ts";
-import { addJobs } from "./jobs.ts";
 import { addKeys } from "./keys.ts";
 import { addMigrate } from "./migrate.ts";
 import { addGlobalFlags, paintErrors, wantsJson } from "./output.ts";
+import type { ProtocolCommands } from "./protocol-commands.ts";
+import * as protocolList from "./protocol-list.ts";
 import { addProviders } from "./providers.ts";
 import { addPurge } from "./purge.ts";
 import { addReceipt } from "./receipt.ts";
 import { addRun, addTail } from "./run.ts";
-import { addRunners } from "./runners.ts";
 import { addServe } from "./serve.ts";
-import { addSign } from "./sign.ts";
 import { print, sayJson, sayLine } from "./terminal.ts";
-import { addTrust } from "./trust.ts";
 import { addUsage } from "./usage.ts";
 import { addVerify } from "./verify.ts";
+
+const protocolCommands: readonly ProtocolCommands[] = Object.values(protocolList);
 
 export async function runCli(argv: readonly string[]): Promise<void> {
   const program = createProgram();
@@ -67,16 +66,17 @@ function addCommands(program: Command): void {
   addPurge(program);
   addUsage(program);
   addKeys(program);
-  addTrust(program);
-  addJobs(program);
   addReceipt(program);
-  addRunners(program);
-  addExchange(program);
-  addSign(program);
-  addVerify(program);
+  addVerify(
+    program,
+    protocolCommands.flatMap(({ signedFormat = [] }) => signedFormat),
+  );
   addProviders(program);
   addDemo(program);
   addCompletion(program);
+  for (const { addTo } of protocolCommands) {
+    addTo(program);
+  }
 }
 
 function reportFailure(error: unknown, program: Command): void {

@@ -2,10 +2,10 @@
 // set or unset, nothing more.
 
 import type { Command } from "commander";
+import { findProtocolProblems } from "../app/protocols.ts";
 import { checkConfig, type ExplainedKey, explainConfig, warnOfConfig } from "../platform/config/explain.ts";
 import { findNearest } from "../platform/config/nearest.ts";
 import { resolveSettings } from "../platform/config/resolve.ts";
-import { findKeyProblems } from "../protocols/jobspec/jobs/configured-keys.ts";
 import { CommandError } from "./command-error.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { outputOf, type Paint } from "./output.ts";
@@ -27,8 +27,8 @@ export function addConfig(program: Command): void {
     .description("tell everything that would keep `serve` from starting; exit code 1 if there is anything")
     .action(async (flags: SettingsFlags, command: Command) => {
       const sources = settingsSources(flags);
-      const inLists = findKeyProblems(resolveSettings(sources).config).map(({ text }) => text);
-      const [problems, warnings] = [[...checkConfig(sources), ...inLists], warnOfConfig(sources)];
+      const ofProtocols = findProtocolProblems(resolveSettings(sources).config).map(({ text }) => text);
+      const [problems, warnings] = [[...checkConfig(sources), ...ofProtocols], warnOfConfig(sources)];
       const output = outputOf(command);
       await output.answer({ ok: problems.length === 0, problems, warnings }, (paint) =>
         showProblems(problems, warnings, paint),

@@ -1,20 +1,17 @@
 // The way of the commands to a service: gRPC over the public contract, like anybody else's.
 
+import type { DescService } from "@bufbuild/protobuf";
 import type { GenService } from "@bufbuild/protobuf/codegenv2";
-import { Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
+import { type Client, Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import type { Command } from "commander";
 import { ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
-import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
-import { ExchangeService } from "#gen/runnel/v1/exchange_service_pb.js";
-import { JobService } from "#gen/runnel/v1/job_service_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
+import { ReceiptService } from "#gen/runnel/v1/receipt_service_pb.js";
 import { RunService, TailRunBytesSchema, type TailRunRequestSchema } from "#gen/runnel/v1/run_service_pb.js";
-import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { SystemService } from "#gen/runnel/v1/system_service_pb.js";
-import { TrustService } from "#gen/runnel/v1/trust_service_pb.js";
 import { readUrl } from "./arguments.ts";
 import { CommandError } from "./command-error.ts";
 import { createAdminCredentials, createCredentials } from "./credentials.ts";
@@ -23,7 +20,6 @@ export type Service = ReturnType<typeof connectTo>;
 export type SessionClient = Service["sessions"];
 export type RunClient = Service["runs"];
 export type LogClient = Service["log"];
-export type JobClient = Service["jobs"];
 
 export function connectTo(url: string, credentials?: Interceptor) {
   const transport = createGrpcTransport({ baseUrl: url, interceptors: credentials === undefined ? [] : [credentials] });
@@ -31,14 +27,12 @@ export function connectTo(url: string, credentials?: Interceptor) {
     sessions: createClient(SessionService, transport),
     runs: createClient(RunService, transport),
     log: createClient(StoredLog, transport),
-    jobs: createClient(JobService, transport),
-    runners: createClient(RunnerService, transport),
-    approvals: createClient(ApprovalService, transport),
-    exchanges: createClient(ExchangeService, transport),
+    receipts: createClient(ReceiptService, transport),
     auth: createClient(AuthService, transport),
-    trust: createClient(TrustService, transport),
     providers: createClient(ProviderService, transport),
     system: createClient(SystemService, transport),
+    /** Of a service that a protocol brings. */
+    client: <Desc extends DescService>(service: Desc): Client<Desc> => createClient(service, transport),
   };
 }
 

@@ -9,7 +9,6 @@ import { type ApiKey, ApiKeySchema } from "#gen/runnel/v1/auth_pb.js";
 import { systemClock } from "../platform/base/clock.ts";
 import { readExpiry } from "./arguments.ts";
 import { addUrlFlag, withAdministration } from "./connect.ts";
-import { addKeyPairs } from "./key-pairs.ts";
 import { answerJson, outputOf } from "./output.ts";
 import { readPages } from "./pages.ts";
 import { showTable, showTime } from "./table.ts";
@@ -41,7 +40,6 @@ export function addKeys(program: Command): void {
   addList(keys);
   addRevoke(keys);
   addSecret(keys);
-  addKeyPairs(keys);
 }
 
 function addCreate(keys: Command): void {

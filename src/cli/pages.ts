@@ -12,11 +12,10 @@ export interface PageRequest {
   readonly pageToken: string;
 }
 
-/** Stops once there are `itemsMax`, or the one that is looked for. */
+/** Stops once there are `itemsMax`. */
 export async function readPages<Item>(
   readPage: (request: PageRequest) => Promise<Page<Item>>,
   itemsMax: number,
-  isWanted: (item: Item) => boolean = () => false,
 ): Promise<{ readonly items: Item[]; readonly isCut: boolean }> {
   const items: Item[] = [];
   let pageToken = "";
@@ -25,6 +24,6 @@ export async function readPages<Item>(
     const page = await readPage({ pageSize: Math.min(pageSizeMax, itemsMax + 1), pageToken });
     items.push(...page.items);
     pageToken = page.nextPageToken;
-  } while (pageToken !== "" && items.length <= itemsMax && !items.some(isWanted));
+  } while (pageToken !== "" && items.length <= itemsMax);
   return { items: items.slice(0, itemsMax), isCut: items.length > itemsMax };
 }

@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { GetReceiptResponse } from "#gen/runnel/v1/run_service_pb.js";
+import type { GetReceiptResponse } from "#gen/runnel/v1/receipt_service_pb.js";
 import { printLogLine } from "../engine/hash-chain/log-line.ts";
 import { CommandError } from "./command-error.ts";
 import { addUrlFlag, type LogClient, withService } from "./connect.ts";
@@ -39,7 +39,7 @@ async function fetchReceipt(runId: string, flags: ReceiptFlags, command: Command
   await using logFile = await openFile(logPath, flags);
   await withService(flags.url, async (service) => {
     // Patience is for a service that was there: one that is not is told at once.
-    const receipt = presentReceipt(await service.runs.getReceipt({ runId }));
+    const receipt = presentReceipt(await service.receipts.getReceipt({ runId }));
     const log = logFile && (await writeLog(service.log, runId, logFile, output));
     const text = `${JSON.stringify(receipt, null, 2)}\n`;
     await receiptFile?.write(text);

@@ -1,59 +1,76 @@
-// `runnel verify`: whether what is in a file is signed rightly. It calls nobody. What kind of thing it is the file itself says; each
-// kind has a file in `verify/`.
+// `runnel verify`: whether what is in a file is signed rightly. It calls nobody. The file itself says whether it is a receipt;
+// protocols bring other formats.
 
 import type { Command } from "commander";
 import { CommandError } from "./command-error.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { readInput } from "./input.ts";
 import { outputOf } from "./output.ts";
-import { verifyJobSpec } from "./verify/job-spec.ts";
 import { verifyReceipt } from "./verify/receipt.ts";
-import { readSigned, type SignedFile } from "./verify/receipt-file.ts";
-import type { Verdict, VerifyFlags } from "./verify/verdict.ts";
+import { readReceiptFile, receiptBytesMax } from "./verify/receipt-file.ts";
+import type { SignedFormat, Verdict } from "./verify/verdict.ts";
 
-export function addVerify(program: Command): void {
-  program
+type Flags = Readonly<Record<string, string | undefined>>;
+
+export function addVerify(program: Command, formats: readonly SignedFormat[]): void {
+  const names = formats.map(({ name }) => `${name}, or `).join("");
+  const command = program
     .command("verify <file> [log]")
-    .description(
-      "check a signed JobSpec, or the receipt of a run and its log, and tell what is not right; calls nobody",
-    )
-    .option(
-      "--canonical <file>",
-      "of a JobSpec: the bytes that were signed, to see where they differ from what has to be",
-    )
-    .option("--trusted-keys <file>", "of a JobSpec: a list as in TRUSTED_KEYS_JSON, which has to trust the key as well")
+    .description(`check ${names}the receipt of a run and its log, and tell what is invalid; calls no service`);
+  for (const { name, flags } of formats) {
+    for (const { long, about } of flags) {
+      command.option(`--${long} <file>`, `of ${name}: ${about}`);
+    }
+  }
+  command
     .option(
       "--jwks <file>",
       "of a receipt: the service's keys, as /.well-known/jwks.json gives them, one of which has to be its key",
     )
-    .action(async (path: string, log: string | undefined, flags: VerifyFlags, command: Command) => {
-      const { isRight, value, show } = await verify(path, { ...flags, ...(log !== undefined && { log }) });
-      await outputOf(command).answer(value, show);
+    .action(async (path: string, log: string | undefined, flags: Flags, self: Command) => {
+      const { isRight, value, show } = await verify(path, { ...flags, ...(log !== undefined && { log }) }, formats);
+      await outputOf(self).answer(value, show);
       if (!isRight) {
         process.exitCode = exitCodes.failed;
       }
     });
 }
 
-async function verify(path: string, flags: VerifyFlags): Promise<Verdict> {
+async function verify(path: string, flags: Flags, formats: readonly SignedFormat[]): Promise<Verdict> {
   if (path === "-" && flags.log === "-") {
     const what = "standard input cannot be both the receipt and its log";
     throw new CommandError(what, { reason: "USAGE", fix: "name a file for one of them", exitCode: 2 });
   }
-  const signed = await readSigned(path);
-  refuseForeign(signed.kind, flags);
-  return signed.kind === "receipt"
-    ? await verifyReceipt(signed, flags)
-    : await verifyJobSpec(path, signed.document, flags);
+  const bytes = await readInput(path, receiptBytesMax);
+  const receipt = readReceiptFile(bytes);
+  if (receipt !== undefined) {
+    const foreign = formats.find((format) => format.flags.some(({ long }) => flags[camelCase(long)] !== undefined));
+    if (foreign !== undefined) {
+      throw misplaced("a receipt", foreign.flags.map(({ long }) => `--${long}`).join(" and "), foreign.name);
+    }
+    return await verifyReceipt(receipt, flags);
+  }
+  const [format] = formats;
+  if (format === undefined) {
+    throw new CommandError(`${path} is no receipt`, {
+      reason: "USAGE",
+      fix: "name a file with a receipt",
+      exitCode: 2,
+    });
+  }
+  if ((flags.jwks ?? flags.log) !== undefined) {
+    throw misplaced(format.name, "--jwks and a log", "a receipt");
+  }
+  return await format.verify(path, bytes, flags);
 }
 
-/** What would be left out of account without a word might be what somebody relies on. */
-function refuseForeign(kind: SignedFile["kind"], { canonical, trustedKeys, jwks, log }: VerifyFlags): void {
-  const isForeign = kind === "receipt" ? (canonical ?? trustedKeys) : (jwks ?? log);
-  if (isForeign !== undefined) {
-    const what =
-      kind === "receipt"
-        ? "this is a receipt: --canonical and --trusted-keys are for JobSpecs"
-        : "this is a JobSpec: --jwks and a log are for receipts";
-    throw new CommandError(what, { reason: "USAGE", fix: "leave them out", exitCode: 2 });
-  }
+/** Ignoring a flag without a word would hide that it checked nothing. */
+function misplaced(given: string, flags: string, owner: string): CommandError {
+  const what = `this is ${given}: ${flags} are for ${owner.replace(/^an? /, "")}s`;
+  return new CommandError(what, { reason: "USAGE", fix: "leave them out", exitCode: 2 });
+}
+
+/** As commander names the value of a flag. */
+function camelCase(long: string): string {
+  return long.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

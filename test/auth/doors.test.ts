@@ -2,7 +2,7 @@
 
 import { request as httpRequest } from "node:http";
 import { describe, expect, test } from "vitest";
-import { HostService } from "#gen/runnel/host/v1/host_service_pb.js";
+import { HostStorageService } from "#gen/runnel/host/v1/host_storage_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import type { Config } from "../../src/platform/config/keys.ts";
@@ -170,7 +170,7 @@ describe("a service that asks for no credentials", () => {
   test("still asks for the token of a run where only a run may call", async () => {
     const service = await startService(open);
     const wrong = new GrpcClient(service.target, { authorization: "Bearer rrun_wrong" });
-    await expect(wrong.call(HostService.method.getState, { key: "k" })).rejects.toMatchObject({
+    await expect(wrong.call(HostStorageService.method.getState, { key: "k" })).rejects.toMatchObject({
       code: 7,
       details: "access denied: the method needs the token of a run",
     });

@@ -384,6 +384,6 @@ test("the page's command generates a client for another language from one file",
   expect(generated).toMatchObject({ code: 0 });
   const files = await readdir(join(directory, "stubs"), { recursive: true });
   expect(files).toEqual(
-    expect.arrayContaining(["runnel/v1/runner_worker_service_pb.js", "runnel/host/v1/host_service_pb.js"]),
+    expect.arrayContaining(["runnel/runner/v1/runner_worker_service_pb.js", "runnel/host/v1/host_model_service_pb.js"]),
   );
 });

@@ -106,11 +106,10 @@ describe("what is refused", () => {
       reason: "INVALID_ARGUMENT",
       violations: [{ field: "key.public_key" }],
     });
-    expect(await fail("update", "nobody")).toMatchObject({ reason: "KEY_NOT_FOUND", fix: list });
-    expect(await fail("update", "set")).toEqual({
-      error: "key set is one of the service's settings",
+    expect(await fail("update", "nobody", "--region", "EU")).toMatchObject({ reason: "KEY_NOT_FOUND", fix: list });
+    expect(await fail("update", "set", "--region", "EU")).toMatchObject({
+      error: "the key is one of the settings: change it there",
       reason: "KEY_NOT_FOUND",
-      fix: "change it there",
     });
     expect(await fail("revoke", "nobody")).toMatchObject({ reason: "KEY_NOT_FOUND", fix: list });
     await ask("revoke", "k");
@@ -134,6 +133,7 @@ describe("what is refused", () => {
       ["add", "AQID", "--until", "2001-01-01"],
       ["add", "AQID", "--from", "soon"],
       ["update"],
+      ["update", "k"],
       ["revoke"],
     ]) {
       expect(await runCommand(["trust", ...words], { environment: admin })).toMatchObject({ code: 2, stdout: "" });

@@ -359,7 +359,7 @@ test("over gRPC a text that is not UTF-8 is no message, and one of more than 4 M
     ["SubmitInbox", bytes],
     ["ParseInbox", field(1, Buffer.from([0xff]))],
   ] as const) {
-    const end = await callRaw(stage.service.url, `/runnel.v1.ExchangeService/${path}`, frame(message));
+    const end = await callRaw(stage.service.url, `/runnel.exchange.v1.ExchangeService/${path}`, frame(message));
     // What gRPC servers say of a request that they cannot decode.
     expect.soft(end.grpcStatus, path).toBe(status.INTERNAL);
   }

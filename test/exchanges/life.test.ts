@@ -3,8 +3,8 @@
 
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { Exchange_State, type ExchangeSession, ExchangeSessionSchema } from "#gen/runnel/v1/exchange_pb.js";
-import { ExchangeService } from "#gen/runnel/v1/exchange_service_pb.js";
+import { Exchange_State, type ExchangeSession, ExchangeSessionSchema } from "#gen/runnel/exchange/v1/exchange_pb.js";
+import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { retention } from "../../src/app/protocols.ts";
 import { eraseContents, eraseSessions, listErasableSessions } from "../../src/engine/storage/erase.ts";

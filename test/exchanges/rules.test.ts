@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { status } from "@grpc/grpc-js";
 import { expect, inject, test } from "vitest";
-import { ExchangeService, SubmitInboxRequestSchema } from "#gen/runnel/v1/exchange_service_pb.js";
+import { ExchangeService, SubmitInboxRequestSchema } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import { callRaw, frame } from "../conformance/grpc-frames.ts";
 import { findSurface } from "../conformance/surfaces.ts";
 import { credentialsOf } from "../harness/credentials.ts";
@@ -40,7 +40,7 @@ async function forEachCaller(service: TestService, check: (caller: Caller) => Pr
 test("nobody calls anything of exchanges without credentials", async () => {
   const service = await startService();
   for (const { name } of ExchangeService.methods) {
-    const path = `/runnel.v1.ExchangeService/${name}`;
+    const path = `/runnel.exchange.v1.ExchangeService/${name}`;
     const end = await callRaw(service.url, path, frame(Buffer.alloc(0)), { authorization: "Bearer of-nobody" });
     expect.soft(end.grpcStatus, name).toBe(status.UNAUTHENTICATED);
   }
@@ -181,7 +181,9 @@ test("a call that does not wait for its commands is told so, and the same call a
   await api.readOutbox(exchangeId);
   const text = "[RUN_COMMAND]\nuntil [ -e go ]; do sleep 0.02; done; echo gone\n[/RUN_COMMAND]\n";
   const body = frame(toBinary(SubmitInboxRequestSchema, create(SubmitInboxRequestSchema, { exchangeId, text })));
-  const end = await callRaw(service.url, "/runnel.v1.ExchangeService/SubmitInbox", body, { "grpc-timeout": "300m" });
+  const end = await callRaw(service.url, "/runnel.exchange.v1.ExchangeService/SubmitInbox", body, {
+    "grpc-timeout": "300m",
+  });
   expect(end.grpcStatus).toBe(status.DEADLINE_EXCEEDED);
   expect(await api.get(exchangeId)).toMatchObject({ state: "working", sequence: 1 });
   await expectRefused(

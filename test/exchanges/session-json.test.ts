@@ -3,7 +3,7 @@
 
 import { create, type MessageInitShape, toJson } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { ExchangeSessionSchema } from "#gen/runnel/v1/exchange_pb.js";
+import { ExchangeSessionSchema } from "#gen/runnel/exchange/v1/exchange_pb.js";
 import { Fault } from "../../src/platform/base/fault.ts";
 import type { CommandResult, CommandType } from "../../src/protocols/exchange/command.ts";
 import { resultsBytesMax } from "../../src/protocols/exchange/fit-results.ts";

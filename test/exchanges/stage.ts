@@ -3,7 +3,7 @@
 import type { MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { ServiceError } from "@grpc/grpc-js";
 import { expect, onTestFinished } from "vitest";
-import { ExchangeService } from "#gen/runnel/v1/exchange_service_pb.js";
+import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { GrpcClient, reasonOf } from "../harness/grpc.ts";
 import { startService, type TestService } from "../harness/service.ts";

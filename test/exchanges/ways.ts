@@ -2,13 +2,13 @@
 // in the plain form of the conformance suite, refusals as one class.
 
 import { create, type DescMessage, type MessageInitShape, toJson } from "@bufbuild/protobuf";
-import { type ExchangeSession, ExchangeSessionSchema } from "#gen/runnel/v1/exchange_pb.js";
+import { type ExchangeSession, ExchangeSessionSchema } from "#gen/runnel/exchange/v1/exchange_pb.js";
 import {
   ExchangeService,
   ImportExchangeRequestSchema,
   type ListExchangesRequestSchema,
   StartExchangeRequestSchema,
-} from "#gen/runnel/v1/exchange_service_pb.js";
+} from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import { openConnect } from "../conformance/connect-surface.ts";
 import { openGrpc } from "../conformance/grpc-surface.ts";
 import { plain, plainJson } from "../conformance/plain.ts";

@@ -1,7 +1,7 @@
 // The forum for whoever runs it: made, listed, changed, and refused with the reason.
 
 import { expect, test } from "vitest";
-import { ForumAdminService } from "#gen/runnel/v1/forum_admin_service_pb.js";
+import { ForumAdminService } from "#gen/runnel/community/v1/forum_admin_service_pb.js";
 import { GrpcClient } from "../harness/grpc.ts";
 import { asAdmin, newThread, openForum, readHeaders, send, write } from "./stage.ts";
 
@@ -32,6 +32,21 @@ test("a community is made, listed, changed and closed", async () => {
   expect(changed.body).toMatchObject({ name: "The lab", status: "CLOSED", github_repository_url: "https://x.test/y" });
   expect(changed.body.description).toBeUndefined();
   expect((await admin("GET", path)).body).toEqual(changed.body);
+  // The mask says what changes, whatever else the body has (AIP-134).
+  const masked = await admin("PATCH", `${path}?update_mask=name`, { name: "Lab", status: "ACTIVE" });
+  expect(masked.body).toMatchObject({ name: "Lab", status: "CLOSED" });
+  const camel = await admin("PATCH", `${path}?update_mask=name,githubRepositoryUrl`, { name: "The lab" });
+  expect(camel.body).toMatchObject({ name: "The lab" });
+  expect(camel.body.github_repository_url).toBeUndefined();
+  expect((await admin("PATCH", `${path}?update_mask=slug`, { slug: "other" })).body.error).toBe(
+    'invalid update_mask: "slug" cannot be changed: use name, status, description, github_repository_url or *',
+  );
+  expect((await admin("PATCH", path, { name: "" })).body.error).toBe(
+    "invalid community.name: a community needs a name",
+  );
+  await admin("PATCH", path, { github_repository_url: "https://x.test/y" });
+  changed.body.update_time = anyTime;
+  expect((await admin("GET", path)).body).toEqual(changed.body);
   const first = (await admin("GET", "/v1/communities?page_size=1")).body;
   const second = (await admin("GET", `/v1/communities?page_size=1&page_token=${first.next_page_token}`)).body;
   expect([...first.communities, ...second.communities].map(({ slug }) => slug)).toEqual(["home", "lab"]);
@@ -45,7 +60,7 @@ test("a community is made, listed, changed and closed", async () => {
 
 test("an agent is made, assigned, and listed by community", async () => {
   const { admin, communityId } = await openForum();
-  const made = await admin("POST", "/v1/agents", { handle: "ada", owner_wallet: "0xA", llm_provider: "OPENAI" });
+  const made = await admin("POST", "/v1/forum-agents", { handle: "ada", owner_wallet: "0xA", llm_provider: "OPENAI" });
   expect([made.status, made.body]).toEqual([
     201,
     {
@@ -67,8 +82,8 @@ test("an agent is made, assigned, and listed by community", async () => {
   expect(await names(`?community_id=${communityId}`)).toEqual(["ada"]);
   expect(await names("?community_id=nowhere")).toBeUndefined();
   expect((await admin("PATCH", path, { community_id: "nowhere" })).body).toMatchObject({ reason: "INVALID_ARGUMENT" });
-  expect((await admin("POST", "/v1/agents", { handle: "ada" })).body).toMatchObject({ reason: "AGENT_EXISTS" });
-  expect((await admin("POST", "/v1/agents", { handle: "x".repeat(41) })).body.error).toBe(
+  expect((await admin("POST", "/v1/forum-agents", { handle: "ada" })).body).toMatchObject({ reason: "AGENT_EXISTS" });
+  expect((await admin("POST", "/v1/forum-agents", { handle: "x".repeat(41) })).body.error).toBe(
     "invalid agent.handle: must be 40 characters or fewer",
   );
   expect((await admin("GET", "/v1/forum-agents/nobody")).body).toMatchObject({ reason: "AGENT_NOT_FOUND" });
@@ -76,7 +91,7 @@ test("an agent is made, assigned, and listed by community", async () => {
 
 test("a credential is shown once, is one for each agent, and is revoked at once", async () => {
   const { admin, service, query } = await openForum();
-  const { id } = (await admin("POST", "/v1/agents", { handle: "ada" })).body;
+  const { id } = (await admin("POST", "/v1/forum-agents", { handle: "ada" })).body;
   const ask = async (token: string) =>
     (await send(service, "GET", `/api/agents/${id}/general`, { headers: readHeaders({ id, token }) })).status;
   const issue = async (path: string) => {
@@ -91,7 +106,7 @@ test("a credential is shown once, is one for each agent, and is revoked at once"
     ]);
     return body.runnerToken as string;
   };
-  const [ours, documented] = [`/v1/agents/${id}/credentials`, `/api/agents/${id}/runner-credential`];
+  const [ours, documented] = [`/v1/forum-agents/${id}/credentials`, `/api/agents/${id}/runner-credential`];
   const first = await issue(ours);
   expect(await ask(first)).toBe(200);
   const second = await issue(documented);

@@ -1,7 +1,7 @@
 // No token, nonce, key or signature of an agent is in a line of the log, in an error, or in the tables but for what has to be.
 
 import { expect, onTestFinished, test } from "vitest";
-import { ForumService } from "#gen/runnel/v1/forum_service_pb.js";
+import { ForumService } from "#gen/runnel/community/v1/forum_service_pb.js";
 import { openApp } from "../../src/app/app.ts";
 import { loadConfig } from "../../src/platform/config/load.ts";
 import { deriveKey } from "../../src/protocols/community/forum/signing/signature.ts";
@@ -36,8 +36,8 @@ test("secrets of agents stay where they are", async () => {
   const post = (path: string, body?: object) =>
     send(service, "POST", path, { headers: json, ...(body !== undefined && { body: JSON.stringify(body) }) });
   const { id: communityId } = (await post("/v1/communities", { slug: "home", name: "Home" })).body;
-  const { id } = (await post("/v1/agents", { handle: "ada", community_id: communityId })).body;
-  const ada = { id, token: (await post(`/v1/agents/${id}/credentials`)).body.runnerToken as string };
+  const { id } = (await post("/v1/forum-agents", { handle: "ada", community_id: communityId })).body;
+  const ada = { id, token: (await post(`/v1/forum-agents/${id}/credentials`)).body.runnerToken as string };
   const nonce = await takeNonce(service, ada);
   const body = { communityId, title: "a", body: "b" };
   const signed = signedHeaders(ada, { nonce, body });

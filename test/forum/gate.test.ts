@@ -274,7 +274,7 @@ const faults: readonly Fault[] = [
 async function openStage(): Promise<Stage> {
   const forum = await openForum();
   const [ada, revoked] = [await forum.addAgent("ada"), await forum.addAgent("revoked")];
-  await forum.admin("DELETE", `/v1/agents/${revoked.id}/credentials`);
+  await forum.admin("DELETE", `/v1/forum-agents/${revoked.id}/credentials`);
   const otherId = await forum.addCommunity("other");
   const closedId = await forum.addCommunity("closed", { status: "CLOSED" });
   return { ...forum, db: connect(forum.service.databaseUrl).db, ada, revoked, otherId, closedId };

@@ -6,8 +6,8 @@ import { type DescMessage, type DescMethod, ScalarType } from "@bufbuild/protobu
 import type { ServiceError } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ForumAdminService } from "#gen/runnel/v1/forum_admin_service_pb.js";
-import { ForumService } from "#gen/runnel/v1/forum_service_pb.js";
+import { ForumAdminService } from "#gen/runnel/community/v1/forum_admin_service_pb.js";
+import { ForumService } from "#gen/runnel/community/v1/forum_service_pb.js";
 import { stableStringify } from "../../src/protocols/community/forum/signing/body.ts";
 import { payloadV1, signPayload } from "../../src/protocols/community/forum/signing/signature.ts";
 import { GrpcClient } from "../harness/grpc.ts";

@@ -1,8 +1,8 @@
 // What agents read and write, over REST as documented and over gRPC.
 
 import { expect, test } from "vitest";
-import { ForumThread_Type } from "#gen/runnel/v1/forum_pb.js";
-import { ForumService } from "#gen/runnel/v1/forum_service_pb.js";
+import { ForumThread_Type } from "#gen/runnel/community/v1/forum_pb.js";
+import { ForumService } from "#gen/runnel/community/v1/forum_service_pb.js";
 import {
   callForum,
   newThread,

@@ -1,7 +1,7 @@
 // Version 2 of the signature: the token is never sent, and a signature is good for one request alone.
 
 import { expect, test } from "vitest";
-import { ForumService } from "#gen/runnel/v1/forum_service_pb.js";
+import { ForumService } from "#gen/runnel/community/v1/forum_service_pb.js";
 import { deriveKey } from "../../src/protocols/community/forum/signing/signature.ts";
 import {
   type Agent,
@@ -82,7 +82,7 @@ test("a signature is bound to method, path, query, bytes, time and nonce", async
 test("of two rotations the keys overlap as long as was said, the tokens never", async () => {
   const forum = await openForum();
   const before = await forum.addAgent("ada");
-  const path = `/v1/agents/${before.id}/credentials`;
+  const path = `/v1/forum-agents/${before.id}/credentials`;
   const next = (await forum.admin("POST", `${path}?overlap_seconds=60`)).body;
   const after = { id: before.id, token: next.runnerToken };
   const [oldKey, newKey] = [deriveKey(before.token).id, deriveKey(after.token).id];

@@ -53,9 +53,10 @@ export async function openForum(flags: Partial<Config> = {}, options: { clock?: 
     admin,
     addCommunity,
     addAgent: async (handle, more = { community_id: communityId }) => {
-      const { id } = (await admin("POST", "/v1/agents", { handle, owner_wallet: `0xOwner-of-${handle}`, ...more }))
-        .body;
-      const { runnerToken } = (await admin("POST", `/v1/agents/${id}/credentials`)).body;
+      const { id } = (
+        await admin("POST", "/v1/forum-agents", { handle, owner_wallet: `0xOwner-of-${handle}`, ...more })
+      ).body;
+      const { runnerToken } = (await admin("POST", `/v1/forum-agents/${id}/credentials`)).body;
       return { id, token: runnerToken };
     },
     query: (text, values) => query(service.databaseUrl, text, values),

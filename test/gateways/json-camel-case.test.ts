@@ -4,7 +4,10 @@ import { fromJson, toJson } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { FieldDescriptorProto_Type as Type } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
-import { ExportExchangeResponseSchema, ImportExchangeRequestSchema } from "#gen/runnel/v1/exchange_service_pb.js";
+import {
+  ExportExchangeResponseSchema,
+  ImportExchangeRequestSchema,
+} from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import { printMessage } from "../../src/platform/base/json/print.ts";
 import { readMessageJson } from "../../src/platform/base/json/read.ts";
 import { buildMessage, type FieldSpec } from "./descriptors.ts";

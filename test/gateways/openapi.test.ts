@@ -4,8 +4,8 @@ import { create, type DescField, type DescMessage, ScalarType } from "@bufbuild/
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
+import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
-import { ExchangeService } from "#gen/runnel/v1/exchange_service_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";

@@ -4,7 +4,7 @@ import { connect as connectHttp2 } from "node:http2";
 import { FieldDescriptorProto_Type as Type } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
-import { ExchangeService } from "#gen/runnel/v1/exchange_service_pb.js";
+import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import { restCallNotes } from "../../src/platform/base/rest-call.ts";
 import { prefersJson } from "../../src/surfaces/rest/accept.ts";
 import { buildService, type FieldSpec, type MethodSpec } from "./descriptors.ts";

@@ -1,7 +1,7 @@
 // History and events: only the run's own conversation, in pages that neither miss nor repeat anything.
 
 import { expect, test } from "vitest";
-import type { PageHistoryResponse, TranscriptItem } from "#gen/runnel/host/v1/host_service_pb.js";
+import type { PageHistoryResponse, TranscriptItem } from "#gen/runnel/host/v1/host_history_service_pb.js";
 import { conversationKey } from "../../src/protocols/langbot/runners/scope.ts";
 import {
   addEvent,

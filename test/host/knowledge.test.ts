@@ -2,7 +2,7 @@
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import { RetrieveKnowledgeRequestSchema } from "#gen/runnel/host/v1/host_service_pb.js";
+import { RetrieveKnowledgeRequestSchema } from "#gen/runnel/host/v1/host_knowledge_service_pb.js";
 import {
   deleteKnowledgeBase,
   findKnowledgeBase,

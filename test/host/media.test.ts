@@ -2,7 +2,9 @@
 // it is sent.
 
 import { expect, onTestFinished, test } from "vitest";
-import { HostService } from "#gen/runnel/host/v1/host_service_pb.js";
+import { HostArtifactService } from "#gen/runnel/host/v1/host_artifact_service_pb.js";
+import { HostHistoryService } from "#gen/runnel/host/v1/host_history_service_pb.js";
+import { HostModelService } from "#gen/runnel/host/v1/host_model_service_pb.js";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { pngBase64 } from "../fakes/png.ts";
 import { startFakeProvider } from "../fakes/provider.ts";
@@ -11,7 +13,9 @@ import { startService } from "../harness/service.ts";
 import { connect } from "../runlog/store.ts";
 import { type Accepted, bind, done, HandWorker, readLog, type Said, start } from "../runners/hand-worker.ts";
 
-const { invokeModel, pageHistory, searchHistory, getArtifact, readArtifact, getEvent } = HostService.method;
+const { invokeModel } = HostModelService.method;
+const { pageHistory, searchHistory, getEvent } = HostHistoryService.method;
+const { getArtifact, readArtifact } = HostArtifactService.method;
 
 async function openTalk(model = "gpt-4o", flags: Partial<Config> = {}) {
   const provider = await startFakeProvider();

@@ -10,7 +10,7 @@ import {
   InvokeModelStreamRequestSchema,
   type InvokeModelStreamResponse,
   RerankRequestSchema,
-} from "#gen/runnel/host/v1/host_service_pb.js";
+} from "#gen/runnel/host/v1/host_model_service_pb.js";
 import { readUsageOfToday } from "../../src/agent/budget/storage/client-usage.ts";
 import { answer, callTools } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";

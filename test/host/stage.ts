@@ -14,13 +14,14 @@ import { type ServiceError, status } from "@grpc/grpc-js";
 import type { Selectable } from "kysely";
 import { expect } from "vitest";
 import { StatusSchema } from "#gen/google/rpc/status_pb.js";
-import {
-  AgentEventRecordSchema,
-  type ApiError,
-  ApiErrorSchema,
-  HostService,
-  type ReadArtifactResponse,
-} from "#gen/runnel/host/v1/host_service_pb.js";
+import { type ApiError, ApiErrorSchema } from "#gen/runnel/host/v1/host_api_pb.js";
+import { HostArtifactService, type ReadArtifactResponse } from "#gen/runnel/host/v1/host_artifact_service_pb.js";
+import { AgentEventRecordSchema, HostHistoryService } from "#gen/runnel/host/v1/host_history_service_pb.js";
+import { HostKnowledgeService } from "#gen/runnel/host/v1/host_knowledge_service_pb.js";
+import { HostModelService } from "#gen/runnel/host/v1/host_model_service_pb.js";
+import { HostRunService } from "#gen/runnel/host/v1/host_run_service_pb.js";
+import { HostStorageService } from "#gen/runnel/host/v1/host_storage_service_pb.js";
+import { HostToolService } from "#gen/runnel/host/v1/host_tool_service_pb.js";
 import { keyedClient } from "../../src/platform/auth/caller.ts";
 import { RunTokens } from "../../src/platform/auth/run-token.ts";
 import { loadSecret } from "../../src/platform/auth/storage/secret.ts";
@@ -36,7 +37,15 @@ import { startService } from "../harness/service.ts";
 import { addReplica, addRun, connect } from "../runlog/store.ts";
 
 export const client = keyedClient("local");
-export const { method } = HostService;
+export const method = {
+  ...HostArtifactService.method,
+  ...HostHistoryService.method,
+  ...HostKnowledgeService.method,
+  ...HostModelService.method,
+  ...HostRunService.method,
+  ...HostStorageService.method,
+  ...HostToolService.method,
+};
 
 /** A run's runner, as far as it calls its host. */
 export interface Runner {

@@ -1,7 +1,7 @@
 // Storage: values are written in pieces and read in ranges, and nobody sees half of one.
 
 import { expect, test } from "vitest";
-import { StorageArea } from "#gen/runnel/host/v1/host_service_pb.js";
+import { StorageArea } from "#gen/runnel/host/v1/host_storage_service_pb.js";
 import { invalid, method, openStage, type Runner, refusalOf, tooLarge, unauthorized } from "./stage.ts";
 
 const area = StorageArea.PLUGIN;

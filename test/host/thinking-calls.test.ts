@@ -5,8 +5,11 @@ import { anyUnpack } from "@bufbuild/protobuf/wkt";
 import type { ServiceError } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
 import { StatusSchema } from "#gen/google/rpc/status_pb.js";
-import { type ApiError, ApiErrorSchema, HostService } from "#gen/runnel/host/v1/host_service_pb.js";
-import { KnowledgeService } from "#gen/runnel/v1/knowledge_service_pb.js";
+import { type ApiError, ApiErrorSchema } from "#gen/runnel/host/v1/host_api_pb.js";
+import { HostKnowledgeService } from "#gen/runnel/host/v1/host_knowledge_service_pb.js";
+import { HostModelService } from "#gen/runnel/host/v1/host_model_service_pb.js";
+import { HostToolService } from "#gen/runnel/host/v1/host_tool_service_pb.js";
+import { KnowledgeService } from "#gen/runnel/runner/v1/knowledge_service_pb.js";
 import { RunTokens } from "../../src/platform/auth/run-token.ts";
 import { loadSecret } from "../../src/platform/auth/storage/secret.ts";
 import { insertRemoteRun } from "../../src/protocols/langbot/storage/remote-run.ts";
@@ -16,7 +19,9 @@ import { until } from "../harness/wait.ts";
 import { addReplica, addRun, connect } from "../runlog/store.ts";
 import { nothingGranted, runnerId } from "./thinking-stage.ts";
 
-const { invokeModel, invokeModelStream, countTokens, getTool, callTool, retrieveKnowledge } = HostService.method;
+const { invokeModel, invokeModelStream, countTokens } = HostModelService.method;
+const { getTool, callTool } = HostToolService.method;
+const { retrieveKnowledge } = HostKnowledgeService.method;
 const { putKnowledgeBase, putKnowledgeEntries } = KnowledgeService.method;
 const messages = ['{"role":"user","content":"words=5 pace=0"}'];
 

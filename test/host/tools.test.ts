@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import { CallToolRequestSchema, GetToolRequestSchema } from "#gen/runnel/host/v1/host_service_pb.js";
+import { CallToolRequestSchema, GetToolRequestSchema } from "#gen/runnel/host/v1/host_tool_service_pb.js";
 import { findTool } from "../../src/protocols/langbot/host/tools.ts";
 import { until } from "../harness/wait.ts";
 import { ask, contextOf, openThinking, type ThinkingOptions } from "./thinking-stage.ts";

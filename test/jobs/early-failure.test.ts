@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { TrustService } from "#gen/runnel/v1/trust_service_pb.js";
+import { TrustService } from "#gen/runnel/job/v1/trust_service_pb.js";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { answer } from "../fakes/provider.ts";
 import { query } from "../harness/database.ts";

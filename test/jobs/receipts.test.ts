@@ -3,10 +3,11 @@
 
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
+import { TrustService } from "#gen/runnel/job/v1/trust_service_pb.js";
+import { ReceiptService } from "#gen/runnel/v1/receipt_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
-import { TrustService } from "#gen/runnel/v1/trust_service_pb.js";
 import { isActive } from "../../src/engine/storage/run.ts";
 import { answer, type Script } from "../fakes/provider.ts";
 import { fail } from "../fakes/wire-server.ts";
@@ -18,7 +19,7 @@ import { until } from "../harness/wait.ts";
 import { fetchReceipt, listPublishedKids } from "../receipts/fetched.ts";
 import { type JobStage, setJobStage, specOf } from "./stage.ts";
 
-const { getReceipt } = RunService.method;
+const { getReceipt } = ReceiptService.method;
 const authAdminToken = "the-admin-token-of-these-tests";
 const unknownRun = "00000000-0000-7000-8000-000000000000";
 

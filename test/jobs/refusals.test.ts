@@ -3,7 +3,7 @@
 
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
-import { JobService } from "#gen/runnel/v1/job_service_pb.js";
+import { JobService } from "#gen/runnel/job/v1/job_service_pb.js";
 import { query } from "../harness/database.ts";
 import { errorInfoOf, GrpcClient } from "../harness/grpc.ts";
 import { type BadSpec, badSpecs, bodyBytesMax, makeKeys } from "./bad-specs.ts";

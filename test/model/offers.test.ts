@@ -5,10 +5,10 @@
 import type { ServiceError } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { BindingScope_Kind } from "#gen/runnel/v1/binding_pb.js";
+import { BindingScope_Kind } from "#gen/runnel/runner/v1/binding_pb.js";
+import { RunnerWorkerService, type RunOffer } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { RunnerWorkerService, type RunOffer } from "#gen/runnel/v1/runner_worker_service_pb.js";
 import { findViolations } from "../fault/invariants.ts";
 import { endOffers } from "../fault/runners/reported.ts";
 import { query } from "../harness/database.ts";

@@ -1,7 +1,8 @@
-// Each protocol can be deleted: without its folder and its line in the list, what remains type-checks, starts and does a run.
+// Each protocol can be deleted: without its folders, its packages of the contract and its lines in the two lists, what remains
+// type-checks, starts and does a run.
 
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -31,27 +32,58 @@ test.each(protocols.map(({ name }) => name))("without %s", { timeout: deletionTi
   expect(started.stdout).toBe("completed\n");
 });
 
-/** The service alone: commands of a protocol are in src/cli, and go with it by hand. */
+interface Parts {
+  /** In gen/runnel: what is generated from the protocol's packages. */
+  readonly packages: readonly string[];
+  readonly hasCommands: boolean;
+}
+
+/** Sessions are the core's, and so the Agent Runner has no package of its own. */
+const partsOf: Readonly<Record<string, Parts>> = {
+  "agent-runner": { packages: [], hasCommands: false },
+  langbot: { packages: ["runner", "host"], hasCommands: true },
+  jobspec: { packages: ["job"], hasCommands: true },
+  exchange: { packages: ["exchange"], hasCommands: true },
+  community: { packages: ["community"], hasCommands: false },
+};
+
+test("every package of the contract is the core's or one protocol's", async () => {
+  const packages = Object.values(partsOf).flatMap((parts) => parts.packages);
+  expect((await readdir(join(root, "proto/runnel"))).toSorted()).toEqual([...packages, "options", "v1"].toSorted());
+});
+
 async function copyWithout(name: string): Promise<string> {
+  const parts = partsOf[name];
+  if (parts === undefined) {
+    throw new Error(`which packages belong to ${name}?`);
+  }
   const copy = await mkdtemp(join(tmpdir(), "runnel-deletion-"));
   onTestFinished(() => rm(copy, { recursive: true }));
-  for (const each of ["src", "migrations", "package.json", "tsconfig.json", "types"]) {
+  for (const each of ["src", "gen", "migrations", "package.json", "tsconfig.json", "types"]) {
     await cp(join(root, each), join(copy, each), { recursive: true });
   }
-  for (const each of ["gen", "node_modules"]) {
-    await symlink(join(root, each), join(copy, each));
-  }
+  await symlink(join(root, "node_modules"), join(copy, "node_modules"));
   await rm(join(copy, "src/protocols", name), { recursive: true });
-  const list = join(copy, "src/app/protocol-list.ts");
-  const lines = (await readFile(list, "utf8")).split("\n");
-  const others = lines.filter((line) => !line.includes(`"../protocols/${name}/protocol.ts"`));
-  expect(others).toHaveLength(lines.length - 1);
-  await writeFile(list, others.join("\n"));
+  await removeLine(join(copy, "src/app/protocol-list.ts"), `"../protocols/${name}/protocol.ts"`);
+  for (const each of parts.packages) {
+    await rm(join(copy, "gen/runnel", each), { recursive: true });
+  }
+  if (parts.hasCommands) {
+    await rm(join(copy, "src/cli", name), { recursive: true });
+    await removeLine(join(copy, "src/cli/protocol-list.ts"), `"./${name}/commands.ts"`);
+  }
   await writeFile(
     join(copy, "tsconfig.deletion.json"),
-    JSON.stringify({ extends: "./tsconfig.json", include: ["src/app/app.ts", "types"], exclude: [] }),
+    JSON.stringify({ extends: "./tsconfig.json", include: ["src", "types"], exclude: [] }),
   );
   return copy;
+}
+
+async function removeLine(path: string, part: string): Promise<void> {
+  const lines = (await readFile(path, "utf8")).split("\n");
+  const others = lines.filter((line) => !line.includes(part));
+  expect(others).toHaveLength(lines.length - 1);
+  await writeFile(path, others.join("\n"));
 }
 
 const oneRun = `

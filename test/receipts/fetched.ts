@@ -2,6 +2,7 @@
 // is stored.
 
 import { expect } from "vitest";
+import { ReceiptService } from "#gen/runnel/v1/receipt_service_pb.js";
 import { RunService, TailRunBytesSchema } from "#gen/runnel/v1/run_service_pb.js";
 import { printLogLine } from "../../src/engine/hash-chain/log-line.ts";
 import { verifyText } from "../../src/engine/receipts/jws.ts";
@@ -9,7 +10,8 @@ import { readStatement, type Statement } from "../../src/engine/receipts/stateme
 import { verifyLog } from "../../src/engine/receipts/verify-log.ts";
 import type { GrpcClient } from "../harness/grpc.ts";
 
-const { getReceipt, tailRun } = RunService.method;
+const { getReceipt } = ReceiptService.method;
+const { tailRun } = RunService.method;
 const tailRunBytes = { ...tailRun, output: TailRunBytesSchema };
 
 export interface Fetched {

@@ -6,19 +6,27 @@ import { anyUnpack } from "@bufbuild/protobuf/wkt";
 import type { ServiceError } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
 import { StatusSchema } from "#gen/google/rpc/status_pb.js";
-import { ApiErrorSchema, HostService } from "#gen/runnel/host/v1/host_service_pb.js";
-import { KnowledgeService } from "#gen/runnel/v1/knowledge_service_pb.js";
+import { ApiErrorSchema } from "#gen/runnel/host/v1/host_api_pb.js";
+import { HostArtifactService } from "#gen/runnel/host/v1/host_artifact_service_pb.js";
+import { HostHistoryService } from "#gen/runnel/host/v1/host_history_service_pb.js";
+import { HostKnowledgeService } from "#gen/runnel/host/v1/host_knowledge_service_pb.js";
+import { HostStorageService } from "#gen/runnel/host/v1/host_storage_service_pb.js";
+import { HostToolService } from "#gen/runnel/host/v1/host_tool_service_pb.js";
+import { KnowledgeService } from "#gen/runnel/runner/v1/knowledge_service_pb.js";
+import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
+import { RunnerWorkerService } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
-import { RunnerWorkerService } from "#gen/runnel/v1/runner_worker_service_pb.js";
 import { GrpcClient, reasonOf } from "../harness/grpc.ts";
 import { createMovedClock, type MovedClock } from "../harness/moved-clock.ts";
 import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { type Accepted, bind, dispositions, done, getRun, HandWorker, hello, readLog, start } from "./hand-worker.ts";
 
-const { getTool, getState, setState, pageHistory, getArtifact, readArtifact } = HostService.method;
+const { getTool } = HostToolService.method;
+const { getState, setState } = HostStorageService.method;
+const { pageHistory } = HostHistoryService.method;
+const { getArtifact, readArtifact } = HostArtifactService.method;
 
 async function openStage(binding: object = {}, clock?: MovedClock) {
   const service = await startService({}, clock === undefined ? {} : { clock });
@@ -79,7 +87,7 @@ test("a knowledge base that a selector of the configuration names is granted, an
     { kbId: "chosen", kbName: "chosen", operations: ["list", "retrieve"] },
   ]);
   const find = (kbId: string) =>
-    hostOf(run).call(HostService.method.retrieveKnowledge, { runId: run.runId, kbId, queryText: "one" });
+    hostOf(run).call(HostKnowledgeService.method.retrieveKnowledge, { runId: run.runId, kbId, queryText: "one" });
   expect((await find("chosen")).results).toEqual([expect.stringContaining("the chosen one")]);
   expect(await codeOf(find("other"))).toBe("unauthorized");
 });
@@ -214,7 +222,7 @@ test("a runner that is forgotten takes no more events, and another worker may ha
   const { client, target } = await openStage();
   const another = new HandWorker(target);
   await expect(another.register("another")).rejects.toThrow("another worker_id registered this id");
-  await client.call(RunnerService.method.deleteAgentRunner, { author: "tests", name: "bench", runner: "echo" });
+  await client.call(RunnerService.method.deleteRunner, { author: "tests", name: "bench", runner: "echo" });
   expect(await start(client).catch(reasonOf)).toBe("RUNNER_NOT_FOUND");
   await another.register("another");
   const runId = await start(client);

@@ -2,12 +2,12 @@
 
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { HostService } from "#gen/runnel/host/v1/host_service_pb.js";
-import { type Approval, Approval_Decision, Approval_State } from "#gen/runnel/v1/approval_pb.js";
-import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
+import { HostRunService } from "#gen/runnel/host/v1/host_run_service_pb.js";
+import { type Approval, Approval_Decision, Approval_State } from "#gen/runnel/runner/v1/approval_pb.js";
+import { ApprovalService } from "#gen/runnel/runner/v1/approval_service_pb.js";
+import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
+import { RunnerWorkerService } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
-import { RunnerWorkerService } from "#gen/runnel/v1/runner_worker_service_pb.js";
 import { retention } from "../../src/app/protocols.ts";
 import { eraseContents } from "../../src/engine/storage/erase.ts";
 import { emptyRemoteRuns } from "../../src/protocols/langbot/storage/remote-run.ts";
@@ -36,7 +36,7 @@ async function openService(approvalPolicy: object | null = { required: true }) {
     worker,
     /** What the runner of the run hears. */
     ask: async (run: Accepted, more: { sequence?: bigint; useId?: string; waitSeconds?: number } = {}) =>
-      await hostOf(run).call(HostService.method.getApproval, {
+      await hostOf(run).call(HostRunService.method.getApproval, {
         runId: run.runId,
         sequence: 1n,
         useId: "use-1",

@@ -2,8 +2,8 @@
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import { type Binding, BindingSchema, BindingScope_Kind } from "#gen/runnel/v1/binding_pb.js";
-import { AgentEventSchema } from "#gen/runnel/v1/event_pb.js";
+import { type Binding, BindingSchema, BindingScope_Kind } from "#gen/runnel/runner/v1/binding_pb.js";
+import { AgentEventSchema } from "#gen/runnel/runner/v1/event_pb.js";
 import { Fault } from "../../src/platform/base/fault.ts";
 import {
   assertBinding,

@@ -2,7 +2,7 @@
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import type { AgentEventSchema } from "#gen/runnel/v1/event_pb.js";
+import type { AgentEventSchema } from "#gen/runnel/runner/v1/event_pb.js";
 import { buildContext, type ContextParts } from "../../src/protocols/langbot/runners/context.ts";
 import { type Era, eras, printContext } from "../../src/protocols/langbot/runners/era.ts";
 import { firstCharacters, inputMessage, inputText } from "../../src/protocols/langbot/runners/event-message.ts";

@@ -2,8 +2,8 @@
 
 import { status } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
-import { Runner_State } from "#gen/runnel/v1/runner_pb.js";
-import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import { Runner_State } from "#gen/runnel/runner/v1/runner_pb.js";
+import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { listenRaw } from "../egress/internet.ts";
 import { openFakeRunner } from "../fakes/dialled-runner.ts";
 import { query } from "../harness/database.ts";
@@ -17,7 +17,7 @@ const otherId = "plugin:tests/bench/other";
 const manifestOf = (id: string): string => JSON.stringify(runnerOf(async function* () {}, { id }).manifest);
 
 async function listIds(client: GrpcClient): Promise<string[]> {
-  const { runners } = await client.call(RunnerService.method.listAgentRunners, {});
+  const { runners } = await client.call(RunnerService.method.listRunners, {});
   return runners.map(({ runnerId }) => runnerId);
 }
 
@@ -33,7 +33,7 @@ test("what is listed is registered, each with a verdict, and is available by its
     "accepted",
     "already_exists",
   ]);
-  const { runners } = await client.call(RunnerService.method.listAgentRunners, {});
+  const { runners } = await client.call(RunnerService.method.listRunners, {});
   expect(runners.map(({ runnerId, url, era, state }) => ({ runnerId, url, era, state }))).toEqual(
     [testRunnerId, otherId].map((runnerId) => ({
       runnerId,

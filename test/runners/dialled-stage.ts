@@ -5,7 +5,7 @@ import { createServer as createHttp2Server, type ServerHttp2Stream } from "node:
 import { type AddressInfo, createServer } from "node:net";
 import pg from "pg";
 import { onTestFinished } from "vitest";
-import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { type Act, type FakeRunner, openFakeRunner, type Said, sayDone } from "../fakes/dialled-runner.ts";
 import { testDatabase } from "../harness/database.ts";

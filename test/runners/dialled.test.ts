@@ -3,9 +3,9 @@
 import { once } from "node:events";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
+import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
 import { completed, delta, message, type Result, type Run, state } from "../../clients/typescript/runner.ts";
 import { serveRunners } from "../../clients/typescript/serve.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
@@ -76,7 +76,7 @@ test("the same runner says the same to its host, whether it dials in or is diall
   startWorker(service.url, [runnerOf(converse)]);
   await bind(client);
   await until("the worker's runner", async () => {
-    const { runners } = await client.call(RunnerService.method.listAgentRunners, {});
+    const { runners } = await client.call(RunnerService.method.listRunners, {});
     return runners.length > 0;
   });
   const worked = await readLog(client, await start(client));

@@ -2,7 +2,10 @@
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
-import { ReportResultsRequestSchema, ReportResultsResponseSchema } from "#gen/runnel/v1/runner_worker_service_pb.js";
+import {
+  ReportResultsRequestSchema,
+  ReportResultsResponseSchema,
+} from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { newUuid } from "../../src/platform/base/ids.ts";
 import type { Db } from "../../src/platform/database/database.ts";

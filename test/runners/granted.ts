@@ -1,8 +1,8 @@
 // Grants for tests: a manifest, a binding and an event, over resources that are there.
 
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
-import { BindingSchema } from "#gen/runnel/v1/binding_pb.js";
-import { AgentEventSchema } from "#gen/runnel/v1/event_pb.js";
+import { BindingSchema } from "#gen/runnel/runner/v1/binding_pb.js";
+import { AgentEventSchema } from "#gen/runnel/runner/v1/event_pb.js";
 import { authorize, type ResourceFinder } from "../../src/protocols/langbot/runners/authorize.ts";
 import { scopeOfEvent } from "../../src/protocols/langbot/runners/event-scope.ts";
 import { readManifest } from "../../src/protocols/langbot/runners/manifest.ts";

@@ -1,15 +1,15 @@
 // A worker that does each step when a test says so, and the client whose events it works on.
 
-import type { RunResult } from "#gen/runnel/v1/result_pb.js";
-import type { Run } from "#gen/runnel/v1/run_pb.js";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { ResultDisposition, RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import { ResultDisposition, RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import {
   type AcceptRunResponse,
   type ReportResultsResponse,
   RunnerWorkerService,
   type RunOffer,
-} from "#gen/runnel/v1/runner_worker_service_pb.js";
+} from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
+import type { RunResult } from "#gen/runnel/v1/result_pb.js";
+import type { Run } from "#gen/runnel/v1/run_pb.js";
+import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { GrpcClient } from "../harness/grpc.ts";
 import { runnerOf, testRunnerId } from "../harness/worker.ts";
 
@@ -116,7 +116,7 @@ export function newEvent(event: object = {}) {
 }
 
 export async function start(client: GrpcClient, event: object = {}): Promise<string> {
-  const { run } = await client.call(RunService.method.startRun, { event: newEvent(event) });
+  const { run } = await client.call(RunnerService.method.startRun, { event: newEvent(event) });
   return run?.runId ?? "";
 }
 

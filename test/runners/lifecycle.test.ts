@@ -2,10 +2,10 @@
 
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
+import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
+import { RunnerWorkerService } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
-import { RunnerWorkerService } from "#gen/runnel/v1/runner_worker_service_pb.js";
 import { query } from "../harness/database.ts";
 import { GrpcClient, reasonOf } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
@@ -310,12 +310,12 @@ test("a start that is repeated gives the same run, and another event with its id
   const { client } = await openService();
   const request = { requestId: "r-1", event: newEvent() };
   const [one, other] = await Promise.all([
-    client.call(RunService.method.startRun, request),
-    client.call(RunService.method.startRun, request),
+    client.call(RunnerService.method.startRun, request),
+    client.call(RunnerService.method.startRun, request),
   ]);
   expect(other.run?.runId).toBe(one.run?.runId);
   const changed = { ...request, event: newEvent() };
-  expect(await client.call(RunService.method.startRun, changed).catch(reasonOf)).toBe("REQUEST_ID_REUSED");
+  expect(await client.call(RunnerService.method.startRun, changed).catch(reasonOf)).toBe("REQUEST_ID_REUSED");
 });
 
 test("a host that goes tells those who listen, who then have to call again", async () => {

@@ -2,7 +2,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { ReportResultsResponseSchema } from "#gen/runnel/v1/runner_worker_service_pb.js";
+import { ReportResultsResponseSchema } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { Mailbox } from "../../src/protocols/langbot/runners/mailbox.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 

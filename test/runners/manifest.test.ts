@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { RunnerManifestSchema } from "#gen/runnel/v1/runner_pb.js";
+import { RunnerManifestSchema } from "#gen/runnel/runner/v1/runner_pb.js";
 import { Fault } from "../../src/platform/base/fault.ts";
 import { printMessage } from "../../src/platform/base/json/print.ts";
 import {

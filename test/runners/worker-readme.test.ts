@@ -5,9 +5,9 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { Runner_State } from "#gen/runnel/runner/v1/runner_pb.js";
+import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
-import { Runner_State } from "#gen/runnel/v1/runner_pb.js";
-import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
 import { keyOf } from "../harness/credentials.ts";
 import { GrpcClient } from "../harness/grpc.ts";
 import { startService } from "../harness/service.ts";
@@ -39,7 +39,7 @@ test("answers with what a model says, remembers, and ends when it is told to", a
   });
   const client = new GrpcClient(target);
   const runnerId = await until("the runner", async () => {
-    const { runners } = await client.call(RunnerService.method.listAgentRunners, {});
+    const { runners } = await client.call(RunnerService.method.listRunners, {});
     return runners.find(({ state }) => state === Runner_State.AVAILABLE)?.runnerId;
   }).catch((cause: unknown) => {
     throw new Error(said, { cause });

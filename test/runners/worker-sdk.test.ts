@@ -2,10 +2,10 @@
 
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { Runner_State } from "#gen/runnel/runner/v1/runner_pb.js";
+import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { Runner_State } from "#gen/runnel/v1/runner_pb.js";
-import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
 import { completed, delta, failed, type Result, type Run, state } from "../../clients/typescript/runner.ts";
 import { runWorker, type WorkerOptions } from "../../clients/typescript/worker.ts";
 import { keyOf } from "../harness/credentials.ts";
@@ -25,7 +25,7 @@ async function openService(run: (run: Run) => AsyncGenerator<Result>, options: P
   const wire = await openWire({ connectFar: () => connect(Number(port), "127.0.0.1") });
   const worker = startWorker(`http://${wire.host}:${wire.port}`, [runnerOf(run)], options);
   await until("the runner", async () => {
-    const { runners } = await client.call(RunnerService.method.listAgentRunners, {});
+    const { runners } = await client.call(RunnerService.method.listRunners, {});
     return runners.some((runner) => runner.state === Runner_State.AVAILABLE);
   });
   await bind(client);

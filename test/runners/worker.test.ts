@@ -1,9 +1,9 @@
 // The SDK for runner authors against a real service: what its runners yield is the log of their runs.
 
 import { expect, test } from "vitest";
+import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
 import { completed, delta, failed, message, type Result, type Run, state } from "../../clients/typescript/runner.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient } from "../harness/grpc.ts";
@@ -17,7 +17,7 @@ async function openService(run: (run: Run) => AsyncGenerator<Result>, flags: obj
   const client = new GrpcClient(service.target);
   const worker = startWorker(service.url, [runnerOf(run)]);
   await until("the runner", async () => {
-    const { runners } = await client.call(RunnerService.method.listAgentRunners, {});
+    const { runners } = await client.call(RunnerService.method.listRunners, {});
     return runners.length > 0;
   });
   await bind(client);

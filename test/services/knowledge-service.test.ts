@@ -2,7 +2,7 @@
 
 import type { ServiceError } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
-import { KnowledgeService } from "#gen/runnel/v1/knowledge_service_pb.js";
+import { KnowledgeService } from "#gen/runnel/runner/v1/knowledge_service_pb.js";
 import { credentialsOf } from "../harness/credentials.ts";
 import { query } from "../harness/database.ts";
 import { GrpcClient, reasonOf } from "../harness/grpc.ts";

@@ -2,10 +2,9 @@
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ServiceError } from "@grpc/grpc-js";
-import type { BindingSchema } from "#gen/runnel/v1/binding_pb.js";
-import type { AgentEventSchema } from "#gen/runnel/v1/event_pb.js";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import type { BindingSchema } from "#gen/runnel/runner/v1/binding_pb.js";
+import type { AgentEventSchema } from "#gen/runnel/runner/v1/event_pb.js";
+import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { credentialsOf } from "../harness/credentials.ts";
 import { GrpcClient, reasonOf } from "../harness/grpc.ts";
@@ -30,7 +29,7 @@ export async function openRunnerStage(flags: Partial<Config> = {}) {
         .binding,
     start: async (event: EventInit = {}, requestId = "") => {
       const asked = { requestId, event: { eventId: "e-1", eventType: "message.received", ...event } };
-      const { run } = await client.call(RunService.method.startRun, asked);
+      const { run } = await client.call(RunnerService.method.startRun, asked);
       if (run === undefined) {
         throw new Error("the service answered without a run");
       }

@@ -1,9 +1,9 @@
 // RunnerService: runners and bindings, over gRPC and REST, and who gets at them.
 
 import { describe, expect, test } from "vitest";
-import { BindingScope_Kind } from "#gen/runnel/v1/binding_pb.js";
-import { Runner_State } from "#gen/runnel/v1/runner_pb.js";
-import { ResultDisposition, RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import { BindingScope_Kind } from "#gen/runnel/runner/v1/binding_pb.js";
+import { Runner_State } from "#gen/runnel/runner/v1/runner_pb.js";
+import { ResultDisposition, RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { newUuid } from "../../src/platform/base/ids.ts";
 import { manifestBytesMax } from "../../src/protocols/langbot/runners/manifest.ts";
@@ -12,7 +12,7 @@ import { query } from "../harness/database.ts";
 import { greedyManifest, manifestOf, runnerId } from "../runners/manifests.ts";
 import { openRunnerStage, refusal } from "./runner-stage.ts";
 
-const { registerRunners, listAgentRunners, getAgentRunner, deleteAgentRunner } = RunnerService.method;
+const { registerRunners, listRunners, getRunner, deleteRunner } = RunnerService.method;
 const { putBinding, putAgentProfile, getAgentProfile, listAgentProfiles, deleteAgentProfile } = RunnerService.method;
 const { putConfigFile, listConfigFiles, deleteConfigFile } = RunnerService.method;
 const { getBinding, listBindings, deleteBinding, listResultVerdicts, listAuditEntries } = RunnerService.method;
@@ -38,7 +38,7 @@ describe("registering", () => {
       problem: expect.stringContaining("capabilities.streaming"),
     });
     expect(response.verdicts[2]?.runnerId).toBe("");
-    const { runners } = await client.call(listAgentRunners, {});
+    const { runners } = await client.call(listRunners, {});
     expect(runners.map((runner) => runner.runnerId)).toEqual(["plugin:acme/chat/one", "plugin:acme/chat/two"]);
   });
 
@@ -53,10 +53,10 @@ describe("registering", () => {
     const second = manifestOf({ metadata: { n: 2 } });
     expect(codesOf(await register([first, second]))).toEqual(["accepted", "already_exists"]);
     expect(codesOf(await register([second], "another"))).toEqual(["permission_denied"]);
-    const { agentRunner: before } = await client.call(getAgentRunner, parts);
+    const { runner: before } = await client.call(getRunner, parts);
     expect(before).toMatchObject({ workerId: "worker", manifest: { metadata: '{"n":1}' } });
     expect(codesOf(await register([second], "worker", "4.11"))).toEqual(["accepted"]);
-    const { agentRunner: after } = await client.call(getAgentRunner, parts);
+    const { runner: after } = await client.call(getRunner, parts);
     expect(after).toMatchObject({ workerId: "worker", era: "4.11", manifest: { metadata: '{"n":2}' } });
     expect(after?.createTime).toEqual(before?.createTime);
     expect(after?.updateTime).not.toEqual(before?.updateTime);
@@ -114,13 +114,13 @@ describe("registering", () => {
 describe("runners", () => {
   test("are none at first, which is no error (case 8)", async () => {
     const { client } = await openRunnerStage();
-    expect(await client.call(listAgentRunners, {})).toMatchObject({ runners: [], nextPageToken: "" });
+    expect(await client.call(listRunners, {})).toMatchObject({ runners: [], nextPageToken: "" });
   });
 
   test("are available while their worker was seen lately", async () => {
     const { register, client, service } = await openRunnerStage();
     await register();
-    const stateOf = async () => (await client.call(getAgentRunner, parts)).agentRunner?.state;
+    const stateOf = async () => (await client.call(getRunner, parts)).runner?.state;
     expect(await stateOf()).toBe(Runner_State.AVAILABLE);
     await query(service.databaseUrl, "update worker_session set seen_time = now() - interval '46 seconds'");
     expect(await stateOf()).toBe(Runner_State.OFFLINE);
@@ -134,21 +134,21 @@ describe("runners", () => {
   test("are a client's own", async () => {
     const { register, client, stranger } = await openRunnerStage();
     await register();
-    expect((await stranger.call(listAgentRunners, {})).runners).toEqual([]);
-    expect(await refusal(stranger.call(getAgentRunner, parts))).toBe("RUNNER_NOT_FOUND");
-    expect(await refusal(stranger.call(deleteAgentRunner, parts))).toBe("RUNNER_NOT_FOUND");
+    expect((await stranger.call(listRunners, {})).runners).toEqual([]);
+    expect(await refusal(stranger.call(getRunner, parts))).toBe("RUNNER_NOT_FOUND");
+    expect(await refusal(stranger.call(deleteRunner, parts))).toBe("RUNNER_NOT_FOUND");
     // The same id is free for another client.
     const theirs = await stranger.call(registerRunners, { workerId: "theirs", manifests: [manifestOf()] });
     expect(codesOf(theirs)).toEqual(["accepted"]);
-    expect((await client.call(getAgentRunner, parts)).agentRunner?.workerId).toBe("worker");
+    expect((await client.call(getRunner, parts)).runner?.workerId).toBe("worker");
   });
 
   test("that are deleted are gone, and their id is free for another worker", async () => {
     const { register, client } = await openRunnerStage();
     await register();
-    await client.call(deleteAgentRunner, parts);
-    expect(await refusal(client.call(getAgentRunner, parts))).toBe("RUNNER_NOT_FOUND");
-    expect(await refusal(client.call(deleteAgentRunner, parts))).toBe("RUNNER_NOT_FOUND");
+    await client.call(deleteRunner, parts);
+    expect(await refusal(client.call(getRunner, parts))).toBe("RUNNER_NOT_FOUND");
+    expect(await refusal(client.call(deleteRunner, parts))).toBe("RUNNER_NOT_FOUND");
     expect(codesOf(await register([manifestOf()], "another"))).toEqual(["accepted"]);
   });
 
@@ -163,7 +163,7 @@ describe("runners", () => {
     const ids: string[] = [];
     let pageToken = "";
     do {
-      const page = await client.call(listAgentRunners, { pageToken, pageSize: 7 });
+      const page = await client.call(listRunners, { pageToken, pageSize: 7 });
       pages.push(page.runners.length);
       ids.push(...page.runners.map((runner) => runner.runnerId));
       pageToken = page.nextPageToken;

@@ -3,12 +3,12 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { AgentEventRecordSchema } from "#gen/runnel/host/v1/host_service_pb.js";
-import { AgentRunContextSchema } from "#gen/runnel/v1/agent_run_context_pb.js";
+import { AgentEventRecordSchema } from "#gen/runnel/host/v1/host_history_service_pb.js";
+import { AgentRunContextSchema } from "#gen/runnel/runner/v1/agent_run_context_pb.js";
+import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { Run_State, RunSchema } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { type Era, printContext } from "../../src/protocols/langbot/runners/era.ts";
 import { conversationKey, stateKey } from "../../src/protocols/langbot/runners/scope.ts";
@@ -210,7 +210,7 @@ describe("an event", () => {
   test("of a client meets no binding of another one", async () => {
     const { stranger } = await openBound();
     const event = { eventId: "e", eventType: "message.received" };
-    expect(await refusal(stranger.call(RunService.method.startRun, { event }))).toBe("BINDING_NOT_FOUND");
+    expect(await refusal(stranger.call(RunnerService.method.startRun, { event }))).toBe("BINDING_NOT_FOUND");
   });
 
   test("of a known runner that is offline is queued (case 13)", async () => {
@@ -496,7 +496,7 @@ describe("what a runner is told", () => {
     await put();
     const traceId = "0af7651916cd43dd8448eb211c80319c";
     const { run } = await client.call(
-      RunService.method.startRun,
+      RunnerService.method.startRun,
       { event: { eventId: "e", eventType: "message.received" } },
       { traceparent: `00-${traceId}-b7ad6b7169203331-01` },
     );

@@ -1,9 +1,11 @@
 // TrustService: keys, the audit of what was done to them, and the keys of receipts, over gRPC and REST.
 
 import { sign as signBytes, verify as verifyBytes } from "node:crypto";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
-import { TrustedKey_Status } from "#gen/runnel/v1/trust_pb.js";
-import { TrustService } from "#gen/runnel/v1/trust_service_pb.js";
+import { TrustedKey_Status } from "#gen/runnel/job/v1/trust_pb.js";
+import { TrustService } from "#gen/runnel/job/v1/trust_service_pb.js";
+import { ReceiptService } from "#gen/runnel/v1/receipt_service_pb.js";
 import { loadSigningKey } from "../../src/engine/receipts/receipt-keys.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { importPublicKey, thumbprint } from "../../src/platform/base/public-key.ts";
@@ -21,7 +23,8 @@ import { connect } from "../runlog/store.ts";
 const authAdminToken = "the-admin-token-of-these-tests";
 const asAdmin = { authorization: `Bearer ${authAdminToken}` };
 const { createTrustedKey, listTrustedKeys, updateTrustedKey, revokeTrustedKey, listTrustEvents } = TrustService.method;
-const { rotateReceiptKey, getJwks, verifyJobSpec } = TrustService.method;
+const { rotateReceiptKey, verifyJobSpec } = TrustService.method;
+const { getJwks } = ReceiptService.method;
 
 async function openStage(flags: Partial<Config> = {}) {
   const service = await startService({ authAdminToken, trustVerifyIntervalSec: 0, ...flags });
@@ -77,6 +80,14 @@ describe("a trusted key", () => {
       await rest("PUT", "/v1/trust/keys/portal-1", { regions: ["EU"], not_before: "2020-01-01T00:00:00Z" }),
     ).toEqual(changed);
     expect(await trustOf(admin, key)).toBe("trusted");
+    // PUT replaces all terms; PATCH changes those that it has, and so does a call with a mask.
+    const patched = await rest("PATCH", "/v1/trust/keys/portal-1", { client_ids: ["bob"] });
+    expect(patched.body).toMatchObject({ regions: ["EU"], client_ids: ["bob"] });
+    const late = timestampFromDate(new Date("2019-01-01T00:00:00Z"));
+    const change = { key: { kid: "portal-1", notAfter: late }, updateMask: { paths: ["not_after"] } };
+    const refusal = await admin.call(updateTrustedKey, change).catch((error: Error) => error.message);
+    expect(refusal).toContain("invalid key.not_after: it is before not_before");
+    await admin.call(updateTrustedKey, { key: { kid: "portal-1" }, updateMask: { paths: ["client_ids"] } });
     const revoked = await rest("POST", "/v1/trust/keys/portal-1:revoke", {});
     expect(revoked).toMatchObject({ status: 200, body: { status: "revoked" } });
     expect(await rest("POST", "/v1/trust/keys/portal-1:revoke", {})).toEqual(revoked);
@@ -94,6 +105,8 @@ describe("a trusted key", () => {
     ];
     expect(told).toEqual([
       ["key.revoked", "admin", "portal-1", { before: second, after: { ...second, status: "revoked" } }],
+      ["key.updated", "admin", "portal-1", { before: { ...second, client_ids: ["bob"] }, after: second }],
+      ["key.updated", "admin", "portal-1", { before: second, after: { ...second, client_ids: ["bob"] } }],
       ["key.updated", "admin", "portal-1", { before: first, after: second }],
       ["key.created", "admin", "portal-1", { after: first }],
     ]);

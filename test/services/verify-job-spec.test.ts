@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { TrustService } from "#gen/runnel/v1/trust_service_pb.js";
+import { TrustService } from "#gen/runnel/job/v1/trust_service_pb.js";
 import { type Clock, systemClock } from "../../src/platform/base/clock.ts";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { query } from "../harness/database.ts";

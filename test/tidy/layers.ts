@@ -54,7 +54,7 @@ const serverStarters: readonly string[] = [
 const offlineCommands: readonly (readonly [targets: readonly string[], files: readonly string[]])[] = [
   [
     ["protocols/jobspec"],
-    ["cli/key-pairs.ts", "cli/sign.ts", "cli/signing-files.ts", "cli/verify/job-spec.ts", "cli/verify/receipt-file.ts"],
+    ["cli/jobspec/key-pairs.ts", "cli/jobspec/sign.ts", "cli/jobspec/signing-files.ts", "cli/jobspec/verify.ts"],
   ],
   [
     ["engine/receipts", "engine/hash-chain"],

@@ -32,22 +32,29 @@ def _read_package(package: str) -> SimpleNamespace:
 
 
 runnel = _read_package("runnel.v1")
+runner = _read_package("runnel.runner.v1")
 host = _read_package("runnel.host.v1")
 Status = _read_package("google.rpc").Status
 
 
-class Stub:
-    """A client of one service, with a method for each RPC."""
+host_services = [
+    f"{file.package}.{service.name}" for file in _FILES if file.package == "runnel.host.v1" for service in file.service
+]
 
-    def __init__(self, channel: grpc.aio.Channel, service: str) -> None:
-        for method in _POOL.FindServiceByName(service).methods:
-            open_method = channel.unary_stream if method.server_streaming else channel.unary_unary
-            call = open_method(
-                f"/{service}/{method.name}",
-                request_serializer=GetMessageClass(method.input_type).SerializeToString,
-                response_deserializer=GetMessageClass(method.output_type).FromString,
-            )
-            setattr(self, method.name, call)
+
+class Stub:
+    """A client of services that share no method name, with a method for each RPC."""
+
+    def __init__(self, channel: grpc.aio.Channel, *services: str) -> None:
+        for service in services:
+            for method in _POOL.FindServiceByName(service).methods:
+                open_method = channel.unary_stream if method.server_streaming else channel.unary_unary
+                call = open_method(
+                    f"/{service}/{method.name}",
+                    request_serializer=GetMessageClass(method.input_type).SerializeToString,
+                    response_deserializer=GetMessageClass(method.output_type).FromString,
+                )
+                setattr(self, method.name, call)
 
 
 _FIELD_OPTIONS = GetMessageClass(_POOL.FindMessageTypeByName("google.protobuf.FieldOptions"))

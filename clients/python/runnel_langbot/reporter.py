@@ -9,7 +9,7 @@ from typing import Any
 
 import grpc
 
-from .contract import Stub, runnel
+from .contract import Stub, runner
 
 log = logging.getLogger(__name__)
 
@@ -28,9 +28,9 @@ RETRY_MAX_SECONDS = 2.0
 
 # Says nothing by itself: the result counts as it is, or was sent again.
 ORDINARY = {
-    runnel.RESULT_DISPOSITION_APPLIED,
-    runnel.RESULT_DISPOSITION_TELEMETRY,
-    runnel.RESULT_DISPOSITION_DROPPED_DUPLICATE,
+    runner.RESULT_DISPOSITION_APPLIED,
+    runner.RESULT_DISPOSITION_TELEMETRY,
+    runner.RESULT_DISPOSITION_DROPPED_DUPLICATE,
 }
 
 TERMINALS = ("run.completed", "run.failed")
@@ -65,7 +65,7 @@ class Reporter:
         self._metadata = metadata
         # Set when the service wants the run to end, or it is not ours any more.
         self._stop = stop
-        self._waiting: list[runnel.ReportedResult] = []
+        self._waiting: list[runner.ReportedResult] = []
         self._sequence = 0
         # Types and dispositions that the operator has read of.
         self._logged: set[tuple[str, int]] = set()
@@ -84,7 +84,7 @@ class Reporter:
             raise ValueError(f"a {type} of {size} bytes: a result has at most {RESULT_BYTES_MAX}")
         self._sequence += 1
         self._waiting.append(
-            runnel.ReportedResult(sequence=self._sequence, type=type, data=data, usage=usage, run_id=run_id)
+            runner.ReportedResult(sequence=self._sequence, type=type, data=data, usage=usage, run_id=run_id)
         )
         self.has_terminal = self.has_terminal or type in TERMINALS
         self._wake.set()
@@ -113,7 +113,7 @@ class Reporter:
             if finished:
                 return
 
-    def _take_batch(self) -> list[runnel.ReportedResult]:
+    def _take_batch(self) -> list[runner.ReportedResult]:
         size = count = 0
         for item in self._waiting:
             size += item.ByteSize()
@@ -123,8 +123,8 @@ class Reporter:
         batch, self._waiting = self._waiting[:count], self._waiting[count:]
         return batch
 
-    async def _send(self, results: list[runnel.ReportedResult], finished: bool) -> None:
-        request = runnel.ReportResultsRequest(
+    async def _send(self, results: list[runner.ReportedResult], finished: bool) -> None:
+        request = runner.ReportResultsRequest(
             run_id=self._run_id,
             attempt=self._attempt,
             run_token=self._run_token,
@@ -172,7 +172,7 @@ class Reporter:
 
 
 def _name_of(disposition: int) -> str:
-    value = runnel.ResultDisposition.DESCRIPTOR.values_by_number.get(disposition)
+    value = runner.ResultDisposition.DESCRIPTOR.values_by_number.get(disposition)
     return str(disposition) if value is None else value.name.removeprefix("RESULT_DISPOSITION_").lower()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import grpc
 
-from .contract import Stub, runnel
+from .contract import Stub, host_services, runner
 from .handler import Handler
 from .host import Host
 from .json_text import print_json, read_json
@@ -63,9 +63,9 @@ class Worker:
         self._options = options
         self._plugin = plugin
         self._sdk = sdk
-        self._directory = Stub(channel, "runnel.v1.RunnerService")
-        self._work = Stub(channel, "runnel.v1.RunnerWorkerService")
-        self._host = Stub(channel, "runnel.host.v1.HostService")
+        self._directory = Stub(channel, "runnel.runner.v1.RunnerService")
+        self._work = Stub(channel, "runnel.runner.v1.RunnerWorkerService")
+        self._host = Stub(channel, *host_services)
         self._handler = Handler(sdk)
         self._metadata = () if options.api_key is None else (("authorization", f"Bearer {options.api_key}"),)
         self._runners: dict[str, Any] = {}
@@ -120,7 +120,7 @@ class Worker:
             delay = min(delay * 2, RECONNECT_MAX_SECONDS)
 
     async def _register(self) -> str:
-        request = runnel.RegisterRunnersRequest(
+        request = runner.RegisterRunnersRequest(
             worker_id=self._options.worker_id,
             manifests=[print_json(each.manifest) for each in self._plugin.runners],
             era=self._sdk.era,
@@ -139,7 +139,7 @@ class Worker:
 
     async def _listen(self, session: str) -> Any:
         """Until the stream ends, which it does now and then."""
-        request = runnel.ListenAssignmentsRequest(
+        request = runner.ListenAssignmentsRequest(
             worker_session_id=session, max_concurrent=self._options.max_concurrent
         )
         call = self._work.ListenAssignments(request, metadata=self._metadata)
@@ -170,7 +170,7 @@ class Worker:
 
     async def _accept(self, session: str, offer: Any) -> Any | None:
         """None when somebody else has the run. An answer that was lost is given again."""
-        request = runnel.AcceptRunRequest(worker_session_id=session, run_id=offer.run_id, offer_id=offer.offer_id)
+        request = runner.AcceptRunRequest(worker_session_id=session, run_id=offer.run_id, offer_id=offer.offer_id)
         loop = asyncio.get_running_loop()
         end = loop.time() + ACCEPT_SECONDS
         while True:

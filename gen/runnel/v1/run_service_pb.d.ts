@@ -4,7 +4,6 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { AgentEvent } from "./event_pb.js";
 import type { Run } from "./run_pb.js";
 import type { RunResult } from "./result_pb.js";
 
@@ -12,53 +11,6 @@ import type { RunResult } from "./result_pb.js";
  * Describes the file runnel/v1/run_service.proto.
  */
 export declare const file_runnel_v1_run_service: GenFile;
-
-/**
- * Request of StartRun.
- *
- * @generated from message runnel.v1.StartRunRequest
- */
-export declare type StartRunRequest = Message<"runnel.v1.StartRunRequest"> & {
-  /**
-   * Makes the call repeatable: same id and event, same answer.
-   *
-   * @generated from field: string request_id = 1;
-   */
-  requestId: string;
-
-  /**
-   * What happened.
-   *
-   * @generated from field: runnel.v1.AgentEvent event = 2;
-   */
-  event?: AgentEvent | undefined;
-};
-
-/**
- * Describes the message runnel.v1.StartRunRequest.
- * Use `create(StartRunRequestSchema)` to create a new message.
- */
-export declare const StartRunRequestSchema: GenMessage<StartRunRequest>;
-
-/**
- * Response of StartRun.
- *
- * @generated from message runnel.v1.StartRunResponse
- */
-export declare type StartRunResponse = Message<"runnel.v1.StartRunResponse"> & {
-  /**
-   * The run.
-   *
-   * @generated from field: runnel.v1.Run run = 1;
-   */
-  run?: Run | undefined;
-};
-
-/**
- * Describes the message runnel.v1.StartRunResponse.
- * Use `create(StartRunResponseSchema)` to create a new message.
- */
-export declare const StartRunResponseSchema: GenMessage<StartRunResponse>;
 
 /**
  * Request of GetRun.
@@ -310,53 +262,6 @@ export declare type CancelRunResponse = Message<"runnel.v1.CancelRunResponse"> &
 export declare const CancelRunResponseSchema: GenMessage<CancelRunResponse>;
 
 /**
- * Request of GetReceipt.
- *
- * @generated from message runnel.v1.GetReceiptRequest
- */
-export declare type GetReceiptRequest = Message<"runnel.v1.GetReceiptRequest"> & {
-  /**
-   * Id of the run.
-   *
-   * @generated from field: string run_id = 1;
-   */
-  runId: string;
-};
-
-/**
- * Describes the message runnel.v1.GetReceiptRequest.
- * Use `create(GetReceiptRequestSchema)` to create a new message.
- */
-export declare const GetReceiptRequestSchema: GenMessage<GetReceiptRequest>;
-
-/**
- * Response of GetReceipt: what goes into a file for `runnel verify`.
- *
- * @generated from message runnel.v1.GetReceiptResponse
- */
-export declare type GetReceiptResponse = Message<"runnel.v1.GetReceiptResponse"> & {
-  /**
-   * The statement with its signature: a compact JWS (RFC 7515), signed by one of the keys of TrustService.GetJwks.
-   *
-   * @generated from field: string jws = 1;
-   */
-  jws: string;
-
-  /**
-   * The statement once more, as a JSON object, for people. Whoever wants to rely on it reads it out of `jws`.
-   *
-   * @generated from field: string statement = 2;
-   */
-  statement: string;
-};
-
-/**
- * Describes the message runnel.v1.GetReceiptResponse.
- * Use `create(GetReceiptResponseSchema)` to create a new message.
- */
-export declare const GetReceiptResponseSchema: GenMessage<GetReceiptResponse>;
-
-/**
  * TailRunResponse for readers that want the entries as they are stored, to check them against a receipt: on the wire it is the
  * same message, so a client may read the answers of TailRun as this one.
  *
@@ -386,21 +291,6 @@ export declare const TailRunBytesSchema: GenMessage<TailRunBytes>;
  * @generated from service runnel.v1.RunService
  */
 export declare const RunService: GenService<{
-  /**
-   * Starts a run for an event, by the runner that a binding gives it to (LangBot AgentRunner Protocol v1, §13: one event, one
-   * binding, one run). The run waits in the queue until a worker takes it: for 60 s, then it fails with `runner.unavailable`.
-   *
-   * NOT_FOUND (BINDING_NOT_FOUND, RUNNER_NOT_FOUND) when nobody is there for it, FAILED_PRECONDITION (BINDING_AMBIGUOUS) when
-   * several are; RESOURCE_EXHAUSTED (PAYLOAD_TOO_LARGE) when its runner could not be sent the context, of at most 3 MiB. With a
-   * `request_id` the same call may be repeated, and another event with it is ALREADY_EXISTS.
-   *
-   * @generated from rpc runnel.v1.RunService.StartRun
-   */
-  startRun: {
-    methodKind: "unary";
-    input: typeof StartRunRequestSchema;
-    output: typeof StartRunResponseSchema;
-  },
   /**
    * Returns one run.
    *
@@ -458,21 +348,6 @@ export declare const RunService: GenService<{
     methodKind: "unary";
     input: typeof CancelRunRequestSchema;
     output: typeof CancelRunResponseSchema;
-  },
-  /**
-   * Returns a signed statement of what a run's log is: how many entries of which types, the hashes of the first and the last
-   * one, how the run ended, and for a run of a job which signed JobSpec it worked on. With the receipt and the log alone,
-   * `runnel verify` finds any entry that is missing, changed or out of order, without asking a service.
-   *
-   * FAILED_PRECONDITION (RUN_ACTIVE) until the run has ended, and (RECEIPT_UNAVAILABLE) when its log was purged or was not
-   * chained; DATA_LOSS (LOG_DAMAGED) when the stored log is not the one that was written. May be retried.
-   *
-   * @generated from rpc runnel.v1.RunService.GetReceipt
-   */
-  getReceipt: {
-    methodKind: "unary";
-    input: typeof GetReceiptRequestSchema;
-    output: typeof GetReceiptResponseSchema;
   },
 }>;
 

@@ -6,7 +6,6 @@ import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.js";
 import { file_runnel_options_v1_options } from "../options/v1/options_pb.js";
-import { file_runnel_v1_event } from "./event_pb.js";
 import { file_runnel_v1_result } from "./result_pb.js";
 import { file_runnel_v1_run } from "./run_pb.js";
 
@@ -14,112 +13,84 @@ import { file_runnel_v1_run } from "./run_pb.js";
  * Describes the file runnel/v1/run_service.proto.
  */
 export const file_runnel_v1_run_service = /*@__PURE__*/
-  fileDesc("ChtydW5uZWwvdjEvcnVuX3NlcnZpY2UucHJvdG8SCXJ1bm5lbC52MSJwCg9TdGFydFJ1blJlcXVlc3QSLwoKcmVxdWVzdF9pZBgBIAEoCUIbukgFcgMogAGi9BgPSWRlbXBvdGVuY3ktS2V5EiwKBWV2ZW50GAIgASgLMhUucnVubmVsLnYxLkFnZW50RXZlbnRCBrpIA8gBASIvChBTdGFydFJ1blJlc3BvbnNlEhsKA3J1bhgBIAEoCzIOLnJ1bm5lbC52MS5SdW4iKQoNR2V0UnVuUmVxdWVzdBIYCgZydW5faWQYASABKAlCCLpIBXIDsAEBIi0KDkdldFJ1blJlc3BvbnNlEhsKA3J1bhgBIAEoCzIOLnJ1bm5lbC52MS5SdW4ibAoPTGlzdFJ1bnNSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDKIABEh0KCXBhZ2Vfc2l6ZRgCIAEoBUIKukgHGgUY+gEoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAyiACCJRChBMaXN0UnVuc1Jlc3BvbnNlEiQKBHJ1bnMYASADKAsyDi5ydW5uZWwudjEuUnVuQgbi8xgCEAESFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIloKDlRhaWxSdW5SZXF1ZXN0EhgKBnJ1bl9pZBgBIAEoCUIIukgFcgOwAQESLgoFYWZ0ZXIYAiABKANCH7pIDSILGP////////8PKAD68xgLCglhZnRlcl9zZXEiOAoPVGFpbFJ1blJlc3BvbnNlEiUKB3Jlc3VsdHMYASADKAsyFC5ydW5uZWwudjEuUnVuUmVzdWx0Im4KFUxpc3RSdW5SZXN1bHRzUmVxdWVzdBIYCgZydW5faWQYASABKAlCCLpIBXIDsAEBEh0KCXBhZ2Vfc2l6ZRgCIAEoBUIKukgHGgUY+gEoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAyiACCJgChZMaXN0UnVuUmVzdWx0c1Jlc3BvbnNlEi0KB3Jlc3VsdHMYASADKAsyFC5ydW5uZWwudjEuUnVuUmVzdWx0Qgbi8xgCEAESFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiwKEENhbmNlbFJ1blJlcXVlc3QSGAoGcnVuX2lkGAEgASgJQgi6SAVyA7ABASIwChFDYW5jZWxSdW5SZXNwb25zZRIbCgNydW4YASABKAsyDi5ydW5uZWwudjEuUnVuIi0KEUdldFJlY2VpcHRSZXF1ZXN0EhgKBnJ1bl9pZBgBIAEoCUIIukgFcgOwAQEiPAoSR2V0UmVjZWlwdFJlc3BvbnNlEgsKA2p3cxgBIAEoCRIZCglzdGF0ZW1lbnQYAiABKAlCBuLzGAIIASIfCgxUYWlsUnVuQnl0ZXMSDwoHcmVzdWx0cxgBIAMoDDKKBgoKUnVuU2VydmljZRJiCghTdGFydFJ1bhIaLnJ1bm5lbC52MS5TdGFydFJ1blJlcXVlc3QaGy5ydW5uZWwudjEuU3RhcnRSdW5SZXNwb25zZSId0PMYyQGC0+STAhI6ASpiA3J1biIIL3YxL3J1bnMSYAoGR2V0UnVuEhgucnVubmVsLnYxLkdldFJ1blJlcXVlc3QaGS5ydW5uZWwudjEuR2V0UnVuUmVzcG9uc2UiIZACAYLT5JMCGGIDcnVuEhEvdjEvcnVucy97cnVuX2lkfRJYCghMaXN0UnVucxIaLnJ1bm5lbC52MS5MaXN0UnVuc1JlcXVlc3QaGy5ydW5uZWwudjEuTGlzdFJ1bnNSZXNwb25zZSITkAIBgtPkkwIKEggvdjEvcnVucxJxCgdUYWlsUnVuEhkucnVubmVsLnYxLlRhaWxSdW5SZXF1ZXN0GhoucnVubmVsLnYxLlRhaWxSdW5SZXNwb25zZSItkAIBkPQYBILT5JMCIBIeL3YxL3J1bnMve3J1bl9pZH0vcmVzdWx0czp0YWlsMAESewoOTGlzdFJ1blJlc3VsdHMSIC5ydW5uZWwudjEuTGlzdFJ1blJlc3VsdHNSZXF1ZXN0GiEucnVubmVsLnYxLkxpc3RSdW5SZXN1bHRzUmVzcG9uc2UiJJACAYLT5JMCGxIZL3YxL3J1bnMve3J1bl9pZH0vcmVzdWx0cxJzCglDYW5jZWxSdW4SGy5ydW5uZWwudjEuQ2FuY2VsUnVuUmVxdWVzdBocLnJ1bm5lbC52MS5DYW5jZWxSdW5SZXNwb25zZSIrkAICgtPkkwIiOgEqYgNydW4iGC92MS9ydW5zL3tydW5faWR9OmNhbmNlbBJvCgpHZXRSZWNlaXB0EhwucnVubmVsLnYxLkdldFJlY2VpcHRSZXF1ZXN0Gh0ucnVubmVsLnYxLkdldFJlY2VpcHRSZXNwb25zZSIkkAIBgtPkkwIbEhkvdjEvcnVucy97cnVuX2lkfS9yZWNlaXB0GgbK8xgCCAFiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_runnel_options_v1_options, file_runnel_v1_event, file_runnel_v1_result, file_runnel_v1_run]);
-
-/**
- * Describes the message runnel.v1.StartRunRequest.
- * Use `create(StartRunRequestSchema)` to create a new message.
- */
-export const StartRunRequestSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 0);
-
-/**
- * Describes the message runnel.v1.StartRunResponse.
- * Use `create(StartRunResponseSchema)` to create a new message.
- */
-export const StartRunResponseSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 1);
+  fileDesc("ChtydW5uZWwvdjEvcnVuX3NlcnZpY2UucHJvdG8SCXJ1bm5lbC52MSIpCg1HZXRSdW5SZXF1ZXN0EhgKBnJ1bl9pZBgBIAEoCUIIukgFcgOwAQEiLQoOR2V0UnVuUmVzcG9uc2USGwoDcnVuGAEgASgLMg4ucnVubmVsLnYxLlJ1biJsCg9MaXN0UnVuc1JlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgMogAESHQoJcGFnZV9zaXplGAIgASgFQgq6SAcaBRj6ASgAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDKIAIIlIKEExpc3RSdW5zUmVzcG9uc2USJQoEcnVucxgBIAMoCzIOLnJ1bm5lbC52MS5SdW5CB6LZ9AcCEAESFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIlsKDlRhaWxSdW5SZXF1ZXN0EhgKBnJ1bl9pZBgBIAEoCUIIukgFcgOwAQESLwoFYWZ0ZXIYAiABKANCILpIDSILGP////////8PKAC62fQHCwoJYWZ0ZXJfc2VxIjgKD1RhaWxSdW5SZXNwb25zZRIlCgdyZXN1bHRzGAEgAygLMhQucnVubmVsLnYxLlJ1blJlc3VsdCJuChVMaXN0UnVuUmVzdWx0c1JlcXVlc3QSGAoGcnVuX2lkGAEgASgJQgi6SAVyA7ABARIdCglwYWdlX3NpemUYAiABKAVCCrpIBxoFGPoBKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMogAgiYQoWTGlzdFJ1blJlc3VsdHNSZXNwb25zZRIuCgdyZXN1bHRzGAEgAygLMhQucnVubmVsLnYxLlJ1blJlc3VsdEIHotn0BwIQARIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiLAoQQ2FuY2VsUnVuUmVxdWVzdBIYCgZydW5faWQYASABKAlCCLpIBXIDsAEBIjAKEUNhbmNlbFJ1blJlc3BvbnNlEhsKA3J1bhgBIAEoCzIOLnJ1bm5lbC52MS5SdW4iHwoMVGFpbFJ1bkJ5dGVzEg8KB3Jlc3VsdHMYASADKAwytwQKClJ1blNlcnZpY2USYAoGR2V0UnVuEhgucnVubmVsLnYxLkdldFJ1blJlcXVlc3QaGS5ydW5uZWwudjEuR2V0UnVuUmVzcG9uc2UiIZACAYLT5JMCGGIDcnVuEhEvdjEvcnVucy97cnVuX2lkfRJYCghMaXN0UnVucxIaLnJ1bm5lbC52MS5MaXN0UnVuc1JlcXVlc3QaGy5ydW5uZWwudjEuTGlzdFJ1bnNSZXNwb25zZSITkAIBgtPkkwIKEggvdjEvcnVucxJyCgdUYWlsUnVuEhkucnVubmVsLnYxLlRhaWxSdW5SZXF1ZXN0GhoucnVubmVsLnYxLlRhaWxSdW5SZXNwb25zZSIukAIB0Nn0BwSC0+STAiASHi92MS9ydW5zL3tydW5faWR9L3Jlc3VsdHM6dGFpbDABEnsKDkxpc3RSdW5SZXN1bHRzEiAucnVubmVsLnYxLkxpc3RSdW5SZXN1bHRzUmVxdWVzdBohLnJ1bm5lbC52MS5MaXN0UnVuUmVzdWx0c1Jlc3BvbnNlIiSQAgGC0+STAhsSGS92MS9ydW5zL3tydW5faWR9L3Jlc3VsdHMScwoJQ2FuY2VsUnVuEhsucnVubmVsLnYxLkNhbmNlbFJ1blJlcXVlc3QaHC5ydW5uZWwudjEuQ2FuY2VsUnVuUmVzcG9uc2UiK5ACAoLT5JMCIjoBKmIDcnVuIhgvdjEvcnVucy97cnVuX2lkfTpjYW5jZWwaB4rZ9AcCCAFCVgoNY29tLnJ1bm5lbC52MUIPUnVuU2VydmljZVByb3RvUAFaMmdpdGh1Yi5jb20vcnVubmVsL3J1bm5lbC9nZW4vZ28vcnVubmVsL3YxO3J1bm5lbHYxYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_runnel_options_v1_options, file_runnel_v1_result, file_runnel_v1_run]);
 
 /**
  * Describes the message runnel.v1.GetRunRequest.
  * Use `create(GetRunRequestSchema)` to create a new message.
  */
 export const GetRunRequestSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 2);
+  messageDesc(file_runnel_v1_run_service, 0);
 
 /**
  * Describes the message runnel.v1.GetRunResponse.
  * Use `create(GetRunResponseSchema)` to create a new message.
  */
 export const GetRunResponseSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 3);
+  messageDesc(file_runnel_v1_run_service, 1);
 
 /**
  * Describes the message runnel.v1.ListRunsRequest.
  * Use `create(ListRunsRequestSchema)` to create a new message.
  */
 export const ListRunsRequestSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 4);
+  messageDesc(file_runnel_v1_run_service, 2);
 
 /**
  * Describes the message runnel.v1.ListRunsResponse.
  * Use `create(ListRunsResponseSchema)` to create a new message.
  */
 export const ListRunsResponseSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 5);
+  messageDesc(file_runnel_v1_run_service, 3);
 
 /**
  * Describes the message runnel.v1.TailRunRequest.
  * Use `create(TailRunRequestSchema)` to create a new message.
  */
 export const TailRunRequestSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 6);
+  messageDesc(file_runnel_v1_run_service, 4);
 
 /**
  * Describes the message runnel.v1.TailRunResponse.
  * Use `create(TailRunResponseSchema)` to create a new message.
  */
 export const TailRunResponseSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 7);
+  messageDesc(file_runnel_v1_run_service, 5);
 
 /**
  * Describes the message runnel.v1.ListRunResultsRequest.
  * Use `create(ListRunResultsRequestSchema)` to create a new message.
  */
 export const ListRunResultsRequestSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 8);
+  messageDesc(file_runnel_v1_run_service, 6);
 
 /**
  * Describes the message runnel.v1.ListRunResultsResponse.
  * Use `create(ListRunResultsResponseSchema)` to create a new message.
  */
 export const ListRunResultsResponseSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 9);
+  messageDesc(file_runnel_v1_run_service, 7);
 
 /**
  * Describes the message runnel.v1.CancelRunRequest.
  * Use `create(CancelRunRequestSchema)` to create a new message.
  */
 export const CancelRunRequestSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 10);
+  messageDesc(file_runnel_v1_run_service, 8);
 
 /**
  * Describes the message runnel.v1.CancelRunResponse.
  * Use `create(CancelRunResponseSchema)` to create a new message.
  */
 export const CancelRunResponseSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 11);
-
-/**
- * Describes the message runnel.v1.GetReceiptRequest.
- * Use `create(GetReceiptRequestSchema)` to create a new message.
- */
-export const GetReceiptRequestSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 12);
-
-/**
- * Describes the message runnel.v1.GetReceiptResponse.
- * Use `create(GetReceiptResponseSchema)` to create a new message.
- */
-export const GetReceiptResponseSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 13);
+  messageDesc(file_runnel_v1_run_service, 9);
 
 /**
  * Describes the message runnel.v1.TailRunBytes.
  * Use `create(TailRunBytesSchema)` to create a new message.
  */
 export const TailRunBytesSchema = /*@__PURE__*/
-  messageDesc(file_runnel_v1_run_service, 14);
+  messageDesc(file_runnel_v1_run_service, 10);
 
 /**
  * Works on runs and their logs.

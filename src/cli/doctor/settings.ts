@@ -1,12 +1,12 @@
 // The settings: what is wrong with them, and what `serve` would miss.
 
+import { findProtocolProblems } from "../../app/protocols.ts";
 import { checkRequirements } from "../../platform/config/requirements.ts";
-import { findKeyProblems } from "../../protocols/jobspec/jobs/configured-keys.ts";
 import { type Finding, fail, type Ground, ok, warn } from "./check.ts";
 
 export function checkSettings({ resolution }: Ground): Finding[] {
   const fix = "`runnel config explain` shows each setting and where it comes from";
-  const told = [...resolution.problems, ...findKeyProblems(resolution.config)];
+  const told = [...resolution.problems, ...findProtocolProblems(resolution.config)];
   const wrong = told.map(({ text }) => fail("settings", text, fix));
   const odd = resolution.warnings.map((text) => warn("settings", text, fix));
   const { problems, hint } = checkRequirements(resolution);

@@ -1,8 +1,9 @@
 // What the commands of exchanges work with, and the one thing that all of them do: to make the folders say what the service says.
 
 import { join } from "node:path";
-import type { CommandResult } from "#gen/runnel/v1/exchange_pb.js";
-import type { GetOutboxResponse } from "#gen/runnel/v1/exchange_service_pb.js";
+import type { CommandResult } from "#gen/runnel/exchange/v1/exchange_pb.js";
+import type { GetOutboxResponse } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
+import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import { CommandError } from "../command-error.ts";
 import { reasonOf, type Service } from "../connect.ts";
 import type { Output } from "../output.ts";
@@ -26,7 +27,9 @@ export interface Desk {
 /** Writes the session's file, and the newest outbox unless it is there; tells of one that is new, or of any. Within a turn. */
 export async function keepFiles(desk: Desk, id: string, tells: "new" | "any"): Promise<void> {
   const { service, folders, teller, signal } = desk;
-  const { session } = await callPatiently(desk, () => service.exchanges.exportExchange({ exchangeId: id }, { signal }));
+  const { session } = await callPatiently(desk, () =>
+    service.client(ExchangeService).exportExchange({ exchangeId: id }, { signal }),
+  );
   const outbox = await readOutbox(desk, id);
   if (session !== undefined) {
     await writeSession(folders, session);
@@ -44,7 +47,7 @@ export async function keepFiles(desk: Desk, id: string, tells: "new" | "any"): P
 export async function readOutbox(desk: Desk, id: string): Promise<GetOutboxResponse | undefined> {
   const { service, signal } = desk;
   try {
-    return await callPatiently(desk, () => service.exchanges.getOutbox({ exchangeId: id }, { signal }));
+    return await callPatiently(desk, () => service.client(ExchangeService).getOutbox({ exchangeId: id }, { signal }));
   } catch (error) {
     if (reasonOf(error) === "EXCHANGE_ENDED") {
       return undefined;

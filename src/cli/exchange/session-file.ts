@@ -5,7 +5,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fromJson } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { type ExchangeSession, ExchangeSessionSchema } from "#gen/runnel/v1/exchange_pb.js";
+import { type ExchangeSession, ExchangeSessionSchema } from "#gen/runnel/exchange/v1/exchange_pb.js";
 import { hasErrorCode } from "../../platform/base/error-code.ts";
 import { CommandError } from "../command-error.ts";
 import { answerJson } from "../output.ts";

@@ -1,6 +1,7 @@
 // One file of inbox/, from its note to its place in processed/. See notes.ts for what holds when this is cut off anywhere.
 
-import type { SubmitInboxResponse } from "#gen/runnel/v1/exchange_service_pb.js";
+import type { SubmitInboxResponse } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
+import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import { CommandError } from "../command-error.ts";
 import { explain } from "../failure.ts";
@@ -102,7 +103,7 @@ async function submitOrRefuse(
   const { service, signal } = desk;
   try {
     return await callPatiently(desk, () =>
-      service.exchanges.submitInbox({ exchangeId: id, text, sequence }, { signal }),
+      service.client(ExchangeService).submitInbox({ exchangeId: id, text, sequence }, { signal }),
     );
   } catch (error) {
     const { error: message, reason, fix } = explain(error);

@@ -2,7 +2,7 @@
 // is shown without characters that act on a terminal.
 
 import { relative, sep } from "node:path";
-import { type CommandResult, CommandResultSchema } from "#gen/runnel/v1/exchange_pb.js";
+import { type CommandResult, CommandResultSchema } from "#gen/runnel/exchange/v1/exchange_pb.js";
 import type { CommandError } from "../command-error.ts";
 import { answerJson, type Output, type Paint } from "../output.ts";
 import type { Folders } from "./folders.ts";

@@ -1,6 +1,7 @@
 // An exchange, watched to its end: each file of inbox/ is an answer, and each answer brings the next outbox.
 
-import { Exchange_State } from "#gen/runnel/v1/exchange_pb.js";
+import { Exchange_State } from "#gen/runnel/exchange/v1/exchange_pb.js";
+import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import { exitCodes } from "../exit-codes.ts";
 import { type Desk, keepFiles, summaryOf } from "./desk.ts";
 import type { Inbox } from "./inbox.ts";
@@ -55,7 +56,9 @@ export async function watchExchange(desk: Desk, { id, runId, inbox, sequence, is
 /** Whoever else answered it, over the API or from another terminal: the next outbox is written here too. */
 async function showOthers(desk: Desk, { id, shown }: { id: string; shown: number }): Promise<number> {
   const { service, signal } = desk;
-  const { exchange } = await callPatiently(desk, () => service.exchanges.getExchange({ exchangeId: id }, { signal }));
+  const { exchange } = await callPatiently(desk, () =>
+    service.client(ExchangeService).getExchange({ exchangeId: id }, { signal }),
+  );
   const { sequence = 0 } = exchange ?? {};
   if (sequence > shown) {
     await inTurn(desk, () => keepFiles(desk, id, "any"));
@@ -65,7 +68,9 @@ async function showOthers(desk: Desk, { id, shown }: { id: string; shown: number
 
 async function tellEnd(desk: Desk, id: string, { failure }: RunEnd): Promise<void> {
   const { service, teller, signal } = desk;
-  const { exchange } = await callPatiently(desk, () => service.exchanges.getExchange({ exchangeId: id }, { signal }));
+  const { exchange } = await callPatiently(desk, () =>
+    service.client(ExchangeService).getExchange({ exchangeId: id }, { signal }),
+  );
   if (failure === undefined) {
     await teller.completed(id, summaryOf(exchange?.lastResults ?? []) ?? "");
     return;

@@ -1,49 +1,41 @@
-// Which kind of signed thing a file holds: a receipt, as its JWS alone or as the service answers it, or else a JobSpec.
+// A receipt in a file: its JWS alone, or as the service answers it.
 
-import type { ReadDocument } from "../../protocols/jobspec/spec/json.ts";
-import { assertLength, readInput, specBytesMax } from "../input.ts";
-import { readJson } from "../signing-files.ts";
-
-/** More than the receipt of the longest log has, with its statement beside it. */
-const fileBytesMax = 8_388_608;
+/** Maximum size of a file with a receipt: more than the receipt of the longest log has, with its statement beside it. */
+export const receiptBytesMax = 8_388_608;
 
 export interface ReceiptFile {
-  readonly kind: "receipt";
   readonly jws: string;
-  /** The statement that stands beside the JWS, for people; undefined when none does. */
+  /** The statement beside the JWS, for people; undefined when there is none. */
   readonly copy: unknown;
 }
 
-export type SignedFile = ReceiptFile | { readonly kind: "jobspec"; readonly document: ReadDocument };
-
-/** What a compact JWS is written with. Whether it is one is for whoever checks it. */
+/** What a compact JWS is written with. */
 const jwsText = /^[\w-]+(?:\.[\w-]*)+$/;
 
-export async function readSigned(path: string): Promise<SignedFile> {
-  const bytes = await readInput(path, fileBytesMax);
-  const text = bytes.toString("latin1").trim();
+/** Returns undefined for a file of another kind. */
+export function readReceiptFile(bytes: Uint8Array): ReceiptFile | undefined {
+  const text = Buffer.from(bytes).toString().trim();
   if (jwsText.test(text)) {
-    return { kind: "receipt", jws: text, copy: undefined };
+    return { jws: text, copy: undefined };
   }
-  const document = readJson(path, bytes);
-  const jws = document.object.get("jws");
-  if (jws !== undefined) {
-    return { kind: "receipt", jws: typeof jws === "string" ? jws : "", copy: readCopy(document) };
-  }
-  assertLength(path, bytes, specBytesMax);
-  return { kind: "jobspec", document };
+  const { jws, statement } = parseObject(text);
+  return jws === undefined ? undefined : { jws: typeof jws === "string" ? jws : "", copy: readCopy(statement) };
 }
 
 /** An object over REST; over gRPC, which has no JSON, its text. */
-function readCopy({ text, spans }: ReadDocument): unknown {
-  const span = spans.get("statement");
-  const value: unknown = span === undefined ? undefined : JSON.parse(text.slice(span.start, span.end));
-  if (typeof value !== "string") {
-    return value;
-  }
+function readCopy(statement: unknown): unknown {
+  return typeof statement === "string" ? (parse(statement) ?? statement) : statement;
+}
+
+function parseObject(text: string): { readonly jws?: unknown; readonly statement?: unknown } {
+  const value = parse(text);
+  return typeof value === "object" && value !== null ? value : {};
+}
+
+function parse(text: string): unknown {
   try {
-    return JSON.parse(value);
+    return JSON.parse(text);
   } catch {
-    return value;
+    return undefined;
   }
 }

@@ -10,9 +10,14 @@ import { readPublishedKeys } from "./published-keys.ts";
 import type { ReceiptFile } from "./receipt-file.ts";
 import type { KeyFinding, ReceiptFinding } from "./receipt-finding.ts";
 import { showReceipt } from "./show-receipt.ts";
-import type { Verdict, VerifyFlags } from "./verdict.ts";
+import type { Verdict } from "./verdict.ts";
 
-export async function verifyReceipt({ jws, copy }: ReceiptFile, { jwks, log }: VerifyFlags): Promise<Verdict> {
+export interface ReceiptFlags {
+  readonly jwks?: string;
+  readonly log?: string;
+}
+
+export async function verifyReceipt({ jws, copy }: ReceiptFile, { jwks, log }: ReceiptFlags): Promise<Verdict> {
   const isPublished = jwks === undefined ? undefined : await readIsPublished(jwks);
   const opened = open(jws);
   const { signed, statement, error } = opened;

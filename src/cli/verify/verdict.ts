@@ -1,12 +1,14 @@
-// What is asked of every kind of thing that can be verified, and what is told of it.
+// What `verify` asks of each format that it checks, and what it prints.
 
 import type { Paint } from "../output.ts";
 
-export interface VerifyFlags {
-  readonly canonical?: string;
-  readonly trustedKeys?: string;
-  readonly jwks?: string;
-  readonly log?: string;
+/** A format beside receipts. A file that is no receipt has it. */
+export interface SignedFormat {
+  /** For messages: `a JobSpec`. */
+  readonly name: string;
+  /** Its flags of `verify`, which are invalid for a receipt. */
+  readonly flags: readonly { readonly long: string; readonly about: string }[];
+  verify(path: string, bytes: Uint8Array, flags: Readonly<Record<string, string | undefined>>): Promise<Verdict>;
 }
 
 export interface Verdict {

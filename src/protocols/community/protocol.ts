@@ -5,9 +5,9 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DecisionService } from "#gen/runnel/v1/decision_service_pb.js";
-import { ForumAdminService } from "#gen/runnel/v1/forum_admin_service_pb.js";
-import { ForumService } from "#gen/runnel/v1/forum_service_pb.js";
+import { DecisionService } from "#gen/runnel/community/v1/decision_service_pb.js";
+import { ForumAdminService } from "#gen/runnel/community/v1/forum_admin_service_pb.js";
+import { ForumService } from "#gen/runnel/community/v1/forum_service_pb.js";
 import { runBudgetOfService } from "../../agent/budget/budget.ts";
 import type { ServiceDeps } from "../../api/deps.ts";
 import { type Core, type OwnAddress, type Protocol, part } from "../../api/protocol.ts";

@@ -2,7 +2,7 @@
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { type Exchange, Exchange_State, ExchangeSchema } from "#gen/runnel/v1/exchange_pb.js";
+import { type Exchange, Exchange_State, ExchangeSchema } from "#gen/runnel/exchange/v1/exchange_pb.js";
 import type { RunStatus } from "../../engine/storage/schema.ts";
 import type { CommandResult } from "./command.ts";
 import type { SessionData } from "./session-json.ts";

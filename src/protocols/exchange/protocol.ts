@@ -1,6 +1,6 @@
 // The CodingAgent protocol: runs that a person drives by copying an outbox out and pasting an inbox in.
 
-import { ExchangeService } from "#gen/runnel/v1/exchange_service_pb.js";
+import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import { type Protocol, part } from "../../api/protocol.ts";
 import { erasedRowsMax } from "../../engine/storage/erase.ts";
 import type { Config } from "../../platform/config/keys.ts";

@@ -1,8 +1,8 @@
 // What commands did, between the room's own words and the bytes in which it is kept.
 
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { CommandResultSchema, type CommandResult as ShownResult } from "#gen/runnel/v1/exchange_pb.js";
-import { SubmitInboxResponseSchema } from "#gen/runnel/v1/exchange_service_pb.js";
+import { CommandResultSchema, type CommandResult as ShownResult } from "#gen/runnel/exchange/v1/exchange_pb.js";
+import { SubmitInboxResponseSchema } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import type { CommandResult, CommandType } from "./command.ts";
 
 export function encodeResult(result: CommandResult): Uint8Array {

@@ -8,7 +8,7 @@ import {
   type ExchangeSession_Result,
   ExchangeSession_ResultSchema,
   ExchangeSessionSchema,
-} from "#gen/runnel/v1/exchange_pb.js";
+} from "#gen/runnel/exchange/v1/exchange_pb.js";
 import { invalidField } from "../../platform/base/fault.ts";
 import { type CommandResult, type CommandType, commandsMax } from "./command.ts";
 import { countBytes, fitResults, resultsBytesMax } from "./fit-results.ts";

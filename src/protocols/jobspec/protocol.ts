@@ -1,14 +1,14 @@
 // The Portal-Runner JobSpec contract: signed jobs, whose signatures count, and the driver that asks the questions of a job.
 
-import { JobService } from "#gen/runnel/v1/job_service_pb.js";
-import { TrustService } from "#gen/runnel/v1/trust_service_pb.js";
+import { JobService } from "#gen/runnel/job/v1/job_service_pb.js";
+import { TrustService } from "#gen/runnel/job/v1/trust_service_pb.js";
 import { runBudgetOfService } from "../../agent/budget/budget.ts";
 import { type Protocol, part } from "../../api/protocol.ts";
 import type { Config } from "../../platform/config/keys.ts";
 import { benchmarkName, createBenchmark } from "./benchmark/benchmark.ts";
 import { createJobService } from "./handlers/job-service.ts";
 import { createTrustService } from "./handlers/trust-service.ts";
-import { loadConfiguredKeys } from "./jobs/configured-keys.ts";
+import { findKeyProblems } from "./jobs/configured-keys.ts";
 import type { JobSettings } from "./jobs/submit.ts";
 import { createOpenTask } from "./jobs/task.ts";
 import { openTrust } from "./open-trust.ts";
@@ -18,7 +18,7 @@ export const jobspec: Protocol = {
   name: "jobspec",
   services: [JobService, TrustService],
   retention,
-  check: (config) => void loadConfiguredKeys(config),
+  findProblems: findKeyProblems,
   open: async (context, { models, dayBudget }) => {
     const { config, clock, events, connections } = context;
     const trust = openTrust(context);

@@ -1,22 +1,16 @@
 // LangBot's AgentRunner protocol v1: runners, the runs that they have, and what they may ask of their host.
 
-import { HostService } from "#gen/runnel/host/v1/host_service_pb.js";
-import { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
-import { KnowledgeService } from "#gen/runnel/v1/knowledge_service_pb.js";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
-import { RunnerWorkerService } from "#gen/runnel/v1/runner_worker_service_pb.js";
+import { ApprovalService } from "#gen/runnel/runner/v1/approval_service_pb.js";
+import { KnowledgeService } from "#gen/runnel/runner/v1/knowledge_service_pb.js";
+import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
+import { RunnerWorkerService } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { type Protocol, part } from "../../api/protocol.ts";
-import { requireClient } from "../../platform/auth/caller.ts";
-import { traceParentOf } from "../../platform/base/trace-parent.ts";
 import { createApprovalService } from "./handlers/approval-service.ts";
-import { addApiError } from "./handlers/host-errors.ts";
-import { createHostService } from "./handlers/host-service.ts";
+import { createHostServices, hostServices } from "./handlers/host-services.ts";
 import { createKnowledgeService } from "./handlers/knowledge-service.ts";
 import { createResourceFinder } from "./handlers/resource-finder.ts";
 import { createRunnerService } from "./handlers/runner-service.ts";
 import { createRunnerWorkerService } from "./handlers/runner-worker-service.ts";
-import { startRunOfEvent } from "./handlers/start-run.ts";
 import { openHostRate } from "./host/rate.ts";
 import { createRemoteRunner } from "./remote-runner/remote-runner.ts";
 import { retention } from "./retention.ts";
@@ -30,7 +24,7 @@ const repeatedVerdictsMax = 100;
 
 export const langbot: Protocol = {
   name: "langbot",
-  services: [RunnerService, RunnerWorkerService, ApprovalService, KnowledgeService, HostService],
+  services: [RunnerService, RunnerWorkerService, ApprovalService, KnowledgeService, ...hostServices],
   retention,
   open: async ({ config, clock, events, connections: { db }, egress, closers }, { wakeup, runTokens }) => {
     const mailboxes = new Mailboxes();
@@ -57,15 +51,11 @@ export const langbot: Protocol = {
         const deps = { ...services, mailboxes, forwarding, hostRate, runnerRunsMax: config.runnersMaxConcurrent };
         return {
           services: [
-            part(RunService, {
-              startRun: (request, { values }) =>
-                startRunOfEvent({ ...deps, resources }, requireClient(values).client, request, traceParentOf(values)),
-            }),
-            part(RunnerService, createRunnerService(deps)),
+            part(RunnerService, createRunnerService({ ...deps, resources })),
             part(RunnerWorkerService, createRunnerWorkerService(deps)),
             part(ApprovalService, createApprovalService(deps)),
             part(KnowledgeService, createKnowledgeService(deps)),
-            part(HostService, createHostService(deps), addApiError),
+            ...createHostServices(deps),
           ],
         };
       },

@@ -2,8 +2,10 @@
 // it is first referred to.
 
 import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
+import { FieldBehavior, field_behavior } from "#gen/google/api/field_behavior_pb.js";
 import { json, json_value } from "#gen/runnel/options/v1/options_pb.js";
-import { enumShape, isTimestamp, type JsonFieldShape, jsonShape } from "../../platform/base/json/shape.ts";
+import { enumShape, type JsonFieldShape, jsonShape } from "../../platform/base/json/shape.ts";
+import { findTextForm } from "../../platform/base/json/text-form.ts";
 import { describeChoice, findRequirements, readFieldRules, readItemRules, readMessageRules } from "./rules.ts";
 
 export type Schema = Readonly<Record<string, unknown>>;
@@ -29,10 +31,7 @@ export class Schemas {
   }
 
   refer(desc: DescMessage): Schema {
-    if (isTimestamp(desc)) {
-      return { type: "string", format: "date-time" };
-    }
-    return reference(this.nameOf(desc));
+    return findTextForm(desc)?.schema ?? reference(this.nameOf(desc));
   }
 
   /** The name of the component, which is made if there is none. */
@@ -71,6 +70,8 @@ export class Schemas {
       ...(isNullable ? { anyOf: [schema, { type: "null" }] } : schema),
       ...describe(raw ? ["Any JSON value.", ...describeText(keywords), ...notes] : notes),
       ...(field.deprecated ? { deprecated: true } : {}),
+      // Of what callers send: what only the service sets.
+      ...(this.#sent.has(field.parent) && isOutputOnly(field) ? { readOnly: true } : {}),
     };
   }
 
@@ -92,6 +93,10 @@ export class Schemas {
     }
     return field.scalar === undefined ? {} : scalarSchemas[field.scalar];
   }
+}
+
+function isOutputOnly(field: DescField): boolean {
+  return getOption(field, field_behavior).includes(FieldBehavior.OUTPUT_ONLY);
 }
 
 function describeRaw(field: DescField): Schema {

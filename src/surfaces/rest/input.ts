@@ -1,8 +1,9 @@
 // What a request says, as the message that its method takes: body, then headers, query and path, where what comes later
 // wins if two may say the same. And what a handler may want to know beside it.
 
-import { type DescField, toBinary } from "@bufbuild/protobuf";
+import { create, type DescField, toBinary } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
+import { FieldMaskSchema } from "@bufbuild/protobuf/wkt";
 import { Fault } from "../../platform/base/fault.ts";
 import { readFieldJson, readMessageJson } from "../../platform/base/json/read.ts";
 import type { RestCallNotes } from "../../platform/base/rest-call.ts";
@@ -79,7 +80,7 @@ function fillBody(
   }
   try {
     if (textField === undefined) {
-      readJson(message, target, bytes);
+      readJson(message, target, bytes, request.method);
     } else {
       message.set(textField, decodeText(textField.name, bytes));
     }
@@ -92,11 +93,25 @@ function fillBody(
   }
 }
 
-function readJson(message: ReflectMessage, { body, profile }: Target, bytes: Uint8Array): void {
+function readJson(
+  message: ReflectMessage,
+  { body, profile }: Target,
+  bytes: Uint8Array,
+  httpMethod: string | undefined,
+): void {
   const text = decodeBody(bytes, profile.lenient);
   if (body.kind === "field") {
-    readFieldJson(message, body.field, text, profile);
+    const given = readFieldJson(message, body.field, text, profile);
+    fillUpdateMask(message, httpMethod === "PUT" ? ["*"] : given);
   } else {
     readMessageJson(message, text, profile);
+  }
+}
+
+/** PATCH changes the fields that its body has, and PUT all of them; the query may say otherwise. */
+function fillUpdateMask(message: ReflectMessage, paths: readonly string[]): void {
+  const mask = message.desc.field.updateMask;
+  if (mask?.message?.typeName === FieldMaskSchema.typeName) {
+    message.set(mask, reflect(FieldMaskSchema, create(FieldMaskSchema, { paths: [...paths] })));
   }
 }

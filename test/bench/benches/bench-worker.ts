@@ -8,15 +8,14 @@ import {
   type MessageShape,
   toBinary,
 } from "@bufbuild/protobuf";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import {
   ListenAssignmentsRequestSchema,
   type ListenAssignmentsResponse,
   ListenAssignmentsResponseSchema,
   RunnerWorkerService,
   type RunOffer,
-} from "#gen/runnel/v1/runner_worker_service_pb.js";
+} from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import type { H2Client } from "../clients/h2-client.ts";
 
 const runnerId = "plugin:bench/bench/bench";
@@ -73,7 +72,7 @@ export class BenchWorker {
 
   async start(text: string): Promise<string> {
     const event = { eventId: "bench", eventType: "message.received", input: { text } };
-    const { run } = await this.call(RunService.method.startRun, { event });
+    const { run } = await this.call(RunnerService.method.startRun, { event });
     return run?.runId ?? "";
   }
 

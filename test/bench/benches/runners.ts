@@ -5,9 +5,9 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import {
   GetStateRequestSchema,
   GetStateResponseSchema,
-  HostService,
+  HostStorageService,
   SetStateRequestSchema,
-} from "#gen/runnel/host/v1/host_service_pb.js";
+} from "#gen/runnel/host/v1/host_storage_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Bench, Variant } from "../bench.ts";
@@ -93,7 +93,7 @@ async function measureHost(worker: BenchWorker, { pid, target }: Service, { quic
       const { runId, runToken } = accepted;
       const client = connections.use(new H2Client(target, `Bearer ${runToken}`));
       const set = create(SetStateRequestSchema, { runId, scope: "runner", key: "k", value: '"value"' });
-      await client.call(pathOf(HostService.method.setState), toBinary(SetStateRequestSchema, set));
+      await client.call(pathOf(HostStorageService.method.setState), toBinary(SetStateRequestSchema, set));
       const get = create(GetStateRequestSchema, { runId, scope: "runner", key: "k" });
       return { accepted, client, request: toBinary(GetStateRequestSchema, get) };
     }),
@@ -107,7 +107,7 @@ async function measureHost(worker: BenchWorker, { pid, target }: Service, { quic
     meter: { servicePid: pid, postmasterPid: home.postmasterPid() },
     call: async () => {
       const { client, request } = hosts[next++ % hosts.length] as (typeof hosts)[number];
-      const bytes = await client.call(pathOf(HostService.method.getState), request);
+      const bytes = await client.call(pathOf(HostStorageService.method.getState), request);
       return fromBinary(GetStateResponseSchema, bytes).value === '"value"';
     },
   });

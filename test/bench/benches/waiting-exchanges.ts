@@ -1,7 +1,7 @@
 // Whether exchanges that wait for their person cost a service anything: two databases with few and with many of them, a service
 // on each, texts to both in turn. Both services have done the same work before.
 
-import { ExchangeService } from "#gen/runnel/v1/exchange_service_pb.js";
+import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import type { Bench, Variant } from "../bench.ts";
 import { GrpcClient } from "../clients/grpc-client.ts";
 import type { OpenHome } from "../ground/home.ts";

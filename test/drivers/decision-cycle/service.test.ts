@@ -2,7 +2,7 @@
 
 import type { ServiceError } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
-import { DecisionService } from "#gen/runnel/v1/decision_service_pb.js";
+import { DecisionService } from "#gen/runnel/community/v1/decision_service_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { credentialsOf } from "../../harness/credentials.ts";
 import { GrpcClient, reasonOf } from "../../harness/grpc.ts";

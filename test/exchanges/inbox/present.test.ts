@@ -2,7 +2,7 @@
 
 import { create, toJson } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { ParsedCommandSchema } from "#gen/runnel/v1/exchange_pb.js";
+import { ParsedCommandSchema } from "#gen/runnel/exchange/v1/exchange_pb.js";
 import { parseInbox } from "../../../src/protocols/exchange/inbox/parse.ts";
 import { presentCommand } from "../../../src/protocols/exchange/inbox/present.ts";
 

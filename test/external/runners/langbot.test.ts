@@ -1,8 +1,8 @@
 // The adapter for LangBot runners, case by case: what each era's runners ask of their host and are told, and how their runs end.
 
 import { beforeAll, describe, expect, test } from "vitest";
+import { ResultDisposition, RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
-import { ResultDisposition, RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
 import { startService } from "../../harness/service.ts";
 import { until } from "../../harness/wait.ts";
 import { finish, openTalk, type Said } from "./service.ts";

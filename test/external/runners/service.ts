@@ -2,11 +2,11 @@
 
 import { connect } from "node:net";
 import { toJson } from "@bufbuild/protobuf";
+import { Runner_State } from "#gen/runnel/runner/v1/runner_pb.js";
+import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { type RunResult, RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { Runner_State } from "#gen/runnel/v1/runner_pb.js";
-import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
 import type { Config } from "../../../src/platform/config/keys.ts";
 import { GrpcClient } from "../../harness/grpc.ts";
 import { startService } from "../../harness/service.ts";
@@ -92,7 +92,7 @@ export async function openTalk(
 }
 
 async function findRunner(client: GrpcClient): Promise<string | undefined> {
-  const { runners } = await client.call(RunnerService.method.listAgentRunners, {});
+  const { runners } = await client.call(RunnerService.method.listRunners, {});
   return runners.find(({ state }) => state === Runner_State.AVAILABLE)?.runnerId;
 }
 

@@ -2,7 +2,7 @@
 
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
-import { JobService } from "#gen/runnel/v1/job_service_pb.js";
+import { JobService } from "#gen/runnel/job/v1/job_service_pb.js";
 import { errorInfoOf } from "../../harness/grpc.ts";
 import { until } from "../../harness/wait.ts";
 import { jobApi, specOf, trustEntry } from "../../jobs/stage.ts";

@@ -2,7 +2,7 @@
 // cut off does all of it again from the beginning, and has to get the answers of the first time.
 
 import { expect } from "vitest";
-import { ExchangeService, type SubmitInboxResponse } from "#gen/runnel/v1/exchange_service_pb.js";
+import { ExchangeService, type SubmitInboxResponse } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import type { GrpcClient } from "../../harness/grpc.ts";
 
 const { startExchange, getOutbox, submitInbox } = ExchangeService.method;

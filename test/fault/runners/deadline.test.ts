@@ -3,7 +3,8 @@
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { HostService, InvokeModelRequestSchema } from "#gen/runnel/host/v1/host_service_pb.js";
+import { InvokeModelRequestSchema } from "#gen/runnel/host/v1/host_model_service_pb.js";
+import { HostStorageService } from "#gen/runnel/host/v1/host_storage_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { query } from "../../harness/database.ts";
 import { GrpcClient, reasonOf } from "../../harness/grpc.ts";
@@ -22,7 +23,7 @@ async function openStage({ clock, binding }: { clock?: MovedClock; binding: obje
   const askState = async (run: { runId: string; runToken: string }): Promise<unknown> => {
     const authorization = `Bearer ${run.runToken}`;
     const key = { runId: run.runId, scope: "conversation", key: "step" };
-    return await client.call(HostService.method.getState, key, { authorization });
+    return await client.call(HostStorageService.method.getState, key, { authorization });
   };
   return { ...service, client, worker, askState };
 }

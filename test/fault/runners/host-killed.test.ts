@@ -3,9 +3,9 @@
 
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
-import { HostService } from "#gen/runnel/host/v1/host_service_pb.js";
+import { HostStorageService } from "#gen/runnel/host/v1/host_storage_service_pb.js";
+import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
-import { RunService } from "#gen/runnel/v1/run_service_pb.js";
 import { runnerFailpoints } from "../../../src/platform/base/failpoint.ts";
 import { until } from "../../harness/wait.ts";
 import {
@@ -121,7 +121,7 @@ async function converse({ client, target }: Member, end: Said, story: Story): Pr
   const worker = new HandWorker(target);
   await worker.register();
   await bind(client);
-  const started = await client.call(RunService.method.startRun, story.request);
+  const started = await client.call(RunnerService.method.startRun, story.request);
   story.runId = started.run?.runId ?? "";
   story.reader = new LogReader(story.runId);
   void story.reader.follow(client);
@@ -135,7 +135,7 @@ async function converse({ client, target }: Member, end: Said, story: Story): Pr
 
 async function expectSense(cluster: Cluster, { client, target }: Member, end: Said, story: Story): Promise<void> {
   const { databaseUrl } = cluster;
-  const again = await client.call(RunService.method.startRun, story.request);
+  const again = await client.call(RunnerService.method.startRun, story.request);
   const runId = again.run?.runId ?? "";
   expect(runId).toBe(story.runId ?? runId);
   const found = await until(
@@ -181,7 +181,7 @@ async function expectOver(worker: HandWorker, run: Accepted, end: Said): Promise
   const authorization = `Bearer ${run.runToken}`;
   const ask = { runId: run.runId, scope: "conversation", key: "step" };
   const refused = await worker.client
-    .call(HostService.method.getState, ask, { authorization })
+    .call(HostStorageService.method.getState, ask, { authorization })
     .catch((error: ServiceError) => error.code);
   expect(refused).toBe(status.PERMISSION_DENIED);
 }

@@ -2,9 +2,9 @@
 
 import { fromBinary } from "@bufbuild/protobuf";
 import { expect } from "vitest";
+import { ResultDisposition } from "#gen/runnel/runner/v1/runner_service_pb.js";
+import type { ReportResultsResponse } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
-import { ResultDisposition } from "#gen/runnel/v1/runner_service_pb.js";
-import type { ReportResultsResponse } from "#gen/runnel/v1/runner_worker_service_pb.js";
 import { query } from "../../harness/database.ts";
 import { HandWorker } from "../../runners/hand-worker.ts";
 

@@ -3,10 +3,10 @@
 
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
+import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
+import { type ReportResultsResponse, RunnerWorkerService } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
-import { type ReportResultsResponse, RunnerWorkerService } from "#gen/runnel/v1/runner_worker_service_pb.js";
 import { until } from "../../harness/wait.ts";
 import {
   type Accepted,

@@ -2,8 +2,8 @@
 
 import { connect } from "node:net";
 import { expect, test } from "vitest";
+import { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
-import { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
 import { query } from "../../harness/database.ts";
 import { GrpcClient, reasonOf } from "../../harness/grpc.ts";
 import { createMovedClock, type MovedClock } from "../../harness/moved-clock.ts";

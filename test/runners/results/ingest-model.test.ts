@@ -8,8 +8,8 @@
 import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { ReportedResult } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
-import type { ReportedResult } from "#gen/runnel/v1/runner_worker_service_pb.js";
 import type { Ingest, IngestOutcome } from "../../../src/protocols/langbot/runners/results/ingest.ts";
 import {
   grant,

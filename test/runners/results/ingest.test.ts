@@ -3,8 +3,8 @@
 
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
+import type { ReportedResult } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
-import type { ReportedResult } from "#gen/runnel/v1/runner_worker_service_pb.js";
 import { reportedBytesMax } from "../../../src/protocols/langbot/runners/results/report.ts";
 import { isPlain } from "../../../src/protocols/langbot/runners/results/verdict.ts";
 import { item, logged, message, openIngest, piece, runId, told, toldOf } from "./reported.ts";

@@ -6,8 +6,8 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { type ReportedResult, ReportedResultSchema } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
-import { type ReportedResult, ReportedResultSchema } from "#gen/runnel/v1/runner_worker_service_pb.js";
 import { parseJsonText } from "../../../src/platform/base/json/text.ts";
 import type { IngestOutcome } from "../../../src/protocols/langbot/runners/results/ingest.ts";
 import { reportedBytesMax } from "../../../src/protocols/langbot/runners/results/report.ts";

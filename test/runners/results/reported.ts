@@ -1,7 +1,7 @@
 // Reported results for tests, and an Ingest to give them to.
 
 import { create } from "@bufbuild/protobuf";
-import { type ReportedResult, ReportedResultSchema } from "#gen/runnel/v1/runner_worker_service_pb.js";
+import { type ReportedResult, ReportedResultSchema } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import type { Grant } from "../../../src/protocols/langbot/runners/grant.ts";
 import {
   Ingest,

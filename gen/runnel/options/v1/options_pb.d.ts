@@ -349,49 +349,49 @@ export declare const TierSchema: GenEnum<Tier>;
 /**
  * How the service looks over REST.
  *
- * @generated from extension: runnel.options.v1.RestProfile rest = 51001;
+ * @generated from extension: runnel.options.v1.RestProfile rest = 2074001;
  */
 export declare const rest: GenExtension<ServiceOptions, RestProfile>;
 
 /**
  * HTTP status of a success over REST; unset means 200.
  *
- * @generated from extension: uint32 success_status = 51002;
+ * @generated from extension: uint32 success_status = 2074002;
  */
 export declare const success_status: GenExtension<MethodOptions, number>;
 
 /**
  * Other statuses that the handler may choose for a success.
  *
- * @generated from extension: repeated uint32 other_success_statuses = 51009;
+ * @generated from extension: repeated uint32 other_success_statuses = 2074009;
  */
 export declare const other_success_statuses: GenExtension<MethodOptions, number[]>;
 
 /**
  * Who may call the method.
  *
- * @generated from extension: runnel.options.v1.Access access = 51010;
+ * @generated from extension: runnel.options.v1.Access access = 2074010;
  */
 export declare const access: GenExtension<MethodOptions, Access>;
 
 /**
  * Where its request is validated.
  *
- * @generated from extension: runnel.options.v1.Validation validation = 51011;
+ * @generated from extension: runnel.options.v1.Validation validation = 2074011;
  */
 export declare const validation: GenExtension<MethodOptions, Validation>;
 
 /**
  * The body of an error response, where it is not that of the service.
  *
- * @generated from extension: runnel.options.v1.ErrorBody error_body = 51013;
+ * @generated from extension: runnel.options.v1.ErrorBody error_body = 2074013;
  */
 export declare const error_body: GenExtension<MethodOptions, ErrorBody>;
 
 /**
  * True for a call that programs make all the time: it counts for a rate of its own, a hundred times the usual one.
  *
- * @generated from extension: bool frequent = 51014;
+ * @generated from extension: bool frequent = 2074014;
  */
 export declare const frequent: GenExtension<MethodOptions, boolean>;
 
@@ -399,7 +399,7 @@ export declare const frequent: GenExtension<MethodOptions, boolean>;
  * Name of the string field that a body of `text/plain` fills over REST, where the rule's body is `*`. What else the request
  * holds comes from the path and the query then.
  *
- * @generated from extension: string text_request = 51015;
+ * @generated from extension: string text_request = 2074015;
  */
 export declare const text_request: GenExtension<MethodOptions, string>;
 
@@ -407,63 +407,63 @@ export declare const text_request: GenExtension<MethodOptions, string>;
  * Name of the string field that is the whole body of the answer over REST, as `text/plain`, unless the caller accepts
  * `application/json` and no text.
  *
- * @generated from extension: string text_response = 51016;
+ * @generated from extension: string text_response = 2074016;
  */
 export declare const text_response: GenExtension<MethodOptions, string>;
 
 /**
  * How the message becomes an SSE event.
  *
- * @generated from extension: runnel.options.v1.SseMessage sse = 51003;
+ * @generated from extension: runnel.options.v1.SseMessage sse = 2074003;
  */
 export declare const sse: GenExtension<MessageOptions, SseMessage>;
 
 /**
  * True prints the keys of the message in lower camel case, as some documents have it. Both forms are read in any case.
  *
- * @generated from extension: bool camel_case = 51017;
+ * @generated from extension: bool camel_case = 2074017;
  */
 export declare const camel_case: GenExtension<MessageOptions, boolean>;
 
 /**
  * How the field looks as JSON.
  *
- * @generated from extension: runnel.options.v1.JsonField json = 51004;
+ * @generated from extension: runnel.options.v1.JsonField json = 2074004;
  */
 export declare const json: GenExtension<FieldOptions, JsonField>;
 
 /**
  * What this payload is in a run's log.
  *
- * @generated from extension: runnel.options.v1.ResultType result = 51005;
+ * @generated from extension: runnel.options.v1.ResultType result = 2074005;
  */
 export declare const result: GenExtension<FieldOptions, ResultType>;
 
 /**
  * Name of the SSE event of this oneof member; unset means the name of its result type.
  *
- * @generated from extension: string event = 51006;
+ * @generated from extension: string event = 2074006;
  */
 export declare const event: GenExtension<FieldOptions, string>;
 
 /**
  * Marks the cursor of a stream's request: over SSE the header `Last-Event-ID` fills it, and so do these query names.
  *
- * @generated from extension: runnel.options.v1.StreamCursor stream_cursor = 51007;
+ * @generated from extension: runnel.options.v1.StreamCursor stream_cursor = 2074007;
  */
 export declare const stream_cursor: GenExtension<FieldOptions, StreamCursor>;
 
 /**
  * Name of a header that fills the field over REST, unless the query does.
  *
- * @generated from extension: string header = 51012;
+ * @generated from extension: string header = 2074012;
  */
 export declare const header: GenExtension<FieldOptions, string>;
 
 /**
  * Text of the value as JSON.
  *
- * @generated from extension: string json_value = 51008;
+ * @generated from extension: string json_value = 2074008;
  */
 export declare const json_value: GenExtension<EnumValueOptions, string>;
 

@@ -12,7 +12,7 @@ import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
  * Describes the file runnel/options/v1/options.proto.
  */
 export const file_runnel_options_v1_options = /*@__PURE__*/
-  fileDesc("Ch9ydW5uZWwvb3B0aW9ucy92MS9vcHRpb25zLnByb3RvEhFydW5uZWwub3B0aW9ucy52MSJhCgtSZXN0UHJvZmlsZRIwCgplcnJvcl9ib2R5GAEgASgOMhwucnVubmVsLm9wdGlvbnMudjEuRXJyb3JCb2R5Eg8KB2xlbmllbnQYAiABKAgSDwoHZ29fdGV4dBgDIAEoCCJoCglKc29uRmllbGQSCwoDcmF3GAEgASgIEhIKCmVtaXRfZW1wdHkYAiABKAgSFwoPbnVsbF93aGVuX3Vuc2V0GAMgASgIEg4KBm1pbGxpcxgEIAEoCBIRCglzb3J0X2tleXMYBSABKAgiMwoKU3NlTWVzc2FnZRIQCghpZF9maWVsZBgBIAEoCRITCgttZW1iZXJfb25seRgCIAEoCCJTCgpSZXN1bHRUeXBlEgwKBG5hbWUYASABKAkSJQoEdGllchgCIAEoDjIXLnJ1bm5lbC5vcHRpb25zLnYxLlRpZXISEAoIdGVybWluYWwYAyABKAgiJQoMU3RyZWFtQ3Vyc29yEhUKDXF1ZXJ5X2FsaWFzZXMYASADKAkqgAEKCUVycm9yQm9keRIaChZFUlJPUl9CT0RZX1VOU1BFQ0lGSUVEEAASFQoRRVJST1JfQk9EWV9SVU5ORUwQARITCg9FUlJPUl9CT0RZX0JBUkUQAhIWChJFUlJPUl9CT0RZX0pPQlNQRUMQAxITCg9FUlJPUl9CT0RZX0NPREUQBCp7CgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX0NMSUVOVBABEhEKDUFDQ0VTU19QVUJMSUMQAhIQCgxBQ0NFU1NfQURNSU4QAxIRCg1BQ0NFU1NfUkVBREVSEAQSDgoKQUNDRVNTX1JVThAFKlYKClZhbGlkYXRpb24SGgoWVkFMSURBVElPTl9VTlNQRUNJRklFRBAAEhQKEFZBTElEQVRJT05fRklSU1QQARIWChJWQUxJREFUSU9OX0hBTkRMRVIQAipBCgRUaWVyEhQKEFRJRVJfVU5TUEVDSUZJRUQQABIPCgtUSUVSX1NUUklDVBABEhIKDlRJRVJfVEVMRU1FVFJZEAI6VQoEcmVzdBIfLmdvb2dsZS5wcm90b2J1Zi5TZXJ2aWNlT3B0aW9ucxi5jgMgASgLMh4ucnVubmVsLm9wdGlvbnMudjEuUmVzdFByb2ZpbGVSBHJlc3Q6RwoOc3VjY2Vzc19zdGF0dXMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi6jgMgASgNUg1zdWNjZXNzU3RhdHVzOlYKFm90aGVyX3N1Y2Nlc3Nfc3RhdHVzZXMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjBjgMgAygNUhRvdGhlclN1Y2Nlc3NTdGF0dXNlczpTCgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjCjgMgASgOMhkucnVubmVsLm9wdGlvbnMudjEuQWNjZXNzUgZhY2Nlc3M6XwoKdmFsaWRhdGlvbhIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGMOOAyABKA4yHS5ydW5uZWwub3B0aW9ucy52MS5WYWxpZGF0aW9uUgp2YWxpZGF0aW9uOl0KCmVycm9yX2JvZHkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjFjgMgASgOMhwucnVubmVsLm9wdGlvbnMudjEuRXJyb3JCb2R5UgllcnJvckJvZHk6PAoIZnJlcXVlbnQSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjGjgMgASgIUghmcmVxdWVudDpDCgx0ZXh0X3JlcXVlc3QSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjHjgMgASgJUgt0ZXh0UmVxdWVzdDpFCg10ZXh0X3Jlc3BvbnNlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYyI4DIAEoCVIMdGV4dFJlc3BvbnNlOlIKA3NzZRIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxi7jgMgASgLMh0ucnVubmVsLm9wdGlvbnMudjEuU3NlTWVzc2FnZVIDc3NlOkAKCmNhbWVsX2Nhc2USHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMYyY4DIAEoCFIJY2FtZWxDYXNlOlEKBGpzb24SHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGLyOAyABKAsyHC5ydW5uZWwub3B0aW9ucy52MS5Kc29uRmllbGRSBGpzb246VgoGcmVzdWx0Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi9jgMgASgLMh0ucnVubmVsLm9wdGlvbnMudjEuUmVzdWx0VHlwZVIGcmVzdWx0OjUKBWV2ZW50Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi+jgMgASgJUgVldmVudDplCg1zdHJlYW1fY3Vyc29yEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi/jgMgASgLMh8ucnVubmVsLm9wdGlvbnMudjEuU3RyZWFtQ3Vyc29yUgxzdHJlYW1DdXJzb3I6NwoGaGVhZGVyEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjEjgMgASgJUgZoZWFkZXI6QgoKanNvbl92YWx1ZRIhLmdvb2dsZS5wcm90b2J1Zi5FbnVtVmFsdWVPcHRpb25zGMCOAyABKAlSCWpzb25WYWx1ZWIGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("Ch9ydW5uZWwvb3B0aW9ucy92MS9vcHRpb25zLnByb3RvEhFydW5uZWwub3B0aW9ucy52MSJhCgtSZXN0UHJvZmlsZRIwCgplcnJvcl9ib2R5GAEgASgOMhwucnVubmVsLm9wdGlvbnMudjEuRXJyb3JCb2R5Eg8KB2xlbmllbnQYAiABKAgSDwoHZ29fdGV4dBgDIAEoCCJoCglKc29uRmllbGQSCwoDcmF3GAEgASgIEhIKCmVtaXRfZW1wdHkYAiABKAgSFwoPbnVsbF93aGVuX3Vuc2V0GAMgASgIEg4KBm1pbGxpcxgEIAEoCBIRCglzb3J0X2tleXMYBSABKAgiMwoKU3NlTWVzc2FnZRIQCghpZF9maWVsZBgBIAEoCRITCgttZW1iZXJfb25seRgCIAEoCCJTCgpSZXN1bHRUeXBlEgwKBG5hbWUYASABKAkSJQoEdGllchgCIAEoDjIXLnJ1bm5lbC5vcHRpb25zLnYxLlRpZXISEAoIdGVybWluYWwYAyABKAgiJQoMU3RyZWFtQ3Vyc29yEhUKDXF1ZXJ5X2FsaWFzZXMYASADKAkqgAEKCUVycm9yQm9keRIaChZFUlJPUl9CT0RZX1VOU1BFQ0lGSUVEEAASFQoRRVJST1JfQk9EWV9SVU5ORUwQARITCg9FUlJPUl9CT0RZX0JBUkUQAhIWChJFUlJPUl9CT0RZX0pPQlNQRUMQAxITCg9FUlJPUl9CT0RZX0NPREUQBCp7CgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX0NMSUVOVBABEhEKDUFDQ0VTU19QVUJMSUMQAhIQCgxBQ0NFU1NfQURNSU4QAxIRCg1BQ0NFU1NfUkVBREVSEAQSDgoKQUNDRVNTX1JVThAFKlYKClZhbGlkYXRpb24SGgoWVkFMSURBVElPTl9VTlNQRUNJRklFRBAAEhQKEFZBTElEQVRJT05fRklSU1QQARIWChJWQUxJREFUSU9OX0hBTkRMRVIQAipBCgRUaWVyEhQKEFRJRVJfVU5TUEVDSUZJRUQQABIPCgtUSUVSX1NUUklDVBABEhIKDlRJRVJfVEVMRU1FVFJZEAI6VQoEcmVzdBIfLmdvb2dsZS5wcm90b2J1Zi5TZXJ2aWNlT3B0aW9ucxiRy34gASgLMh4ucnVubmVsLm9wdGlvbnMudjEuUmVzdFByb2ZpbGVSBHJlc3Q6RwoOc3VjY2Vzc19zdGF0dXMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxiSy34gASgNUg1zdWNjZXNzU3RhdHVzOlYKFm90aGVyX3N1Y2Nlc3Nfc3RhdHVzZXMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxiZy34gAygNUhRvdGhlclN1Y2Nlc3NTdGF0dXNlczpTCgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxiay34gASgOMhkucnVubmVsLm9wdGlvbnMudjEuQWNjZXNzUgZhY2Nlc3M6XwoKdmFsaWRhdGlvbhIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJvLfiABKA4yHS5ydW5uZWwub3B0aW9ucy52MS5WYWxpZGF0aW9uUgp2YWxpZGF0aW9uOl0KCmVycm9yX2JvZHkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxidy34gASgOMhwucnVubmVsLm9wdGlvbnMudjEuRXJyb3JCb2R5UgllcnJvckJvZHk6PAoIZnJlcXVlbnQSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxiey34gASgIUghmcmVxdWVudDpDCgx0ZXh0X3JlcXVlc3QSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxify34gASgJUgt0ZXh0UmVxdWVzdDpFCg10ZXh0X3Jlc3BvbnNlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYoMt+IAEoCVIMdGV4dFJlc3BvbnNlOlIKA3NzZRIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxiTy34gASgLMh0ucnVubmVsLm9wdGlvbnMudjEuU3NlTWVzc2FnZVIDc3NlOkAKCmNhbWVsX2Nhc2USHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMYoct+IAEoCFIJY2FtZWxDYXNlOlEKBGpzb24SHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGJTLfiABKAsyHC5ydW5uZWwub3B0aW9ucy52MS5Kc29uRmllbGRSBGpzb246VgoGcmVzdWx0Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxiVy34gASgLMh0ucnVubmVsLm9wdGlvbnMudjEuUmVzdWx0VHlwZVIGcmVzdWx0OjUKBWV2ZW50Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxiWy34gASgJUgVldmVudDplCg1zdHJlYW1fY3Vyc29yEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxiXy34gASgLMh8ucnVubmVsLm9wdGlvbnMudjEuU3RyZWFtQ3Vyc29yUgxzdHJlYW1DdXJzb3I6NwoGaGVhZGVyEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxicy34gASgJUgZoZWFkZXI6QgoKanNvbl92YWx1ZRIhLmdvb2dsZS5wcm90b2J1Zi5FbnVtVmFsdWVPcHRpb25zGJjLfiABKAlSCWpzb25WYWx1ZUJkChVjb20ucnVubmVsLm9wdGlvbnMudjFCDE9wdGlvbnNQcm90b1ABWjtnaXRodWIuY29tL3J1bm5lbC9ydW5uZWwvZ2VuL2dvL3J1bm5lbC9vcHRpb25zL3YxO29wdGlvbnN2MWIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
  * Describes the message runnel.options.v1.RestProfile.
@@ -108,7 +108,7 @@ export const Tier = /*@__PURE__*/
 /**
  * How the service looks over REST.
  *
- * @generated from extension: runnel.options.v1.RestProfile rest = 51001;
+ * @generated from extension: runnel.options.v1.RestProfile rest = 2074001;
  */
 export const rest = /*@__PURE__*/
   extDesc(file_runnel_options_v1_options, 0);
@@ -116,7 +116,7 @@ export const rest = /*@__PURE__*/
 /**
  * HTTP status of a success over REST; unset means 200.
  *
- * @generated from extension: uint32 success_status = 51002;
+ * @generated from extension: uint32 success_status = 2074002;
  */
 export const success_status = /*@__PURE__*/
   extDesc(file_runnel_options_v1_options, 1);
@@ -124,7 +124,7 @@ export const success_status = /*@__PURE__*/
 /**
  * Other statuses that the handler may choose for a success.
  *
- * @generated from extension: repeated uint32 other_success_statuses = 51009;
+ * @generated from extension: repeated uint32 other_success_statuses = 2074009;
  */
 export const other_success_statuses = /*@__PURE__*/
   extDesc(file_runnel_options_v1_options, 2);
@@ -132,7 +132,7 @@ export const other_success_statuses = /*@__PURE__*/
 /**
  * Who may call the method.
  *
- * @generated from extension: runnel.options.v1.Access access = 51010;
+ * @generated from extension: runnel.options.v1.Access access = 2074010;
  */
 export const access = /*@__PURE__*/
   extDesc(file_runnel_options_v1_options, 3);
@@ -140,7 +140,7 @@ export const access = /*@__PURE__*/
 /**
  * Where its request is validated.
  *
- * @generated from extension: runnel.options.v1.Validation validation = 51011;
+ * @generated from extension: runnel.options.v1.Validation validation = 2074011;
  */
 export const validation = /*@__PURE__*/
   extDesc(file_runnel_options_v1_options, 4);
@@ -148,7 +148,7 @@ export const validation = /*@__PURE__*/
 /**
  * The body of an error response, where it is not that of the service.
  *
- * @generated from extension: runnel.options.v1.ErrorBody error_body = 51013;
+ * @generated from extension: runnel.options.v1.ErrorBody error_body = 2074013;
  */
 export const error_body = /*@__PURE__*/
   extDesc(file_runnel_options_v1_options, 5);
@@ -156,7 +156,7 @@ export const error_body = /*@__PURE__*/
 /**
  * True for a call that programs make all the time: it counts for a rate of its own, a hundred times the usual one.
  *
- * @generated from extension: bool frequent = 51014;
+ * @generated from extension: bool frequent = 2074014;
  */
 export const frequent = /*@__PURE__*/
   extDesc(file_runnel_options_v1_options, 6);
@@ -165,7 +165,7 @@ export const frequent = /*@__PURE__*/
  * Name of the string field that a body of `text/plain` fills over REST, where the rule's body is `*`. What else the request
  * holds comes from the path and the query then.
  *
- * @generated from extension: string text_request = 51015;
+ * @generated from extension: string text_request = 2074015;
  */
 export const text_request = /*@__PURE__*/
   extDesc(file_runnel_options_v1_options, 7);
@@ -174,7 +174,7 @@ export const text_request = /*@__PURE__*/
  * Name of the string field that is the whole body of the answer over REST, as `text/plain`, unless the caller accepts
  * `application/json` and no text.
  *
- * @generated from extension: string text_response = 51016;
+ * @generated from extension: string text_response = 2074016;
  */
 export const text_response = /*@__PURE__*/
   extDesc(file_runnel_options_v1_options, 8);
@@ -182,7 +182,7 @@ export const text_response = /*@__PURE__*/
 /**
  * How the message becomes an SSE event.
  *
- * @generated from extension: runnel.options.v1.SseMessage sse = 51003;
+ * @generated from extension: runnel.options.v1.SseMessage sse = 2074003;
  */
 export const sse = /*@__PURE__*/
   extDesc(file_runnel_options_v1_options, 9);
@@ -190,7 +190,7 @@ export const sse = /*@__PURE__*/
 /**
  * True prints the keys of the message in lower camel case, as some documents have it. Both forms are read in any case.
  *
- * @generated from extension: bool camel_case = 51017;
+ * @generated from extension: bool camel_case = 2074017;
  */
 export const camel_case = /*@__PURE__*/
   extDesc(file_runnel_options_v1_options, 10);
@@ -198,7 +198,7 @@ export const camel_case = /*@__PURE__*/
 /**
  * How the field looks as JSON.
  *
- * @generated from extension: runnel.options.v1.JsonField json = 51004;
+ * @generated from extension: runnel.options.v1.JsonField json = 2074004;
  */
 export const json = /*@__PURE__*/
   extDesc(file_runnel_options_v1_options, 11);
@@ -206,7 +206,7 @@ export const json = /*@__PURE__*/
 /**
  * What this payload is in a run's log.
  *
- * @generated from extension: runnel.options.v1.ResultType result = 51005;
+ * @generated from extension: runnel.options.v1.ResultType result = 2074005;
  */
 export const result = /*@__PURE__*/
   extDesc(file_runnel_options_v1_options, 12);
@@ -214,7 +214,7 @@ export const result = /*@__PURE__*/
 /**
  * Name of the SSE event of this oneof member; unset means the name of its result type.
  *
- * @generated from extension: string event = 51006;
+ * @generated from extension: string event = 2074006;
  */
 export const event = /*@__PURE__*/
   extDesc(file_runnel_options_v1_options, 13);
@@ -222,7 +222,7 @@ export const event = /*@__PURE__*/
 /**
  * Marks the cursor of a stream's request: over SSE the header `Last-Event-ID` fills it, and so do these query names.
  *
- * @generated from extension: runnel.options.v1.StreamCursor stream_cursor = 51007;
+ * @generated from extension: runnel.options.v1.StreamCursor stream_cursor = 2074007;
  */
 export const stream_cursor = /*@__PURE__*/
   extDesc(file_runnel_options_v1_options, 14);
@@ -230,7 +230,7 @@ export const stream_cursor = /*@__PURE__*/
 /**
  * Name of a header that fills the field over REST, unless the query does.
  *
- * @generated from extension: string header = 51012;
+ * @generated from extension: string header = 2074012;
  */
 export const header = /*@__PURE__*/
   extDesc(file_runnel_options_v1_options, 15);
@@ -238,7 +238,7 @@ export const header = /*@__PURE__*/
 /**
  * Text of the value as JSON.
  *
- * @generated from extension: string json_value = 51008;
+ * @generated from extension: string json_value = 2074008;
  */
 export const json_value = /*@__PURE__*/
   extDesc(file_runnel_options_v1_options, 16);

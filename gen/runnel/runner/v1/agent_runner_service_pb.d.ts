@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { AgentRunContext } from "../../v1/agent_run_context_pb.js";
+import type { AgentRunContext } from "./agent_run_context_pb.js";
 
 /**
  * Describes the file runnel/runner/v1/agent_runner_service.proto.
@@ -75,7 +75,7 @@ export declare type RunAgentRequest = Message<"runnel.runner.v1.RunAgentRequest"
   /**
    * All about the run.
    *
-   * @generated from field: runnel.v1.AgentRunContext context = 3;
+   * @generated from field: runnel.runner.v1.AgentRunContext context = 3;
    */
   context?: AgentRunContext | undefined;
 
@@ -157,7 +157,7 @@ export declare const RunAgentResponseSchema: GenMessage<RunAgentResponse>;
 
 /**
  * What a runner serves that is dialled by its host instead of dialling in (LangBot AgentRunner Protocol v1, §4.1 and §5.1). The
- * host API is the same for both: runnel.host.v1.HostService.
+ * host API is the same for both: the services of runnel.host.v1.
  *
  * @generated from service runnel.runner.v1.AgentRunnerService
  */

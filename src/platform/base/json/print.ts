@@ -5,11 +5,10 @@
 import { type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { base64Encode } from "@bufbuild/protobuf/wire";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { RestProfile } from "#gen/runnel/options/v1/options_pb.js";
-import { enumShape, isTimestamp, type JsonFieldShape, jsonShape } from "./shape.ts";
+import { enumShape, type JsonFieldShape, jsonShape } from "./shape.ts";
 import { compactJson, JsonTextError, parseJsonText } from "./text.ts";
-import { formatTimestamp } from "./timestamp.ts";
+import { findTextForm } from "./text-form.ts";
 
 export function printMessage(desc: DescMessage, message: Message): string {
   return printNested(reflect(desc, message, false), undefined);
@@ -44,8 +43,9 @@ function escapeCharacter(character: string): string {
 const millisDigits = 3;
 
 function printNested(message: ReflectMessage, timeDigits: number | undefined): string {
-  if (isTimestamp(message.desc)) {
-    return JSON.stringify(formatTimestamp(message.message as Timestamp, timeDigits));
+  const form = findTextForm(message.desc);
+  if (form !== undefined) {
+    return JSON.stringify(form.format(message.message, timeDigits));
   }
   const members: string[] = [];
   for (const shape of jsonShape(message.desc).fields) {

@@ -5,8 +5,9 @@ import { type DescField, ScalarType } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { Fault } from "../fault.ts";
 import { findOneofConflict, openMessageField } from "./field-path.ts";
-import { isTimestamp, type JsonFieldShape, jsonShape } from "./shape.ts";
+import { type JsonFieldShape, jsonShape } from "./shape.ts";
 import { compactJson, type JsonNode, JsonTextError, parseJsonText } from "./text.ts";
+import { findTextForm } from "./text-form.ts";
 import { describeExpected, readValueText } from "./value-text.ts";
 
 export interface JsonReadOptions {
@@ -22,13 +23,27 @@ export function readMessageJson(message: ReflectMessage, text: string, options: 
   }
 }
 
-/** Reads a body that is one field of the message. Throws INVALID_ARGUMENT `invalid request body: …`. */
-export function readFieldJson(message: ReflectMessage, field: DescField, text: string, options: JsonReadOptions): void {
+/**
+ * Reads a body that is one field of the message, and returns the names of the fields that the body has. Throws INVALID_ARGUMENT
+ * `invalid request body: …`.
+ */
+export function readFieldJson(
+  message: ReflectMessage,
+  field: DescField,
+  text: string,
+  options: JsonReadOptions,
+): readonly string[] {
   const source = { text, ...options };
+  const node = parseBody(source);
   const shape = jsonShape(message.desc).byName.get(field.name);
   if (shape !== undefined) {
-    readField(source, message, shape, parseBody(source), field.name);
+    readField(source, message, shape, node, field.name);
   }
+  if (node.kind !== "object" || field.message === undefined) {
+    return [];
+  }
+  const { byName } = jsonShape(field.message);
+  return node.members.flatMap(({ key }) => byName.get(key.value)?.field.name ?? []);
 }
 
 interface Source extends JsonReadOptions {
@@ -80,7 +95,7 @@ function readField(source: Source, message: ReflectMessage, shape: JsonFieldShap
   }
   if (field.fieldKind === "list") {
     readList(source, message, shape, node, path);
-  } else if (field.fieldKind === "message" && !isTimestamp(field.message)) {
+  } else if (field.fieldKind === "message" && findTextForm(field.message) === undefined) {
     readObject(source, openMessageField(message, field), node, path);
   } else {
     message.set(field, readValue(source, shape, node, path));
@@ -98,7 +113,7 @@ function readList(source: Source, message: ReflectMessage, shape: JsonFieldShape
   const list = message.get(field);
   for (const [index, item] of node.items.entries()) {
     const itemPath = `${path}[${index}]`;
-    if (field.message !== undefined && !isTimestamp(field.message)) {
+    if (field.message !== undefined && findTextForm(field.message) === undefined) {
       const child = reflect(field.message);
       readObject(source, child, item, itemPath);
       list.add(child);

@@ -2,10 +2,11 @@
 // of its enums. What this JSON cannot say (maps, most google.protobuf types) fails when the gateway starts.
 
 import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
-import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
+import { FeatureSet_FieldPresence, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { HttpBodySchema } from "#gen/google/api/httpbody_pb.js";
 import { camel_case, json, json_value } from "#gen/runnel/options/v1/options_pb.js";
 import { Fault } from "../fault.ts";
+import { findTextForm } from "./text-form.ts";
 
 export interface JsonFieldShape {
   readonly field: DescField;
@@ -72,10 +73,6 @@ export function enumShape(desc: DescEnum): EnumShape {
   return shape;
 }
 
-export function isTimestamp(desc: DescMessage | undefined): boolean {
-  return desc?.typeName === "google.protobuf.Timestamp";
-}
-
 export function isHttpBody(desc: DescMessage | undefined): boolean {
   return desc?.typeName === HttpBodySchema.typeName;
 }
@@ -85,7 +82,7 @@ const jsonShapes = new WeakMap<DescMessage, JsonShape>();
 const enumShapes = new WeakMap<DescEnum, EnumShape>();
 
 function compileShapes(desc: DescMessage, seen: Set<DescMessage>): void {
-  if (seen.has(desc) || isTimestamp(desc)) {
+  if (seen.has(desc) || findTextForm(desc) !== undefined) {
     return;
   }
   seen.add(desc);
@@ -138,7 +135,7 @@ function findShapeProblem(field: DescField): string | undefined {
   if (nullWhenUnset && (emitEmpty || !canBeNull(field))) {
     return "null_when_unset fits a message, an optional field, a string or an enum, and not together with emit_empty";
   }
-  return millis && !isTimestamp(field.message) ? "millis fits a timestamp alone" : undefined;
+  return millis && field.message?.typeName !== TimestampSchema.typeName ? "millis fits a timestamp alone" : undefined;
 }
 
 /** A plain number or bool cannot tell 0 from unset, a list cannot be unset, and of a oneof most members always are. */

@@ -1,12 +1,11 @@
-// Single values as text: what a path, a query or a JSON token says → the value of a scalar, enum or timestamp field.
+// Single values as text: what a path, a query or a JSON token says → the value of a scalar, an enum or a message that is one text.
 // One reading for all three. Pure; a text that does not fit gives undefined, and `describeExpected` says what would.
 
 import { type DescEnum, type DescField, ScalarType } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { base64Decode } from "@bufbuild/protobuf/wire";
-import { TimestampSchema } from "@bufbuild/protobuf/wkt";
-import { enumShape, isTimestamp } from "./shape.ts";
-import { parseTimestamp } from "./timestamp.ts";
+import { enumShape } from "./shape.ts";
+import { findTextForm } from "./text-form.ts";
 
 /** Reads one value of the field, or one item when it is a list; the result is what the reflection API takes. */
 export function readValueText(field: DescField, text: string): unknown {
@@ -16,13 +15,13 @@ export function readValueText(field: DescField, text: string): unknown {
   if (field.scalar !== undefined) {
     return readScalarText(field.scalar, text);
   }
-  const timestamp = isTimestamp(field.message) ? parseTimestamp(text) : undefined;
-  return timestamp === undefined ? undefined : reflect(TimestampSchema, timestamp);
+  const message = findTextForm(field.message)?.parse(text);
+  return field.message && message && reflect(field.message, message);
 }
 
-/** Whether a text can say one value of the field (or one item): not so for maps and for messages other than Timestamp. */
+/** Whether a text can say one value of the field (or one item): not so for maps and for messages that are objects. */
 export function isTextValue(field: DescField): boolean {
-  return field.fieldKind !== "map" && (field.message === undefined || isTimestamp(field.message));
+  return field.fieldKind !== "map" && (field.message === undefined || findTextForm(field.message) !== undefined);
 }
 
 /** What a value of the field looks like, for messages: `expected …`. */
@@ -34,7 +33,7 @@ export function describeExpected(field: DescField): string {
   if (field.scalar !== undefined) {
     return scalarDescriptions[field.scalar];
   }
-  return isTimestamp(field.message) ? "an RFC 3339 time such as 2026-01-31T12:00:00Z" : "an object";
+  return findTextForm(field.message)?.expected ?? "an object";
 }
 
 /** Enough to show what kind of word is wanted; a long enum must not make a long error. */

@@ -2,8 +2,8 @@
 
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { Communication_Direction } from "#gen/runnel/v1/decision_pb.js";
-import type { DecisionService } from "#gen/runnel/v1/decision_service_pb.js";
+import { Communication_Direction } from "#gen/runnel/community/v1/decision_pb.js";
+import type { DecisionService } from "#gen/runnel/community/v1/decision_service_pb.js";
 import type { ServiceDeps } from "../../../api/deps.ts";
 import { nextPageToken, nextTokenOf, pageSize } from "../../../api/page.ts";
 import { Fault } from "../../../platform/base/fault.ts";

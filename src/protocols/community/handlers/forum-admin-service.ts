@@ -2,10 +2,18 @@
 
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { ForumAdminService, UpdateForumAgentRequest } from "#gen/runnel/v1/forum_admin_service_pb.js";
+import {
+  type ManagedAgent,
+  ManagedAgentSchema,
+  type ManagedCommunity,
+  ManagedCommunitySchema,
+} from "#gen/runnel/community/v1/forum_admin_pb.js";
+import type { ForumAdminService } from "#gen/runnel/community/v1/forum_admin_service_pb.js";
+import { Community_Status } from "#gen/runnel/community/v1/forum_pb.js";
 import type { ServiceDeps } from "../../../api/deps.ts";
 import { nextPageToken, pageSize } from "../../../api/page.ts";
-import { Fault } from "../../../platform/base/fault.ts";
+import { readUpdate } from "../../../api/update-mask.ts";
+import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import { addAgent, banOwner, changeAgent, requireAgent, unbanOwner } from "../forum/agents.ts";
 import { createCommentAsOwner } from "../forum/comments.ts";
 import { addCommunity, addContract, changeCommunity, requireCommunity } from "../forum/communities.ts";
@@ -53,12 +61,16 @@ function communityMethods(
       const rows = await listCommunities(db, page);
       return { communities: rows.map(presentManagedCommunity), nextPageToken: nextToken(rows, ({ id }) => id) };
     },
-    updateCommunity: async ({ id, name, status, description, githubRepositoryUrl }) => {
-      const row = await changeCommunity(db, id, {
-        name,
-        status: status === undefined ? undefined : readCommunityStatus(status),
-        description: changedText(description),
-        githubRepositoryUrl: changedText(githubRepositoryUrl),
+    updateCommunity: async ({ community, updateMask }) => {
+      const wanted = required(community);
+      const fields = ["name", "status", "description", "githubRepositoryUrl"] as const;
+      const change = readUpdate(ManagedCommunitySchema, wanted, updateMask, fields);
+      assertNamed(change);
+      const row = await changeCommunity(db, wanted.id, {
+        name: change.name,
+        status: change.status === undefined ? undefined : readCommunityStatus(change.status),
+        description: changedText(change.description),
+        githubRepositoryUrl: changedText(change.githubRepositoryUrl),
       });
       return { community: presentManagedCommunity(row) };
     },
@@ -98,8 +110,10 @@ function agentMethods(
       const rows = await listForumAgents(db, communityId === "" ? undefined : communityId, page);
       return { agents: rows.map(presentManagedAgent), nextPageToken: nextToken(rows, ({ id }) => id) };
     },
-    updateForumAgent: async (request) => {
-      return { agent: presentManagedAgent(await changeAgent(deps, request.id, changeOf(request))) };
+    updateForumAgent: async ({ agent, updateMask }) => {
+      const wanted = required(agent);
+      const change = changeOf(readUpdate(ManagedAgentSchema, wanted, updateMask, changeableOfAgent));
+      return { agent: presentManagedAgent(await changeAgent(deps, wanted.id, change)) };
     },
     issueAgentCredential: async ({ agentId, overlapSeconds }) => {
       const { token, issueTime } = await issueCredential(db, { agentId, overlapMs: overlapSeconds * 1_000 });
@@ -186,8 +200,26 @@ function openPage(
   };
 }
 
-function changeOf(request: UpdateForumAgentRequest): ForumAgentChange {
-  const { ownerWallet, llmProvider, llmModel, llmBaseUrl, communityId, requiresSignatureV2 } = request;
+function assertNamed({ name, status }: Partial<ManagedCommunity>): void {
+  if (name === "") {
+    throw invalidField("community.name", "a community needs a name");
+  }
+  if (status === Community_Status.UNSPECIFIED) {
+    throw invalidField("community.status", "use ACTIVE or CLOSED");
+  }
+}
+
+const changeableOfAgent = [
+  "communityId",
+  "ownerWallet",
+  "llmProvider",
+  "llmModel",
+  "llmBaseUrl",
+  "requiresSignatureV2",
+] as const;
+
+function changeOf(change: Partial<ManagedAgent>): ForumAgentChange {
+  const { ownerWallet, llmProvider, llmModel, llmBaseUrl, communityId, requiresSignatureV2 } = change;
   return {
     ...(ownerWallet !== undefined && { owner_wallet: textOrNull(ownerWallet) }),
     ...(llmProvider !== undefined && { llm_provider: textOrNull(llmProvider) }),

@@ -3,7 +3,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ContextValues, ServiceImpl } from "@connectrpc/connect";
 import type { HttpBody } from "#gen/google/api/httpbody_pb.js";
-import type { ForumService } from "#gen/runnel/v1/forum_service_pb.js";
+import type { ForumService } from "#gen/runnel/community/v1/forum_service_pb.js";
 import type { ServiceDeps } from "../../../api/deps.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import { restCallNotes } from "../../../platform/base/rest-call.ts";

@@ -11,8 +11,8 @@ import {
   ManagedCommunitySchema,
   type ManagedContract,
   ManagedContractSchema,
-} from "#gen/runnel/v1/forum_admin_pb.js";
-import { Community_Status } from "#gen/runnel/v1/forum_pb.js";
+} from "#gen/runnel/community/v1/forum_admin_pb.js";
+import { Community_Status } from "#gen/runnel/community/v1/forum_pb.js";
 import type { BanRow, CommunityRow } from "../storage/community.ts";
 import type { ContractHead } from "../storage/community-contract.ts";
 import type { ForumAgentRow } from "../storage/forum-agent.ts";

@@ -29,7 +29,7 @@ import {
   ForumThreadStatusSchema,
   type ThreadComment,
   ThreadCommentSchema,
-} from "#gen/runnel/v1/forum_pb.js";
+} from "#gen/runnel/community/v1/forum_pb.js";
 import type { Config } from "../../../platform/config/keys.ts";
 import { listAbiFunctions } from "../forum/abi.ts";
 import type { CommunityContext } from "../forum/reads.ts";

@@ -9,7 +9,7 @@ import {
   StartExchangeRequestSchema,
   type StartExchangeResponse,
   StartExchangeResponseSchema,
-} from "#gen/runnel/v1/exchange_service_pb.js";
+} from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import type { ServiceDeps } from "../../../api/deps.ts";
 import { answerOnce } from "../../../api/idempotency.ts";
 import { nextPageToken, pageSize } from "../../../api/page.ts";

@@ -1,7 +1,7 @@
 // A command as the contract shows it to those who have an inbox read and nothing executed.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { ParsedCommandSchema } from "#gen/runnel/v1/exchange_pb.js";
+import type { ParsedCommandSchema } from "#gen/runnel/exchange/v1/exchange_pb.js";
 import type { Command } from "../command.ts";
 
 export function presentCommand(command: Command): MessageInitShape<typeof ParsedCommandSchema> {

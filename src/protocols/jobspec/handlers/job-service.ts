@@ -3,7 +3,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ContextValues, HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import type { Job } from "#gen/runnel/v1/job_pb.js";
+import type { Job } from "#gen/runnel/job/v1/job_pb.js";
 import {
   type JobService,
   type SubmitJobRequest,
@@ -12,7 +12,7 @@ import {
   SubmitJobResponseSchema,
   type WatchJobResponse,
   WatchJobResponseSchema,
-} from "#gen/runnel/v1/job_service_pb.js";
+} from "#gen/runnel/job/v1/job_service_pb.js";
 import { answerOnce, recallAnswer } from "../../../api/idempotency.ts";
 import { live } from "../../../api/live.ts";
 import { nextPageToken, pageSize } from "../../../api/page.ts";

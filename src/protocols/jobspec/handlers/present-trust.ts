@@ -1,17 +1,14 @@
-// Trusted keys, the trust audit and the service's own keys, as the contract shows them.
+// Trusted keys and the trust audit, as the contract shows them.
 
 import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
-  type Jwk,
-  JwkSchema,
   type TrustEvent,
   TrustEventSchema,
   type TrustedKey,
   TrustedKey_Status,
   TrustedKeySchema,
-} from "#gen/runnel/v1/trust_pb.js";
-import type { PublicReceiptKeyRow } from "../../../engine/storage/receipt-key.ts";
+} from "#gen/runnel/job/v1/trust_pb.js";
 import { thumbprint } from "../../../platform/base/public-key.ts";
 import type { TrustedKey as ConfiguredKey } from "../spec/trust-list.ts";
 import type { TrustedKeyStatus } from "../storage/schema.ts";
@@ -47,13 +44,19 @@ export function presentConfiguredKey(key: ConfiguredKey): TrustedKey {
 }
 
 /** What a request says of when a key is good, and for whom and where. */
-export function termsOf({ notBefore, notAfter, clientIds, regions, runners }: TrustedKey): KeyTerms {
+type Terms = Pick<TrustedKey, "notBefore" | "notAfter" | "clientIds" | "regions" | "runners">;
+
+/** Returns those terms that `key` has. */
+export function termsOf(key: Terms): KeyTerms;
+export function termsOf(key: Partial<Terms>): Partial<KeyTerms>;
+export function termsOf(key: Partial<Terms>): Partial<KeyTerms> {
+  const { clientIds, regions, runners } = key;
   return {
-    notBefore: notBefore && timestampDate(notBefore),
-    notAfter: notAfter && timestampDate(notAfter),
-    clientIds,
-    regions,
-    runners,
+    ...("notBefore" in key && { notBefore: key.notBefore && timestampDate(key.notBefore) }),
+    ...("notAfter" in key && { notAfter: key.notAfter && timestampDate(key.notAfter) }),
+    ...(clientIds && { clientIds }),
+    ...(regions && { regions }),
+    ...(runners && { runners }),
   };
 }
 
@@ -69,11 +72,6 @@ export function presentEvent(row: TrustEventRow): TrustEvent {
     documentSha256: row.document_sha256 === null ? "" : Buffer.from(row.document_sha256).toString("hex"),
     ...(row.detail !== null && { detail: row.detail }),
   });
-}
-
-export function presentJwk({ kid, public_key }: PublicReceiptKeyRow): Jwk {
-  const x = Buffer.from(public_key).toString("base64url");
-  return create(JwkSchema, { kty: "OKP", crv: "Ed25519", x, kid, use: "sig", alg: "EdDSA" });
 }
 
 const statuses = {

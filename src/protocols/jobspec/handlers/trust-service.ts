@@ -1,11 +1,13 @@
-// TrustService: whose JobSpecs are run, why a signature is wrong, and the keys that receipts are signed with.
+// TrustService: whose JobSpecs are run, why a signature is invalid, and the rotation of the key that signs receipts.
 
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { TrustedKey } from "#gen/runnel/v1/trust_pb.js";
-import type { TrustService } from "#gen/runnel/v1/trust_service_pb.js";
+import { type TrustedKey, TrustedKeySchema } from "#gen/runnel/job/v1/trust_pb.js";
+import type { TrustService } from "#gen/runnel/job/v1/trust_service_pb.js";
 import { nextPageToken, pageSize } from "../../../api/page.ts";
-import { listPublishedKeys, rotateReceiptKey } from "../../../engine/receipts/receipt-keys.ts";
+import { presentJwk } from "../../../api/receipt-service.ts";
+import { readUpdate } from "../../../api/update-mask.ts";
+import { rotateReceiptKey } from "../../../engine/receipts/receipt-keys.ts";
 import { networkOfCall } from "../../../platform/auth/caller.ts";
 import { RateLimit } from "../../../platform/auth/rate-limit.ts";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
@@ -14,7 +16,7 @@ import { addKey, changeKey, readNewKey, revokeKey } from "../jobs/trusted-keys.t
 import { listTrustEvents } from "../storage/trust-event.ts";
 import { listTrustedKeys } from "../storage/trusted-key.ts";
 import type { JobDeps } from "./deps.ts";
-import { presentConfiguredKey, presentEvent, presentJwk, presentKey, termsOf } from "./present-trust.ts";
+import { presentConfiguredKey, presentEvent, presentKey, termsOf } from "./present-trust.ts";
 import { verifyJobSpec } from "./verify-job-spec.ts";
 
 export function createTrustService(deps: JobDeps): ServiceImpl<typeof TrustService> {
@@ -43,10 +45,11 @@ export function createTrustService(deps: JobDeps): ServiceImpl<typeof TrustServi
         nextPageToken: nextPageToken(rows, rowsMax, ({ kid }) => cursors.encode(scope, kid)),
       };
     },
-    updateTrustedKey: async ({ key }) => {
+    updateTrustedKey: async ({ key, updateMask }) => {
       const wanted = requireKey(key);
-      assertRegions(deps, wanted);
-      return { key: presentKey(await changeKey(deps, wanted.kid, termsOf(wanted))) };
+      const change = readUpdate(TrustedKeySchema, wanted, updateMask, changeable);
+      assertRegions(deps, change);
+      return { key: presentKey(await changeKey(deps, wanted.kid, termsOf(change))) };
     },
     revokeTrustedKey: async ({ kid }) => ({ key: presentKey(await revokeKey(deps, kid)) }),
     listTrustEvents: async ({ type, pageSize: requested, pageToken }) => {
@@ -65,9 +68,10 @@ export function createTrustService(deps: JobDeps): ServiceImpl<typeof TrustServi
       );
       return { key: presentJwk(made), createTime: timestampFromDate(made.create_time) };
     },
-    getJwks: async () => ({ keys: (await listPublishedKeys(db)).map(presentJwk) }),
   };
 }
+
+const changeable = ["notBefore", "notAfter", "clientIds", "regions", "runners"] as const;
 
 function openVerifyLimit({ clock, config }: JobDeps): RateLimit {
   const intervalSec = config.trustVerifyIntervalSec;
@@ -88,7 +92,7 @@ function requireKey(key: TrustedKey | undefined): TrustedKey {
 }
 
 /** A scope that no JobSpec may name would be a key that is good for nothing. */
-function assertRegions({ config }: JobDeps, { regions }: TrustedKey): void {
+function assertRegions({ config }: JobDeps, { regions = [] }: Partial<TrustedKey>): void {
   const unknown = regions.find((region) => !config.jobsRegions.includes(region));
   if (unknown !== undefined) {
     throw invalidField("key.regions", `${JSON.stringify(unknown)} is none of ${config.jobsRegions.join(", ")}`);

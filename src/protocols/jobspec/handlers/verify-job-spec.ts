@@ -1,7 +1,7 @@
 // What VerifyJobSpec answers: the report on a spec, in the contract's words, by the code that judges jobs.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { VerifyJobSpecRequest, VerifyJobSpecResponseSchema } from "#gen/runnel/v1/trust_service_pb.js";
+import type { VerifyJobSpecRequest, VerifyJobSpecResponseSchema } from "#gen/runnel/job/v1/trust_service_pb.js";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { byTurns } from "../../../platform/base/steps.ts";
 import type { Config } from "../../../platform/config/keys.ts";

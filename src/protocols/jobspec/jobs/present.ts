@@ -8,12 +8,12 @@ import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type Job,
-  Job_State,
+  Job_Status,
   type JobExecution,
-  JobExecution_State,
+  JobExecution_Status,
   JobExecutionSchema,
   JobSchema,
-} from "#gen/runnel/v1/job_pb.js";
+} from "#gen/runnel/job/v1/job_pb.js";
 import type { RunFailed, RunResult } from "#gen/runnel/v1/result_pb.js";
 import { decodeResult } from "../../../engine/log/result.ts";
 import type { RunStatus } from "../../../engine/storage/schema.ts";
@@ -63,17 +63,17 @@ export function presentListedJob(job: JobRow, runs: readonly JobRunRow[]): Job |
 
 /** Completed, failed or cancelled: nothing of it will change any more. */
 export function isOver({ status }: Job): boolean {
-  return status === Job_State.COMPLETED || status === Job_State.FAILED || status === Job_State.CANCELLED;
+  return status === Job_Status.COMPLETED || status === Job_Status.FAILED || status === Job_Status.CANCELLED;
 }
 
-function stateOf(job: JobRow, runs: readonly JobRunRow[]): Job_State {
+function stateOf(job: JobRow, runs: readonly JobRunRow[]): Job_Status {
   if (runs.some(({ end_time: endTime }) => endTime === null)) {
-    return runs.every(({ start_time: startTime }) => startTime === null) ? Job_State.QUEUED : Job_State.RUNNING;
+    return runs.every(({ start_time: startTime }) => startTime === null) ? Job_Status.QUEUED : Job_Status.RUNNING;
   }
   if (countOf(runs, "completed") >= job.successes_min) {
-    return Job_State.COMPLETED;
+    return Job_Status.COMPLETED;
   }
-  return runs.every(({ cancel_request_time: wish }) => wish === null) ? Job_State.FAILED : Job_State.CANCELLED;
+  return runs.every(({ cancel_request_time: wish }) => wish === null) ? Job_Status.FAILED : Job_Status.CANCELLED;
 }
 
 function countOf(runs: readonly JobRunRow[], status: RunStatus): number {
@@ -87,13 +87,13 @@ function latest(runs: readonly JobRunRow[]): Date | undefined {
     .at(-1);
 }
 
-const states: Record<RunStatus, JobExecution_State> = {
-  queued: JobExecution_State.QUEUED,
-  running: JobExecution_State.RUNNING,
-  waiting: JobExecution_State.WAITING,
-  completed: JobExecution_State.COMPLETED,
-  failed: JobExecution_State.FAILED,
-  cancelled: JobExecution_State.CANCELLED,
+const states: Record<RunStatus, JobExecution_Status> = {
+  queued: JobExecution_Status.QUEUED,
+  running: JobExecution_Status.RUNNING,
+  waiting: JobExecution_Status.WAITING,
+  completed: JobExecution_Status.COMPLETED,
+  failed: JobExecution_Status.FAILED,
+  cancelled: JobExecution_Status.CANCELLED,
 };
 
 function presentExecution(run: JobRunRow): JobExecution {

@@ -40,15 +40,20 @@ export async function addKey(
 }
 
 /** The same terms once more change nothing. */
-export async function changeKey(deps: TrustedKeysDeps, kid: string, terms: KeyTerms): Promise<TrustedKeyRow> {
+/** Terms that `change` does not have stay as they are. */
+export async function changeKey(deps: TrustedKeysDeps, kid: string, change: Partial<KeyTerms>): Promise<TrustedKeyRow> {
   const { db, clock } = deps;
   return await db.transaction().execute(async (trx) => {
     const before = await requireKey(trx, deps, kid);
     if (before.status === "revoked") {
       throw new Fault("KEY_REVOKED", "the key is revoked for good: add another one");
     }
-    if (isDeepStrictEqual(termsOf(before), { ...terms })) {
+    const terms = { ...termsOf(before), ...change };
+    if (isDeepStrictEqual(termsOf(before), terms)) {
       return before;
+    }
+    if (terms.notBefore !== undefined && terms.notAfter !== undefined && terms.notBefore > terms.notAfter) {
+      throw invalidField("key.not_after", "it is before not_before");
     }
     const after = await setTrustedKeyTerms(trx, kid, terms);
     await recordKeyChange(trx, clock, { type: "key.updated", kid, publicKey: after.public_key, before, after });

@@ -1,7 +1,7 @@
 // A job while it runs: as it stands, then whenever it comes to stand otherwise, until it has ended.
 
 import { equals } from "@bufbuild/protobuf";
-import { type Job, JobSchema } from "#gen/runnel/v1/job_pb.js";
+import { type Job, JobSchema } from "#gen/runnel/job/v1/job_pb.js";
 import type { Wakeup } from "../../../engine/log/wakeup.ts";
 import { type Clock, over } from "../../../platform/base/clock.ts";
 import { onAbort } from "../../../platform/base/on-abort.ts";

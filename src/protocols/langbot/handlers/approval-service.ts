@@ -1,8 +1,8 @@
 // ApprovalService: what runs of runners ask for, and what their client decides.
 
 import type { ServiceImpl } from "@connectrpc/connect";
-import { Approval_Decision, type Approval_State } from "#gen/runnel/v1/approval_pb.js";
-import type { ApprovalService } from "#gen/runnel/v1/approval_service_pb.js";
+import { Approval_Decision, type Approval_State } from "#gen/runnel/runner/v1/approval_pb.js";
+import type { ApprovalService } from "#gen/runnel/runner/v1/approval_service_pb.js";
 import { nextPageToken, pageSize } from "../../../api/page.ts";
 import { clientIdOf, requireClient } from "../../../platform/auth/caller.ts";
 import { approvalStates, decide, presentApproval, requireApproval } from "../runners/approval.ts";

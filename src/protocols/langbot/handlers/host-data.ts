@@ -1,7 +1,10 @@
-// The half of HostService that reads and keeps data.
+// The half of the host API that reads and keeps data.
 
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { HostService } from "#gen/runnel/host/v1/host_service_pb.js";
+import type { HostArtifactService } from "#gen/runnel/host/v1/host_artifact_service_pb.js";
+import type { HostHistoryService } from "#gen/runnel/host/v1/host_history_service_pb.js";
+import type { HostRunService } from "#gen/runnel/host/v1/host_run_service_pb.js";
+import type { HostStorageService } from "#gen/runnel/host/v1/host_storage_service_pb.js";
 import { type ApprovalDeps, getApproval } from "../host/approvals.ts";
 import { getArtifact, readArtifact } from "../host/artifacts.ts";
 import { type EventDeps, getEvent, pageEvents } from "../host/events.ts";
@@ -11,6 +14,11 @@ import { getRun } from "../host/run.ts";
 import { deleteState, getState, listState, setState } from "../host/state.ts";
 import { deleteStorage, listStorage, readStorage, writeStorage } from "../host/storage.ts";
 import { getVersion } from "../host/version.ts";
+
+type HostData = ServiceImpl<typeof HostHistoryService> &
+  ServiceImpl<typeof HostArtifactService> &
+  ServiceImpl<typeof HostStorageService> &
+  ServiceImpl<typeof HostRunService>;
 
 export type HostDataDeps = HistoryDeps & EventDeps & ApprovalDeps & { readonly version: string };
 
@@ -40,5 +48,5 @@ export function createHostData(deps: HostDataDeps) {
     getApproval: (request, context) => getApproval(deps, context, request),
     getRun: async (request, context) => ({ run: await getRun(deps, context, request) }),
     getVersion: async (request, context) => ({ version: await getVersion(deps, context, request) }),
-  } satisfies Partial<ServiceImpl<typeof HostService>>;
+  } satisfies HostData;
 }

@@ -2,7 +2,7 @@
 
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
-import { ApiErrorSchema } from "#gen/runnel/host/v1/host_service_pb.js";
+import { ApiErrorSchema } from "#gen/runnel/host/v1/host_api_pb.js";
 
 /** The whole of a failure has to fit into a trailer, and says its message twice already. */
 const messageCharsMax = 500;

@@ -1,7 +1,9 @@
-// The half of HostService that thinks: what runners do through their host with models, tools and knowledge.
+// The half of the host API that thinks: what runners do through their host with models, tools and knowledge.
 
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { HostService } from "#gen/runnel/host/v1/host_service_pb.js";
+import type { HostKnowledgeService } from "#gen/runnel/host/v1/host_knowledge_service_pb.js";
+import type { HostModelService } from "#gen/runnel/host/v1/host_model_service_pb.js";
+import type { HostToolService } from "#gen/runnel/host/v1/host_tool_service_pb.js";
 import { runBudgetOfService } from "../../../agent/budget/budget.ts";
 import { type HostDeps, streamHostRun, withHostRun } from "../host/access.ts";
 import { createPostgresKnowledge, retrieveKnowledge } from "../host/knowledge.ts";
@@ -9,10 +11,9 @@ import { countTokens, invokeModel, invokeModelStream, type ModelDeps, rerank } f
 import { callTool, getTool, type ToolDeps } from "../host/tools.ts";
 import type { LangbotDeps } from "./deps.ts";
 
-type HostThinking = Pick<
-  ServiceImpl<typeof HostService>,
-  "invokeModel" | "invokeModelStream" | "rerank" | "countTokens" | "getTool" | "callTool" | "retrieveKnowledge"
->;
+type HostThinking = ServiceImpl<typeof HostModelService> &
+  ServiceImpl<typeof HostToolService> &
+  ServiceImpl<typeof HostKnowledgeService>;
 
 export type HostThinkingDeps = HostDeps &
   Pick<LangbotDeps, "db" | "clock" | "events" | "config" | "models" | "dayBudget" | "selectTools" | "workDirs">;

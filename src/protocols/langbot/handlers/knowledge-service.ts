@@ -2,8 +2,8 @@
 
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { KnowledgeEntry } from "#gen/runnel/v1/knowledge_pb.js";
-import type { KnowledgeService, PutKnowledgeEntriesRequest } from "#gen/runnel/v1/knowledge_service_pb.js";
+import type { KnowledgeEntry } from "#gen/runnel/runner/v1/knowledge_pb.js";
+import type { KnowledgeService, PutKnowledgeEntriesRequest } from "#gen/runnel/runner/v1/knowledge_service_pb.js";
 import { nextPageToken, pageSize } from "../../../api/page.ts";
 import { requireClient } from "../../../platform/auth/caller.ts";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";

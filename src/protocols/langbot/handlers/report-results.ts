@@ -5,12 +5,12 @@
 //     does not exist. The token is checked here, and neither stored nor passed on to other replicas.
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { ResultDisposition, type ResultVerdictSchema } from "#gen/runnel/v1/runner_service_pb.js";
+import { ResultDisposition, type ResultVerdictSchema } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import {
   type ReportResultsRequest,
   type ReportResultsResponse,
   ReportResultsResponseSchema,
-} from "#gen/runnel/v1/runner_worker_service_pb.js";
+} from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { decodeResult } from "../../../engine/log/result.ts";
 import { isActive, lockRun, type RunRow } from "../../../engine/storage/run.ts";
 import type { Client } from "../../../platform/auth/caller.ts";

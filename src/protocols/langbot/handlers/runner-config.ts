@@ -1,7 +1,7 @@
 // The part of RunnerService that clients configure: which runner takes which events, and with what.
 
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import type { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { nextPageToken, nextTokenOf, pageSize } from "../../../api/page.ts";
 import { requireClient } from "../../../platform/auth/caller.ts";
 import { Fault } from "../../../platform/base/fault.ts";

@@ -1,25 +1,34 @@
-// RunnerService: runners, and what is known of the runs that they took. What clients configure is in runner-config.ts.
+// RunnerService: runners, the runs that events start, and what is known of the runs that they took. What clients configure is in runner-config.ts.
 
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { ManifestVerdict, RegisterRunnersRequest, RunnerService } from "#gen/runnel/v1/runner_service_pb.js";
+import type {
+  ManifestVerdict,
+  RegisterRunnersRequest,
+  RunnerService,
+} from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { nextPageToken, nextTokenOf, pageSize } from "../../../api/page.ts";
 import { requireRun } from "../../../api/run-service.ts";
 import { requireClient } from "../../../platform/auth/caller.ts";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
+import { traceParentOf } from "../../../platform/base/trace-parent.ts";
 import { isEra } from "../runners/era.ts";
 import { listRunnersAt } from "../runners/list-runners.ts";
 import { presentAuditEntry, presentRunner, presentVerdict } from "../runners/present.ts";
 import { registerListed, registerWorker, workerSeenWithinMs } from "../runners/register.ts";
 import { formatRunnerId } from "../runners/runner-id.ts";
+import type { StartEventDeps } from "../runners/start-event.ts";
 import { listAuditEntries } from "../storage/audit-page.ts";
 import { deleteRunner, findRunner, listRunners } from "../storage/runner.ts";
 import { listResultVerdicts } from "../storage/verdict-page.ts";
 import type { LangbotDeps } from "./deps.ts";
 import { createRunnerConfig } from "./runner-config.ts";
+import { startRunOfEvent } from "./start-run.ts";
 
-export function createRunnerService(deps: LangbotDeps): ServiceImpl<typeof RunnerService> {
+export function createRunnerService(deps: LangbotDeps & StartEventDeps): ServiceImpl<typeof RunnerService> {
   const { db, cursors } = deps;
   return {
+    startRun: (request, { values }) =>
+      startRunOfEvent(deps, requireClient(values).client, request, traceParentOf(values)),
     registerRunners: async (request, { values, signal }) => {
       const { client } = requireClient(values);
       const { workerId, manifests, era, url, credential } = request;
@@ -31,7 +40,7 @@ export function createRunnerService(deps: LangbotDeps): ServiceImpl<typeof Runne
       }
       return await registerWorker(deps, { client, workerId, era: isEra(era) ? era : "spec", manifests });
     },
-    listAgentRunners: async (request, { values }) => {
+    listRunners: async (request, { values }) => {
       const { client } = requireClient(values);
       const scope = ["runners", client];
       const limit = pageSize(request.pageSize);
@@ -42,12 +51,12 @@ export function createRunnerService(deps: LangbotDeps): ServiceImpl<typeof Runne
         nextPageToken: nextTokenOf(page, ({ runner_id }) => cursors.encode(scope, runner_id)),
       };
     },
-    getAgentRunner: async (parts, { values }) => {
+    getRunner: async (parts, { values }) => {
       const name = { client: requireClient(values).client, runnerId: formatRunnerId(parts) };
       const row = requireRunner(await findRunner(db, { ...name, seenWithinMs: workerSeenWithinMs }));
-      return { agentRunner: presentRunner(row) };
+      return { runner: presentRunner(row) };
     },
-    deleteAgentRunner: async (parts, { values }) => {
+    deleteRunner: async (parts, { values }) => {
       const name = { client: requireClient(values).client, runnerId: formatRunnerId(parts) };
       requireRunner((await deleteRunner(db, name)) || undefined);
       return {};

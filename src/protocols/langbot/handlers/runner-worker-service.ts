@@ -4,7 +4,7 @@
 import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { AgentRunContextSchema } from "#gen/runnel/v1/agent_run_context_pb.js";
+import { AgentRunContextSchema } from "#gen/runnel/runner/v1/agent_run_context_pb.js";
 import {
   type AcceptRunRequest,
   type AcceptRunResponseSchema,
@@ -13,7 +13,7 @@ import {
   ListenAssignmentsResponseSchema,
   type PollAssignmentRequest,
   type RunnerWorkerService,
-} from "#gen/runnel/v1/runner_worker_service_pb.js";
+} from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { live } from "../../../api/live.ts";
 import { type Client, requireClient } from "../../../platform/auth/caller.ts";
 import { over } from "../../../platform/base/clock.ts";

@@ -6,7 +6,7 @@ import {
   StartRunRequestSchema,
   type StartRunResponse,
   StartRunResponseSchema,
-} from "#gen/runnel/v1/run_service_pb.js";
+} from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { answerOnce, recallAnswer } from "../../../api/idempotency.ts";
 import { admit } from "../../../engine/runs/admission.ts";
 import { presentRun } from "../../../engine/runs/present.ts";
@@ -14,12 +14,11 @@ import { findClientRun } from "../../../engine/storage/run.ts";
 import { failpoint } from "../../../platform/base/failpoint.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import type { Transaction } from "../../../platform/database/database.ts";
-import type { ResourceFinder } from "../runners/authorize.ts";
 import { type PreparedStart, prepareStart, type StartEventDeps, writeStart } from "../runners/start-event.ts";
 import type { LangbotDeps } from "./deps.ts";
 
 export async function startRunOfEvent(
-  services: LangbotDeps & { readonly resources: ResourceFinder },
+  services: LangbotDeps & StartEventDeps,
   client: string,
   request: StartRunRequest,
   traceParent: string | undefined,

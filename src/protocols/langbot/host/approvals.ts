@@ -3,7 +3,7 @@
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { GetApprovalRequest, GetApprovalResponseSchema } from "#gen/runnel/host/v1/host_service_pb.js";
+import type { GetApprovalRequest, GetApprovalResponseSchema } from "#gen/runnel/host/v1/host_run_service_pb.js";
 import type { Wakeup } from "../../../engine/log/wakeup.ts";
 import { over } from "../../../platform/base/clock.ts";
 import { invalidField } from "../../../platform/base/fault.ts";

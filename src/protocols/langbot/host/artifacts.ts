@@ -8,7 +8,7 @@ import {
   type ReadArtifactRequest,
   type ReadArtifactResponse,
   ReadArtifactResponseSchema,
-} from "#gen/runnel/host/v1/host_service_pb.js";
+} from "#gen/runnel/host/v1/host_artifact_service_pb.js";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import { pieceBytesMax } from "../runners/limits.ts";
 import { conversationKey } from "../runners/scope.ts";

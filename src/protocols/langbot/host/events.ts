@@ -8,7 +8,7 @@ import {
   type PageEventsRequest,
   type PageEventsResponse,
   PageEventsResponseSchema,
-} from "#gen/runnel/host/v1/host_service_pb.js";
+} from "#gen/runnel/host/v1/host_history_service_pb.js";
 import type { Cursors } from "../../../platform/auth/cursor.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import { conversationKey } from "../runners/scope.ts";

@@ -1,7 +1,7 @@
 // Files that the configuration of a runner names, put by the run's client.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { ReadFileRequest, ReadFileResponseSchema } from "#gen/runnel/host/v1/host_service_pb.js";
+import type { ReadFileRequest, ReadFileResponseSchema } from "#gen/runnel/host/v1/host_artifact_service_pb.js";
 import { Fault } from "../../../platform/base/fault.ts";
 import { readConfigFile } from "../storage/config-file.ts";
 import { type HostContext, type HostDeps, withHostRun } from "./access.ts";

@@ -11,7 +11,7 @@ import {
   SearchHistoryResponseSchema,
   type TranscriptItem,
   TranscriptItemSchema,
-} from "#gen/runnel/host/v1/host_service_pb.js";
+} from "#gen/runnel/host/v1/host_history_service_pb.js";
 import type { Cursors } from "../../../platform/auth/cursor.ts";
 import { invalidField } from "../../../platform/base/fault.ts";
 import { historyCursorScope } from "../runners/history-cursor.ts";

@@ -1,6 +1,6 @@
 // What a runner may find in the knowledge bases that its run was granted.
 
-import type { RetrieveKnowledgeRequest } from "#gen/runnel/host/v1/host_service_pb.js";
+import type { RetrieveKnowledgeRequest } from "#gen/runnel/host/v1/host_knowledge_service_pb.js";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import { readObjectText } from "../../../platform/base/json/object-text.ts";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";

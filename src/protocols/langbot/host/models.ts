@@ -11,7 +11,7 @@ import type {
   InvokeModelRequest,
   InvokeModelStreamRequest,
   RerankRequest,
-} from "#gen/runnel/host/v1/host_service_pb.js";
+} from "#gen/runnel/host/v1/host_model_service_pb.js";
 import type { UsageTotals } from "../../../agent/budget/usage.ts";
 import { splitHalfCharacter } from "../../../agent/models/half-character.ts";
 import type {

@@ -1,6 +1,6 @@
 // The run itself, as its client sees it. Every runner may ask: it learns so that it shall stop.
 
-import type { GetRunRequest } from "#gen/runnel/host/v1/host_service_pb.js";
+import type { GetRunRequest } from "#gen/runnel/host/v1/host_run_service_pb.js";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
 import { presentRun } from "../../../engine/runs/present.ts";
 import { findClientRun } from "../../../engine/storage/run.ts";

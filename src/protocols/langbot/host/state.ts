@@ -5,7 +5,7 @@ import type {
   GetStateRequest,
   ListStateRequest,
   SetStateRequest,
-} from "#gen/runnel/host/v1/host_service_pb.js";
+} from "#gen/runnel/host/v1/host_storage_service_pb.js";
 import { invalidField } from "../../../platform/base/fault.ts";
 import { stateValueBytesMax } from "../runners/limits.ts";
 import { isStateScope, stateKey, stateScopes } from "../runners/scope.ts";

@@ -6,7 +6,7 @@ import {
   type ListStorageRequest,
   type ReadStorageRequest,
   type WriteStorageRequest,
-} from "#gen/runnel/host/v1/host_service_pb.js";
+} from "#gen/runnel/host/v1/host_storage_service_pb.js";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import type { Transaction } from "../../../platform/database/database.ts";
 import { pieceBytesMax, storageValueBytesMax } from "../runners/limits.ts";

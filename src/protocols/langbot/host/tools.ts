@@ -5,7 +5,7 @@
 // lost may have had its effects.
 
 import { create } from "@bufbuild/protobuf";
-import type { CallToolRequest, GetToolRequest } from "#gen/runnel/host/v1/host_service_pb.js";
+import type { CallToolRequest, GetToolRequest } from "#gen/runnel/host/v1/host_tool_service_pb.js";
 import { AgentToolsSchema } from "#gen/runnel/v1/session_pb.js";
 import { runCall } from "../../../agent/tools/call.ts";
 import type { Tool } from "../../../agent/tools/tool.ts";

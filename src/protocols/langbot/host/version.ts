@@ -1,6 +1,6 @@
 // Which host this is. Even that is told to runs alone.
 
-import type { GetVersionRequest } from "#gen/runnel/host/v1/host_service_pb.js";
+import type { GetVersionRequest } from "#gen/runnel/host/v1/host_run_service_pb.js";
 import { type HostContext, type HostDeps, withHostRun } from "./access.ts";
 
 export async function getVersion(

@@ -6,7 +6,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import type { RunAgentResponse } from "#gen/runnel/runner/v1/agent_runner_service_pb.js";
-import { type ReportedResult, ReportedResultSchema } from "#gen/runnel/v1/runner_worker_service_pb.js";
+import { type ReportedResult, ReportedResultSchema } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import type { DriverEnd, DriverStep, FailedEnd, RunContext } from "../../../engine/runs/driver.ts";
 import { timedOut } from "../../../engine/runs/terminal.ts";
 import { type Clock, over } from "../../../platform/base/clock.ts";

@@ -2,8 +2,11 @@
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { ResultDisposition, type ResultVerdictSchema } from "#gen/runnel/v1/runner_service_pb.js";
-import { type ReportResultsResponse, ReportResultsResponseSchema } from "#gen/runnel/v1/runner_worker_service_pb.js";
+import { ResultDisposition, type ResultVerdictSchema } from "#gen/runnel/runner/v1/runner_service_pb.js";
+import {
+  type ReportResultsResponse,
+  ReportResultsResponseSchema,
+} from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import type { CompletedEnd, DriverStep, FailedEnd, WriteOwn } from "../../../engine/runs/driver.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
 import { MediaTaker } from "../runners/inline-media.ts";

@@ -2,8 +2,8 @@
 
 import { clone, create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { type AgentProfile, AgentProfileSchema } from "#gen/runnel/v1/agent_profile_pb.js";
-import { type Binding, BindingSchema } from "#gen/runnel/v1/binding_pb.js";
+import { type AgentProfile, AgentProfileSchema } from "#gen/runnel/runner/v1/agent_profile_pb.js";
+import { type Binding, BindingSchema } from "#gen/runnel/runner/v1/binding_pb.js";
 import { Fault } from "../../../platform/base/fault.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import { type AgentProfileRow, findAgentProfile } from "../storage/agent-profile.ts";

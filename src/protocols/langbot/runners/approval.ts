@@ -6,7 +6,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { type Approval, Approval_Decision, Approval_State, ApprovalSchema } from "#gen/runnel/v1/approval_pb.js";
+import { type Approval, Approval_Decision, Approval_State, ApprovalSchema } from "#gen/runnel/runner/v1/approval_pb.js";
 import type { Wakeup } from "../../../engine/log/wakeup.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import type { Db } from "../../../platform/database/database.ts";

@@ -1,7 +1,7 @@
 // Whose the ids of artifacts are that a run names. An id is taken before the result that names it is judged, so what is said of
 // the result is true when it is written.
 
-import type { ReportedResult } from "#gen/runnel/v1/runner_worker_service_pb.js";
+import type { ReportedResult } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { JsonTextError, parseJsonText } from "../../../platform/base/json/text.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import { type ArtifactClaim, claimArtifact } from "../storage/artifact.ts";

@@ -5,7 +5,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { type Assignment, AssignmentSchema } from "#gen/runnel/v1/runner_worker_service_pb.js";
+import { type Assignment, AssignmentSchema } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import type { Wakeup } from "../../../engine/log/wakeup.ts";
 import { type Clock, over } from "../../../platform/base/clock.ts";
 import { failpoint } from "../../../platform/base/failpoint.ts";

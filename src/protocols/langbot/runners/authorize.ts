@@ -17,9 +17,9 @@ import {
   ModelResourceSchema,
   type ToolResource,
   ToolResourceSchema,
-} from "#gen/runnel/v1/agent_run_context_pb.js";
-import type { Binding } from "#gen/runnel/v1/binding_pb.js";
-import type { RunnerManifest, RunnerPermissions, RunnerPermissionsSchema } from "#gen/runnel/v1/runner_pb.js";
+} from "#gen/runnel/runner/v1/agent_run_context_pb.js";
+import type { Binding } from "#gen/runnel/runner/v1/binding_pb.js";
+import type { RunnerManifest, RunnerPermissions, RunnerPermissionsSchema } from "#gen/runnel/runner/v1/runner_pb.js";
 import { configOf } from "./binding.ts";
 import { textsOfFields } from "./config-fields.ts";
 import { deliveryOf } from "./delivery.ts";

@@ -3,9 +3,9 @@
 
 import { clone, fromBinary, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { AgentProfileSchema } from "#gen/runnel/v1/agent_profile_pb.js";
-import { type Binding, BindingSchema, BindingScope_Kind } from "#gen/runnel/v1/binding_pb.js";
-import type { AgentEvent } from "#gen/runnel/v1/event_pb.js";
+import type { AgentProfileSchema } from "#gen/runnel/runner/v1/agent_profile_pb.js";
+import { type Binding, BindingSchema, BindingScope_Kind } from "#gen/runnel/runner/v1/binding_pb.js";
+import type { AgentEvent } from "#gen/runnel/runner/v1/event_pb.js";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import { parseFreeObject } from "../../../platform/base/json/free.ts";
 import type { BindingRow, BindingScopeKey } from "../storage/binding.ts";

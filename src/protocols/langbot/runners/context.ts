@@ -7,9 +7,9 @@ import {
   type AgentRunStateSchema,
   type ContextAccessSchema,
   type ConversationContextSchema,
-} from "#gen/runnel/v1/agent_run_context_pb.js";
-import type { Binding } from "#gen/runnel/v1/binding_pb.js";
-import type { AgentEvent } from "#gen/runnel/v1/event_pb.js";
+} from "#gen/runnel/runner/v1/agent_run_context_pb.js";
+import type { Binding } from "#gen/runnel/runner/v1/binding_pb.js";
+import type { AgentEvent } from "#gen/runnel/runner/v1/event_pb.js";
 import type { StateEntry } from "../storage/state-snapshot.ts";
 import type { Authorized } from "./authorize.ts";
 import { configOf } from "./binding.ts";

@@ -1,7 +1,7 @@
 // How what a runner says is delivered: decided when its run starts, by the binding and, for chunks, by the manifest.
 
-import { type Binding, ChunkContent } from "#gen/runnel/v1/binding_pb.js";
-import type { RunnerManifest } from "#gen/runnel/v1/runner_pb.js";
+import { type Binding, ChunkContent } from "#gen/runnel/runner/v1/binding_pb.js";
+import type { RunnerManifest } from "#gen/runnel/runner/v1/runner_pb.js";
 import { memberOf, parseFreeObject } from "../../../platform/base/json/free.ts";
 import type { Grant } from "./grant.ts";
 

@@ -2,8 +2,8 @@
 // finds that it was, and the work is never done twice.
 
 import { fromBinary } from "@bufbuild/protobuf";
+import { AgentRunContextSchema } from "#gen/runnel/runner/v1/agent_run_context_pb.js";
 import type { RunAgentResponse } from "#gen/runnel/runner/v1/agent_runner_service_pb.js";
-import { AgentRunContextSchema } from "#gen/runnel/v1/agent_run_context_pb.js";
 import type { RunTokens } from "../../../platform/auth/run-token.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import type { Egress } from "../../../platform/egress/post.ts";

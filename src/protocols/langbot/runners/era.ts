@@ -2,7 +2,11 @@
 // does not know, so each is told only what it can read.
 
 import { clone } from "@bufbuild/protobuf";
-import { type AgentRunContext, AgentRunContextSchema, type ContextApis } from "#gen/runnel/v1/agent_run_context_pb.js";
+import {
+  type AgentRunContext,
+  AgentRunContextSchema,
+  type ContextApis,
+} from "#gen/runnel/runner/v1/agent_run_context_pb.js";
 import { type JsonObject, memberOf, parseFreeObject } from "../../../platform/base/json/free.ts";
 import { printMessage } from "../../../platform/base/json/print.ts";
 import { compactJson } from "../../../platform/base/json/text.ts";

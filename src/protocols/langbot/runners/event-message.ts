@@ -1,6 +1,6 @@
 // What was said with an event, as the conversation's history and the event's record keep it: images and files in it are artifacts.
 
-import type { AgentInput } from "#gen/runnel/v1/event_pb.js";
+import type { AgentInput } from "#gen/runnel/runner/v1/event_pb.js";
 import { memberOf, parseFreeObject } from "../../../platform/base/json/free.ts";
 import { type InlineMedia, MediaTaker } from "./inline-media.ts";
 

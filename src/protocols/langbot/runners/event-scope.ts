@@ -1,6 +1,6 @@
 // Whose event it is, out of the event itself. An empty text is one that was not given.
 
-import type { AgentEvent } from "#gen/runnel/v1/event_pb.js";
+import type { AgentEvent } from "#gen/runnel/runner/v1/event_pb.js";
 import type { Party, RunScope } from "./scope.ts";
 
 export function scopeOfEvent(

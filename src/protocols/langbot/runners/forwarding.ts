@@ -10,7 +10,7 @@ import {
   ReportResultsRequestSchema,
   type ReportResultsResponse,
   ReportResultsResponseSchema,
-} from "#gen/runnel/v1/runner_worker_service_pb.js";
+} from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import type { Wakeup } from "../../../engine/log/wakeup.ts";
 import { type Clock, over } from "../../../platform/base/clock.ts";
 import { Fault } from "../../../platform/base/fault.ts";

@@ -4,8 +4,9 @@ import { type DescMessage, type Message, type MessageShape, ScalarType } from "@
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { invalidField } from "../../../platform/base/fault.ts";
 import { parseFreeObject } from "../../../platform/base/json/free.ts";
-import { isTimestamp, type JsonFieldShape, jsonShape } from "../../../platform/base/json/shape.ts";
+import { type JsonFieldShape, jsonShape } from "../../../platform/base/json/shape.ts";
 import { JsonTextError } from "../../../platform/base/json/text.ts";
+import { findTextForm } from "../../../platform/base/json/text-form.ts";
 import { isStorableText } from "../../../platform/database/database.ts";
 
 /** Throws INVALID_ARGUMENT that names the field. `path` is where the message stands in its request. */
@@ -32,7 +33,7 @@ function assertFields(message: ReflectMessage, path: string): void {
 
 function assertValue({ field, raw }: JsonFieldShape, value: unknown, path: string): void {
   if (field.message !== undefined) {
-    if (!isTimestamp(field.message)) {
+    if (findTextForm(field.message) === undefined) {
       assertFields(value as ReflectMessage, path);
     }
   } else if (raw) {

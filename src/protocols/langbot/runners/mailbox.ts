@@ -6,7 +6,7 @@
 // M2  A report that nobody takes in time is refused with RESUME, and so are those that find the mailbox full or are left when it
 //     closes: nothing of them was applied, or they are known when they come again.
 
-import type { ReportedResult, ReportResultsResponse } from "#gen/runnel/v1/runner_worker_service_pb.js";
+import type { ReportedResult, ReportResultsResponse } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { type Clock, over } from "../../../platform/base/clock.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 

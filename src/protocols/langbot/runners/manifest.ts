@@ -9,7 +9,7 @@
 
 import { type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
-import { type RunnerManifest, RunnerManifestSchema, RunnerPermissionsSchema } from "#gen/runnel/v1/runner_pb.js";
+import { type RunnerManifest, RunnerManifestSchema, RunnerPermissionsSchema } from "#gen/runnel/runner/v1/runner_pb.js";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import { type JsonObject, memberOf, parseFreeJson, parseFreeObject } from "../../../platform/base/json/free.ts";
 import { readMessageJson } from "../../../platform/base/json/read.ts";

@@ -2,7 +2,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { type Runner, Runner_State, RunnerSchema } from "#gen/runnel/v1/runner_pb.js";
+import { type Runner, Runner_State, RunnerSchema } from "#gen/runnel/runner/v1/runner_pb.js";
 import {
   type AuditEntry,
   AuditEntrySchema,
@@ -12,7 +12,7 @@ import {
   ResultDispositionSchema,
   type ResultVerdict,
   ResultVerdictSchema,
-} from "#gen/runnel/v1/runner_service_pb.js";
+} from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { enumShape } from "../../../platform/base/json/shape.ts";
 import type { AuditEntryRow } from "../storage/audit-page.ts";
 import type { ConfigFileRow } from "../storage/config-file.ts";

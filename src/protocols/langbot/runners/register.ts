@@ -5,8 +5,8 @@
 // R3  Of one id that comes twice in a batch the first counts.
 
 import { create } from "@bufbuild/protobuf";
-import type { RunnerManifest } from "#gen/runnel/v1/runner_pb.js";
-import { type ManifestVerdict, ManifestVerdictSchema } from "#gen/runnel/v1/runner_service_pb.js";
+import type { RunnerManifest } from "#gen/runnel/runner/v1/runner_pb.js";
+import { type ManifestVerdict, ManifestVerdictSchema } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import { newUuid } from "../../../platform/base/ids.ts";

@@ -2,10 +2,10 @@
 // the caller's transaction, so that a run is there with its grant, its context and its place in the conversation, or not at all.
 
 import { create, toBinary } from "@bufbuild/protobuf";
-import { type AgentEventRecord, AgentEventRecordSchema } from "#gen/runnel/host/v1/host_service_pb.js";
-import { AgentRunContextSchema } from "#gen/runnel/v1/agent_run_context_pb.js";
-import type { Binding } from "#gen/runnel/v1/binding_pb.js";
-import { type AgentEvent, AgentEventSchema } from "#gen/runnel/v1/event_pb.js";
+import { type AgentEventRecord, AgentEventRecordSchema } from "#gen/runnel/host/v1/host_history_service_pb.js";
+import { AgentRunContextSchema } from "#gen/runnel/runner/v1/agent_run_context_pb.js";
+import type { Binding } from "#gen/runnel/runner/v1/binding_pb.js";
+import { type AgentEvent, AgentEventSchema } from "#gen/runnel/runner/v1/event_pb.js";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import { AgentSchema } from "#gen/runnel/v1/session_pb.js";
 import type { Cursors } from "../../../platform/auth/cursor.ts";

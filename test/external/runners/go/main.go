@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	hostv1 "runnel.test/runner/gen/runnel/host/v1"
-	runnelv1 "runnel.test/runner/gen/runnel/v1"
+	runnerv1 "runnel.test/runner/gen/runnel/runner/v1"
 )
 
 const manifest = `{
@@ -35,14 +35,20 @@ func main() {
 	connection, err := grpc.NewClient(target, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	must(err)
 	client := as(context.Background(), os.Getenv("RUNNEL_API_KEY"))
-	registered, err := runnelv1.NewRunnerServiceClient(connection).RegisterRunners(client, &runnelv1.RegisterRunnersRequest{
+	registered, err := runnerv1.NewRunnerServiceClient(connection).RegisterRunners(client, &runnerv1.RegisterRunnersRequest{
 		WorkerId: "tests.talk", Manifests: []string{manifest}, Era: "4.11",
 	})
 	must(err)
 	if verdict := registered.Verdicts[0]; !verdict.Accepted {
 		log.Fatal(verdict.Problem)
 	}
-	worker := &worker{runnelv1.NewRunnerWorkerServiceClient(connection), hostv1.NewHostServiceClient(connection)}
+	worker := &worker{
+		runnerv1.NewRunnerWorkerServiceClient(connection),
+		hostv1.NewHostToolServiceClient(connection),
+		hostv1.NewHostStorageServiceClient(connection),
+		hostv1.NewHostHistoryServiceClient(connection),
+		hostv1.NewHostModelServiceClient(connection),
+	}
 	must(worker.listen(client, registered.WorkerSessionId))
 }
 
@@ -57,12 +63,15 @@ func must(err error) {
 }
 
 type worker struct {
-	work runnelv1.RunnerWorkerServiceClient
-	host hostv1.HostServiceClient
+	work    runnerv1.RunnerWorkerServiceClient
+	tools   hostv1.HostToolServiceClient
+	storage hostv1.HostStorageServiceClient
+	history hostv1.HostHistoryServiceClient
+	models  hostv1.HostModelServiceClient
 }
 
 func (w *worker) listen(client context.Context, session string) error {
-	stream, err := w.work.ListenAssignments(client, &runnelv1.ListenAssignmentsRequest{
+	stream, err := w.work.ListenAssignments(client, &runnerv1.ListenAssignmentsRequest{
 		WorkerSessionId: session, MaxConcurrent: 10,
 	})
 	if err != nil {
@@ -85,8 +94,8 @@ func (w *worker) listen(client context.Context, session string) error {
 	}
 }
 
-func (w *worker) take(ctx, client context.Context, session string, offer *runnelv1.RunOffer) {
-	accepted, err := w.work.AcceptRun(client, &runnelv1.AcceptRunRequest{
+func (w *worker) take(ctx, client context.Context, session string, offer *runnerv1.RunOffer) {
+	accepted, err := w.work.AcceptRun(client, &runnerv1.AcceptRunRequest{
 		WorkerSessionId: session, RunId: offer.RunId, OfferId: offer.OfferId,
 	})
 	if status.Code(err).String() == "Aborted" {
@@ -97,7 +106,7 @@ func (w *worker) take(ctx, client context.Context, session string, offer *runnel
 	if err := run.perform(accepted.Context.Input.GetText()); err != nil {
 		run.fail(err, ctx.Err() != nil)
 	}
-	must(run.send(&runnelv1.ReportResultsRequest{Finished: true}))
+	must(run.send(&runnerv1.ReportResultsRequest{Finished: true}))
 }
 
 type run struct {
@@ -113,7 +122,7 @@ type run struct {
 func (r *run) perform(text string) error {
 	switch text {
 	case "forbidden":
-		_, err := r.host.CallTool(r.granted, &hostv1.CallToolRequest{
+		_, err := r.tools.CallTool(r.granted, &hostv1.CallToolRequest{
 			RunId: r.id, ToolName: "bash", Parameters: `{"command":"ls"}`,
 		})
 		return err
@@ -127,7 +136,7 @@ func (r *run) perform(text string) error {
 }
 
 func (r *run) talk(text string) error {
-	kept, err := r.host.GetState(r.granted, &hostv1.GetStateRequest{RunId: r.id, Scope: "conversation", Key: "count"})
+	kept, err := r.storage.GetState(r.granted, &hostv1.GetStateRequest{RunId: r.id, Scope: "conversation", Key: "count"})
 	if err != nil {
 		return err
 	}
@@ -158,7 +167,7 @@ func (r *run) talk(text string) error {
 func (r *run) countItems() (count int, err error) {
 	request := &hostv1.PageHistoryRequest{RunId: r.id, Limit: 2}
 	for {
-		page, err := r.host.PageHistory(r.granted, request)
+		page, err := r.history.PageHistory(r.granted, request)
 		if err != nil {
 			return 0, err
 		}
@@ -171,7 +180,7 @@ func (r *run) countItems() (count int, err error) {
 }
 
 func (r *run) ask(text string) (answer string, usage object, err error) {
-	stream, err := r.host.InvokeModelStream(r.granted, &hostv1.InvokeModelStreamRequest{
+	stream, err := r.models.InvokeModelStream(r.granted, &hostv1.InvokeModelStreamRequest{
 		RunId: r.id, ModelId: "demo", Messages: []string{print(object{"role": "user", "content": text})},
 	})
 	if err != nil {
@@ -222,15 +231,15 @@ func (r *run) delta(content string) {
 
 func (r *run) report(kind string, data, usage object) {
 	r.sequence++
-	result := &runnelv1.ReportedResult{Sequence: r.sequence, Type: kind, Data: print(data)}
+	result := &runnerv1.ReportedResult{Sequence: r.sequence, Type: kind, Data: print(data)}
 	if usage != nil {
 		text := print(usage)
 		result.Usage = &text
 	}
-	must(r.send(&runnelv1.ReportResultsRequest{Results: []*runnelv1.ReportedResult{result}}))
+	must(r.send(&runnerv1.ReportResultsRequest{Results: []*runnerv1.ReportedResult{result}}))
 }
 
-func (r *run) send(request *runnelv1.ReportResultsRequest) error {
+func (r *run) send(request *runnerv1.ReportResultsRequest) error {
 	request.RunId, request.Attempt, request.RunToken = r.id, r.attempt, r.token
 	_, err := r.work.ReportResults(r.client, request)
 	return err

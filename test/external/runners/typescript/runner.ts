@@ -11,7 +11,7 @@ import {
   state,
 } from "../../../../clients/typescript/runner.ts";
 import { runWorker } from "../../../../clients/typescript/worker.ts";
-import { ApiErrorSchema } from "../../../../gen/runnel/host/v1/host_service_pb.js";
+import { ApiErrorSchema } from "../../../../gen/runnel/host/v1/host_api_pb.js";
 
 const manifest = {
   id: "plugin:tests/talk/default",

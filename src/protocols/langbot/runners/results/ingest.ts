@@ -7,9 +7,9 @@
 // I3  The first terminal result that is valid ends the run; nothing after it counts, and no limit stands in its way.
 // I4  No result ends anything but its own run, and none throws.
 
+import type { ReportedResult } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import type { MessageChunk } from "#gen/runnel/v1/message_pb.js";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
-import type { ReportedResult } from "#gen/runnel/v1/runner_worker_service_pb.js";
 import { isTerminal, type ResultInit } from "../../../../engine/log/result.ts";
 import { JsonTextError } from "../../../../platform/base/json/text.ts";
 import { applyPayload } from "./apply.ts";

@@ -1,6 +1,6 @@
 // One reported result before anybody looks at its payload: is it of this run, small enough, of a type, and JSON?
 
-import type { ReportedResult } from "#gen/runnel/v1/runner_worker_service_pb.js";
+import type { ReportedResult } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { compactJson, JsonTextError, jsonDepthMax, parseJsonText } from "../../../../platform/base/json/text.ts";
 import { isLabel, quote } from "./members.ts";
 import type { JsonDocument } from "./read-payload.ts";

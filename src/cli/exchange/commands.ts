@@ -1,0 +1,6 @@
+// The commands of the copy-and-paste protocol.
+
+import type { ProtocolCommands } from "../protocol-commands.ts";
+import { addExchange } from "./exchange.ts";
+
+export const exchangeCommands: ProtocolCommands = { addTo: addExchange };

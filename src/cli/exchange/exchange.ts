@@ -1,0 +1,169 @@
+// `runnel exchange`: a task that is carried between a workspace and any chat window as text files. What to show lies in outbox/, what
+// was answered is put into inbox/.
+
+import { type Command, InvalidArgumentError } from "commander";
+import { Exchange_State } from "#gen/runnel/exchange/v1/exchange_pb.js";
+import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
+import { readCount, readUrl } from "../arguments.ts";
+import { reasonOf } from "../connect.ts";
+import { type Desk, keepFiles, summaryOf } from "./desk.ts";
+import { Inbox } from "./inbox.ts";
+import { inTurn } from "./lock.ts";
+import { atDesk, type DeskFlags, wordsToGoOn } from "./open-desk.ts";
+import { callPatiently } from "./patience.ts";
+import { findLatestIncomplete, readSession } from "./session-file.ts";
+import { takeNoted } from "./take.ts";
+import { readAnswer, readTask } from "./text.ts";
+import { watchExchange } from "./watch.ts";
+
+interface WatchFlags extends DeskFlags {
+  /** False for `--no-watch`. */
+  readonly watch: boolean;
+}
+
+interface SubmitFlags extends DeskFlags {
+  readonly session?: string;
+  readonly sequence?: number;
+}
+
+export function addExchange(program: Command): void {
+  const exchange = program
+    .command("exchange")
+    .description("tasks carried by text files between a workspace and any chat window");
+  addNew(exchange);
+  addResume(exchange);
+  addWatch(exchange);
+  addSubmit(exchange);
+}
+
+function addDeskFlags(command: Command): Command {
+  return command
+    .option("--url <url>", "where the service is; unset means one of this command's own", readUrl)
+    .option("--dir <path>", "folder of outbox/, inbox/ and sessions/", ".")
+    .option("--workspace <path>", "where the answers work; unset means workspace/ in the folder");
+}
+
+function addNew(exchange: Command): void {
+  addDeskFlags(exchange.command("new <task>"))
+    .description("start an exchange for a task, or for that of - for standard input, and watch it")
+    .option("--no-watch", "end when the first outbox is written")
+    .action(async (words: string, flags: WatchFlags, command: Command) => {
+      const task = await readTask(words);
+      await atDesk(command, flags, async (desk) => {
+        const exchanges = desk.service.client(ExchangeService);
+        const { signal, folders } = desk;
+        const { exchangeId: id, runId } = await exchanges.startExchange(
+          { task, workDir: folders.workspace },
+          { signal },
+        );
+        await desk.teller.started(id, runId);
+        await goOn(desk, flags, id);
+      });
+    });
+}
+
+function addResume(exchange: Command): void {
+  addDeskFlags(exchange.command("resume"))
+    .argument("[session]", "unset means the incomplete one that changed last", readSessionId)
+    .description("go on with an exchange; one that the service does not know is imported from sessions/")
+    .option("--no-watch", "end when its outbox is there")
+    .action((named: string | undefined, flags: WatchFlags, command: Command) =>
+      atDesk(command, flags, async (desk) => {
+        const id = named ?? (await findLatestIncomplete(desk.folders));
+        await importUnknown(desk, id);
+        await goOn(desk, flags, id);
+      }),
+    );
+}
+
+function addWatch(exchange: Command): void {
+  addDeskFlags(exchange.command("watch"))
+    .argument("[session]", "unset means the incomplete one that changed last", readSessionId)
+    .description("take the files of inbox/ as answers, the oldest first, until the task is done")
+    .action((named: string | undefined, flags: DeskFlags, command: Command) =>
+      atDesk(command, flags, async (desk) => {
+        const id = named ?? (await findLatestIncomplete(desk.folders));
+        await goOn(desk, { ...flags, watch: true }, id);
+      }),
+    );
+}
+
+function addSubmit(exchange: Command): void {
+  addDeskFlags(exchange.command("submit <file>"))
+    .description("send one answer now, from a file or - for standard input; moves nothing")
+    .option("--session <id>", "unset means the incomplete one that changed last", readSessionId)
+    .option("--sequence <number>", "the outbox that it answers; unset means the newest", readCount)
+    .action(async (path: string, flags: SubmitFlags, command: Command) => {
+      const text = await readAnswer(path);
+      await atDesk(command, flags, async (desk) => {
+        const id = flags.session ?? (await findLatestIncomplete(desk.folders));
+        await inTurn(desk, () => submit(desk, { id, text, sequence: flags.sequence ?? 0 }));
+      });
+    });
+}
+
+async function submit(
+  desk: Desk,
+  { id, text, sequence }: { id: string; text: string; sequence: number },
+): Promise<void> {
+  const { service, signal, teller } = desk;
+  // Patience is for a service that was there: one that is not is told at once.
+  await service.client(ExchangeService).getExchange({ exchangeId: id }, { signal });
+  const request = { exchangeId: id, text, sequence };
+  const response = await callPatiently(desk, () => service.client(ExchangeService).submitInbox(request, { signal }));
+  // A text that was sent before answers what it answered then.
+  await teller.results(response.isComplete ? response.sequence : response.sequence - 1, response.results);
+  await keepFiles(desk, id, "new");
+  if (response.isComplete) {
+    await teller.completed(id, summaryOf(response.results) ?? "");
+  }
+}
+
+/** With the folders as the service says, until the exchange has ended or Ctrl-C. */
+async function goOn(desk: Desk, flags: WatchFlags, id: string): Promise<void> {
+  const { service, output, signal } = desk;
+  try {
+    const { exchange } = await service.client(ExchangeService).getExchange({ exchangeId: id }, { signal });
+    const inbox = new Inbox(desk.folders);
+    await inTurn(desk, async () => {
+      if (flags.watch) {
+        await takeNoted(desk, id, inbox);
+      }
+      await keepFiles(desk, id, "any");
+    });
+    if (flags.watch && exchange !== undefined) {
+      const { runId, sequence, state } = exchange;
+      const isOpen = state === Exchange_State.WAITING || state === Exchange_State.WORKING;
+      await watchExchange(desk, { id, runId, inbox, sequence, isOpen });
+    }
+  } finally {
+    if (signal.aborted) {
+      const words = wordsToGoOn(id, flags);
+      output.note(`\ninterrupted; nothing is lost: ${words}`, { note: "interrupted", sessionId: id });
+    }
+  }
+}
+
+async function importUnknown(desk: Desk, id: string): Promise<void> {
+  const { service, folders, output, signal } = desk;
+  try {
+    await service.client(ExchangeService).getExchange({ exchangeId: id }, { signal });
+  } catch (error) {
+    const session = reasonOf(error) === "EXCHANGE_NOT_FOUND" ? await readSession(folders, id) : undefined;
+    if (session === undefined) {
+      throw error;
+    }
+    const { sequence } = await service
+      .client(ExchangeService)
+      .importExchange({ session, workDir: folders.workspace }, { signal });
+    const note = { note: "imported", sessionId: id, sequence };
+    output.note(`(the service did not know session ${id}: it goes on from sessions/, at outbox ${sequence})`, note);
+  }
+}
+
+function readSessionId(text: string): string {
+  if (/^[0-9a-f]{8}$/.test(text)) {
+    return text;
+  }
+  throw new InvalidArgumentError("expected the 8 hexadecimal digits of a session");
+}

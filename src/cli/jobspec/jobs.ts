@@ -1,0 +1,119 @@
+// `runnel jobs`: signed jobs, submitted as the bytes of a file, looked at, followed and cancelled over the public API.
+
+import { create } from "@bufbuild/protobuf";
+import type { Command } from "commander";
+import { type Job, JobSchema } from "#gen/runnel/job/v1/job_pb.js";
+import { JobService, SubmitJobResponseSchema } from "#gen/runnel/job/v1/job_service_pb.js";
+import { readCount } from "../arguments.ts";
+import { addUrlFlag, withService } from "../connect.ts";
+import { readInput, specBytesMax } from "../input.ts";
+import { answerJson, outputOf } from "../output.ts";
+import { readPages } from "../pages.ts";
+import { showTable } from "../table.ts";
+import { jobColumns, jobRow, showJob, showJobState } from "./show-job.ts";
+import { watchJob } from "./watch-job.ts";
+
+const limitDefault = 50;
+
+interface SubmitFlags {
+  readonly url: string;
+  readonly idempotencyKey: string;
+  readonly watch?: true;
+}
+
+export function addJobs(program: Command): void {
+  const jobs = program.command("jobs").description("signed jobs: submit, look at, follow and cancel them");
+  addSubmit(jobs);
+  addGet(jobs);
+  addList(jobs);
+  addWatch(jobs);
+  addCancel(jobs);
+}
+
+function addSubmit(jobs: Command): void {
+  addUrlFlag(jobs.command("submit <file>"))
+    .description(
+      "submit a signed JobSpec, as `runnel sign` prints it, from a file or - for standard input; prints the job's id",
+    )
+    .option("--idempotency-key <key>", "makes the call repeatable: with the same key the first answer comes again", "")
+    .option("--watch", "follow the job to its end, as `runnel jobs watch` does")
+    .action(async (path: string, { url, idempotencyKey, watch }: SubmitFlags, command: Command) => {
+      const data = await readInput(path, specBytesMax);
+      await withService(url, async (service) => {
+        const document = { contentType: "application/json", data };
+        const response = await service.client(JobService).submitJob({ document, requestId: idempotencyKey });
+        const { id, idempotent } = response;
+        const output = outputOf(command);
+        const text = idempotent ? `job ${id}, of an earlier call with this key` : `job ${id}`;
+        if (watch === true) {
+          output.note(text, { note: "submitted", jobId: id, idempotent });
+          await watchJob(service.client(JobService), id, output);
+          return;
+        }
+        output.note(text);
+        await output.answer(answerJson(SubmitJobResponseSchema, response), () => id);
+      });
+    });
+}
+
+function addGet(jobs: Command): void {
+  addUrlFlag(jobs.command("get <id>"))
+    .description("show a job and its regions")
+    .action((id: string, { url }: { url: string }, command: Command) =>
+      withService(url, async (service) => {
+        const { job } = await service.client(JobService).getJob({ id });
+        await outputOf(command).answer(...presentJob(job, showJob));
+      }),
+    );
+}
+
+function addList(jobs: Command): void {
+  addUrlFlag(jobs.command("list"))
+    .description("list your jobs, newest first")
+    .option("--limit <number>", "most jobs to list", readCount, limitDefault)
+    .action(({ url, limit }: { url: string; limit: number }, command: Command) =>
+      withService(url, async (service) => {
+        const { items, isCut } = await readPages(async (request) => {
+          const page = await service.client(JobService).listJobs(request);
+          return { items: page.jobs, nextPageToken: page.nextPageToken };
+        }, limit);
+        const output = outputOf(command);
+        await output.answer({ jobs: items.map((job) => answerJson(JobSchema, job)) }, (paint) =>
+          showTable(jobColumns, items.map(jobRow), paint),
+        );
+        if (isCut) {
+          output.note(`there are more than ${limit}: see them with --limit`, { note: "cut", jobs: limit });
+        }
+      }),
+    );
+}
+
+function addWatch(jobs: Command): void {
+  addUrlFlag(jobs.command("watch <id>"))
+    .description("follow a job to its end: a line whenever a region comes to stand otherwise")
+    .action((id: string, { url }: { url: string }, command: Command) =>
+      withService(url, async (service) => {
+        // Patience is for a service that was there: one that is not is told at once.
+        await service.client(JobService).getJob({ id });
+        await watchJob(service.client(JobService), id, outputOf(command));
+      }),
+    );
+}
+
+function addCancel(jobs: Command): void {
+  addUrlFlag(jobs.command("cancel <id>"))
+    .description("ask that all runs of a job end; waits for nothing")
+    .action((id: string, { url }: { url: string }, command: Command) =>
+      withService(url, async (service) => {
+        const { job } = await service.client(JobService).cancelJob({ id });
+        await outputOf(command).answer(...presentJob(job, showJobState));
+      }),
+    );
+}
+
+function presentJob(
+  job: Job = create(JobSchema),
+  show: typeof showJob,
+): Parameters<ReturnType<typeof outputOf>["answer"]> {
+  return [{ job: answerJson(JobSchema, job) }, (paint) => show(job, paint)];
+}

@@ -1,0 +1,125 @@
+// `runnel keys new` and `runnel keys show`: Ed25519 key pairs that sign JobSpecs. They call nobody; a private key is shown to
+// whoever asked for it, or written to a file that nobody else can read.
+
+import { writeFile } from "node:fs/promises";
+import { type Command, Option } from "commander";
+import { isWeak, thumbprint } from "../../platform/base/public-key.ts";
+import {
+  type FoundKey,
+  newKeyPair,
+  printPrivateKey,
+  readKeyFile,
+  readKeyPair,
+} from "../../protocols/jobspec/spec/key-file.ts";
+import { CommandError } from "../command-error.ts";
+import { outputOf, type Paint } from "../output.ts";
+import { readKey } from "./signing-files.ts";
+
+/** For its owner alone. */
+const privateMode = 0o600;
+
+interface NewFlags {
+  readonly out?: string;
+}
+
+interface ShowFlags {
+  readonly as?: "seed" | "public";
+}
+
+export function addKeyPairs(keys: Command): void {
+  addNew(keys);
+  addShow(keys);
+}
+
+function addNew(keys: Command): void {
+  keys
+    .command("new")
+    .description("make a key pair that signs JobSpecs; calls nobody")
+    .option("--out <file>", "where the private key goes, as PKCS#8; unset means standard output")
+    .action(async ({ out }: NewFlags, command: Command) => {
+      const pair = newKeyPair();
+      const privateKey = printPrivateKey(pair);
+      const output = outputOf(command);
+      const side = publicSide(pair.publicKey);
+      if (out === undefined) {
+        output.note(showSide(side, (_style, text) => text));
+        await output.answer({ ...side, privateKey }, () => privateKey);
+        return;
+      }
+      await writeNew(out, privateKey);
+      await output.answer({ ...side, file: out }, (paint) => showSide(side, paint));
+    });
+}
+
+function addShow(keys: Command): void {
+  keys
+    .command("show <file>")
+    .description("show the public side of a private or public key that signs JobSpecs; calls nobody")
+    .addOption(
+      new Option("--as <kind>", "what 32 bytes in base64 are, which may be either").choices(["seed", "public"]),
+    )
+    .action(async (file: string, { as }: ShowFlags, command: Command) => {
+      const publicKey = publicKeyOf(file, await readKey(file, as === "seed" ? readSeed : readKeyFile), as);
+      if (isWeak(publicKey)) {
+        throw new CommandError(`${file} is a weak key: one signature fits any text`, { reason: "INVALID_KEY" });
+      }
+      const side = publicSide(publicKey);
+      await outputOf(command).answer(side, (paint) => showSide(side, paint));
+    });
+}
+
+function readSeed(file: Uint8Array): FoundKey {
+  return { kind: "pair", pair: readKeyPair(file) };
+}
+
+/** A seed that is taken for a public key would be shown to everybody; the reverse, a key that everybody has would sign. */
+function publicKeyOf(file: string, found: FoundKey, as: ShowFlags["as"]): Uint8Array {
+  switch (found.kind) {
+    case "pair":
+      return found.pair.publicKey;
+    case "public":
+      return found.publicKey;
+    case "seed or public": {
+      if (as === "public") {
+        return found.bytes;
+      }
+      const fix = "add --as seed if it is secret, or --as public";
+      const what = `${file} holds 32 bytes, which may be a secret seed or a public key`;
+      throw new CommandError(what, { reason: "AMBIGUOUS_KEY", fix, exitCode: 2 });
+    }
+    default:
+      return found satisfies never;
+  }
+}
+
+/** Never over a file that is there: it may hold the only copy of a key. */
+async function writeNew(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text, { flag: "wx", mode: privateMode });
+  } catch (cause) {
+    const exists = cause instanceof Error && "code" in cause && cause.code === "EEXIST";
+    const why = exists ? "it exists, and keys are never written over" : String(cause);
+    const reason = exists ? "FILE_EXISTS" : "FILE_UNWRITABLE";
+    throw new CommandError(`cannot write ${path}: ${why}`, { reason, fix: "name another file with --out", cause });
+  }
+}
+
+interface PublicSide {
+  readonly kid: string;
+  readonly publicKey: string;
+  /** As an entry of TRUSTED_KEYS_JSON. */
+  readonly trustedKey: { readonly kid: string; readonly public_key: string; readonly status: "active" };
+}
+
+function publicSide(raw: Uint8Array): PublicSide {
+  const [kid, publicKey] = [thumbprint(raw), Buffer.from(raw).toString("base64")];
+  return { kid, publicKey, trustedKey: { kid, public_key: publicKey, status: "active" } };
+}
+
+function showSide({ kid, publicKey, trustedKey }: PublicSide, paint: Paint): string {
+  return [
+    `${paint("bold", "kid")}         ${kid}`,
+    `${paint("bold", "public key")}  ${publicKey}`,
+    `${paint("bold", "trusted")}     ${JSON.stringify(trustedKey)}`,
+  ].join("\n");
+}

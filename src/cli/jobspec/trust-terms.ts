@@ -1,0 +1,68 @@
+// What the command line says of when a key is good, for whom and where.
+
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { Command } from "commander";
+import type { TrustedKey } from "#gen/runnel/job/v1/trust_pb.js";
+import { readExpiry, readTime } from "../arguments.ts";
+
+/** The word that takes a term away. */
+const none = "none";
+
+type Time = Date | typeof none;
+
+export interface TermFlags {
+  readonly from?: Time;
+  readonly until?: Time;
+  readonly client?: readonly string[] | false;
+  readonly region?: readonly string[] | false;
+  readonly runner?: readonly string[] | false;
+}
+
+export type Terms = Pick<TrustedKey, "notBefore" | "notAfter" | "clientIds" | "regions" | "runners">;
+
+export function addTermFlags(command: Command): Command {
+  return command
+    .option("--from <when>", "it counts from then on, as 12h or 2031-12-31; none means always", orNone(readTime))
+    .option("--until <when>", "it counts until then, as 90d or 2031-12-31; none means for ever", orNone(readExpiry))
+    .option("--client <id>", "client that may submit what it signed; may be repeated", collect)
+    .option("--no-client", "every client may")
+    .option("--region <name>", "region that what it signed may run in; may be repeated", collect)
+    .option("--no-region", "it may run in every region")
+    .option("--runner <name>", "runner that what it signed may run on; may be repeated", collect)
+    .option("--no-runner", "it may run on every runner");
+}
+
+/** The terms that the flags say; `paths` names them. */
+export function readTerms(flags: TermFlags): { readonly terms: Partial<Terms>; readonly paths: string[] } {
+  const { from, until, client, region, runner } = flags;
+  const given: readonly (readonly [path: string, value: unknown])[] = [
+    ["not_before", from],
+    ["not_after", until],
+    ["client_ids", client],
+    ["regions", region],
+    ["runners", runner],
+  ];
+  const [notBefore, notAfter] = [stampOf(from), stampOf(until)];
+  return {
+    terms: {
+      ...(notBefore !== undefined && { notBefore }),
+      ...(notAfter !== undefined && { notAfter }),
+      clientIds: [...(client || [])],
+      regions: [...(region || [])],
+      runners: [...(runner || [])],
+    },
+    paths: given.filter(([, value]) => value !== undefined).map(([path]) => path),
+  };
+}
+
+function orNone(read: (text: string) => Date): (text: string) => Time {
+  return (text) => (text === none ? none : read(text));
+}
+
+function collect(value: string, before: readonly string[] | false = false): readonly string[] {
+  return [...(before || []), value];
+}
+
+function stampOf(said: Time | undefined): TrustedKey["notBefore"] {
+  return said === undefined || said === none ? undefined : timestampFromDate(said);
+}

@@ -1,0 +1,168 @@
+// `runnel trust`: whose JobSpecs are run, and the audit of that, over the public API with the admin token.
+
+import { create } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { Command } from "commander";
+import {
+  type TrustEvent,
+  TrustEventSchema,
+  type TrustedKey,
+  TrustedKey_Status,
+  TrustedKeySchema,
+} from "#gen/runnel/job/v1/trust_pb.js";
+import { TrustService } from "#gen/runnel/job/v1/trust_service_pb.js";
+import { systemClock } from "../../platform/base/clock.ts";
+import { thumbprint } from "../../platform/base/public-key.ts";
+import { CommandError } from "../command-error.ts";
+import { addUrlFlag, type Service, withAdministration } from "../connect.ts";
+import { answerJson, outputOf } from "../output.ts";
+import { readPages } from "../pages.ts";
+import { showTable, showTime } from "../table.ts";
+import { addTermFlags, readTerms, type TermFlags } from "./trust-terms.ts";
+
+/** Nobody reads more. */
+const keysMax = 10_000;
+const eventsMax = 1_000;
+
+interface UrlFlag {
+  readonly url: string;
+}
+
+export function addTrust(program: Command): void {
+  const trust = program.command("trust").description("keys whose JobSpecs are run; needs RUNNEL_ADMIN_TOKEN");
+  addList(trust);
+  addAdd(trust);
+  addUpdate(trust);
+  addRevoke(trust);
+  addEvents(trust);
+}
+
+function addList(trust: Command): void {
+  addUrlFlag(trust.command("list"))
+    .description("list the keys by name, those of the service's settings first")
+    .action(({ url }: UrlFlag, command: Command) =>
+      withAdministration(url, async (service) => {
+        const { items, isCut } = await readKeys(service);
+        const output = outputOf(command);
+        await output.answer({ keys: items.map((each) => answerJson(TrustedKeySchema, each)) }, (paint) =>
+          showTable(
+            ["KEY", "STATE", "KEPT IN", "FROM", "UNTIL", "CLIENTS", "REGIONS", "RUNNERS"],
+            items.map(rowOfKey),
+            paint,
+          ),
+        );
+        if (isCut) {
+          output.note(`there are more than ${keysMax}`, { note: "cut", keys: keysMax });
+        }
+      }),
+    );
+}
+
+function addAdd(trust: Command): void {
+  addTermFlags(addUrlFlag(trust.command("add <public-key>")))
+    .description("trust a key, given as its 32 bytes in base64, as `runnel keys show` prints it")
+    .option("--kid <name>", "what it is called here; unset means its thumbprint")
+    .action((publicKey: string, { url, kid, ...flags }: UrlFlag & TermFlags & { kid?: string }, command: Command) =>
+      withAdministration(url, async (service) => {
+        const name = kid ?? thumbprint(Buffer.from(publicKey, "base64"));
+        const { key } = await service.client(TrustService).createTrustedKey({
+          key: { kid: name, publicKey, ...readTerms(flags).terms },
+        });
+        await answerKey(command, key, "added");
+      }),
+    );
+}
+
+function addUpdate(trust: Command): void {
+  addTermFlags(addUrlFlag(trust.command("update <kid>")))
+    .description("change when, for whom and where a key is good; what is not said stays as it is")
+    .action((kid: string, { url, ...flags }: UrlFlag & TermFlags, command: Command) =>
+      withAdministration(url, async ({ client }) => {
+        const { terms, paths } = readTerms(flags);
+        if (paths.length === 0) {
+          throw new CommandError("nothing to change", {
+            reason: "USAGE",
+            fix: "name a term, as --until 90d",
+            exitCode: 2,
+          });
+        }
+        const { key } = await client(TrustService).updateTrustedKey({ key: { kid, ...terms }, updateMask: { paths } });
+        await answerKey(command, key, "changed");
+      }),
+    );
+}
+
+function addRevoke(trust: Command): void {
+  addUrlFlag(trust.command("revoke <kid>"))
+    .description("never trust a key again, on every replica at once")
+    .action((kid: string, { url }: UrlFlag, command: Command) =>
+      withAdministration(url, async ({ client }) => {
+        const { key } = await client(TrustService).revokeTrustedKey({ kid });
+        await answerKey(command, key, "revoked");
+      }),
+    );
+}
+
+function addEvents(trust: Command): void {
+  addUrlFlag(trust.command("events"))
+    .description("list changes of keys and refused JobSpecs, newest first")
+    .option("--type <type>", "only these, such as key.revoked or jobspec.refused", "")
+    .action(({ url, type }: UrlFlag & { type: string }, command: Command) =>
+      withAdministration(url, async ({ client }) => {
+        const { items, isCut } = await readPages(async (request) => {
+          const page = await client(TrustService).listTrustEvents({ type, ...request });
+          return { items: page.events, nextPageToken: page.nextPageToken };
+        }, eventsMax);
+        const output = outputOf(command);
+        await output.answer({ events: items.map((each) => answerJson(TrustEventSchema, each)) }, (paint) =>
+          showTable(["TIME", "TYPE", "BY", "KEY", "CODE", "MORE"], items.map(rowOfEvent), paint),
+        );
+        if (isCut) {
+          output.note(`these are the newest ${eventsMax}`, { note: "cut", events: eventsMax });
+        }
+      }),
+    );
+}
+
+function readKeys({ client }: Service) {
+  return readPages(async (request) => {
+    const page = await client(TrustService).listTrustedKeys(request);
+    return { items: page.keys, nextPageToken: page.nextPageToken };
+  }, keysMax);
+}
+
+async function answerKey(command: Command, key: TrustedKey | undefined, done: string): Promise<void> {
+  const made = key ?? create(TrustedKeySchema);
+  await outputOf(command).answer({ key: answerJson(TrustedKeySchema, made) }, () => `${done} ${made.kid}`);
+}
+
+function rowOfKey(key: TrustedKey): string[] {
+  const [from, until] = [key.notBefore, key.notAfter].map((time) => time && timestampDate(time));
+  return [
+    key.kid,
+    stateOf(key, from, until),
+    key.isConfigured ? "settings" : "database",
+    showTime(from),
+    showTime(until),
+    key.clientIds.join(" ") || "all",
+    key.regions.join(" ") || "all",
+    key.runners.join(" ") || "all",
+  ];
+}
+
+function stateOf({ status }: TrustedKey, from: Date | undefined, until: Date | undefined): string {
+  if (status !== TrustedKey_Status.ACTIVE) {
+    // A newer service may know states that this version does not.
+    return status === TrustedKey_Status.REVOKED ? "revoked" : `state ${status}`;
+  }
+  const nowMs = systemClock.nowMs();
+  if (from !== undefined && nowMs < from.getTime()) {
+    return "not yet";
+  }
+  return until !== undefined && nowMs > until.getTime() ? "expired" : "trusted";
+}
+
+function rowOfEvent({ createTime, type, actor, kid, publicKey, errorCode, detail }: TrustEvent): string[] {
+  const time = showTime(createTime && timestampDate(createTime));
+  return [time, type, actor, kid || publicKey || "–", errorCode || "–", detail ?? "–"];
+}

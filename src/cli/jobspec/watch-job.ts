@@ -1,0 +1,53 @@
+// A job, followed to its end. People see a line whenever a region comes to stand otherwise, machines the whole job.
+
+import { equals } from "@bufbuild/protobuf";
+import type { Client } from "@connectrpc/connect";
+import { type Job, Job_Status, JobSchema } from "#gen/runnel/job/v1/job_pb.js";
+import type { JobService } from "#gen/runnel/job/v1/job_service_pb.js";
+import { exitCodes } from "../exit-codes.ts";
+import { follow, patienceMs } from "../follow.ts";
+import { leaveOnInterrupt } from "../interrupt.ts";
+import { answerJson, type Output, type Paint } from "../output.ts";
+import { showExecution, showJobState } from "./show-job.ts";
+
+/** Sets the exit code by how the job ended. */
+export async function watchJob(jobs: Client<typeof JobService>, jobId: string, output: Output): Promise<void> {
+  leaveOnInterrupt(() =>
+    output.note(`\ninterrupted; the job goes on: runnel jobs watch ${jobId}`, { note: "interrupted", jobId }),
+  );
+  let shown: Job | undefined;
+  for await (const job of followJob(jobs, jobId, output)) {
+    const before = shown;
+    // A stream that was opened again begins with what is known.
+    if (before === undefined || !equals(JobSchema, before, job)) {
+      await output.stream(
+        () => answerJson(JobSchema, job),
+        (paint) => showChange(before, job, paint),
+      );
+      shown = job;
+    }
+  }
+  if (shown?.status !== Job_Status.COMPLETED) {
+    process.exitCode = exitCodes.followedFailed;
+  }
+}
+
+async function* followJob(jobs: Client<typeof JobService>, jobId: string, output: Output): AsyncGenerator<Job> {
+  yield* follow<Job>({
+    open: async function* () {
+      for await (const { event } of jobs.watchJob({ id: jobId })) {
+        yield event.case === "job" ? [event.value] : [];
+      }
+    },
+    patienceMs,
+    onReconnect: (_last, why) => output.note(`(${why}: going on)`, { note: "reconnecting", jobId, why }),
+  });
+}
+
+function showChange(before: Job | undefined, job: Job, paint: Paint): string {
+  const known = new Map(before?.executions.map((each) => [each.runId, each]));
+  const changed = job.executions.filter(({ runId, status }) => known.get(runId)?.status !== status);
+  const lines = changed.map((each) => showExecution(each, paint));
+  const isStateTold = job.endTime !== undefined;
+  return [...lines, ...(isStateTold ? [showJobState(job, paint)] : [])].map((line) => `${line}\n`).join("");
+}

@@ -1,0 +1,91 @@
+// The commands about approvals: whoever decides names the digest of what they have seen.
+
+import { type Command, Option } from "commander";
+import {
+  Approval_Decision,
+  Approval_State,
+  Approval_StateSchema,
+  ApprovalSchema,
+} from "#gen/runnel/runner/v1/approval_pb.js";
+import { ApprovalService } from "#gen/runnel/runner/v1/approval_service_pb.js";
+import { enumShape } from "../../platform/base/json/shape.ts";
+import { addUrlFlag, withService } from "../connect.ts";
+import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
+import { approvalColumns, approvalRow, showApproval, stateWords } from "./show.ts";
+
+interface ApprovalListFlags extends ListFlags {
+  readonly run: string;
+  readonly state?: string;
+}
+
+interface DecisionFlags {
+  readonly url: string;
+  readonly digest: string;
+  readonly comment: string;
+  readonly by: string;
+}
+
+export function addApprovals(runners: Command): void {
+  addApprovalList(runners);
+  addApproval(runners);
+  addDecision(runners, {
+    name: "approve",
+    decision: Approval_Decision.APPROVE,
+    about: "say that it may be done, once",
+  });
+  addDecision(runners, { name: "reject", decision: Approval_Decision.REJECT, about: "say that it may not be done" });
+}
+
+function addApprovalList(runners: Command): void {
+  addLimitFlag(addUrlFlag(runners.command("approvals")))
+    .description("list what runs ask to be approved, newest first")
+    .option("--run <id>", "only of this run", "")
+    .addOption(new Option("--state <state>", "only those that stand so").choices(stateWords()))
+    .action(({ run: runId, state: word = "", ...flags }: ApprovalListFlags, command: Command) => {
+      const state: Approval_State = enumShape(Approval_StateSchema).numbers.get(word) ?? Approval_State.UNSPECIFIED;
+      return listAll(command, flags, {
+        name: "approvals",
+        schema: ApprovalSchema,
+        read: async ({ client }, request) => {
+          const page = await client(ApprovalService).listApprovals({ runId, state, ...request });
+          return { items: page.approvals, nextPageToken: page.nextPageToken };
+        },
+        columns: approvalColumns,
+        row: approvalRow,
+      });
+    });
+}
+
+function addApproval(runners: Command): void {
+  addUrlFlag(runners.command("approval <id>"))
+    .description("show an approval, with all that is asked for")
+    .action((approvalId: string, { url }: { url: string }, command: Command) =>
+      withService(url, async ({ client }) => {
+        const { approval } = await client(ApprovalService).getApproval({ approvalId });
+        await answerOne(command, { name: "approval", schema: ApprovalSchema, message: approval, show: showApproval });
+      }),
+    );
+}
+
+function addDecision(
+  runners: Command,
+  { name, decision, about }: { name: string; decision: Approval_Decision; about: string },
+): void {
+  addUrlFlag(runners.command(`${name} <approval>`))
+    .description(about)
+    .requiredOption("--digest <sha256>", "of what you have seen, as `runnel runners approval` shows it")
+    .option("--comment <text>", "what the runner and those who ask later are told", "")
+    .option("--by <name>", "who decides; unset means the id of the client", "")
+    .action((approvalId: string, { url, digest, comment, by }: DecisionFlags, command: Command) =>
+      withService(url, async ({ client }) => {
+        const { approval } = await client(ApprovalService).decideApproval({
+          approvalId,
+          decision,
+          digest,
+          comment,
+          decidedBy: by,
+        });
+        await answerOne(command, { name: "approval", schema: ApprovalSchema, message: approval, show: showApproval });
+      }),
+    );
+}

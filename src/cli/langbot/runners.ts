@@ -1,0 +1,180 @@
+// `runnel runners`: runners, what binds events to them, runs of theirs and what is known of those, over the public API.
+
+import type { Command } from "commander";
+import { type Binding, BindingSchema } from "#gen/runnel/runner/v1/binding_pb.js";
+import { AgentEventSchema } from "#gen/runnel/runner/v1/event_pb.js";
+import { RunnerSchema } from "#gen/runnel/runner/v1/runner_pb.js";
+import { AuditEntrySchema, ResultVerdictSchema, RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
+import { RunSchema } from "#gen/runnel/v1/run_pb.js";
+import { addUrlFlag, withService } from "../connect.ts";
+import { answerJson, outputOf } from "../output.ts";
+import { showRun } from "../run.ts";
+import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
+import { addApprovals } from "./approvals.ts";
+import { readMessages, readOneMessage } from "./read-file.ts";
+import { readRunnerId } from "./runner-id.ts";
+import {
+  auditColumns,
+  auditRow,
+  bindingColumns,
+  bindingRow,
+  runnerColumns,
+  runnerRow,
+  showRunner,
+  verdictColumns,
+  verdictRow,
+} from "./show.ts";
+
+interface UrlFlag {
+  readonly url: string;
+}
+
+interface StartFlags extends UrlFlag {
+  readonly idempotencyKey: string;
+  readonly follow?: true;
+}
+
+export function addRunners(program: Command): void {
+  const runners = program
+    .command("runners")
+    .description("runners: look at them, bind and send events to them, see what became of it");
+  addList(runners);
+  addShow(runners);
+  addBindings(runners);
+  addBind(runners);
+  addUnbind(runners);
+  addStart(runners);
+  addVerdicts(runners);
+  addAudit(runners);
+  addApprovals(runners);
+}
+
+function addList(runners: Command): void {
+  addLimitFlag(addUrlFlag(runners.command("list")))
+    .description("list your runners by id, and whether somebody is there to take a run")
+    .action((flags: ListFlags, command: Command) =>
+      listAll(command, flags, {
+        name: "runners",
+        schema: RunnerSchema,
+        read: async ({ client }, request) => {
+          const page = await client(RunnerService).listRunners(request);
+          return { items: page.runners, nextPageToken: page.nextPageToken };
+        },
+        columns: runnerColumns,
+        row: runnerRow,
+      }),
+    );
+}
+
+function addShow(runners: Command): void {
+  addUrlFlag(runners.command("show"))
+    .argument("<runner>", "plugin:author/name/runner", readRunnerId)
+    .description("show a runner and what it says of itself")
+    .action((parts: ReturnType<typeof readRunnerId>, { url }: UrlFlag, command: Command) =>
+      withService(url, async ({ client }) => {
+        const { runner } = await client(RunnerService).getRunner(parts);
+        await answerOne(command, { name: "runner", schema: RunnerSchema, message: runner, show: showRunner });
+      }),
+    );
+}
+
+function addBindings(runners: Command): void {
+  addLimitFlag(addUrlFlag(runners.command("bindings")))
+    .description("list what binds events to runners")
+    .action((flags: ListFlags, command: Command) =>
+      listAll(command, flags, {
+        name: "bindings",
+        schema: BindingSchema,
+        read: async ({ client }, request) => {
+          const page = await client(RunnerService).listBindings(request);
+          return { items: page.bindings, nextPageToken: page.nextPageToken };
+        },
+        columns: bindingColumns,
+        row: bindingRow,
+      }),
+    );
+}
+
+function addBind(runners: Command): void {
+  addUrlFlag(runners.command("bind <file>"))
+    .description("put the bindings of a JSON or YAML file, or of - for standard input; one with a known id is replaced")
+    .action(async (path: string, { url }: UrlFlag, command: Command) => {
+      const wanted = await readMessages(BindingSchema, path);
+      await withService(url, async ({ client }) => {
+        const put: Binding[] = [];
+        for (const binding of wanted) {
+          put.push((await client(RunnerService).putBinding({ binding })).binding ?? binding);
+        }
+        await outputOf(command).answer({ bindings: put.map((each) => answerJson(BindingSchema, each)) }, () =>
+          put.map(({ bindingId, runnerId }) => `bound ${bindingId} to ${runnerId}`).join("\n"),
+        );
+      });
+    });
+}
+
+function addUnbind(runners: Command): void {
+  addUrlFlag(runners.command("unbind <binding>"))
+    .description("delete a binding; runs that have started go on")
+    .action((bindingId: string, { url }: UrlFlag, command: Command) =>
+      withService(url, async ({ client }) => {
+        await client(RunnerService).deleteBinding({ bindingId });
+        await outputOf(command).answer({ bindingId }, () => `deleted ${bindingId}`);
+      }),
+    );
+}
+
+function addStart(runners: Command): void {
+  addUrlFlag(runners.command("start <file>"))
+    .description("start a run for the event of a JSON or YAML file, or of - for standard input; prints the run's id")
+    .option("--idempotency-key <key>", "makes the call repeatable: with the same key the first answer comes again", "")
+    .option("--follow", "follow the run to its end, as `runnel tail` does")
+    .action(async (path: string, { url, idempotencyKey, follow }: StartFlags, command: Command) => {
+      const event = await readOneMessage(AgentEventSchema, path);
+      await withService(url, async ({ runs, client }) => {
+        const { run } = await client(RunnerService).startRun({ requestId: idempotencyKey, event });
+        const runId = run?.runId ?? "";
+        if (follow !== true) {
+          await answerOne(command, { name: "run", schema: RunSchema, message: run, show: () => runId });
+          return;
+        }
+        const output = outputOf(command);
+        output.note(`run ${runId}`, { note: "started", runId });
+        await showRun(runs, { runId, after: 0n, output });
+      });
+    });
+}
+
+function addVerdicts(runners: Command): void {
+  addLimitFlag(addUrlFlag(runners.command("verdicts <run>")))
+    .description("list the results of a run that are not in its log as they came, and why")
+    .action((runId: string, flags: ListFlags, command: Command) =>
+      listAll(command, flags, {
+        name: "verdicts",
+        schema: ResultVerdictSchema,
+        read: async ({ client }, request) => {
+          const page = await client(RunnerService).listResultVerdicts({ runId, ...request });
+          return { items: page.verdicts, nextPageToken: page.nextPageToken };
+        },
+        columns: verdictColumns,
+        row: verdictRow,
+      }),
+    );
+}
+
+function addAudit(runners: Command): void {
+  addLimitFlag(addUrlFlag(runners.command("audit")))
+    .description("list what runs asked of their host and whether it was allowed, newest first")
+    .option("--run <id>", "only of this run", "")
+    .action(({ run: runId, ...flags }: ListFlags & { run: string }, command: Command) =>
+      listAll(command, flags, {
+        name: "entries",
+        schema: AuditEntrySchema,
+        read: async ({ client }, request) => {
+          const page = await client(RunnerService).listAuditEntries({ runId, ...request });
+          return { items: page.entries, nextPageToken: page.nextPageToken };
+        },
+        columns: auditColumns,
+        row: auditRow,
+      }),
+    );
+}

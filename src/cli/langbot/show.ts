@@ -1,0 +1,136 @@
+// Runners, bindings and approvals as people read them.
+
+import type { DescEnum } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import {
+  type Approval,
+  Approval_DecisionSchema,
+  Approval_State,
+  Approval_StateSchema,
+} from "#gen/runnel/runner/v1/approval_pb.js";
+import { type Binding, BindingScope_Kind, BindingScope_KindSchema } from "#gen/runnel/runner/v1/binding_pb.js";
+import {
+  type Runner,
+  Runner_StateSchema,
+  RunnerCapabilitiesSchema,
+  RunnerPermissionsSchema,
+} from "#gen/runnel/runner/v1/runner_pb.js";
+import {
+  type AuditEntry,
+  ResultDispositionSchema,
+  type ResultVerdict,
+} from "#gen/runnel/runner/v1/runner_service_pb.js";
+import { enumShape } from "../../platform/base/json/shape.ts";
+import type { Paint } from "../output.ts";
+import { shorten } from "../show.ts";
+import { showTime } from "../table.ts";
+
+export const runnerColumns = ["RUNNER", "STATE", "WORKER", "ERA", "REGISTERED"] as const;
+export const bindingColumns = ["BINDING", "RUNNER", "SCOPE", "EVENTS", "ENABLED", "APPROVAL", "PUT"] as const;
+export const verdictColumns = ["RESULT", "TYPE", "DISPOSITION", "WHY"] as const;
+export const auditColumns = ["TIME", "RUN", "ACTION", "RESOURCE", "SCOPE", "RESULT", "REASON"] as const;
+export const approvalColumns = ["APPROVAL", "STATE", "ACTION", "RUN", "UNTIL"] as const;
+
+export function runnerRow(runner: Runner): string[] {
+  const { runnerId, workerId, era, updateTime } = runner;
+  return [runnerId, wordOf(Runner_StateSchema, runner.state), workerId, era, timeOf(updateTime)];
+}
+
+export function bindingRow({ bindingId, runnerId, scope, eventTypes, enabled, ...binding }: Binding): string[] {
+  const kind = scope?.kind || BindingScope_Kind.GLOBAL;
+  const { required = false } = binding.approvalPolicy ?? {};
+  return [
+    bindingId,
+    runnerId,
+    `${wordOf(BindingScope_KindSchema, kind)} ${scope?.id ?? ""}`.trimEnd(),
+    eventTypes.join(" ") || "message.received",
+    enabled === false ? "no" : "yes",
+    required ? "required" : "–",
+    timeOf(binding.updateTime),
+  ];
+}
+
+export function verdictRow({ sequence, type, disposition, diagnostics }: ResultVerdict): string[] {
+  return [String(sequence), type, wordOf(ResultDispositionSchema, disposition), diagnostics.join("; ") || "–"];
+}
+
+export function auditRow({ createTime, runId, action, resource, scope, result, reason }: AuditEntry): string[] {
+  return [timeOf(createTime), runId, action, resource || "–", scope || "–", result, reason || "–"];
+}
+
+export function approvalRow({ approvalId, state, action, runId, expireTime }: Approval): string[] {
+  return [approvalId, wordOf(Approval_StateSchema, state), action, runId, timeOf(expireTime)];
+}
+
+export function showRunner(runner: Runner, paint: Paint): string {
+  const { manifest, url } = runner;
+  const permissions = RunnerPermissionsSchema.fields.flatMap(({ localName, name }) => {
+    const granted = (manifest?.permissions as unknown as Record<string, string[]> | undefined)?.[localName] ?? [];
+    return granted.length === 0 ? [] : [`${name} ${granted.join(" ")}`];
+  });
+  const capabilities = RunnerCapabilitiesSchema.fields
+    .filter(({ localName }) => manifest?.capabilities?.[localName as "streaming"] === true)
+    .map(({ name }) => name);
+  return sheet(paint, `${runner.runnerId}  ${wordOf(Runner_StateSchema, runner.state)}`, [
+    ["label", manifest?.label],
+    ["about", manifest?.description],
+    ["worker", runner.workerId],
+    ["era", runner.era],
+    ["url", url],
+    ["can", capabilities.join(", ")],
+    ["asks for", permissions.join(", ")],
+    ["config", manifest?.configSchema],
+    ["time", `registered ${timeOf(runner.createTime)}, last ${timeOf(runner.updateTime)}`],
+  ]);
+}
+
+export function showApproval(approval: Approval, paint: Paint): string {
+  const { approvalId, action, state, runnerId, decidedBy, digest } = approval;
+  const decision = wordOf(Approval_DecisionSchema, approval.decision);
+  const decided = approval.decideTime && `${decision} by ${decidedBy}, ${timeOf(approval.decideTime)}`;
+  return [
+    sheet(paint, `approval ${approvalId}  ${wordOf(Approval_StateSchema, state)}`, [
+      ["action", action],
+      // Whoever decides on it has to see all of it, if in one line.
+      ["request", approval.request, "whole"],
+      ["digest", digest],
+      ["run", `${approval.runId}, result ${approval.runnerSequence}`],
+      ["runner", runnerId],
+      ["time", `asked ${timeOf(approval.createTime)}, until ${timeOf(approval.expireTime)}`],
+      ["decided", decided],
+      ["comment", approval.comment],
+      ["used", approval.useTime && timeOf(approval.useTime)],
+    ]),
+    ...(state === Approval_State.PENDING ? [`\nrunnel runners approve ${approvalId} --digest ${digest}`] : []),
+  ].join("\n");
+}
+
+/** All but the one that is none. */
+export function stateWords(): string[] {
+  return [...enumShape(Approval_StateSchema).texts].filter(([number]) => number !== 0).map(([, text]) => text);
+}
+
+/** A newer service may know more than this version does. */
+export function wordOf(desc: DescEnum, number: number): string {
+  return enumShape(desc).texts.get(number) ?? String(number);
+}
+
+function timeOf(time: Timestamp | undefined): string {
+  return showTime(time && timestampDate(time));
+}
+
+type Line = readonly [title: string, text: string | undefined, length?: "whole"];
+
+/** Without the lines that have nothing to say. */
+function sheet(paint: Paint, head: string, lines: readonly Line[]): string {
+  const told = lines.filter(([, text]) => text !== undefined && text !== "");
+  const show = ([title, text = "", length]: Line): string =>
+    `  ${paint("bold", title.padEnd(9))}  ${length === "whole" ? withoutControls(text) : shorten(text)}`;
+  return [head, ...told.map(show)].join("\n");
+}
+
+/** A runner wrote it: nothing of it may act on a terminal, or hide what is asked for. */
+function withoutControls(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}]/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}

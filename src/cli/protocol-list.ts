@@ -1,0 +1,6 @@
+// The commands of the protocols. To delete a protocol's, remove its line here and its folder.
+
+// biome-ignore lint/performance/noBarrelFile: the list has one line for each protocol
+export { exchangeCommands } from "./exchange/commands.ts";
+export { jobspecCommands } from "./jobspec/commands.ts";
+export { langbotCommands } from "./langbot/commands.ts";

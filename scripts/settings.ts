@@ -3,7 +3,11 @@
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Key, keys } from "../src/platform/config/keys.ts";
+import { settings } from "../src/app/settings.ts";
+import type { Key } from "../src/platform/config/keys.ts";
+
+const { keys } = settings;
+
 import { repositoryRoot } from "./run-command.ts";
 
 const readmePath = "README.md";
@@ -24,7 +28,7 @@ export async function checkSettingsAreFresh(): Promise<string> {
   const stale = found.filter(([path, text]) => text !== files.get(path)).map(([path]) => path);
   if (stale.length > 0) {
     throw new Error(
-      `${stale.join(" and ")}: not what src/platform/config/keys says; run \`npm run generate\` and commit the result.`,
+      `${stale.join(" and ")}: not what the tables of settings say; run \`npm run generate\` and commit the result.`,
     );
   }
   return `${Object.keys(keys).length} settings`;
@@ -55,7 +59,7 @@ function fillMarkers(text: string): string {
   return `${text.slice(0, start)}${beginning}\n\n${printTables()}\n\n${text.slice(stop)}`;
 }
 
-const rows: readonly Key<unknown>[] = Object.values<Key<unknown>>(keys);
+const rows: readonly Key<unknown>[] = Object.values(keys);
 
 /** The first word of a key. */
 function sectionOf(key: Key<unknown>): string {

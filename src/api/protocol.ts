@@ -13,18 +13,19 @@ import type { WorkDirs } from "../engine/sessions/work-dirs.ts";
 import type { Retention } from "../engine/storage/retention.ts";
 import type { RunTokens } from "../platform/auth/run-token.ts";
 import type { Feed } from "../platform/base/feed.ts";
-import type { Config } from "../platform/config/keys.ts";
-import type { Problem } from "../platform/config/problem.ts";
+import type { SettingsTable } from "../platform/config/keys.ts";
 import type { AppContext } from "../platform/context.ts";
 import type { ServiceDeps } from "./deps.ts";
+
+/** Its settings have their types in `Config`, by declaration merging. */
+export type ProtocolSettings = Pick<SettingsTable, "keys"> & Partial<SettingsTable>;
 
 export interface Protocol {
   readonly name: string;
   /** Services of the contract that it brings. */
   readonly services: readonly DescService[];
   readonly retention?: Retention;
-  /** Returns what is wrong with its settings; called before anything is started. */
-  readonly findProblems?: (config: Config) => readonly Problem[];
+  readonly settings?: ProtocolSettings;
   /** Opens its parts; they close with the context. */
   open(context: AppContext, core: Core): Promise<OpenProtocol>;
 }

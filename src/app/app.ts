@@ -32,7 +32,8 @@ import type { Address } from "./open-ports.ts";
 import { openRuns, type Runs } from "./open-runs.ts";
 import { openServer } from "./open-server.ts";
 import { openWorkDirs } from "./open-work-dirs.ts";
-import { findProtocolProblems, protocols } from "./protocols.ts";
+import { protocols } from "./protocols.ts";
+import { settings } from "./settings.ts";
 
 export interface App extends Address {
   /** Where Prometheus reads, if anywhere. */
@@ -83,14 +84,15 @@ export async function openApp(options: AppOptions): Promise<App> {
 
 async function open(options: AppOptions, closers: AsyncDisposableStack): Promise<App> {
   const { config } = options;
-  const problems = findProtocolProblems(config);
+  const problems = settings.findProblems(config, () => true);
   if (problems.length > 0) {
     throw invalidConfig(problems);
   }
   const synced = new SyncedClock(systemClock);
   const clock = options.clock ?? synced;
   const metrics = createMetrics({ version, commit: readBuildCommit(), toolNames: builtinToolNames, clock });
-  options.logger.hide(secretsOf(config));
+  const settingSecrets = secretsOf(settings.keys, config);
+  options.logger.hide(settingSecrets);
   const events = createEvents(options.logger, metrics.listeners);
   const database = await openStore(options, events, closers);
   const { connections } = database;
@@ -128,7 +130,19 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
   }
   const { plainStreams = false, secretFiles = [] } = options;
   const signRequest = createSignRequest({ keyRing, clock });
-  const context = { config, clock, events, metrics, connections, traces, keyRing, egress, signRequest, closers };
+  const context = {
+    config,
+    settingSecrets,
+    clock,
+    events,
+    metrics,
+    connections,
+    traces,
+    keyRing,
+    egress,
+    signRequest,
+    closers,
+  };
   const workDirs = openWorkDirs(config, secretFiles);
   const lease: Lease = new Lease({
     db: connections.control,

@@ -1,11 +1,9 @@
-// Joins the services, the retention and the checks of the core and of all protocols.
+// Joins the services and the retention of the core and of all protocols.
 
 import type { DescService } from "@bufbuild/protobuf";
 import type { Protocol } from "../api/protocol.ts";
 import { coreServices } from "../api/router.ts";
 import type { Retention } from "../engine/storage/retention.ts";
-import type { Config } from "../platform/config/keys.ts";
-import type { Problem } from "../platform/config/problem.ts";
 import * as list from "./protocol-list.ts";
 
 export const protocols: readonly Protocol[] = Object.values(list);
@@ -17,8 +15,3 @@ export const services: readonly DescService[] = [
 ];
 
 export const retention: readonly Retention[] = protocols.flatMap((protocol) => protocol.retention ?? []);
-
-/** Returns what is wrong with the settings of protocols. */
-export function findProtocolProblems(config: Config): readonly Problem[] {
-  return protocols.flatMap((protocol) => protocol.findProblems?.(config) ?? []);
-}

@@ -2,10 +2,8 @@
 // set or unset, nothing more.
 
 import type { Command } from "commander";
-import { findProtocolProblems } from "../app/protocols.ts";
 import { checkConfig, type ExplainedKey, explainConfig, warnOfConfig } from "../platform/config/explain.ts";
 import { findNearest } from "../platform/config/nearest.ts";
-import { resolveSettings } from "../platform/config/resolve.ts";
 import { CommandError } from "./command-error.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { outputOf, type Paint } from "./output.ts";
@@ -17,7 +15,7 @@ export function addConfig(program: Command): void {
   addSettingsOptions(config.command("explain [key]"))
     .description("show settings, their origin and what they are for: all, those of a section, or one")
     .action(async (key: string | undefined, flags: SettingsFlags, command: Command) => {
-      const settings = select(explainConfig(settingsSources(flags)), key);
+      const settings = select(explainConfig(await settingsSources(flags)), key);
       const [only, ...others] = settings;
       const show = (paint: Paint): string =>
         only !== undefined && others.length === 0 ? showOne(only, paint) : showAll(settings, paint);
@@ -26,9 +24,8 @@ export function addConfig(program: Command): void {
   addSettingsOptions(config.command("check"))
     .description("tell everything that would keep `serve` from starting; exit code 1 if there is anything")
     .action(async (flags: SettingsFlags, command: Command) => {
-      const sources = settingsSources(flags);
-      const ofProtocols = findProtocolProblems(resolveSettings(sources).config).map(({ text }) => text);
-      const [problems, warnings] = [[...checkConfig(sources), ...ofProtocols], warnOfConfig(sources)];
+      const sources = await settingsSources(flags);
+      const [problems, warnings] = [checkConfig(sources), warnOfConfig(sources)];
       const output = outputOf(command);
       await output.answer({ ok: problems.length === 0, problems, warnings }, (paint) =>
         showProblems(problems, warnings, paint),

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import type { App } from "../app/app.ts";
 import { Fault } from "../platform/base/fault.ts";
 import { type Config, isAuthConfigured, isProviderConfigured } from "../platform/config/keys.ts";
-import { readConfig } from "../platform/config/load.ts";
+import { type ConfigSources, readConfig } from "../platform/config/load.ts";
 import { secretFilesOf } from "../platform/config/secret-files.ts";
 import { createLogger } from "../platform/telemetry/logger.ts";
 import { linesForPeople, linesForPrograms } from "./log-lines.ts";
@@ -20,11 +20,12 @@ export function addDev(program: Command): void {
   const command = program.command("dev").description("run the service for development: quiet log, a line to paste");
   addServerOptions(command).action(async (flags: ServerFlags, self: Command) => {
     const output = outputOf(self);
-    const config = readDevConfig(flags);
+    const sources = await serverSources(flags);
+    const config = readDevConfig(flags, sources);
     const lines = output.asJson ? linesForPrograms() : linesForPeople();
     await startServer({
       config,
-      secretFiles: secretFilesOf(serverSources(flags)),
+      secretFiles: secretFilesOf(sources),
       logger: createLogger(config.logLevel, lines),
       onProgress: sayLine,
       announce: (app) => sayLine(banner(app, config)),
@@ -34,14 +35,13 @@ export function addDev(program: Command): void {
 }
 
 /** It listens on loopback, unless the command line itself says otherwise and callers have to prove who they are. */
-function readDevConfig(flags: ServerFlags): Config {
-  const sources = serverSources(flags);
+function readDevConfig(flags: ServerFlags, sources: ConfigSources): Config {
   const saysHost = flags.host !== undefined || flags.set?.some((each) => each.startsWith("server.host=")) === true;
   const config = readConfig(
     {
       ...sources,
       flags: { ...sources.flags, ...(!saysHost && { serverHost: loopback }) },
-      defaults: { logLevel: "warn", serverDrainSeconds: 1, serverReflection: true, trustEnforce: false },
+      defaults: { ...sources.table.devDefaults, logLevel: "warn", serverDrainSeconds: 1, serverReflection: true },
     },
     { onWarning: sayLine },
   );

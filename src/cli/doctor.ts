@@ -19,8 +19,9 @@ export function addDoctor(program: Command): void {
     .action(async ({ deep = false, ...flags }: DoctorFlags, command: Command) => {
       const { examine } = await import("./doctor/examine.ts");
       const output = outputOf(command);
-      const resolution = resolveSettings(serverSources(flags));
-      const ground = { config: resolution.config, resolution, clock: systemClock, deep };
+      const sources = await serverSources(flags);
+      const resolution = resolveSettings(sources);
+      const ground = { config: resolution.config, resolution, table: sources.table, clock: systemClock, deep };
       using progress = output.openProgress();
       const findings = await examine(ground, (about) => progress.say(about));
       progress.close();

@@ -16,7 +16,7 @@ export function addMigrate(program: Command): void {
       import("../platform/database/open.ts"),
     ]);
     const output = outputOf(self);
-    const config = readConfig(settingsSources(flags), { onWarning: (text) => output.note(text) });
+    const config = readConfig(await settingsSources(flags), { onWarning: (text) => output.note(text) });
     using progress = output.openProgress();
     const stop = listenForStop();
     const open = (): Promise<OpenDatabase> =>

@@ -35,7 +35,7 @@ export interface ServerFlags extends SettingsFlags {
 export function addServe(program: Command): void {
   const command = program.command("serve").description("run the service, with settings from file and environment");
   addServerOptions(command).action(async (flags: ServerFlags) => {
-    const sources = serverSources(flags);
+    const sources = await serverSources(flags);
     const config = readServeConfig(sources, { onWarning: sayLine });
     await startServer({
       config,
@@ -59,8 +59,10 @@ export function addSettingsOptions(command: Command): Command {
     .option("--set <key=value>", "set any key of the file; may be repeated", collect);
 }
 
-export function settingsSources({ config, set }: SettingsFlags): ConfigSources {
-  return { environment: process.env, directory: process.cwd(), home: findHome(), file: config, settings: set };
+export async function settingsSources({ config, set }: SettingsFlags): Promise<ConfigSources> {
+  // Loaded only here: the settings of protocols come with the protocols, which most commands do not need.
+  const { settings: table } = await import("../app/settings.ts");
+  return { table, environment: process.env, directory: process.cwd(), home: findHome(), file: config, settings: set };
 }
 
 /** A container may run as an account that the machine does not know, for which Node throws. */
@@ -78,9 +80,9 @@ export function addServerOptions(command: Command): Command {
     .option("--port <number>", "port to listen on; 0 picks a free one", readPort);
 }
 
-export function serverSources({ host, port, ...flags }: ServerFlags): ConfigSources {
+export async function serverSources({ host, port, ...flags }: ServerFlags): Promise<ConfigSources> {
   const said = { ...(host !== undefined && { serverHost: host }), ...(port !== undefined && { serverPort: port }) };
-  return { ...settingsSources(flags), flags: said };
+  return { ...(await settingsSources(flags)), flags: said };
 }
 
 function collect(value: string, before: readonly string[] = []): readonly string[] {

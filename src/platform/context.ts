@@ -12,6 +12,8 @@ import type { Traces } from "./telemetry/traces.ts";
 
 export interface AppContext {
   readonly config: Config;
+  /** The values of secret settings. */
+  readonly settingSecrets: readonly string[];
   readonly clock: Clock;
   readonly events: Events;
   readonly metrics: Metrics;

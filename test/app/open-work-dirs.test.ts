@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openWorkDirs } from "../../src/app/open-work-dirs.ts";
-import { loadConfig } from "../../src/platform/config/load.ts";
+import { loadConfig } from "../../src/app/settings.ts";
 
 test("a root of work directories that is made later, below a link, is kept from other sessions by its real path", async () => {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "runnel-house-")));

@@ -2,8 +2,8 @@
 
 import { encodeErrorResult, getAddress, parseAbi, parseTransaction } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { loadConfig } from "../../src/app/settings.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
-import { loadConfig } from "../../src/platform/config/load.ts";
 import type { ChainCall } from "../../src/protocols/community/evm/call.ts";
 import { openChainOf } from "../../src/protocols/community/open-evm.ts";
 import { createManualClock } from "../harness/manual-clock.ts";

@@ -4,6 +4,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { settings } from "../../src/app/settings.ts";
 import { judgeClock, judgeConnections, judgeDurability, judgeServer } from "../../src/cli/doctor/database.ts";
 import { examine } from "../../src/cli/doctor/examine.ts";
 import { judgeDisk } from "../../src/cli/doctor/machine.ts";
@@ -30,6 +31,7 @@ const sound: ServerFacts = {
 /** The examination of a machine whose clock is that much ahead. */
 async function examineAhead(byMs: number, environment: Record<string, string>) {
   const resolution = resolveSettings({
+    table: settings,
     environment,
     directory: ".",
     home: "",
@@ -37,7 +39,7 @@ async function examineAhead(byMs: number, environment: Record<string, string>) {
     flags: { serverPort: 0 },
   });
   const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + byMs };
-  const findings = await examine({ config: resolution.config, resolution, clock, deep: false });
+  const findings = await examine({ config: resolution.config, resolution, table: settings, clock, deep: false });
   return (name: string) => findings.find((finding) => finding.name === name);
 }
 

@@ -3,8 +3,8 @@
 
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { loadConfig } from "../../src/app/settings.ts";
 import type { Config } from "../../src/platform/config/keys.ts";
-import { loadConfig } from "../../src/platform/config/load.ts";
 import { readYamlConfig } from "./place.ts";
 
 type Documented = readonly [key: string, variable: string, name: keyof Config, fallback: unknown, other: unknown];

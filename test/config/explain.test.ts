@@ -3,13 +3,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
+import { loadConfig, settings } from "../../src/app/settings.ts";
 import { checkConfig, type ExplainedKey, explainConfig, warnOfConfig } from "../../src/platform/config/explain.ts";
-import { type Key, keys } from "../../src/platform/config/keys.ts";
-import { loadConfig, readServeConfig } from "../../src/platform/config/load.ts";
+import type { Key } from "../../src/platform/config/keys.ts";
+import { readServeConfig } from "../../src/platform/config/load.ts";
 import type { ConfigSources } from "../../src/platform/config/resolve.ts";
 import { makePlace } from "./place.ts";
 
-const table = Object.values<Key<unknown>>(keys);
+const table = Object.values(settings.keys);
 const secrets = table.filter((key) => key.secret === true);
 
 test("every key is explained, in the order of the table, with its default and its variables", async () => {

@@ -4,9 +4,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { loadConfig, settings } from "../../src/app/settings.ts";
 import { Fault } from "../../src/platform/base/fault.ts";
-import { type Config, type Key, keys } from "../../src/platform/config/keys.ts";
-import { loadConfig } from "../../src/platform/config/load.ts";
+import type { Config } from "../../src/platform/config/keys.ts";
 
 function refusal(environment: Record<string, string>): Fault {
   try {
@@ -21,7 +21,7 @@ function refusal(environment: Record<string, string>): Fault {
 
 test("without anything set every key has its default, and every default is one that could be set", () => {
   const config = loadConfig({});
-  for (const [name, key] of Object.entries<Key<unknown>>(keys)) {
+  for (const [name, key] of Object.entries(settings.keys)) {
     expect(config[name as keyof Config]).toBe(key.fallback);
     const isNothing = key.fallback === undefined || String(key.fallback) === "";
     expect(isNothing ? key.fallback : key.read(String(key.fallback)), name).toEqual(key.fallback);
@@ -37,7 +37,7 @@ const namesOfSigningContract = [
 ];
 
 test("no two keys share a variable, and all are ours or documented names", () => {
-  const names = Object.values<Key<unknown>>(keys).flatMap((key) => key.variables);
+  const names = Object.values(settings.keys).flatMap((key) => key.variables);
   expect(new Set(names).size).toBe(names.length);
   const others = ["DATABASE_URL", "OTEL_EXPORTER_OTLP_ENDPOINT", ...namesOfSigningContract];
   for (const name of names) {
@@ -99,7 +99,7 @@ test.each([
 
 test("an empty variable counts as unset", () => {
   expect(loadConfig({ RUNNEL_SERVER_PORT: "", RUNNEL_DATABASE_URL: "", DATABASE_URL: "b" })).toMatchObject({
-    serverPort: keys.serverPort.fallback,
+    serverPort: settings.keys.serverPort?.fallback,
     databaseUrl: "b",
   });
 });

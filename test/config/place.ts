@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
+import { settings } from "../../src/app/settings.ts";
 import { Fault } from "../../src/platform/base/fault.ts";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { readConfig, readServeConfig } from "../../src/platform/config/load.ts";
@@ -21,7 +22,7 @@ export async function makePlace(environment: Readonly<Record<string, string>> = 
   const directory = join(root, "here");
   await mkdir(directory);
   return {
-    sources: { environment, directory, home: join(root, "home") },
+    sources: { table: settings, environment, directory, home: join(root, "home") },
     write: async (name, text, mode = 0o600) => {
       const path = join(directory, name);
       await mkdir(dirname(path), { recursive: true });

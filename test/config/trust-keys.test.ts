@@ -1,9 +1,8 @@
 // The settings of trust: the names that the signing contract's own service has, and what is refused at the start.
 
 import { expect, test } from "vitest";
+import { loadConfig } from "../../src/app/settings.ts";
 import { checkConfig, explainConfig } from "../../src/platform/config/explain.ts";
-import { keys } from "../../src/platform/config/keys.ts";
-import { loadConfig } from "../../src/platform/config/load.ts";
 import { makePlace } from "./place.ts";
 
 test("each goes by the name that the signing contract's own service knows it by", () => {
@@ -42,6 +41,6 @@ test("a served region that no JobSpec may name is told before the start", async 
   expect(checkConfig(wrong)).toEqual([
     'RUNNEL_JOBS_SERVED_REGIONS is "EU,the moon": expected names of regions such as EU, separated by commas',
   ]);
-  const shown = explainConfig(sources).find(({ key }) => key === keys.jobsRegions.path);
+  const shown = explainConfig(sources).find(({ key }) => key === "jobs.regions");
   expect(shown?.default).toBe("US,EU,APAC,CA,SA,AF,ME,ASIA");
 });

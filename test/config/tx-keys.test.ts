@@ -1,8 +1,9 @@
 // The settings of transactions: off by default, complete or refused, and secret where they are.
 
 import { expect, test } from "vitest";
+import { loadConfig, settings } from "../../src/app/settings.ts";
 import { checkConfig, explainConfig } from "../../src/platform/config/explain.ts";
-import { loadConfig, readConfig } from "../../src/platform/config/load.ts";
+import { readConfig } from "../../src/platform/config/load.ts";
 import { secretsOf } from "../../src/platform/config/secrets.ts";
 import { makePlace, readYamlConfig, refusalOf } from "./place.ts";
 
@@ -44,7 +45,7 @@ test("key and address of the node come from files too, and are shown nowhere", a
   };
   const config = readConfig({ ...sources, environment });
   expect(config).toMatchObject({ txRpcUrl: url, txPrivateKey: privateKey });
-  expect(secretsOf(config)).toEqual(expect.arrayContaining([url, privateKey]));
+  expect(secretsOf(settings.keys, config)).toEqual(expect.arrayContaining([url, privateKey]));
   expect(JSON.stringify(explainConfig({ ...sources, environment }))).not.toMatch(/canary|ca7a/);
 });
 

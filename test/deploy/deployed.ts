@@ -5,9 +5,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
 import { repositoryRoot } from "../../scripts/run-command.ts";
+import { loadConfig, settings } from "../../src/app/settings.ts";
 import { stopMsMax } from "../../src/cli/serve.ts";
-import { type Key, keys } from "../../src/platform/config/keys.ts";
-import { loadConfig } from "../../src/platform/config/load.ts";
+import { keys } from "../../src/platform/config/keys.ts";
 import { fileVariables } from "../../src/platform/config/variables.ts";
 
 export function readText(path: string): string {
@@ -81,7 +81,7 @@ export function secondsOf(duration: string | undefined): number {
   return Number(seconds);
 }
 
-const everyKey = Object.values<Key<unknown>>(keys);
+const everyKey = Object.values(settings.keys);
 
 /** Names with our prefixes that are no setting. */
 export function unknownVariables(names: readonly string[]): string[] {

@@ -3,7 +3,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { ForumService } from "#gen/runnel/community/v1/forum_service_pb.js";
 import { openApp } from "../../src/app/app.ts";
-import { loadConfig } from "../../src/platform/config/load.ts";
+import { loadConfig } from "../../src/app/settings.ts";
 import { deriveKey } from "../../src/protocols/community/forum/signing/signature.ts";
 import { query, testDatabase } from "../harness/database.ts";
 import { openTestLog } from "../telemetry/test-log.ts";

@@ -3,6 +3,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { settings } from "../../src/app/settings.ts";
 import { readYaml, type YamlSettings } from "../../src/platform/config/yaml.ts";
 
 /** No name of a key looks like it: as one it would be told, since people misspell those. */
@@ -62,7 +63,7 @@ function expectPlain({ settings, problems }: YamlSettings, text: string): void {
 test("whatever the text, it is read or told what is wrong with it, and no value is told", () => {
   fc.assert(
     fc.property(texts, (text) => {
-      const read = readYaml(text);
+      const read = readYaml(text, settings.keys);
       expectPlain(read, text);
       expect(JSON.stringify(read.problems)).not.toContain(secret);
     }),
@@ -78,6 +79,6 @@ test("names that name each other end somewhere", () => {
     "server:\n  cors_origins: &l [*l, *l]\n",
     `a0: &a0 [x]\n${Array.from({ length: 30 }, (_, n) => `a${n + 1}: &a${n + 1} [*a${n}, *a${n}]\n`).join("")}`,
   ]) {
-    expectPlain(readYaml(text), text);
+    expectPlain(readYaml(text, settings.keys), text);
   }
 });

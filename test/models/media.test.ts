@@ -9,9 +9,9 @@ import { mediaBytesMax, mediaItemsMax } from "../../src/agent/models/media/limit
 import { withMedia } from "../../src/agent/models/media/with-media.ts";
 import type { ModelContent, ModelMedia, ModelMessage } from "../../src/agent/models/model.ts";
 import { openModels } from "../../src/agent/models/open.ts";
+import { loadConfig } from "../../src/app/settings.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import type { Config } from "../../src/platform/config/keys.ts";
-import { loadConfig } from "../../src/platform/config/load.ts";
 import type { Egress } from "../../src/platform/egress/post.ts";
 import { createInternet, listen, openEgress } from "../egress/internet.ts";
 import { pngBase64 } from "../fakes/png.ts";

@@ -88,7 +88,7 @@ async function removeLine(path: string, part: string): Promise<void> {
 
 const oneRun = `
 import { openApp } from "./src/app/app.ts";
-import { loadConfig } from "./src/platform/config/load.ts";
+import { loadConfig } from "./src/app/settings.ts";
 import { createLogger } from "./src/platform/telemetry/logger.ts";
 
 const config = loadConfig({}, {

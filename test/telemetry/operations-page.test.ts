@@ -3,7 +3,7 @@
 
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { keys } from "../../src/platform/config/keys.ts";
+import { settings } from "../../src/app/settings.ts";
 import { catalogue } from "../../src/platform/telemetry/events.ts";
 import { createMetrics } from "../../src/platform/telemetry/metrics.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
@@ -15,8 +15,8 @@ test("every event that the page names is in the catalogue", () => {
   const names = new Set<string>(rows.map(({ name }) => name));
   const named = [...page.matchAll(/`([a-z]+\.[a-z_]+)`/g)].map(([, name = ""]) => name);
   const families = new Set(rows.map(({ name }) => name.split(".")[0]));
-  const settings = new Set<string>(Object.values(keys).map(({ path }) => path));
-  const events = named.filter((name) => families.has(name.split(".")[0] ?? "") && !settings.has(name));
+  const paths = new Set(Object.values(settings.keys).map(({ path }) => path));
+  const events = named.filter((name) => families.has(name.split(".")[0] ?? "") && !paths.has(name));
   expect(events.length).toBeGreaterThan(10);
   expect(events.filter((name) => !names.has(name))).toEqual([]);
 });

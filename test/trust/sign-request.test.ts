@@ -2,10 +2,10 @@
 
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
+import { loadConfig } from "../../src/app/settings.ts";
 import { keyedClient, sharedClient } from "../../src/platform/auth/caller.ts";
 import { KeyRing } from "../../src/platform/auth/key-ring.ts";
 import { createSignRequest } from "../../src/platform/auth/sign-request.ts";
-import { loadConfig } from "../../src/platform/config/load.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 
 const shared = "shared-secret-of-everybody";

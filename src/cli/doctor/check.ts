@@ -1,7 +1,7 @@
 // What the doctor looks with and what it finds. A check looks and changes nothing.
 
 import type { Clock } from "../../platform/base/clock.ts";
-import type { Config } from "../../platform/config/keys.ts";
+import type { Config, SettingsTable } from "../../platform/config/keys.ts";
 import type { Resolution } from "../../platform/config/resolve.ts";
 
 export type FindingOutcome = "ok" | "warn" | "fail";
@@ -20,6 +20,7 @@ export interface Ground {
   readonly config: Config;
   /** Where the settings come from and what is wrong with them; a wrong one counts as its default. */
   readonly resolution: Resolution;
+  readonly table: SettingsTable;
   readonly clock: Clock;
   /** Whether providers are called with their keys. */
   readonly deep: boolean;

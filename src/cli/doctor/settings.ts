@@ -1,15 +1,13 @@
 // The settings: what is wrong with them, and what `serve` would miss.
 
-import { findProtocolProblems } from "../../app/protocols.ts";
 import { checkRequirements } from "../../platform/config/requirements.ts";
 import { type Finding, fail, type Ground, ok, warn } from "./check.ts";
 
-export function checkSettings({ resolution }: Ground): Finding[] {
+export function checkSettings({ resolution, table }: Ground): Finding[] {
   const fix = "`runnel config explain` shows each setting and where it comes from";
-  const told = [...resolution.problems, ...findProtocolProblems(resolution.config)];
-  const wrong = told.map(({ text }) => fail("settings", text, fix));
+  const wrong = resolution.problems.map(({ text }) => fail("settings", text, fix));
   const odd = resolution.warnings.map((text) => warn("settings", text, fix));
-  const { problems, hint } = checkRequirements(resolution);
+  const { problems, hint } = checkRequirements(resolution, table);
   const missing = hint === undefined ? [] : [warn("settings", problems[0]?.text ?? "", hint.replaceAll("\n", " "))];
   const findings = [...wrong, ...missing, ...odd];
   return findings.length === 0 ? [ok("settings", "all understood")] : findings;

@@ -3,6 +3,7 @@
 
 import { join } from "node:path";
 import { type AppOptions, openApp } from "../../app/app.ts";
+import { settings } from "../../app/settings.ts";
 import { newNonce } from "../../platform/base/ids.ts";
 import type { Config } from "../../platform/config/keys.ts";
 import { readConfig } from "../../platform/config/load.ts";
@@ -29,7 +30,7 @@ const client = "local";
 
 /** What the environment says of tools and commands counts here too. Settings files are for services that others call. */
 function readLocalConfig(root: string, apiKey: string): Config {
-  const sources = { environment: process.env, directory: root, home: "", file: false } as const;
+  const sources = { table: settings, environment: process.env, directory: root, home: "", file: false } as const;
   return {
     ...readConfig({ ...sources, defaults: { logLevel: "error" } }),
     ...longestTimes,

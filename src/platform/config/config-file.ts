@@ -3,7 +3,7 @@
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readText } from "./file.ts";
-import { type Key, keys } from "./keys.ts";
+import type { KeyTable, SettingsTable } from "./keys.ts";
 import { describeError, type Problem } from "./problem.ts";
 import { readYaml, type YamlSettings } from "./yaml.ts";
 
@@ -17,6 +17,7 @@ export interface ConfigFile {
 }
 
 export interface ConfigFilePlace {
+  readonly table: Pick<SettingsTable, "keys">;
   /** The folder that the command was started in. */
   readonly directory: string;
   /** Empty for an account without one. */
@@ -29,17 +30,17 @@ export interface ConfigFilePlace {
 const fileBytesMax = 256 * 1_024;
 
 /** A file that was named has to be there; the two that are looked for may be missing. */
-export function openConfigFile({ directory, home, file }: ConfigFilePlace): ConfigFile | undefined {
+export function openConfigFile({ table, directory, home, file }: ConfigFilePlace): ConfigFile | undefined {
   if (file === false) {
     return undefined;
   }
   if (file !== undefined) {
-    return readConfigFile(resolve(directory, file));
+    return readConfigFile(resolve(directory, file), table.keys);
   }
   const atHome = home === "" ? [] : [join(home, ".config", "agent-runner", "config.yaml")];
   const usual = [join(resolve(directory), "config.yaml"), ...atHome];
   const found = usual.find(isThere);
-  return found === undefined ? undefined : readConfigFile(found);
+  return found === undefined ? undefined : readConfigFile(found, table.keys);
 }
 
 /** A folder that cannot even be looked into, such as another account's home, has no file for us. */
@@ -51,9 +52,9 @@ function isThere(path: string): boolean {
   }
 }
 
-function readConfigFile(path: string): ConfigFile {
+function readConfigFile(path: string, keys: KeyTable): ConfigFile {
   try {
-    const { settings, problems } = readYaml(readText(path, fileBytesMax));
+    const { settings, problems } = readYaml(readText(path, fileBytesMax), keys);
     return {
       path,
       settings,
@@ -62,7 +63,7 @@ function readConfigFile(path: string): ConfigFile {
         text: `${path}:${line}:${column}: ${text}`,
       })),
       isRead: !problems.some(({ key }) => key === undefined),
-      warnings: warnOfReaders(path, settings),
+      warnings: warnOfReaders(path, settings, keys),
     };
   } catch (error) {
     const text = `config file ${path} cannot be read (${describeError(error)}): name another one with --config`;
@@ -73,8 +74,8 @@ function readConfigFile(path: string): ConfigFile {
 const readableByOthers = 0o044;
 
 /** Not an error: in a container of its own nobody else is there to read it. */
-function warnOfReaders(path: string, settings: YamlSettings["settings"]): string[] {
-  const hasSecrets = Object.values<Key<unknown>>(keys).some((key) => key.secret === true && settings.has(key.path));
+function warnOfReaders(path: string, settings: YamlSettings["settings"], keys: KeyTable): string[] {
+  const hasSecrets = Object.values(keys).some((key) => key.secret === true && settings.has(key.path));
   // Windows has no such bits, and reports them as set.
   if (!hasSecrets || process.platform === "win32" || (statSync(path).mode & readableByOthers) === 0) {
     return [];

@@ -1,6 +1,6 @@
 // The settings as people look at them: what each is, where it comes from, and what is wrong. Secrets are never shown.
 
-import { type Key, type KeyName, keys } from "./keys.ts";
+import type { Key, KeyName } from "./keys.ts";
 import { checkRequirements } from "./requirements.ts";
 import { type ConfigSources, resolveSettings } from "./resolve.ts";
 
@@ -20,7 +20,7 @@ export interface ExplainedKey {
 /** Every key of the table, in its order. Never throws: `checkConfig` tells what is wrong. */
 export function explainConfig(sources: ConfigSources): readonly ExplainedKey[] {
   const { settings } = resolveSettings(sources);
-  return Object.entries<Key<unknown>>(keys).map(([name, key]) => {
+  return Object.entries(sources.table.keys).map(([name, key]) => {
     const { value, origin, isValid } = settings[name as KeyName];
     return {
       key: key.path,
@@ -37,7 +37,9 @@ export function explainConfig(sources: ConfigSources): readonly ExplainedKey[] {
 /** Everything that would keep `serve` from starting; empty when nothing does. */
 export function checkConfig(sources: ConfigSources): readonly string[] {
   const resolution = resolveSettings(sources);
-  return [...checkRequirements(resolution).problems, ...resolution.problems].map((problem) => problem.text);
+  return [...checkRequirements(resolution, sources.table).problems, ...resolution.problems].map(
+    (problem) => problem.text,
+  );
 }
 
 /** What is no error and still worth a look. */

@@ -17,6 +17,12 @@ export interface Key<T> {
   readonly secret?: true;
 }
 
+/** Settings by their names in code. */
+export type KeyTable = Readonly<Record<string, Key<unknown>>>;
+
+/** The values of a table's settings. */
+export type ValuesOf<Table extends KeyTable> = { readonly [Name in keyof Table]: Table[Name]["fallback"] };
+
 export type Wrong = Expected | Refused;
 
 /** The text is not what it should be: `expected <what>` follows upon the text, unless that is secret. */

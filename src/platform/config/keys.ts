@@ -1,21 +1,15 @@
-// Every setting, in one table: the loader, its messages and the documentation are made from it.
+// The settings of the core, in one table. Protocols add their own: the loader, its messages and the documentation are made from all.
 
-import type { Key } from "./key.ts";
+import type { Key, KeyTable, ValuesOf } from "./key.ts";
 import { authKeys, type ClientKey } from "./keys/auth.ts";
-import { decisionKeys } from "./keys/decisions.ts";
-import { exchangeKeys } from "./keys/exchanges.ts";
-import { forumKeys } from "./keys/forum.ts";
-import { hostKeys } from "./keys/host.ts";
 import { modelKeys } from "./keys/models.ts";
 import { operationKeys } from "./keys/operation.ts";
-import { runnerKeys } from "./keys/runners.ts";
 import { serverKeys } from "./keys/server.ts";
 import { sessionKeys } from "./keys/sessions.ts";
 import { toolKeys } from "./keys/tools.ts";
-import { trustKeys } from "./keys/trust.ts";
-import { txKeys } from "./keys/tx.ts";
+import type { Problem } from "./problem.ts";
 
-export type { ClientKey, Key };
+export type { ClientKey, Key, KeyTable, ValuesOf };
 
 export const keys = {
   ...serverKeys,
@@ -23,20 +17,22 @@ export const keys = {
   ...modelKeys,
   ...sessionKeys,
   ...toolKeys,
-  ...runnerKeys,
-  ...exchangeKeys,
-  ...trustKeys,
-  ...hostKeys,
-  ...forumKeys,
-  ...decisionKeys,
-  ...txKeys,
   ...operationKeys,
 } as const satisfies Record<string, Key<unknown>>;
 
-export type KeyName = keyof typeof keys;
+/** All settings, by name, with their types. Each protocol merges its own into it. */
+export interface Config extends ValuesOf<typeof keys> {}
 
-/** All settings, by name, with their types. */
-export type Config = { readonly [Name in KeyName]: (typeof keys)[Name]["fallback"] };
+export type KeyName = keyof Config;
+
+/** The settings of the core and of all protocols, joined by `app/settings.ts`. */
+export interface SettingsTable {
+  readonly keys: KeyTable;
+  /** Returns problems of settings that `read` accepts one by one. `isValid` is false for one that has a problem already. */
+  readonly findProblems: (config: Config, isValid: (name: KeyName) => boolean) => readonly Problem[];
+  /** What `runnel dev` has for defaults where they differ. */
+  readonly devDefaults: Partial<Config>;
+}
 
 /** Variables that are no settings of the service: the commands call it with them, and tests crash it with the last. */
 export const variablesOfCommands: readonly string[] = [

@@ -25,17 +25,12 @@ export function readConfig(sources: ConfigSources, { onWarning = () => {} }: Rea
 /** As `readConfig`, and what `serve` needs has to be there. */
 export function readServeConfig(sources: ConfigSources, { onWarning = () => {} }: ReadOptions = {}): Config {
   const resolution = resolveSettings(sources);
-  const requirements = checkRequirements(resolution);
+  const requirements = checkRequirements(resolution, sources.table);
   const problems = [...requirements.problems, ...resolution.problems];
   if (problems.length > 0) {
     throw invalidConfig(problems, requirements.hint);
   }
   return warnAndTake(resolution, onWarning);
-}
-
-/** From the environment and what is given, without any file. */
-export function loadConfig(environment: Environment, flags: Partial<Config> = {}): Config {
-  return readConfig({ environment, directory: ".", home: "", file: false, flags });
 }
 
 function warnAndTake({ config, warnings }: Resolution, onWarning: (warning: string) => void): Config {

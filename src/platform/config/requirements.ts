@@ -1,6 +1,6 @@
 // What `serve` needs before it opens: a way for callers to prove who they are, a model, certificates that can be read.
 
-import { type Config, isAuthConfigured, isProviderConfigured, type KeyName, keys } from "./keys.ts";
+import { type Config, isAuthConfigured, isProviderConfigured, type KeyName, keys, type SettingsTable } from "./keys.ts";
 import type { Problem } from "./problem.ts";
 import type { Resolution } from "./resolve.ts";
 import { findTlsProblems } from "./tls-files.ts";
@@ -11,7 +11,7 @@ export interface Requirements {
   readonly hint: string | undefined;
 }
 
-export function checkRequirements(resolution: Resolution): Requirements {
+export function checkRequirements(resolution: Resolution, { findProblems }: SettingsTable): Requirements {
   const missing = resolution.isComplete ? requirements.filter((each) => isMissing(each, resolution)) : [];
   const list = missing.map((each) => each.name).join(", ");
   const problems = missing.length === 0 ? [] : [{ field: list, text: `missing required config: ${list}` }];
@@ -19,9 +19,7 @@ export function checkRequirements(resolution: Resolution): Requirements {
     problems: [
       ...problems,
       ...findKeyWithoutServer(resolution),
-      ...findUnknownRegions(resolution),
-      ...findUnreachableForum(resolution),
-      ...findMissingOfTx(resolution),
+      ...findProblems(resolution.config, (name) => resolution.settings[name].isValid),
       ...findTlsProblems(resolution.config),
     ],
     hint: missing.length === 0 ? undefined : [...missing.map((each) => each.fix), devNeedsNone].join("\n"),
@@ -79,29 +77,4 @@ function findKeyWithoutServer({ config, settings }: Resolution): Problem[] {
     const path = keys[key].path;
     return { field: path, text: `${path} has no server to go to: set ${keys[url].path} too` };
   });
-}
-
-/** No JobSpec may name such a region, so nothing would ever run there. */
-function findUnknownRegions({ config }: Resolution): Problem[] {
-  const unknown = config.jobsServedRegions.filter((region) => !config.jobsRegions.includes(region));
-  const [served, all] = [keys.jobsServedRegions.path, keys.jobsRegions.path];
-  return unknown.map((region) => ({ field: served, text: `${served} has "${region}", which ${all} has not: add it` }));
-}
-
-/** The way to itself over the loopback has no name that a certificate could hold. */
-function findUnreachableForum({ config }: Resolution): Problem[] {
-  const isReachable = config.tlsCertFile === "" || config.decisionsForumUrl !== "";
-  const path = keys.decisionsForumUrl.path;
-  const text = `${path} is needed where the service's own port speaks TLS: set it to the name in the certificate`;
-  return isReachable || config.decisionsAgents.length === 0 ? [] : [{ field: path, text }];
-}
-
-/** Without them every transaction would be refused, and nobody would know why. */
-function findMissingOfTx({ config, settings }: Resolution): Problem[] {
-  const names = ["txRpcUrl", "txChainId", "txPrivateKey"] as const;
-  const missing = names.filter((name) => (config[name] ?? "") === "" && settings[name].isValid);
-  const path = keys.txEnabled.path;
-  return config.txEnabled
-    ? missing.map((name) => ({ field: path, text: `${path} needs ${keys[name].path}: set it too` }))
-    : [];
 }

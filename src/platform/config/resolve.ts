@@ -3,12 +3,13 @@
 
 import { type ConfigFile, openConfigFile } from "./config-file.ts";
 import { Expected, Refused } from "./key.ts";
-import { type Config, type Key, type KeyName, keys } from "./keys.ts";
+import type { Config, Key, KeyName, SettingsTable } from "./keys.ts";
 import { type Problem, quote } from "./problem.ts";
 import { readStatements, type Statements } from "./statements.ts";
 import { type Environment, findSecretFile, findUnknownVariables, findVariable } from "./variables.ts";
 
 export interface ConfigSources {
+  readonly table: SettingsTable;
   readonly environment: Environment;
   /** The folder that the command was started in: ./config.yaml and relative paths are below it. */
   readonly directory: string;
@@ -42,12 +43,13 @@ export interface Resolution {
 
 export function resolveSettings(sources: ConfigSources): Resolution {
   const file = openConfigFile(sources);
-  const statements = readStatements(sources.settings ?? []);
+  const statements = readStatements(sources.settings ?? [], sources.table.keys);
   const problems: Problem[] = [];
+  const { keys } = sources.table;
   const names = Object.keys(keys) as KeyName[];
   const entries = names.map((name) => [name, settle(name, { sources, file, statements }, problems)] as const);
   const settings = Object.fromEntries(entries) as Record<KeyName, Setting>;
-  problems.push(...(file?.problems ?? []), ...statements.problems, ...findUnknownVariables(sources.environment));
+  problems.push(...(file?.problems ?? []), ...statements.problems, ...findUnknownVariables(sources.environment, keys));
   return {
     config: Object.fromEntries(entries.map(([name, { value }]) => [name, value])) as unknown as Config,
     settings,
@@ -64,8 +66,8 @@ interface Places {
 }
 
 function settle(name: KeyName, places: Places, problems: Problem[]): Setting {
-  const { flags = {}, defaults = {} } = places.sources;
-  const key: Key<unknown> = keys[name];
+  const { flags = {}, defaults = {}, table } = places.sources;
+  const key = table.keys[name] as Key<unknown>;
   const fallback = defaults[name] ?? key.fallback;
   if (flags[name] !== undefined) {
     return { value: flags[name], origin: "flag", isValid: true };

@@ -2,14 +2,13 @@
 
 import { resolve } from "node:path";
 import { openConfigFile } from "./config-file.ts";
-import { type Key, keys } from "./keys.ts";
 import type { ConfigSources } from "./load.ts";
 import { fileVariables } from "./variables.ts";
 
 /** The YAML file, whatever is in it, and every file that a variable names. */
 export function secretFilesOf(sources: ConfigSources): readonly string[] {
-  const { environment, directory } = sources;
-  const variables = Object.values<Key<unknown>>(keys).flatMap(fileVariables);
+  const { environment, directory, table } = sources;
+  const variables = Object.values(table.keys).flatMap(fileVariables);
   const named = variables.flatMap((name) => (environment[name] ? [resolve(directory, environment[name])] : []));
   const file = openConfigFile(sources);
   return file === undefined ? named : [file.path, ...named];

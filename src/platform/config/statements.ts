@@ -1,6 +1,6 @@
 // What `--set key=value` says, by key.
 
-import { type Key, keys } from "./keys.ts";
+import type { KeyTable } from "./keys.ts";
 import type { Problem } from "./problem.ts";
 import { fileVariables } from "./variables.ts";
 import { findMeantKey } from "./yaml.ts";
@@ -11,13 +11,13 @@ export interface Statements {
   readonly problems: readonly Problem[];
 }
 
-export function readStatements(statements: readonly string[]): Statements {
+export function readStatements(statements: readonly string[], keys: KeyTable): Statements {
   const texts = new Map<string, string>();
   const problems: Problem[] = [];
   for (const statement of statements) {
     const equals = statement.indexOf("=");
     const path = statement.slice(0, Math.max(equals, 0)).trim();
-    const problem = refuse(path);
+    const problem = refuse(path, keys);
     if (problem === undefined) {
       texts.set(path, statement.slice(equals + 1));
     } else {
@@ -28,14 +28,14 @@ export function readStatements(statements: readonly string[]): Statements {
 }
 
 /** Why `path` cannot be set here. Nothing is told of the value, which may be a secret under a wrong name. */
-function refuse(path: string): string | undefined {
-  const key = Object.values<Key<unknown>>(keys).find((each) => each.path === path);
+function refuse(path: string, keys: KeyTable): string | undefined {
+  const key = Object.values(keys).find((each) => each.path === path);
   // All keys have a point. What has none may be anything, a secret that ends with = for one.
   if (!/^\w+(?:\.\w+)+$/.test(path)) {
     return "--set takes key=value, such as server.port=8090";
   }
   if (key === undefined) {
-    const meant = findMeantKey(path);
+    const meant = findMeantKey(path, keys);
     const fix = meant === undefined ? "`runnel config explain` lists those there are" : `did you mean ${meant}?`;
     return `--set: unknown key ${path}: ${fix}`;
   }

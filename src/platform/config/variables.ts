@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { readText } from "./file.ts";
-import { type Key, keys, variablesOfCommands } from "./keys.ts";
+import { type Key, type KeyTable, variablesOfCommands } from "./keys.ts";
 import { findNearest } from "./nearest.ts";
 import { describeError, type Problem } from "./problem.ts";
 
@@ -47,8 +47,8 @@ export function fileVariables(key: Key<unknown>): readonly string[] {
 const ourPrefix = /^(?:RUNNEL|AGENT_RUNNER)_/;
 
 /** A variable with our prefix that nobody reads is a setting that its owner believes to be set. */
-export function findUnknownVariables(environment: Environment): Problem[] {
-  const all = Object.values<Key<unknown>>(keys);
+export function findUnknownVariables(environment: Environment, keys: KeyTable): Problem[] {
+  const all = Object.values(keys);
   const known = [...all.flatMap((key) => [...key.variables, ...fileVariables(key)]), ...variablesOfCommands];
   return Object.keys(environment)
     .filter((name) => ourPrefix.test(name) && isSet(name, environment) && !isServiceLink(name) && !known.includes(name))

@@ -13,7 +13,7 @@ import {
   type Scalar,
   type YAMLError,
 } from "yaml";
-import { type Key, keys } from "./keys.ts";
+import type { Key, KeyTable } from "./keys.ts";
 import { findNearest } from "./nearest.ts";
 
 export interface YamlSetting {
@@ -34,13 +34,20 @@ export interface YamlSettings {
   readonly problems: readonly YamlProblem[];
 }
 
-export function readYaml(text: string): YamlSettings {
-  return new YamlReader(text).read();
+export function readYaml(text: string, keys: KeyTable): YamlSettings {
+  return new YamlReader(text, keys).read();
 }
 
-const table = new Map(Object.values<Key<unknown>>(keys).map((key) => [key.path, key]));
-const paths = [...table.keys()];
-const sections = [...new Set(paths.flatMap(sectionsOf))];
+/** Names that a file may have. */
+interface Names {
+  readonly paths: readonly string[];
+  readonly sections: readonly string[];
+}
+
+function namesOf(keys: KeyTable): Names {
+  const paths = Object.values(keys).map(({ path }) => path);
+  return { paths, sections: [...new Set(paths.flatMap(sectionsOf))] };
+}
 
 /** `server` and `server.tls` of `server.tls.cert_file`. */
 function sectionsOf(path: string): string[] {
@@ -65,12 +72,16 @@ const meanings: Readonly<Record<string, string>> = {
 };
 
 class YamlReader {
+  readonly #keys: ReadonlyMap<string, Key<unknown>>;
+  readonly #names: Names;
   readonly #document: Document.Parsed;
   readonly #lines = new LineCounter();
   readonly #settings = new Map<string, YamlSetting>();
   readonly #problems: YamlProblem[] = [];
 
-  constructor(text: string) {
+  constructor(text: string, keys: KeyTable) {
+    this.#keys = new Map(Object.values(keys).map((key) => [key.path, key]));
+    this.#names = namesOf(keys);
     const options = { lineCounter: this.#lines, prettyErrors: false, stringKeys: true, resolveKnownTags: false };
     this.#document = parseDocument(text, options);
   }
@@ -93,7 +104,7 @@ class YamlReader {
       return;
     }
     if (!isMap<Scalar, Node | null>(content)) {
-      const below = paths.find((path) => path.startsWith(section === "" ? "" : `${section}.`)) ?? "";
+      const below = this.#names.paths.find((path) => path.startsWith(section === "" ? "" : `${section}.`)) ?? "";
       const what = section === "" ? "a file of settings has" : `${section} has`;
       this.#report(startOf(node), section, `${what} keys below it, such as ${below}, and no value`);
       return;
@@ -106,16 +117,16 @@ class YamlReader {
   #readPair(section: string, key: Scalar, value: Node | null): void {
     const name = String(key.value);
     const path = section === "" ? name : `${section}.${name}`;
-    const known = name.includes(".") ? undefined : table.get(path);
+    const known = name.includes(".") ? undefined : this.#keys.get(path);
     if (known !== undefined) {
       this.#readValue(known, key, value);
-    } else if (sections.includes(path) && !name.includes(".")) {
+    } else if (this.#names.sections.includes(path) && !name.includes(".")) {
       if (value !== null) {
         this.#readSection(path, value);
       }
     } else {
       const what = `unknown key ${isName(path) ? path : "that is no name"}`;
-      this.#report(startOf(key), isName(path) ? path : section, what + suggest(path, name.includes(".")));
+      this.#report(startOf(key), isName(path) ? path : section, what + this.#suggest(path, name.includes(".")));
     }
   }
 
@@ -152,6 +163,14 @@ class YamlReader {
     return isAlias(node) ? node.resolve(this.#document) : node;
   }
 
+  #suggest(path: string, isDotted: boolean): string {
+    if (isDotted && this.#keys.has(path)) {
+      return `: a file has ${path.split(".").length} lines for it, one below the other, each indented more`;
+    }
+    const meant = findMeant(path, this.#names);
+    return meant === undefined ? ": `runnel config explain` lists those there are" : `: did you mean ${meant}?`;
+  }
+
   #reportError({ code, pos: [offset] }: YAMLError): void {
     this.#report(offset, undefined, meanings[code] ?? "this is no YAML: a value with special characters needs quotes");
   }
@@ -173,16 +192,12 @@ function startOf(node: Node): number {
   return node.range?.[0] ?? 0;
 }
 
-function suggest(path: string, isDotted: boolean): string {
-  if (isDotted && table.has(path)) {
-    return `: a file has ${path.split(".").length} lines for it, one below the other, each indented more`;
-  }
-  const meant = findMeantKey(path);
-  return meant === undefined ? ": `runnel config explain` lists those there are" : `: did you mean ${meant}?`;
+/** The key or section that `path` is nearly, or else the key that has its last word. */
+export function findMeantKey(path: string, keys: KeyTable): string | undefined {
+  return findMeant(path, namesOf(keys));
 }
 
-/** The key or section that `path` is nearly, or else the key that has its last word. */
-export function findMeantKey(path: string): string | undefined {
+function findMeant(path: string, { paths, sections }: Names): string | undefined {
   const near = findNearest(path, [...paths, ...sections]);
   if (near !== undefined) {
     return near;

@@ -13,7 +13,6 @@ import type { ServiceDeps } from "../../api/deps.ts";
 import { type Core, type OwnAddress, type Protocol, part } from "../../api/protocol.ts";
 import { newUuid } from "../../platform/base/ids.ts";
 import type { Config } from "../../platform/config/keys.ts";
-import { secretsOf } from "../../platform/config/secrets.ts";
 import type { AppContext } from "../../platform/context.ts";
 import { createScrubber } from "../../platform/telemetry/scrub.ts";
 import { createDecisionCycle, type DecisionCycleOptions } from "./decision-cycle/decision-cycle.ts";
@@ -25,12 +24,14 @@ import { createForumAdminService } from "./handlers/forum-admin-service.ts";
 import { createForumService } from "./handlers/forum-service.ts";
 import { openChainOf } from "./open-evm.ts";
 import { retention } from "./retention.ts";
+import { communitySettings } from "./settings.ts";
 import { countFeedback, listFeedback } from "./storage/agent-feedback.ts";
 import { findCycle } from "./storage/decision-cycle.ts";
 import { tryWalletLock } from "./storage/wallet-lock.ts";
 
 export const community: Protocol = {
   name: "community",
+  settings: communitySettings,
   services: [ForumService, ForumAdminService, DecisionService],
   retention,
   open: async (context, core) => {
@@ -50,11 +51,11 @@ export const community: Protocol = {
 };
 
 async function openCycle(
-  { config, clock, events, connections: { db } }: AppContext,
+  { config, settingSecrets, clock, events, connections: { db } }: AppContext,
   { models, dayBudget, ownAddress }: Core,
 ): Promise<DecisionCycleOptions> {
   const bareKey = config.txPrivateKey.replace(/^0x/i, "");
-  const forms = [...secretsOf(config), bareKey, bareKey.toLowerCase(), bareKey.toUpperCase()];
+  const forms = [...settingSecrets, bareKey, bareKey.toLowerCase(), bareKey.toUpperCase()];
   const secrets = forms.filter((secret) => secret.length >= secretCharsMin);
   const keys = new Map(config.decisionsAgents.map(({ agent, key }) => [agent, { agentId: agent, runnerToken: key }]));
   const instanceId = newUuid(clock.nowMs());

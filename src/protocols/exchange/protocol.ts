@@ -8,12 +8,14 @@ import { createTextExchange } from "./driver/text-exchange.ts";
 import { createExecutor } from "./execute/executor.ts";
 import { createExchangeService } from "./handlers/exchange-service.ts";
 import { writeOutbox } from "./outbox/write-outbox.ts";
+import { exchangeSettings } from "./settings.ts";
 import type { ExchangeLimits } from "./start.ts";
 import { createOpenExchange } from "./state.ts";
 import { deleteExchanges } from "./storage/exchange.ts";
 
 export const exchange: Protocol = {
   name: "exchange",
+  settings: exchangeSettings,
   services: [ExchangeService],
   retention: { deleteOfSessions: (db, sessions) => deleteExchanges(db, { sessions, rowsMax: erasedRowsMax }) },
   open: async ({ config, connections, clock }, { toolbox: { commands } }) => {

@@ -8,17 +8,17 @@ import type { Config } from "../../platform/config/keys.ts";
 import { benchmarkName, createBenchmark } from "./benchmark/benchmark.ts";
 import { createJobService } from "./handlers/job-service.ts";
 import { createTrustService } from "./handlers/trust-service.ts";
-import { findKeyProblems } from "./jobs/configured-keys.ts";
 import type { JobSettings } from "./jobs/submit.ts";
 import { createOpenTask } from "./jobs/task.ts";
 import { openTrust } from "./open-trust.ts";
 import { retention } from "./retention.ts";
+import { jobspecSettings } from "./settings.ts";
 
 export const jobspec: Protocol = {
   name: "jobspec",
+  settings: jobspecSettings,
   services: [JobService, TrustService],
   retention,
-  findProblems: findKeyProblems,
   open: async (context, { models, dayBudget }) => {
     const { config, clock, events, connections } = context;
     const trust = openTrust(context);

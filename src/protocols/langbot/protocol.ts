@@ -18,12 +18,14 @@ import { createDialRun } from "./runners/dial-run.ts";
 import { Forwarding } from "./runners/forwarding.ts";
 import { Mailboxes } from "./runners/mailbox.ts";
 import { createOpenRemoteRun } from "./runners/remote-run.ts";
+import { langbotSettings } from "./settings.ts";
 
 /** Of a runner that repeats itself: more of them tell nothing new. */
 const repeatedVerdictsMax = 100;
 
 export const langbot: Protocol = {
   name: "langbot",
+  settings: langbotSettings,
   services: [RunnerService, RunnerWorkerService, ApprovalService, KnowledgeService, ...hostServices],
   retention,
   open: async ({ config, clock, events, connections: { db }, egress, closers }, { wakeup, runTokens }) => {

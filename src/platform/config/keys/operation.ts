@@ -1,4 +1,4 @@
-// Where the service keeps things and what it tells: `database`, `metrics`, `tracing`, `log`.
+// Where the service keeps things and what it tells: `database`, `metrics`, `tracing`, `log`, `trust.audience`.
 
 import type { Key } from "../key.ts";
 import { baseUrl, choice, flag, integer, optional, secret, text } from "../kinds.ts";
@@ -54,5 +54,11 @@ export const operationKeys = {
     words: ["debug", "info", "warn", "error", "silent"],
     fallback: "info",
     about: "Least important line of the log, which is JSON on standard error.",
+  }),
+  // Of the core: receipts name their issuer.
+  trustAudience: text({
+    path: "trust.audience",
+    fallback: "runnel",
+    about: "Name of this service in receipts, and in JobSpecs of version 2, which have it in `aud`.",
   }),
 } as const satisfies Record<string, Key<unknown>>;

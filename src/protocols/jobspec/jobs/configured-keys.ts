@@ -2,7 +2,7 @@
 // C1  Anything wrong in either is told with where it stands, and then there is no list.
 
 import { readText } from "../../../platform/config/file.ts";
-import { type Config, keys } from "../../../platform/config/keys.ts";
+import type { Config } from "../../../platform/config/keys.ts";
 import { describeError, invalidConfig, type Problem } from "../../../platform/config/problem.ts";
 import { parseTrustList, type TrustedKey } from "../spec/trust-list.ts";
 
@@ -37,9 +37,8 @@ function problemOf(error: unknown): Problem {
 
 /** Throws an error that begins with the setting. */
 export function readConfiguredKeys({ trustKeysJson, trustKeysFile }: TrustSettings): readonly TrustedKey[] {
-  const inText = trustKeysJson === "" ? [] : parse(keys.trustKeysJson.path, trustKeysJson);
-  const inFile =
-    trustKeysFile === "" ? [] : parse(`${keys.trustKeysFile.path} (${trustKeysFile})`, open(trustKeysFile));
+  const inText = trustKeysJson === "" ? [] : parse("trust.keys_json", trustKeysJson);
+  const inFile = trustKeysFile === "" ? [] : parse(`trust.keys_file (${trustKeysFile})`, open(trustKeysFile));
   refuseTwice(inText, inFile);
   return [...inText, ...inFile];
 }
@@ -48,7 +47,7 @@ function open(path: string): string {
   try {
     return readText(path, listBytesMax);
   } catch (error) {
-    const problem = `${keys.trustKeysFile.path} cannot be read: ${describeError(error)}`;
+    const problem = `trust.keys_file cannot be read: ${describeError(error)}`;
     throw new Error(`${problem}: name a file with a JSON array of keys that the service may read`);
   }
 }
@@ -69,9 +68,8 @@ function refuseTwice(inText: readonly TrustedKey[], inFile: readonly TrustedKey[
   );
   if (twice !== undefined) {
     const what = names.has(twice.kid) ? "kid" : "public_key of kid";
-    const { trustKeysFile, trustKeysJson } = keys;
     throw new Error(
-      `${trustKeysFile.path} has the ${what} "${twice.kid}" that ${trustKeysJson.path} has too: take one of them out`,
+      `trust.keys_file has the ${what} "${twice.kid}" that trust.keys_json has too: take one of them out`,
     );
   }
 }

@@ -1,13 +1,17 @@
 // Whose JobSpecs are run, and where: `trust`, `jobs`. The variables without a prefix are those of the service that the signing
 // contract is from.
 
-import { flag, integer, list, text } from "../kinds.ts";
+import type { ProtocolSettings } from "../../api/protocol.ts";
+import type { Config, ValuesOf } from "../../platform/config/keys.ts";
+import { flag, integer, list, text } from "../../platform/config/kinds.ts";
+import type { Problem } from "../../platform/config/problem.ts";
+import { findKeyProblems } from "./jobs/configured-keys.ts";
 
 const daySec = 86_400;
 /** Regions stand in scopes of keys, in answers and in sessions. */
 const regionForm = { item: /^[A-Za-z0-9._-]{1,64}$/, expected: "names of regions such as EU, separated by commas" };
 
-export const trustKeys = {
+const jobspecKeys = {
   trustEnforce: flag({
     path: "trust.enforce",
     also: ["TRUST_ENFORCE"],
@@ -31,11 +35,6 @@ export const trustKeys = {
     min: 0,
     max: daySec,
     about: "How often `trust.keys_file` is read again; 0 means never.",
-  }),
-  trustAudience: text({
-    path: "trust.audience",
-    fallback: "runnel",
-    about: "Who this service is to JobSpecs of version 2, which name it in `aud`.",
   }),
   trustVerifyIntervalSec: integer({
     path: "trust.verify_interval_sec",
@@ -62,3 +61,24 @@ export const trustKeys = {
     about: "Regions that jobs are run in here, separated by commas.",
   }),
 } as const;
+
+declare module "../../platform/config/keys.ts" {
+  interface Config extends ValuesOf<typeof jobspecKeys> {}
+}
+
+export const jobspecSettings: ProtocolSettings = {
+  keys: jobspecKeys,
+  findProblems,
+  devDefaults: { trustEnforce: false },
+};
+
+function findProblems(config: Config): readonly Problem[] {
+  return [...findUnknownRegions(config), ...findKeyProblems(config)];
+}
+
+/** No JobSpec may name such a region, so nothing would ever run there. */
+function findUnknownRegions(config: Config): Problem[] {
+  const unknown = config.jobsServedRegions.filter((region) => !config.jobsRegions.includes(region));
+  const [served, all] = [jobspecKeys.jobsServedRegions.path, jobspecKeys.jobsRegions.path];
+  return unknown.map((region) => ({ field: served, text: `${served} has "${region}", which ${all} has not: add it` }));
+}

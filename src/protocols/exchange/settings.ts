@@ -1,9 +1,11 @@
 // What the texts of exchanges may do: `exchanges`.
 
-import type { Key } from "../key.ts";
-import { flag, integer } from "../kinds.ts";
+import type { ProtocolSettings } from "../../api/protocol.ts";
+import type { Key } from "../../platform/config/key.ts";
+import type { ValuesOf } from "../../platform/config/keys.ts";
+import { flag, integer } from "../../platform/config/kinds.ts";
 
-export const exchangeKeys = {
+const exchangeKeys = {
   exchangesCommands: flag({
     path: "exchanges.commands",
     fallback: true,
@@ -25,3 +27,9 @@ export const exchangeKeys = {
       "Hours after which an exchange that has not ended fails; less than `retention.days`, so that its log is whole.",
   }),
 } as const satisfies Record<string, Key<unknown>>;
+
+declare module "../../platform/config/keys.ts" {
+  interface Config extends ValuesOf<typeof exchangeKeys> {}
+}
+
+export const exchangeSettings: ProtocolSettings = { keys: exchangeKeys };

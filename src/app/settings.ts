@@ -1,0 +1,24 @@
+// All settings: those of the core, and those of protocols.
+
+import { type Config, type KeyTable, keys, type SettingsTable } from "../platform/config/keys.ts";
+import { type Environment, readConfig } from "../platform/config/load.ts";
+import { protocols } from "./protocols.ts";
+
+const tables = protocols.flatMap((protocol) => protocol.settings ?? []);
+
+export const settings: SettingsTable = {
+  keys: groupBySection(Object.assign({}, keys, ...tables.map((table) => table.keys))),
+  findProblems: (config, isValid) => tables.flatMap((table) => table.findProblems?.(config, isValid) ?? []),
+  devDefaults: Object.assign({}, ...tables.map((table) => table.devDefaults)),
+};
+
+/** Reads the environment and `flags` alone. */
+export function loadConfig(environment: Environment, flags: Partial<Config> = {}): Config {
+  return readConfig({ table: settings, environment, directory: ".", home: "", file: false, flags });
+}
+
+/** A section may have settings of the core and of a protocol. */
+function groupBySection(all: KeyTable): KeyTable {
+  const sections = Map.groupBy(Object.entries(all), ([, { path }]) => path.split(".", 1)[0]);
+  return Object.fromEntries([...sections.values()].flat());
+}

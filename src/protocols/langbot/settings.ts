@@ -1,0 +1,62 @@
+// What runners may take of the service, and what a run may ask of its host: `runners`, `host`.
+
+import type { ProtocolSettings } from "../../api/protocol.ts";
+import type { Key } from "../../platform/config/key.ts";
+import type { ValuesOf } from "../../platform/config/keys.ts";
+import { baseUrl, integer } from "../../platform/config/kinds.ts";
+
+const runnerKeys = {
+  runnersHostUrl: baseUrl({
+    path: "runners.host_url",
+    about: "Where runners that are dialled reach this service, which they are told with each run.",
+  }),
+  runnersMaxConcurrent: integer({
+    path: "runners.max_concurrent",
+    fallback: 200,
+    min: 1,
+    max: 100_000,
+    about: "Runs that one runner works on at a time, over all its workers; others wait in the queue.",
+  }),
+  runnersMaxResults: integer({
+    path: "runners.max_results",
+    fallback: 10_000,
+    min: 1,
+    max: 1_000_000,
+    about: "Results that a runner may report for one run; further ones are refused, but for its end.",
+  }),
+  runnersMaxResultMb: integer({
+    path: "runners.max_result_mb",
+    fallback: 64,
+    min: 1,
+    max: 1_024,
+    about: "Mebibytes of results that a runner may report for one run; further ones are refused, but for its end.",
+  }),
+} as const satisfies Record<string, Key<unknown>>;
+
+/** A run that needs more has lost its way. */
+const callsMax = 1_000_000;
+
+const hostKeys = {
+  hostModelCalls: integer({
+    path: "host.model_calls",
+    fallback: 100,
+    min: 0,
+    max: callsMax,
+    about: "Most calls to models that a run of a runner makes through its host.",
+  }),
+  hostToolCalls: integer({
+    path: "host.tool_calls",
+    fallback: 100,
+    min: 0,
+    max: callsMax,
+    about: "Most calls of tools that a run of a runner makes through its host.",
+  }),
+} as const satisfies Record<string, Key<unknown>>;
+
+const langbotKeys = { ...runnerKeys, ...hostKeys } as const;
+
+declare module "../../platform/config/keys.ts" {
+  interface Config extends ValuesOf<typeof langbotKeys> {}
+}
+
+export const langbotSettings: ProtocolSettings = { keys: langbotKeys };

@@ -25,7 +25,7 @@ export function createAuthService(deps: ServiceDeps): ServiceImpl<typeof AuthSer
         displayName,
         expireTime: expireTime && timestampDate(expireTime),
       });
-      return { apiKey: presentKey(row), key };
+      return { apiKey: keyToProto(row), key };
     },
     listApiKeys: async ({ clientId, pageSize: requested, pageToken }) => {
       const scope = ["api keys", clientId];
@@ -33,7 +33,7 @@ export function createAuthService(deps: ServiceDeps): ServiceImpl<typeof AuthSer
       const before = cursors.decode(scope, pageToken);
       const rows = await listApiKeys(db, { client: clientId === "" ? undefined : clientId, before, limit });
       return {
-        apiKeys: rows.map(presentKey),
+        apiKeys: rows.map(keyToProto),
         nextPageToken: nextPageToken(rows, limit, ({ id }) => cursors.encode(scope, id)),
       };
     },
@@ -42,7 +42,7 @@ export function createAuthService(deps: ServiceDeps): ServiceImpl<typeof AuthSer
       if (row === undefined) {
         throw new Fault("API_KEY_NOT_FOUND", "API key not found");
       }
-      return { apiKey: presentKey(row) };
+      return { apiKey: keyToProto(row) };
     },
     createStreamTicket: async ({ target }, context) => {
       const { client } = requireClient(context.values);
@@ -54,7 +54,7 @@ export function createAuthService(deps: ServiceDeps): ServiceImpl<typeof AuthSer
   };
 }
 
-function presentKey(row: ApiKeyRow): ApiKey {
+function keyToProto(row: ApiKeyRow): ApiKey {
   return create(ApiKeySchema, {
     keyId: row.id,
     clientId: row.client,

@@ -30,7 +30,7 @@ export function createCallbackService(deps: ServiceDeps): ServiceImpl<typeof Cal
         limit,
       });
       return {
-        callbacks: rows.map(presentCallback),
+        callbacks: rows.map(callbackToProto),
         nextPageToken: nextPageToken(rows, limit, (last) => cursors.encode(scope, String(last.position))),
       };
     },
@@ -41,7 +41,7 @@ export function createCallbackService(deps: ServiceDeps): ServiceImpl<typeof Cal
         throw new Fault("CALLBACK_NOT_FOUND", "callback not found");
       }
       announceCallback(wakeup, row.base_url);
-      return { callback: presentCallback(row) };
+      return { callback: callbackToProto(row) };
     },
   };
 }
@@ -67,7 +67,7 @@ const shownStatuses = {
   cancelled: Session_Status.CANCELLED,
 } as const satisfies Record<CallbackStatus, Session_Status>;
 
-function presentCallback(row: ClientCallback): StatusCallback {
+function callbackToProto(row: ClientCallback): StatusCallback {
   return create(StatusCallbackSchema, {
     callbackId: row.id,
     sessionId: row.session_name,

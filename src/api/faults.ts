@@ -52,24 +52,26 @@ export function createErrorMapper(events: Events, parts: readonly ServicePart[])
 
 function present(error: unknown, method: string, events: Events): ConnectError {
   if (error instanceof Fault) {
-    return presentFault(error);
+    return faultToConnectError(error);
   }
   if (error instanceof ConnectError) {
     return error;
   }
   if (isLockTimeout(error)) {
-    return presentFault(
+    return faultToConnectError(
       new Fault("BUSY", "another request works on the same thing: try again", { retryAfterMs: 1_000 }),
     );
   }
   events.requestFailed({ method, error });
   if (isOutage(error)) {
-    return presentFault(new Fault("DATABASE_UNAVAILABLE", "the database is not reachable", { retryAfterMs: 1_000 }));
+    return faultToConnectError(
+      new Fault("DATABASE_UNAVAILABLE", "the database is not reachable", { retryAfterMs: 1_000 }),
+    );
   }
-  return presentFault(new Fault("INTERNAL", "an internal error occurred; the log of the service has more"));
+  return faultToConnectError(new Fault("INTERNAL", "an internal error occurred; the log of the service has more"));
 }
 
-function presentFault({ reason, message, metadata, violations, retryAfterMs }: Fault): ConnectError {
+function faultToConnectError({ reason, message, metadata, violations, retryAfterMs }: Fault): ConnectError {
   const fieldViolations = violations.slice(0, violationsMax).map(({ field, description }) => ({
     field: shorten(field, violationCharsMax),
     description: shorten(description, violationCharsMax),

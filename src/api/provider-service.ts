@@ -10,7 +10,7 @@ import type { ServiceDeps } from "./deps.ts";
 export function createProviderService({ models, clock }: ServiceDeps): ServiceImpl<typeof ProviderService> {
   return {
     listProviders: () => ({
-      providers: models.listProviders().map((status) => presentProvider(status, clock.nowMs())),
+      providers: models.listProviders().map((status) => providerToProto(status, clock.nowMs())),
     }),
   };
 }
@@ -21,7 +21,7 @@ const circuits = {
   "half-open": Provider_Circuit.HALF_OPEN,
 } as const satisfies Record<CircuitState, Provider_Circuit>;
 
-function presentProvider({ name, circuit }: ProviderStatus, nowMs: number) {
+function providerToProto({ name, circuit }: ProviderStatus, nowMs: number) {
   if (circuit === undefined) {
     return { name, configured: false };
   }

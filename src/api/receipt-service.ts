@@ -18,11 +18,11 @@ export function createReceiptService(deps: ServiceDeps): ServiceImpl<typeof Rece
       const details = await deps.findDriver(run.driver)?.describeForReceipt?.(deps.db, run.id);
       return await makeReceipt({ ...deps, issuer: deps.config.trustAudience }, run, details);
     },
-    getJwks: async () => ({ keys: (await listPublishedKeys(deps.db)).map(presentJwk) }),
+    getJwks: async () => ({ keys: (await listPublishedKeys(deps.db)).map(jwkToProto) }),
   };
 }
 
-export function presentJwk({ kid, public_key }: PublicReceiptKeyRow): Jwk {
+export function jwkToProto({ kid, public_key }: PublicReceiptKeyRow): Jwk {
   const x = Buffer.from(public_key).toString("base64url");
   return create(JwkSchema, { kty: "OKP", crv: "Ed25519", x, kid, use: "sig", alg: "EdDSA" });
 }

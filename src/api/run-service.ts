@@ -13,7 +13,7 @@ import { decodeResult, type LogEntry } from "../engine/log/result.ts";
 import { assertResultsKept } from "../engine/log/results-kept.ts";
 import { beyondEnd, tail } from "../engine/log/tail.ts";
 import { cancelRun } from "../engine/runs/cancel.ts";
-import { presentRuns } from "../engine/runs/present.ts";
+import { runsToProto } from "../engine/runs/to-proto.ts";
 import { type ClientRun, findClientRun, isActive, listClientRuns } from "../engine/storage/run.ts";
 import { lastSequence, readResultPage } from "../engine/storage/run-result.ts";
 import { type Client, requireClient, requireReader } from "../platform/auth/caller.ts";
@@ -25,7 +25,7 @@ import { live } from "./live.ts";
 import { nextPageToken, pageSize } from "./page.ts";
 
 export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunService> {
-  const show = async (row: ClientRun): Promise<Run | undefined> => (await presentRuns(deps, [row]))[0];
+  const show = async (row: ClientRun): Promise<Run | undefined> => (await runsToProto(deps, [row]))[0];
   return {
     getRun: async ({ runId }, context) => ({
       run: await show(await requireRun(deps.db, requireClient(context.values), runId)),
@@ -41,7 +41,7 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
         limit,
       });
       return {
-        runs: await presentRuns(deps, rows),
+        runs: await runsToProto(deps, rows),
         nextPageToken: nextPageToken(rows, limit, ({ id }) => deps.cursors.encode(scope, id)),
       };
     },

@@ -13,8 +13,8 @@ import {
 import { announceCallback } from "../engine/runs/callback.ts";
 import { cancelRunWithin } from "../engine/runs/cancel.ts";
 import { callbackUrlOf, checkCallback } from "../engine/sessions/callback.ts";
-import { presentSession } from "../engine/sessions/present.ts";
 import { purgeSession } from "../engine/sessions/purge.ts";
+import { sessionToProto } from "../engine/sessions/to-proto.ts";
 import {
   findSession,
   insertSession,
@@ -39,7 +39,7 @@ export function createSessionService(deps: ServiceDeps): Omit<ServiceImpl<typeof
   return {
     createSession: (request, context) => createSession(deps, clientOf(context), request),
     getSession: async ({ sessionId }, context) => ({
-      session: presentSession(await requireSession(deps.db, clientOf(context), sessionId)),
+      session: sessionToProto(await requireSession(deps.db, clientOf(context), sessionId)),
     }),
     listSessions: async (request, context) => {
       const client = clientOf(context);
@@ -48,7 +48,7 @@ export function createSessionService(deps: ServiceDeps): Omit<ServiceImpl<typeof
       const before = deps.cursors.decode(scope, request.pageToken);
       const rows = await listSessions(deps.db, { client, before, limit });
       return {
-        sessions: rows.map(presentSession),
+        sessions: rows.map(sessionToProto),
         nextPageToken: nextPageToken(rows, limit, ({ id }) => deps.cursors.encode(scope, id)),
       };
     },

@@ -30,7 +30,7 @@ export function createSystemService(deps: ServiceDeps): ServiceImpl<typeof Syste
       toolOutputBytesMax: contentBytesMax,
       toolCallSecondsMax: callTimeoutMs / 1_000,
       parallelToolCallsMax: parallelCallsMax,
-      ...presentRunBudget(runBudgetOfService(config)),
+      ...runBudgetToProto(runBudgetOfService(config)),
       historyMessagesMax: config.sessionsHistoryMessages,
     }),
     getUsage: async (_request, context) => {
@@ -48,6 +48,6 @@ export function createSystemService(deps: ServiceDeps): ServiceImpl<typeof Syste
   };
 }
 
-function presentRunBudget({ tokens, costMicroUsd }: Amount) {
+function runBudgetToProto({ tokens, costMicroUsd }: Amount) {
   return { runTokensMax: BigInt(tokens), runCostMicroUsdMax: BigInt(costMicroUsd) };
 }

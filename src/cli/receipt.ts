@@ -39,7 +39,7 @@ async function fetchReceipt(runId: string, flags: ReceiptFlags, command: Command
   await using logFile = await openFile(logPath, flags);
   await withService(flags.url, async (service) => {
     // Patience is for a service that was there: one that is not is told at once.
-    const receipt = presentReceipt(await service.receipts.getReceipt({ runId }));
+    const receipt = receiptToJson(await service.receipts.getReceipt({ runId }));
     const log = logFile && (await writeLog(service.log, runId, logFile, output));
     const text = `${JSON.stringify(receipt, null, 2)}\n`;
     await receiptFile?.write(text);
@@ -62,7 +62,7 @@ async function openFile(path: string | undefined, { force }: ReceiptFlags): Prom
 }
 
 /** As REST answers it: the statement is an object. */
-function presentReceipt({ jws, statement }: GetReceiptResponse): { jws: string; statement: unknown } {
+function receiptToJson({ jws, statement }: GetReceiptResponse): { jws: string; statement: unknown } {
   return { jws, statement: JSON.parse(statement) };
 }
 

@@ -7,7 +7,7 @@ import { ExchangeSessionSchema } from "#gen/runnel/exchange/v1/exchange_pb.js";
 import { Fault } from "../../src/platform/base/fault.ts";
 import type { CommandResult, CommandType } from "../../src/protocols/exchange/command.ts";
 import { resultsBytesMax } from "../../src/protocols/exchange/fit-results.ts";
-import { presentSession, readSession, type SessionData } from "../../src/protocols/exchange/session-json.ts";
+import { readSession, type SessionData, sessionToProto } from "../../src/protocols/exchange/session-json.ts";
 
 const results: readonly CommandResult[] = [
   { type: "RUN_COMMAND", success: true, summary: "Ran 'make' (exit code 0)", output: "done\n" },
@@ -26,7 +26,7 @@ const data: SessionData = {
 };
 
 test("a session has the members that the document shows", () => {
-  expect(toJson(ExchangeSessionSchema, presentSession(data), { alwaysEmitImplicit: true })).toEqual({
+  expect(toJson(ExchangeSessionSchema, sessionToProto(data), { alwaysEmitImplicit: true })).toEqual({
     sessionId: "a1b2c3d4",
     task: "Create a calculator app",
     sequenceNumber: 3,
@@ -43,7 +43,7 @@ test("a session has the members that the document shows", () => {
 
 test("what was exported can be imported, in whatever state it is", () => {
   const { createTime: _created, updateTime: _updated, ...kept } = data;
-  expect(readSession(presentSession(data))).toEqual(kept);
+  expect(readSession(sessionToProto(data))).toEqual(kept);
   const largest: SessionData = {
     ...data,
     task: "x".repeat(65_536),
@@ -57,8 +57,8 @@ test("what was exported can be imported, in whatever state it is", () => {
     })),
     readRequests: Array.from({ length: 1_000 }, () => "p".repeat(4_096)),
   };
-  const exported = presentSession(largest);
-  expect(presentSession({ ...largest, ...readSession(exported) })).toEqual(exported);
+  const exported = sessionToProto(largest);
+  expect(sessionToProto({ ...largest, ...readSession(exported) })).toEqual(exported);
   expect(readSession(exported).results).toHaveLength(1_000);
 });
 
@@ -74,7 +74,7 @@ test("results of every type are taken in", () => {
     "PARSE_ERROR",
   ];
   const all = types.map((type) => ({ type, success: true, summary: "s", output: "" }));
-  expect(readSession(presentSession({ ...data, results: all })).results).toEqual(all);
+  expect(readSession(sessionToProto({ ...data, results: all })).results).toEqual(all);
 });
 
 test("times that are missing do not matter", () => {

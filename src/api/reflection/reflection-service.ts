@@ -89,16 +89,16 @@ function assertShort({ host, messageRequest: { value = "" } }: Request): void {
 function answer(index: DescriptorIndex, question: Question, sent: Set<DescFile>): Answer {
   switch (question.case) {
     case "fileByFilename":
-      return presentFile(index.findFile(question.value), `file ${question.value}`, sent);
+      return fileToProto(index.findFile(question.value), `file ${question.value}`, sent);
     case "fileContainingSymbol":
-      return presentFile(index.findFileOfSymbol(question.value), `symbol ${question.value}`, sent);
+      return fileToProto(index.findFileOfSymbol(question.value), `symbol ${question.value}`, sent);
     case "fileContainingExtension": {
       const { containingType, extensionNumber } = question.value;
       const file = index.findFileOfExtension(containingType, extensionNumber);
-      return presentFile(file, `extension ${extensionNumber} of ${containingType}`, sent);
+      return fileToProto(file, `extension ${extensionNumber} of ${containingType}`, sent);
     }
     case "allExtensionNumbersOfType":
-      return presentNumbers(question.value, index.listExtensionNumbers(question.value));
+      return numbersToProto(question.value, index.listExtensionNumbers(question.value));
     case "listServices":
       return { case: "listServicesResponse", value: { service: index.serviceNames.map((name) => ({ name })) } };
     case undefined:
@@ -109,7 +109,7 @@ function answer(index: DescriptorIndex, question: Question, sent: Set<DescFile>)
 }
 
 /** The file that was asked for, always and first; of what it imports only what this stream has not sent yet. */
-function presentFile(file: DescFile | undefined, asked: string, sent: Set<DescFile>): Answer {
+function fileToProto(file: DescFile | undefined, asked: string, sent: Set<DescFile>): Answer {
   if (file === undefined) {
     return refuse(Code.NotFound, `not found: ${asked}`);
   }
@@ -120,7 +120,7 @@ function presentFile(file: DescFile | undefined, asked: string, sent: Set<DescFi
   return { case: "fileDescriptorResponse", value: { fileDescriptorProto: files.map(serializeFile) } };
 }
 
-function presentNumbers(type: string, numbers: readonly number[] | undefined): Answer {
+function numbersToProto(type: string, numbers: readonly number[] | undefined): Answer {
   return numbers === undefined
     ? refuse(Code.NotFound, `not found: message ${type}`)
     : { case: "allExtensionNumbersResponse", value: { baseTypeName: type, extensionNumber: [...numbers] } };

@@ -62,7 +62,7 @@ function addGet(jobs: Command): void {
     .action((id: string, { url }: { url: string }, command: Command) =>
       withService(url, async (service) => {
         const { job } = await service.client(JobService).getJob({ id });
-        await outputOf(command).answer(...presentJob(job, showJob));
+        await outputOf(command).answer(...jobAnswer(job, showJob));
       }),
     );
 }
@@ -106,12 +106,12 @@ function addCancel(jobs: Command): void {
     .action((id: string, { url }: { url: string }, command: Command) =>
       withService(url, async (service) => {
         const { job } = await service.client(JobService).cancelJob({ id });
-        await outputOf(command).answer(...presentJob(job, showJobState));
+        await outputOf(command).answer(...jobAnswer(job, showJobState));
       }),
     );
 }
 
-function presentJob(
+function jobAnswer(
   job: Job = create(JobSchema),
   show: typeof showJob,
 ): Parameters<ReturnType<typeof outputOf>["answer"]> {

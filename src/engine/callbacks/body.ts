@@ -1,12 +1,12 @@
 // What a status callback says: the body that the Agent Runner document gives, its keys in that order, and ours after them.
 
 import { clientIdOf } from "../../platform/auth/caller.ts";
-import { presentTerminal } from "../sessions/present.ts";
+import { terminalToProto } from "../sessions/to-proto.ts";
 import type { DueCallback } from "../storage/callback.ts";
 
 /** The same at every attempt, but for texts that were purged meanwhile. What is empty or 0 is left out, as documented. */
 export function statusBody(callback: DueCallback): string {
-  const { error, output, turns, durationMs } = callback.terminal === null ? {} : presentTerminal(callback.terminal);
+  const { error, output, turns, durationMs } = callback.terminal === null ? {} : terminalToProto(callback.terminal);
   return escapeMarkup(
     JSON.stringify({
       session_id: callback.session_name,

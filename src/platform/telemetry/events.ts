@@ -306,7 +306,7 @@ export type Events = { readonly [Name in EventName]: (fields: EventFields<Name>)
 /** What else is done with events, such as counting them. */
 export type EventListeners = { readonly [Name in EventName]?: ((fields: EventFields<Name>) => void) | undefined };
 
-/** Nothing that an event carries reaches the log as it is: see `presentFields`. */
+/** Nothing that an event carries reaches the log as it is: see `redactFields`. */
 export function createEvents(logger: Logger, listeners: EventListeners = {}): Events {
   const entries = Object.entries(catalogue).map(([key, { name, level }]) => {
     const listen = listeners[key as EventName] as ((fields: object) => void) | undefined;
@@ -328,7 +328,7 @@ function createTeller(logger: Logger, { name, level, listen }: Telling): (fields
     listen?.(fields);
     // Most lines of level debug are never made.
     if (logger.isLevelEnabled(level)) {
-      logger[level](presentFields(fields), name);
+      logger[level](redactFields(fields), name);
     }
   };
 }
@@ -336,24 +336,24 @@ function createTeller(logger: Logger, { name, level, listen }: Telling): (fields
 function ignore(): void {}
 
 /** Errors become what can be read of them, messages lose what the contract calls secret, times become whole. */
-function presentFields(fields: object): object {
+function redactFields(fields: object): object {
   const shown: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(fields)) {
     if (key === "error") {
       Object.assign(shown, describeError(value));
     } else {
-      shown[key] = presentField(key, value);
+      shown[key] = redactField(key, value);
     }
   }
   return shown;
 }
 
-function presentField(key: string, value: unknown): unknown {
+function redactField(key: string, value: unknown): unknown {
   if (isMessage(value)) {
     return redactMessage(value);
   }
   if (Array.isArray(value)) {
-    return value.map((each) => presentField(key, each));
+    return value.map((each) => redactField(key, each));
   }
   return typeof value === "number" && key.endsWith("Ms") ? Math.round(value) : value;
 }

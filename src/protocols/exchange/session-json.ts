@@ -28,7 +28,7 @@ export interface SessionData {
 export type ImportedSession = Omit<SessionData, "createTime" | "updateTime">;
 
 /** The results as an outbox shows them: shortened where there are too many for one message. */
-export function presentSession(data: SessionData): ExchangeSession {
+export function sessionToProto(data: SessionData): ExchangeSession {
   return create(ExchangeSessionSchema, {
     sessionId: data.id,
     task: data.task,
@@ -36,7 +36,7 @@ export function presentSession(data: SessionData): ExchangeSession {
     isComplete: data.isComplete,
     createdAt: timestampFromDate(data.createTime),
     updatedAt: timestampFromDate(data.updateTime),
-    lastResults: fitResults(data.results).map(presentResult),
+    lastResults: fitResults(data.results).map(resultToProto),
     readFileRequests: [...data.readRequests],
   });
 }
@@ -59,7 +59,7 @@ export function readSession(session: ExchangeSession): ImportedSession {
   return { id: sessionId, task, sequence: sequenceNumber, isComplete, results, readRequests: [...readFileRequests] };
 }
 
-function presentResult({ type, summary, success, output }: CommandResult): ExchangeSession_Result {
+function resultToProto({ type, summary, success, output }: CommandResult): ExchangeSession_Result {
   return create(ExchangeSession_ResultSchema, { commandType: type, summary, success, output });
 }
 

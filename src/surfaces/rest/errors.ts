@@ -5,11 +5,11 @@ import { ErrorBody, type RestProfile } from "#gen/runnel/options/v1/options_pb.j
 import type { ReasonName } from "../../platform/base/fault.ts";
 import { styleJson } from "../../platform/base/json/print.ts";
 import type { Failure } from "./failure.ts";
-import { debugStatus, jobStatus, presentDebugFailure, presentJobFailure } from "./signing-errors.ts";
+import { debugFailureBody, debugStatus, jobFailureBody, jobStatus } from "./signing-errors.ts";
 
 /** The JSON of an error body, without the final newline. */
 export function printFailure(failure: Failure, profile: RestProfile): string {
-  return styleJson(JSON.stringify(presentFailure(failure, profile.errorBody)), profile);
+  return styleJson(JSON.stringify(failureBody(failure, profile.errorBody)), profile);
 }
 
 /**
@@ -44,15 +44,15 @@ const rateLimited = "RATE_LIMITED" satisfies ReasonName;
 const bodyTooLarge = "BODY_TOO_LARGE" satisfies ReasonName;
 const overloaded = "OVERLOADED" satisfies ReasonName;
 
-function presentFailure(failure: Failure, errorBody: ErrorBody): object {
+function failureBody(failure: Failure, errorBody: ErrorBody): object {
   const { message: error, code, reason } = failure;
   switch (errorBody) {
     case ErrorBody.BARE:
       return { error };
     case ErrorBody.JOBSPEC:
-      return presentJobFailure(failure, reason ?? codeNames[code]);
+      return jobFailureBody(failure, reason ?? codeNames[code]);
     case ErrorBody.CODE:
-      return presentDebugFailure(failure, reason ?? codeNames[code]);
+      return debugFailureBody(failure, reason ?? codeNames[code]);
     case ErrorBody.UNSPECIFIED:
     case ErrorBody.RUNNEL:
       return { error, code: codeNames[code], reason, details: printableDetails(failure) };

@@ -27,7 +27,7 @@ const forbidden = 403;
 const badRequest = 400;
 
 /** `{"error", "error_code", "details"}`. Of a body that was not looked into yet the code stands in the place of the text. */
-export function presentJobFailure({ message, metadata }: Failure, reason: string): object {
+export function jobFailureBody({ message, metadata }: Failure, reason: string): object {
   const { error_code = codeOf(reason, codes), stage, ...details } = metadata;
   const isOfBody = stage === "body" || reason === bodyTooLarge;
   return {
@@ -37,7 +37,7 @@ export function presentJobFailure({ message, metadata }: Failure, reason: string
 }
 
 /** `{"error": code, "message"}`, with the time to wait where there is one. */
-export function presentDebugFailure(failure: Failure, reason: string): object {
+export function debugFailureBody(failure: Failure, reason: string): object {
   const { message, metadata, httpStatus, retryAfterSeconds } = failure;
   const isNameless = httpStatus === unauthorized && !Object.hasOwn(debugCodes, reason);
   const error = isNameless ? "unauthorized" : (metadata.error_code ?? codeOf(reason, debugCodes));

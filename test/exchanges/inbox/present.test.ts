@@ -4,7 +4,7 @@ import { create, toJson } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { ParsedCommandSchema } from "#gen/runnel/exchange/v1/exchange_pb.js";
 import { parseInbox } from "../../../src/protocols/exchange/inbox/parse.ts";
-import { presentCommand } from "../../../src/protocols/exchange/inbox/present.ts";
+import { commandToProto } from "../../../src/protocols/exchange/inbox/to-proto.ts";
 
 test("every command is shown with the attributes that count and its body, and errors in their places", () => {
   const inbox = [
@@ -24,7 +24,7 @@ test("every command is shown with the attributes that count and its body, and er
     ],
   ];
   const shown = parseInbox(inbox.join("\n")).map((command) =>
-    toJson(ParsedCommandSchema, create(ParsedCommandSchema, presentCommand(command)), { useProtoFieldName: true }),
+    toJson(ParsedCommandSchema, create(ParsedCommandSchema, commandToProto(command)), { useProtoFieldName: true }),
   );
   expect(shown).toEqual([
     { type: "CREATE_FILE", attributes: { path: "a" }, body: "" },

@@ -6,7 +6,7 @@ import { join, sep } from "node:path";
 import { describe, expect, test } from "vitest";
 import { runConfined } from "../../../src/agent/tools/bash/confined.ts";
 import { Growth } from "../../../src/agent/tools/bash/growth.ts";
-import { presentEnd } from "../../../src/agent/tools/bash/outcome.ts";
+import { endToOutcome } from "../../../src/agent/tools/bash/outcome.ts";
 import { removeTree } from "../../../src/engine/sessions/remove-tree.ts";
 import { systemClock } from "../../../src/platform/base/clock.ts";
 import { Area } from "../area.ts";
@@ -46,7 +46,7 @@ describe.runIf(hasJail)("in the jail", () => {
     const confinement = { jail: await openJail(), growth: new Growth(growthBytesMax), clock: systemClock };
     const startedMs = performance.now();
     const follow = { clock: systemClock, timeoutMs: 2_000, signal: context.signal };
-    const outcome = presentEnd(await runConfined({ command, shell: "/bin/bash" }, context, confinement, follow));
+    const outcome = endToOutcome(await runConfined({ command, shell: "/bin/bash" }, context, confinement, follow));
     const tookMs = performance.now() - startedMs;
 
     const text = "content" in outcome ? outcome.content : outcome.error;

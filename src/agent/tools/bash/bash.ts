@@ -4,7 +4,7 @@ import { readInteger, readText, type ToolArguments } from "../arguments.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../tool.ts";
 import type { Commands } from "./commands.ts";
 import { timeoutSecs } from "./limits.ts";
-import { presentEnd } from "./outcome.ts";
+import { endToOutcome } from "./outcome.ts";
 
 export function createBash(commands: Commands): Tool {
   return {
@@ -36,5 +36,5 @@ async function runBash(args: ToolArguments, context: ToolContext, commands: Comm
   }
   const { least, most, fallback } = timeoutSecs;
   const seconds = Math.min(most, Math.max(least, readInteger(args, "timeout") ?? fallback));
-  return presentEnd(await commands.run({ command, shell: "/bin/bash", timeoutMs: seconds * 1_000 }, context));
+  return endToOutcome(await commands.run({ command, shell: "/bin/bash", timeoutMs: seconds * 1_000 }, context));
 }

@@ -31,7 +31,7 @@ export interface NotRun {
   readonly words: string;
 }
 
-export function presentEnd(end: CommandEnd | NotRun): ToolOutcome {
+export function endToOutcome(end: CommandEnd | NotRun): ToolOutcome {
   if ("words" in end) {
     return { error: end.kind === "not_started" ? `bash could not be started: ${end.words}` : end.words };
   }

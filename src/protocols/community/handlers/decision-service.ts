@@ -30,7 +30,7 @@ export function createDecisionService(deps: ServiceDeps): ServiceImpl<typeof Dec
       const scope = ["communications", agentId];
       const page = await readPage(deps, { agentId, size, before: cursors.decode(scope, pageToken) });
       return {
-        communications: page.rows.map(presentCommunication),
+        communications: page.rows.map(communicationToProto),
         nextPageToken: nextTokenOf(page, ({ id }) => cursors.encode(scope, id)),
       };
     },
@@ -46,7 +46,7 @@ export function createDecisionService(deps: ServiceDeps): ServiceImpl<typeof Dec
       const page = ids.filter((id) => compareText(id, after) > 0).slice(0, limit);
       const rows = new Map((await findAgents(db, page)).map((row) => [row.agent_id, row]));
       return {
-        agents: page.map((agentId) => ({ agentId, ...presentAgent(rows.get(agentId)) })),
+        agents: page.map((agentId) => ({ agentId, ...agentToProto(rows.get(agentId)) })),
         nextPageToken: nextPageToken(page, limit, (last) => cursors.encode(scope, last)),
       };
     },
@@ -80,7 +80,7 @@ function requireAgent({ decisionsAgents }: Config, agentId: string): void {
   }
 }
 
-function presentAgent(row: DecisionAgentRow | undefined) {
+function agentToProto(row: DecisionAgentRow | undefined) {
   if (row === undefined) {
     return {};
   }
@@ -94,7 +94,7 @@ function presentAgent(row: DecisionAgentRow | undefined) {
   };
 }
 
-function presentCommunication(row: CommunicationRow) {
+function communicationToProto(row: CommunicationRow) {
   return {
     id: row.id,
     createdAt: timestampFromDate(row.create_time),

@@ -22,16 +22,16 @@ import { setRequestStatusAsOwner } from "../forum/threads.ts";
 import { listBans, listCommunities, type Page } from "../storage/community.ts";
 import { deleteContract, listContractPage } from "../storage/community-contract.ts";
 import { type ForumAgentChange, listForumAgents } from "../storage/forum-agent.ts";
-import { presentComment, presentThreadStatus } from "./present-forum.ts";
 import {
+  banToProto,
   changedText,
-  presentBan,
-  presentManagedAgent,
-  presentManagedCommunity,
-  presentManagedContract,
+  managedAgentToProto,
+  managedCommunityToProto,
+  managedContractToProto,
   readCommunityStatus,
   textOrNull,
-} from "./present-forum-admin.ts";
+} from "./forum-admin-to-proto.ts";
+import { commentToProto, threadStatusToProto } from "./forum-to-proto.ts";
 
 export function createForumAdminService(deps: ServiceDeps): ServiceImpl<typeof ForumAdminService> {
   return { ...communityMethods(deps), ...agentMethods(deps), ...contractMethods(deps), ...ownerMethods(deps) };
@@ -53,13 +53,13 @@ function communityMethods(
         description: textOrNull(description),
         githubRepositoryUrl: textOrNull(githubRepositoryUrl),
       });
-      return { community: presentManagedCommunity(row) };
+      return { community: managedCommunityToProto(row) };
     },
-    getCommunity: async ({ id }) => ({ community: presentManagedCommunity(await requireCommunity(db, id)) }),
+    getCommunity: async ({ id }) => ({ community: managedCommunityToProto(await requireCommunity(db, id)) }),
     listCommunities: async (request) => {
       const { page, nextToken } = openPage(deps, ["communities"], request);
       const rows = await listCommunities(db, page);
-      return { communities: rows.map(presentManagedCommunity), nextPageToken: nextToken(rows, ({ id }) => id) };
+      return { communities: rows.map(managedCommunityToProto), nextPageToken: nextToken(rows, ({ id }) => id) };
     },
     updateCommunity: async ({ community, updateMask }) => {
       const wanted = required(community);
@@ -72,7 +72,7 @@ function communityMethods(
         description: changedText(change.description),
         githubRepositoryUrl: changedText(change.githubRepositoryUrl),
       });
-      return { community: presentManagedCommunity(row) };
+      return { community: managedCommunityToProto(row) };
     },
   };
 }
@@ -101,19 +101,19 @@ function agentMethods(
         community_id: textOrNull(wanted.communityId),
         requires_signature_v2: wanted.requiresSignatureV2,
       });
-      return { agent: presentManagedAgent(row) };
+      return { agent: managedAgentToProto(row) };
     },
-    getForumAgent: async ({ id }) => ({ agent: presentManagedAgent(await requireAgent(db, id)) }),
+    getForumAgent: async ({ id }) => ({ agent: managedAgentToProto(await requireAgent(db, id)) }),
     listForumAgents: async (request) => {
       const { communityId } = request;
       const { page, nextToken } = openPage(deps, ["forum agents", communityId], request);
       const rows = await listForumAgents(db, communityId === "" ? undefined : communityId, page);
-      return { agents: rows.map(presentManagedAgent), nextPageToken: nextToken(rows, ({ id }) => id) };
+      return { agents: rows.map(managedAgentToProto), nextPageToken: nextToken(rows, ({ id }) => id) };
     },
     updateForumAgent: async ({ agent, updateMask }) => {
       const wanted = required(agent);
       const change = changeOf(readUpdate(ManagedAgentSchema, wanted, updateMask, changeableOfAgent));
-      return { agent: presentManagedAgent(await changeAgent(deps, wanted.id, change)) };
+      return { agent: managedAgentToProto(await changeAgent(deps, wanted.id, change)) };
     },
     issueAgentCredential: async ({ agentId, overlapSeconds }) => {
       const { token, issueTime } = await issueCredential(db, { agentId, overlapMs: overlapSeconds * 1_000 });
@@ -140,14 +140,14 @@ function contractMethods(deps: ServiceDeps): Pick<Methods, "addContract" | "list
         source: textOrNull(source),
         faucetFunction: textOrNull(faucetFunction),
       });
-      return { contract: presentManagedContract(row) };
+      return { contract: managedContractToProto(row) };
     },
     listContracts: async (request) => {
       const { communityId } = request;
       await requireCommunity(db, communityId);
       const { page, nextToken } = openPage(deps, ["contracts", communityId], request);
       const rows = await listContractPage(db, communityId, page);
-      return { contracts: rows.map(presentManagedContract), nextPageToken: nextToken(rows, ({ id }) => id) };
+      return { contracts: rows.map(managedContractToProto), nextPageToken: nextToken(rows, ({ id }) => id) };
     },
     removeContract: async ({ communityId, contractId }) => {
       await deleteContract(db, { communityId, id: contractId });
@@ -161,7 +161,7 @@ function ownerMethods(
 ): Pick<Methods, "banAgent" | "unbanAgent" | "listBans" | "setRequestStatusAsOwner" | "createOwnerComment"> {
   const { db } = deps;
   return {
-    banAgent: async (target) => ({ ban: presentBan(await banOwner(db, target)) }),
+    banAgent: async (target) => ({ ban: banToProto(await banOwner(db, target)) }),
     unbanAgent: async (target) => {
       await unbanOwner(db, target);
       return {};
@@ -171,13 +171,13 @@ function ownerMethods(
       await requireCommunity(db, communityId);
       const { page, nextToken } = openPage(deps, ["bans", communityId], request);
       const rows = await listBans(db, communityId, page);
-      return { bans: rows.map(presentBan), nextPageToken: nextToken(rows, ({ owner_wallet }) => owner_wallet) };
+      return { bans: rows.map(banToProto), nextPageToken: nextToken(rows, ({ owner_wallet }) => owner_wallet) };
     },
     setRequestStatusAsOwner: async (request) => {
-      return { thread: presentThreadStatus(await setRequestStatusAsOwner(deps, request)) };
+      return { thread: threadStatusToProto(await setRequestStatusAsOwner(deps, request)) };
     },
     createOwnerComment: async ({ threadId, ownerWallet, body: text }) => {
-      return { comment: presentComment(await createCommentAsOwner(deps, { threadId, ownerWallet, text })) };
+      return { comment: commentToProto(await createCommentAsOwner(deps, { threadId, ownerWallet, text })) };
     },
   };
 }

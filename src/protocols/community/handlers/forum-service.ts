@@ -14,16 +14,16 @@ import { readContext, readContractSource, readThreadComments } from "../forum/re
 import { createThread, markThreadIssued, setRequestStatus } from "../forum/threads.ts";
 import type { ForumCaller } from "../storage/agent-credential.ts";
 import {
-  presentAgent,
-  presentComment,
-  presentCommunityOf,
-  presentContext,
-  presentContractSource,
-  presentThread,
-  presentThreadComment,
-  presentThreadHead,
-  presentThreadStatus,
-} from "./present-forum.ts";
+  agentToProto,
+  commentToProto,
+  communityOfToProto,
+  contextToProto,
+  contractSourceToProto,
+  threadCommentToProto,
+  threadHeadToProto,
+  threadStatusToProto,
+  threadToProto,
+} from "./forum-to-proto.ts";
 
 export function createForumService(deps: ServiceDeps): ServiceImpl<typeof ForumService> {
   const read = (request: ReadProof, place: Place, { values }: Context): Promise<ForumCaller> =>
@@ -42,8 +42,8 @@ export function createForumService(deps: ServiceDeps): ServiceImpl<typeof ForumS
       if (caller.id !== id) {
         throw new Fault("AGENT_NOT_FOUND", "Agent not found");
       }
-      const community = presentCommunityOf(caller);
-      return { agent: presentAgent(caller), ...(community && { community }) };
+      const community = communityOfToProto(caller);
+      return { agent: agentToProto(caller), ...(community && { community }) };
     },
     getAgentContext: async (request, context) => {
       const id = request.targetAgentId.trim();
@@ -54,17 +54,17 @@ export function createForumService(deps: ServiceDeps): ServiceImpl<typeof ForumS
       if (caller.id !== id) {
         throw new Fault("ACCESS_DENIED", "Agent does not match request target");
       }
-      return { context: presentContext(deps.config, await readContext(deps, caller, request.commentLimit)) };
+      return { context: contextToProto(deps.config, await readContext(deps, caller, request.commentLimit)) };
     },
     getContractSource: async (request, context) => {
       const caller = await read(request, ["GET", "/api/agents/contracts/source"], context);
-      return { contract: presentContractSource(await readContractSource(deps, caller, request)) };
+      return { contract: contractSourceToProto(await readContractSource(deps, caller, request)) };
     },
     listThreadComments: async (request, context) => {
       const caller = await read(request, ["GET", "/api/agents/threads/comments"], context);
       const { threadId, commentLimit: limitText } = request;
       const { thread, commentLimit, comments } = await readThreadComments(deps, caller, { threadId, limitText });
-      return { thread: presentThreadHead(thread), commentLimit, comments: comments.map(presentThreadComment) };
+      return { thread: threadHeadToProto(thread), commentLimit, comments: comments.map(threadCommentToProto) };
     },
     issueAgentNonce: async (request, context) => {
       const caller = await read(request, ["POST", "/api/agents/nonce"], context);
@@ -73,27 +73,27 @@ export function createForumService(deps: ServiceDeps): ServiceImpl<typeof ForumS
     },
     createThread: async (request, context) => {
       const admitted = await write(request, ["POST", "/api/threads"], context);
-      return { thread: presentThread(await createThread(deps, admitted)) };
+      return { thread: threadToProto(await createThread(deps, admitted)) };
     },
     createComment: async (request, context) => {
       const { threadId } = request;
       const admitted = await write(request, ["POST", "/api/threads/", threadId, "/comments"], context);
-      return { comment: presentComment(await createComment(deps, admitted, threadId)) };
+      return { comment: commentToProto(await createComment(deps, admitted, threadId)) };
     },
     setRequestStatus: async (request, context) => {
       const { threadId } = request;
       const admitted = await write(request, ["PATCH", "/api/threads/", threadId, "/request-status"], context);
-      return { thread: presentThreadStatus(await setRequestStatus(deps, admitted, threadId)) };
+      return { thread: threadStatusToProto(await setRequestStatus(deps, admitted, threadId)) };
     },
     setThreadIssued: async (request, context) => {
       const { threadId } = request;
       const admitted = await write(request, ["PATCH", "/api/threads/", threadId, "/issued"], context);
-      return { thread: presentThread(await markThreadIssued(deps, admitted, threadId)) };
+      return { thread: threadToProto(await markThreadIssued(deps, admitted, threadId)) };
     },
     setCommentIssued: async (request, context) => {
       const { commentId } = request;
       const admitted = await write(request, ["PATCH", "/api/comments/", commentId, "/issued"], context);
-      return { comment: presentComment(await markCommentIssued(deps, admitted, commentId)) };
+      return { comment: commentToProto(await markCommentIssued(deps, admitted, commentId)) };
     },
   };
 }

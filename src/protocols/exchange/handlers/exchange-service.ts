@@ -20,16 +20,16 @@ import { traceParentOf } from "../../../platform/base/trace-parent.ts";
 import { fitResults } from "../fit-results.ts";
 import { assertCommandsFit, assertInboxFits } from "../inbox/limits.ts";
 import { parseInbox } from "../inbox/parse.ts";
-import { presentCommand } from "../inbox/present.ts";
+import { commandToProto } from "../inbox/to-proto.ts";
 import { outboxFileName } from "../outbox/file-name.ts";
 import { showOutbox } from "../outbox-reader.ts";
-import { exchangeDataOf, presentExchange } from "../present.ts";
-import { presentSession, readSession } from "../session-json.ts";
+import { readSession, sessionToProto } from "../session-json.ts";
 import type { StartExchangeDeps } from "../start.ts";
 import { type NewExchangeRequest, type StartedExchange, startExchange } from "../start.ts";
 import { readLastResults } from "../state.ts";
 import { findExchange, listExchanges } from "../storage/exchange.ts";
 import { requireExchange, submitInbox } from "../submit.ts";
+import { exchangeDataOf, exchangeToProto } from "../to-proto.ts";
 
 export interface ExchangeDeps extends ServiceDeps, StartExchangeDeps {}
 
@@ -42,7 +42,7 @@ export function createExchangeService(deps: ExchangeDeps): ServiceImpl<typeof Ex
     getExchange: async ({ exchangeId }, context) => {
       const row = await find(exchangeId, context);
       const results = await readLastResults(db, row);
-      return { exchange: presentExchange(row, { results: fitResults(results), readRequests: row.read_requests }) };
+      return { exchange: exchangeToProto(row, { results: fitResults(results), readRequests: row.read_requests }) };
     },
     listExchanges: async (request, context) => {
       const client = clientOf(context);
@@ -50,7 +50,7 @@ export function createExchangeService(deps: ExchangeDeps): ServiceImpl<typeof Ex
       const scope = ["exchanges", client];
       const rows = await listExchanges(db, { client, before: cursors.decode(scope, request.pageToken), limit });
       return {
-        exchanges: rows.map((row) => presentExchange(row)),
+        exchanges: rows.map((row) => exchangeToProto(row)),
         nextPageToken: nextPageToken(rows, limit, ({ session }) => cursors.encode(scope, session)),
       };
     },
@@ -68,10 +68,10 @@ export function createExchangeService(deps: ExchangeDeps): ServiceImpl<typeof Ex
       );
       return { ...answer, results: fitResults(results) };
     },
-    parseInbox: ({ text }) => ({ commands: assertReadable(text).map(presentCommand) }),
+    parseInbox: ({ text }) => ({ commands: assertReadable(text).map(commandToProto) }),
     exportExchange: async ({ exchangeId }, context) => {
       const row = await find(exchangeId, context);
-      return { session: presentSession(exchangeDataOf(row, await readLastResults(db, row))) };
+      return { session: sessionToProto(exchangeDataOf(row, await readLastResults(db, row))) };
     },
     importExchange: (request, context) => importExchange(deps, request, context),
   };
@@ -112,7 +112,7 @@ async function start(
           if (started === undefined) {
             throw new IdTaken();
           }
-          return create(StartExchangeResponseSchema, presentStart(started));
+          return create(StartExchangeResponseSchema, startToProto(started));
         }),
       );
     } catch (error) {
@@ -142,7 +142,7 @@ async function importExchange(deps: ExchangeDeps, request: ImportExchangeRequest
     }
     return exchange;
   });
-  return presentStart(started);
+  return startToProto(started);
 }
 
 async function newExchange(
@@ -162,6 +162,6 @@ async function newExchange(
   };
 }
 
-function presentStart({ id, runId, sequence }: StartedExchange) {
+function startToProto({ id, runId, sequence }: StartedExchange) {
   return { exchangeId: id, sessionId: id, sequence, runId };
 }

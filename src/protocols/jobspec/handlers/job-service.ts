@@ -22,8 +22,8 @@ import { restCallNotes } from "../../../platform/base/rest-call.ts";
 import { traceParentOf } from "../../../platform/base/trace-parent.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import { cancelJob } from "../jobs/cancel.ts";
-import { presentJob, presentListedJob } from "../jobs/present.ts";
 import { type AcceptedJob, refuseUnprotected, submitJob } from "../jobs/submit.ts";
+import { jobToProto, listedJobToProto } from "../jobs/to-proto.ts";
 import { watchJob } from "../jobs/watch.ts";
 import { findClientJob, listClientJobs, listJobRuns } from "../storage/job.ts";
 import type { JobDeps } from "./deps.ts";
@@ -46,7 +46,7 @@ export function createJobService(deps: JobDeps): ServiceImpl<typeof JobService> 
         ({ job }) => job,
       );
       return {
-        jobs: rows.flatMap((row) => presentListedJob(row, runs.get(row.id) ?? []) ?? []),
+        jobs: rows.flatMap((row) => listedJobToProto(row, runs.get(row.id) ?? []) ?? []),
         nextPageToken: nextPageToken(rows, limit, ({ id }) => cursors.encode(scope, id)),
       };
     },
@@ -78,7 +78,7 @@ async function submit(
     deps,
     { client, body, traceParent: traceParentOf(values) },
     {
-      answer: presentAccepted,
+      answer: acceptedToProto,
       once: (trx, work) =>
         answerOnce(trx, call, () => {
           isNew = true;
@@ -108,7 +108,7 @@ function repeated({ id }: SubmitJobResponse, values: ContextValues): SubmitJobRe
   return create(SubmitJobResponseSchema, { id, idempotent: true });
 }
 
-function presentAccepted({ id, spec, clientJobId, isWrapped, plan, acceptedMs }: AcceptedJob): SubmitJobResponse {
+function acceptedToProto({ id, spec, clientJobId, isWrapped, plan, acceptedMs }: AcceptedJob): SubmitJobResponse {
   if (!isWrapped) {
     return create(SubmitJobResponseSchema, { id, status: "enqueued" });
   }
@@ -135,7 +135,7 @@ async function requireJob(db: Db, client: string, id: string): Promise<Job> {
 
 async function readJob(db: Db, client: string, id: string): Promise<Job | undefined> {
   const row = await findClientJob(db, { client, id });
-  return row && presentJob(row, await listJobRuns(db, [id]));
+  return row && jobToProto(row, await listJobRuns(db, [id]));
 }
 
 async function* watch(

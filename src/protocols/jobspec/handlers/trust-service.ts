@@ -5,7 +5,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { type TrustedKey, TrustedKeySchema } from "#gen/runnel/job/v1/trust_pb.js";
 import type { TrustService } from "#gen/runnel/job/v1/trust_service_pb.js";
 import { nextPageToken, pageSize } from "../../../api/page.ts";
-import { presentJwk } from "../../../api/receipt-service.ts";
+import { jwkToProto } from "../../../api/receipt-service.ts";
 import { readUpdate } from "../../../api/update-mask.ts";
 import { rotateReceiptKey } from "../../../engine/receipts/receipt-keys.ts";
 import { networkOfCall } from "../../../platform/auth/caller.ts";
@@ -16,7 +16,7 @@ import { addKey, changeKey, readNewKey, revokeKey } from "../jobs/trusted-keys.t
 import { listTrustEvents } from "../storage/trust-event.ts";
 import { listTrustedKeys } from "../storage/trusted-key.ts";
 import type { JobDeps } from "./deps.ts";
-import { presentConfiguredKey, presentEvent, presentKey, termsOf } from "./present-trust.ts";
+import { configuredKeyToProto, eventToProto, keyToProto, termsOf } from "./trust-to-proto.ts";
 import { verifyJobSpec } from "./verify-job-spec.ts";
 
 export function createTrustService(deps: JobDeps): ServiceImpl<typeof TrustService> {
@@ -32,16 +32,16 @@ export function createTrustService(deps: JobDeps): ServiceImpl<typeof TrustServi
       const wanted = requireKey(key);
       const publicKey = readNewKey(wanted.publicKey);
       assertRegions(deps, wanted);
-      return { key: presentKey(await addKey(deps, { kid: wanted.kid, publicKey, terms: termsOf(wanted) })) };
+      return { key: keyToProto(await addKey(deps, { kid: wanted.kid, publicKey, terms: termsOf(wanted) })) };
     },
     listTrustedKeys: async ({ pageSize: requested, pageToken }) => {
       const scope = ["trusted keys"];
       const rowsMax = pageSize(requested);
       const after = cursors.decode(scope, pageToken);
       const rows = await listTrustedKeys(db, { after, limit: rowsMax });
-      const configured = after === undefined ? trust.configured.toSorted(byName).map(presentConfiguredKey) : [];
+      const configured = after === undefined ? trust.configured.toSorted(byName).map(configuredKeyToProto) : [];
       return {
-        keys: [...configured, ...rows.map(presentKey)],
+        keys: [...configured, ...rows.map(keyToProto)],
         nextPageToken: nextPageToken(rows, rowsMax, ({ kid }) => cursors.encode(scope, kid)),
       };
     },
@@ -49,16 +49,16 @@ export function createTrustService(deps: JobDeps): ServiceImpl<typeof TrustServi
       const wanted = requireKey(key);
       const change = readUpdate(TrustedKeySchema, wanted, updateMask, changeable);
       assertRegions(deps, change);
-      return { key: presentKey(await changeKey(deps, wanted.kid, termsOf(change))) };
+      return { key: keyToProto(await changeKey(deps, wanted.kid, termsOf(change))) };
     },
-    revokeTrustedKey: async ({ kid }) => ({ key: presentKey(await revokeKey(deps, kid)) }),
+    revokeTrustedKey: async ({ kid }) => ({ key: keyToProto(await revokeKey(deps, kid)) }),
     listTrustEvents: async ({ type, pageSize: requested, pageToken }) => {
       const scope = ["trust events", type];
       const rowsMax = pageSize(requested);
       const before = cursors.decode(scope, pageToken);
       const rows = await listTrustEvents(db, { type: type === "" ? undefined : type, before, limit: rowsMax });
       return {
-        events: rows.map(presentEvent),
+        events: rows.map(eventToProto),
         nextPageToken: nextPageToken(rows, rowsMax, ({ id }) => cursors.encode(scope, id)),
       };
     },
@@ -66,7 +66,7 @@ export function createTrustService(deps: JobDeps): ServiceImpl<typeof TrustServi
       const made = await rotateReceiptKey(deps.db, (trx, { kid, public_key }) =>
         recordKeyChange(trx, deps.clock, { type: "receipt_key.rotated", kid, publicKey: public_key }),
       );
-      return { key: presentJwk(made), createTime: timestampFromDate(made.create_time) };
+      return { key: jwkToProto(made), createTime: timestampFromDate(made.create_time) };
     },
   };
 }

@@ -68,10 +68,10 @@ function present({ refusal, trust, mistakes, warnings, given, ...report }: Repor
     ...(trust !== undefined && { trust: trust.status, kid: trust.kid ?? "" }),
     signatureVersion: report.version,
     warnings: warnings.map(({ sentence }) => sentence),
-    ...(given?.difference !== undefined && { difference: presentDifference(given.difference) }),
+    ...(given?.difference !== undefined && { difference: differenceToProto(given.difference) }),
   };
 }
 
-function presentDifference({ at, ...texts }: TextDifference) {
+function differenceToProto({ at, ...texts }: TextDifference) {
   return { offset: BigInt(at), ...texts };
 }

@@ -5,7 +5,7 @@ import { type Job, JobSchema } from "#gen/runnel/job/v1/job_pb.js";
 import type { Wakeup } from "../../../engine/log/wakeup.ts";
 import { type Clock, over } from "../../../platform/base/clock.ts";
 import { onAbort } from "../../../platform/base/on-abort.ts";
-import { isOver } from "./present.ts";
+import { isOver } from "./to-proto.ts";
 
 /** The net under lost wake-ups. */
 const pollMs = 1_000;

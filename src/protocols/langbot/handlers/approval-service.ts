@@ -5,7 +5,7 @@ import { Approval_Decision, type Approval_State } from "#gen/runnel/runner/v1/ap
 import type { ApprovalService } from "#gen/runnel/runner/v1/approval_service_pb.js";
 import { nextPageToken, pageSize } from "../../../api/page.ts";
 import { clientIdOf, requireClient } from "../../../platform/auth/caller.ts";
-import { approvalStates, decide, presentApproval, requireApproval } from "../runners/approval.ts";
+import { approvalStates, approvalToProto, decide, requireApproval } from "../runners/approval.ts";
 import { type ApprovalState, listApprovals } from "../storage/approval.ts";
 import type { LangbotDeps } from "./deps.ts";
 
@@ -25,13 +25,13 @@ export function createApprovalService(deps: LangbotDeps): ServiceImpl<typeof App
         limit,
       });
       return {
-        approvals: rows.map(presentApproval),
+        approvals: rows.map(approvalToProto),
         nextPageToken: nextPageToken(rows, limit, ({ id }) => cursors.encode(scope, id)),
       };
     },
     getApproval: async ({ approvalId: id }, { values }) => {
       const { client } = requireClient(values);
-      return { approval: presentApproval(await requireApproval(db, { client, id })) };
+      return { approval: approvalToProto(await requireApproval(db, { client, id })) };
     },
     decideApproval: async ({ approvalId: id, decision, digest, comment, decidedBy }, { values }) => {
       const { client } = requireClient(values);
@@ -44,7 +44,7 @@ export function createApprovalService(deps: LangbotDeps): ServiceImpl<typeof App
         decidedBy: decidedBy || clientIdOf(client),
         comment,
       });
-      return { approval: presentApproval(row) };
+      return { approval: approvalToProto(row) };
     },
   };
 }

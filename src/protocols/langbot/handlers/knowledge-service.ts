@@ -31,7 +31,7 @@ export function createKnowledgeService({ db, cursors }: LangbotDeps): ServiceImp
       if (!isStorableText(name)) {
         throw invalidField("knowledge_base.name", nulText);
       }
-      return { knowledgeBase: presentBase(await upsertKnowledgeBase(db, { client, kbId, name })) };
+      return { knowledgeBase: knowledgeBaseToProto(await upsertKnowledgeBase(db, { client, kbId, name })) };
     },
     listKnowledgeBases: async ({ pageSize: requested, pageToken }, { values }) => {
       const { client } = requireClient(values);
@@ -39,7 +39,7 @@ export function createKnowledgeService({ db, cursors }: LangbotDeps): ServiceImp
       const limit = pageSize(requested);
       const rows = await listKnowledgeBases(db, { client, after: cursors.decode(scope, pageToken), limit });
       return {
-        knowledgeBases: rows.map(presentBase),
+        knowledgeBases: rows.map(knowledgeBaseToProto),
         nextPageToken: nextPageToken(rows, limit, ({ kb_id: id }) => cursors.encode(scope, id)),
       };
     },
@@ -131,7 +131,7 @@ function byId(one: PlacedEntry, other: PlacedEntry): number {
   return one.entryId < other.entryId ? -1 : 1;
 }
 
-function presentBase({ kb_id: kbId, name, create_time: createTime }: KnowledgeBaseRow) {
+function knowledgeBaseToProto({ kb_id: kbId, name, create_time: createTime }: KnowledgeBaseRow) {
   return { kbId, name, createTime: timestampFromDate(createTime) };
 }
 

@@ -7,7 +7,7 @@ import { requireClient } from "../../../platform/auth/caller.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import { agentProfileFromRow, agentProfileToBytes, assertAgentProfile } from "../runners/agent-profile.ts";
 import { assertBinding, bindingFromRow, bindingToBytes, scopeKeyOf } from "../runners/binding.ts";
-import { presentConfigFile } from "../runners/present.ts";
+import { configFileToProto } from "../runners/to-proto.ts";
 import { deleteAgentProfile, findAgentProfile, listAgentProfiles, putAgentProfile } from "../storage/agent-profile.ts";
 import { deleteBinding, findBinding, listBindings, putBinding } from "../storage/binding.ts";
 import { deleteConfigFile, listConfigFiles, putConfigFile } from "../storage/config-file.ts";
@@ -100,7 +100,7 @@ export function createRunnerConfig({ db, cursors }: Pick<LangbotDeps, "db" | "cu
       const limit = pageSize(request.pageSize);
       const rows = await listConfigFiles(db, { client, after: cursors.decode(scope, request.pageToken), limit });
       return {
-        files: rows.map(presentConfigFile),
+        files: rows.map(configFileToProto),
         nextPageToken: nextPageToken(rows, limit, ({ file_key }) => cursors.encode(scope, file_key)),
       };
     },

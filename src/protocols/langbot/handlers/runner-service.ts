@@ -13,10 +13,10 @@ import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import { traceParentOf } from "../../../platform/base/trace-parent.ts";
 import { isEra } from "../runners/era.ts";
 import { listRunnersAt } from "../runners/list-runners.ts";
-import { presentAuditEntry, presentRunner, presentVerdict } from "../runners/present.ts";
 import { registerListed, registerWorker, workerSeenWithinMs } from "../runners/register.ts";
 import { formatRunnerId } from "../runners/runner-id.ts";
 import type { StartEventDeps } from "../runners/start-event.ts";
+import { auditEntryToProto, runnerToProto, verdictToProto } from "../runners/to-proto.ts";
 import { listAuditEntries } from "../storage/audit-page.ts";
 import { deleteRunner, findRunner, listRunners } from "../storage/runner.ts";
 import { listResultVerdicts } from "../storage/verdict-page.ts";
@@ -47,14 +47,14 @@ export function createRunnerService(deps: LangbotDeps & StartEventDeps): Service
       const after = cursors.decode(scope, request.pageToken);
       const page = await listRunners(db, { client, after, limit, seenWithinMs: workerSeenWithinMs });
       return {
-        runners: page.rows.map(presentRunner),
+        runners: page.rows.map(runnerToProto),
         nextPageToken: nextTokenOf(page, ({ runner_id }) => cursors.encode(scope, runner_id)),
       };
     },
     getRunner: async (parts, { values }) => {
       const name = { client: requireClient(values).client, runnerId: formatRunnerId(parts) };
       const row = requireRunner(await findRunner(db, { ...name, seenWithinMs: workerSeenWithinMs }));
-      return { runner: presentRunner(row) };
+      return { runner: runnerToProto(row) };
     },
     deleteRunner: async (parts, { values }) => {
       const name = { client: requireClient(values).client, runnerId: formatRunnerId(parts) };
@@ -73,7 +73,7 @@ export function createRunnerService(deps: LangbotDeps & StartEventDeps): Service
         limit,
       });
       return {
-        verdicts: rows.map(presentVerdict),
+        verdicts: rows.map(verdictToProto),
         nextPageToken: nextPageToken(rows, limit, ({ position }) => cursors.encode(scope, String(position))),
       };
     },
@@ -88,7 +88,7 @@ export function createRunnerService(deps: LangbotDeps & StartEventDeps): Service
         limit,
       });
       return {
-        entries: rows.map(presentAuditEntry),
+        entries: rows.map(auditEntryToProto),
         nextPageToken: nextPageToken(rows, limit, ({ id }) => cursors.encode(scope, id)),
       };
     },

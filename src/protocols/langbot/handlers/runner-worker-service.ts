@@ -113,10 +113,10 @@ async function accept(
   } else if ((await findAccepted(db, acceptance)) === undefined) {
     throw new Fault("OFFER_TAKEN", "the offer is over or somebody else took the run: wait for the next one");
   }
-  return await presentAccepted(deps, runId);
+  return await acceptedToProto(deps, runId);
 }
 
-async function presentAccepted(
+async function acceptedToProto(
   { db, clock, runTokens }: LangbotDeps,
   runId: string,
 ): Promise<MessageInitShape<typeof AcceptRunResponseSchema>> {

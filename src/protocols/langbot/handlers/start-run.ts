@@ -9,7 +9,7 @@ import {
 } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { answerOnce, recallAnswer } from "../../../api/idempotency.ts";
 import { admit } from "../../../engine/runs/admission.ts";
-import { presentRun } from "../../../engine/runs/present.ts";
+import { runToProto } from "../../../engine/runs/to-proto.ts";
 import { findClientRun } from "../../../engine/storage/run.ts";
 import { failpoint } from "../../../platform/base/failpoint.ts";
 import { Fault } from "../../../platform/base/fault.ts";
@@ -59,6 +59,6 @@ async function start(
   const run = await findClientRun(trx, { client, id });
   return create(
     StartRunResponseSchema,
-    run === undefined ? {} : { run: presentRun(run, { runnerId: scope.runnerId, bindingId: scope.bindingId }) },
+    run === undefined ? {} : { run: runToProto(run, { runnerId: scope.runnerId, bindingId: scope.bindingId }) },
   );
 }

@@ -31,7 +31,7 @@ export async function getArtifact(
     if (row === undefined) {
       throw new Fault("RESOURCE_NOT_FOUND", "artifact not found");
     }
-    return presentArtifact(run, row);
+    return artifactToProto(run, row);
   });
 }
 
@@ -88,7 +88,7 @@ function readerOf({ runId, scope }: HostRun, artifactId: string) {
   return { client: scope.client, artifactId, runId, scope: conversationKey(scope) };
 }
 
-function presentArtifact({ scope: { conversationId } }: HostRun, row: ArtifactRow): ArtifactMetadata {
+function artifactToProto({ scope: { conversationId } }: HostRun, row: ArtifactRow): ArtifactMetadata {
   return create(ArtifactMetadataSchema, {
     artifactId: row.artifact_id,
     artifactType: row.artifact_type,

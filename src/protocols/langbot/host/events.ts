@@ -33,7 +33,7 @@ export async function getEvent(
     if (row === undefined) {
       throw new Fault("RESOURCE_NOT_FOUND", "event not found");
     }
-    return presentEvent(deps.cursors, run, scope, row);
+    return eventToProto(deps.cursors, run, scope, row);
   });
 }
 
@@ -49,7 +49,7 @@ export async function pageEvents(
     const before = openCursor(deps.cursors, eventCursorScope(run, scope), { field: "before_cursor", token });
     const limit = countOf("limit", request.limit);
     const rows = await readEventPage(deps.db, { scope, types, before, limit });
-    const items = rows.slice(0, limit).map((row) => presentEvent(deps.cursors, run, scope, row));
+    const items = rows.slice(0, limit).map((row) => eventToProto(deps.cursors, run, scope, row));
     const hasMore = rows.length > limit;
     const nextCursor = hasMore ? items.at(-1)?.cursor : undefined;
     return create(PageEventsResponseSchema, { items, hasMore, ...(nextCursor !== undefined && { nextCursor }) });
@@ -60,7 +60,7 @@ function eventCursorScope({ runId }: HostRun, conversation: Buffer): readonly st
   return ["events", runId, conversation.toString("hex")];
 }
 
-function presentEvent(
+function eventToProto(
   cursors: Cursors,
   run: HostRun,
   scope: Buffer | undefined,

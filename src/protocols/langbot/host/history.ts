@@ -63,7 +63,7 @@ export async function pageHistory(
     const cursorAt = cursorsOf(deps.cursors, run, scope);
     const artifacts = request.includeArtifacts ? await findArtifacts(deps, scope, items) : undefined;
     return create(PageHistoryResponseSchema, {
-      items: items.map((item) => presentItem(run, item, cursorAt(item), artifacts?.get(item.run_id))),
+      items: items.map((item) => itemToProto(run, item, cursorAt(item), artifacts?.get(item.run_id))),
       ...(hasMore && last !== undefined && { nextCursor: cursorAt(last) }),
       ...(first !== undefined && { prevCursor: cursorAt(first) }),
       hasMore,
@@ -88,7 +88,7 @@ export async function searchInHistory(
     const found = await searchHistory(deps.db, { scope, text: query, filters, limit, bytesMax: pageBytesMax });
     const cursorAt = cursorsOf(deps.cursors, run, scope);
     return create(SearchHistoryResponseSchema, {
-      items: found.items.map((item) => presentItem(run, item, cursorAt(item))),
+      items: found.items.map((item) => itemToProto(run, item, cursorAt(item))),
       totalCount: BigInt(found.total),
       query,
     });
@@ -120,7 +120,7 @@ function cursorsOf(cursors: Cursors, run: HostRun, scope: Buffer): (item: Histor
   return ({ seq }) => cursors.encode(bound, String(seq));
 }
 
-function presentItem(
+function itemToProto(
   { scope: { conversationId, threadId } }: HostRun,
   item: HistoryItemRow,
   cursor: string,

@@ -82,7 +82,7 @@ export async function invokeModel(deps: ModelDeps, run: AskingRun, request: Invo
       if (Buffer.byteLength(message) > answerBytesMax) {
         throw new Fault("PAYLOAD_TOO_LARGE", `the answer is longer than ${answerBytesMax} bytes: have it streamed`);
       }
-      return { message, usage: presentUsage(part.usage) };
+      return { message, usage: usageToProto(part.usage) };
     }
   }
   throw new Error("an answer ended without an end");
@@ -107,7 +107,7 @@ export async function* invokeModelStream(
       toldMs = deps.clock.monotonicMs();
     }
     if (part.type === "finish") {
-      yield { usage: presentUsage(part.usage) };
+      yield { usage: usageToProto(part.usage) };
     }
   }
 }
@@ -295,7 +295,7 @@ class Pieces {
   }
 }
 
-function presentUsage(usage: ModelUsage | undefined): AnswerUsage {
+function usageToProto(usage: ModelUsage | undefined): AnswerUsage {
   const { promptTokens, completionTokens, totalTokens } = usage ?? {};
   return {
     ...(promptTokens !== undefined && { promptTokens: BigInt(promptTokens) }),

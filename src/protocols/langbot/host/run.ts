@@ -2,7 +2,7 @@
 
 import type { GetRunRequest } from "#gen/runnel/host/v1/host_run_service_pb.js";
 import type { Run } from "#gen/runnel/v1/run_pb.js";
-import { presentRun } from "../../../engine/runs/present.ts";
+import { runToProto } from "../../../engine/runs/to-proto.ts";
 import { findClientRun } from "../../../engine/storage/run.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import { type HostContext, type HostDeps, withHostRun } from "./access.ts";
@@ -13,6 +13,6 @@ export async function getRun(deps: HostDeps, context: HostContext, { runId }: Ge
     if (row === undefined) {
       throw new Fault("RESOURCE_NOT_FOUND", "run not found");
     }
-    return presentRun(row, { runnerId: run.scope.runnerId, bindingId: run.scope.bindingId });
+    return runToProto(row, { runnerId: run.scope.runnerId, bindingId: run.scope.bindingId });
   });
 }

@@ -49,7 +49,7 @@ export async function take(
     response: ({ cancelRequested, ended, leaseEndMs }) =>
       create(ReportResultsResponseSchema, {
         ackedThrough: BigInt(ackedThrough),
-        verdicts: outcome.verdicts.map(presentVerdict),
+        verdicts: outcome.verdicts.map(verdictToRow),
         cancelRequested,
         ended,
         ...(!ended && { leaseEndTime: timestampFromMs(leaseEndMs) }),
@@ -144,7 +144,7 @@ const dispositions = {
   ignored_after_terminal: ResultDisposition.IGNORED_AFTER_TERMINAL,
 } as const satisfies Record<Disposition, ResultDisposition>;
 
-function presentVerdict({
+function verdictToRow({
   sequence,
   type,
   disposition,

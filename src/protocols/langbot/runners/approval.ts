@@ -59,7 +59,7 @@ export async function decide(
   return row;
 }
 
-export function presentApproval(row: ApprovalRow): Approval {
+export function approvalToProto(row: ApprovalRow): Approval {
   const { decide_time: decideTime, use_time: useTime, request } = row;
   return create(ApprovalSchema, {
     approvalId: row.id,

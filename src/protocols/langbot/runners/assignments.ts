@@ -91,11 +91,11 @@ async function* offersFor(
       offerMs,
     });
     failpoint("offer.committed");
-    yield* offered.map(presentOffer);
+    yield* offered.map(offerToProto);
   } while (offered.length === offersPerPass && !signal.aborted);
 }
 
-function presentOffer({ run_id: runId, offer_id: offerId, runner_id: runnerId, offer_until }: OfferedRun): Assignment {
+function offerToProto({ run_id: runId, offer_id: offerId, runner_id: runnerId, offer_until }: OfferedRun): Assignment {
   const value = { runId, offerId, runnerId, expireTime: timestampFromDate(offer_until) };
   return create(AssignmentSchema, { assignment: { case: "offer", value } });
 }

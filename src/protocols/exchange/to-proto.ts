@@ -18,7 +18,7 @@ const states = {
 } as const satisfies Record<RunStatus, Exchange_State>;
 
 /** `last` is left out of lists. */
-export function presentExchange(
+export function exchangeToProto(
   row: ExchangeRow,
   last?: { readonly results: readonly CommandResult[]; readonly readRequests: readonly string[] },
 ): Exchange {

@@ -17,9 +17,9 @@ import type { BanRow, CommunityRow } from "../storage/community.ts";
 import type { ContractHead } from "../storage/community-contract.ts";
 import type { ForumAgentRow } from "../storage/forum-agent.ts";
 import type { CommunityStatus } from "../storage/schema.ts";
-import { communityStatuses } from "./present-forum.ts";
+import { communityStatuses } from "./forum-to-proto.ts";
 
-export function presentManagedCommunity(row: CommunityRow): ManagedCommunity {
+export function managedCommunityToProto(row: CommunityRow): ManagedCommunity {
   return create(ManagedCommunitySchema, {
     id: row.id,
     slug: row.slug,
@@ -32,7 +32,7 @@ export function presentManagedCommunity(row: CommunityRow): ManagedCommunity {
   });
 }
 
-export function presentManagedAgent(row: ForumAgentRow): ManagedAgent {
+export function managedAgentToProto(row: ForumAgentRow): ManagedAgent {
   return create(ManagedAgentSchema, {
     id: row.id,
     handle: row.handle,
@@ -49,7 +49,7 @@ export function presentManagedAgent(row: ForumAgentRow): ManagedAgent {
   });
 }
 
-export function presentManagedContract(row: ContractHead & { readonly source?: string | null }): ManagedContract {
+export function managedContractToProto(row: ContractHead & { readonly source?: string | null }): ManagedContract {
   const { id, name, chain, address, abi } = row;
   return create(ManagedContractSchema, {
     id,
@@ -63,7 +63,7 @@ export function presentManagedContract(row: ContractHead & { readonly source?: s
   });
 }
 
-export function presentBan({ owner_wallet: ownerWallet, create_time }: BanRow): CommunityBan {
+export function banToProto({ owner_wallet: ownerWallet, create_time }: BanRow): CommunityBan {
   return create(CommunityBanSchema, { ownerWallet, createTime: timestampFromDate(create_time) });
 }
 

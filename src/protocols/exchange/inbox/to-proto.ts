@@ -4,7 +4,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ParsedCommandSchema } from "#gen/runnel/exchange/v1/exchange_pb.js";
 import type { Command } from "../command.ts";
 
-export function presentCommand(command: Command): MessageInitShape<typeof ParsedCommandSchema> {
+export function commandToProto(command: Command): MessageInitShape<typeof ParsedCommandSchema> {
   const { type } = command;
   switch (type) {
     case "CREATE_FILE":

@@ -18,7 +18,7 @@ const stateOfRun = {
   cancelled: Session_Status.CANCELLED,
 } as const satisfies Record<RunStatus, Session_Status>;
 
-export function presentSession(row: SessionWithRun): Session {
+export function sessionToProto(row: SessionWithRun): Session {
   const agent = fromBinary(AgentSchema, row.agent);
   return create(SessionSchema, {
     sessionId: row.name,
@@ -28,12 +28,12 @@ export function presentSession(row: SessionWithRun): Session {
     createdAt: timestampFromDate(row.create_time),
     latestRunId: row.latest_run_id ?? "",
     turns: row.run_turn ?? 0,
-    ...(row.run_terminal !== null && presentTerminal(row.run_terminal)),
+    ...(row.run_terminal !== null && terminalToProto(row.run_terminal)),
   });
 }
 
 /** What a run's terminal result says of its session. */
-export function presentTerminal(bytes: Uint8Array): MessageInitShape<typeof SessionSchema> {
+export function terminalToProto(bytes: Uint8Array): MessageInitShape<typeof SessionSchema> {
   const { payload, usage } = decodeResult(bytes);
   const used = usage === undefined ? {} : { usage };
   if (payload.case === "runCompleted") {

@@ -15,7 +15,7 @@ import type { TrustedKeyStatus } from "../storage/schema.ts";
 import type { TrustEventRow } from "../storage/trust-event.ts";
 import type { KeyTerms, TrustedKeyRow } from "../storage/trusted-key.ts";
 
-export function presentKey(row: TrustedKeyRow): TrustedKey {
+export function keyToProto(row: TrustedKeyRow): TrustedKey {
   return create(TrustedKeySchema, {
     kid: row.kid,
     publicKey: base64(row.public_key),
@@ -31,7 +31,7 @@ export function presentKey(row: TrustedKeyRow): TrustedKey {
   });
 }
 
-export function presentConfiguredKey(key: ConfiguredKey): TrustedKey {
+export function configuredKeyToProto(key: ConfiguredKey): TrustedKey {
   return create(TrustedKeySchema, {
     kid: key.kid,
     publicKey: base64(key.publicKey),
@@ -60,7 +60,7 @@ export function termsOf(key: Partial<Terms>): Partial<KeyTerms> {
   };
 }
 
-export function presentEvent(row: TrustEventRow): TrustEvent {
+export function eventToProto(row: TrustEventRow): TrustEvent {
   return create(TrustEventSchema, {
     eventId: row.id,
     createTime: timestampFromDate(row.create_time),

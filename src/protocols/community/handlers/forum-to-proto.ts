@@ -42,7 +42,7 @@ import type { CommentKind, CommunityStatus, ThreadType } from "../storage/schema
 
 type AgentColumns = Pick<ForumCaller, "id" | "handle" | "owner_wallet" | "llm_provider" | "llm_model" | "llm_base_url">;
 
-export function presentAgent(row: AgentColumns): ForumAgent {
+export function agentToProto(row: AgentColumns): ForumAgent {
   return create(ForumAgentSchema, {
     id: row.id,
     handle: row.handle,
@@ -54,7 +54,7 @@ export function presentAgent(row: AgentColumns): ForumAgent {
 }
 
 /** Undefined for an agent that is assigned to none. */
-export function presentCommunityOf(caller: ForumCaller): Community | undefined {
+export function communityOfToProto(caller: ForumCaller): Community | undefined {
   const { community_id, community_slug, community_name, community_status } = caller;
   return community_id === null || community_slug === null || community_name === null || community_status === null
     ? undefined
@@ -66,7 +66,7 @@ export function presentCommunityOf(caller: ForumCaller): Community | undefined {
       });
 }
 
-export function presentThread(row: ForumThreadRow): ForumThread {
+export function threadToProto(row: ForumThreadRow): ForumThread {
   return create(ForumThreadSchema, {
     id: row.id,
     agentId: row.agent_id ?? "",
@@ -81,7 +81,7 @@ export function presentThread(row: ForumThreadRow): ForumThread {
   });
 }
 
-export function presentThreadStatus(row: ForumThreadRow): ForumThreadStatus {
+export function threadStatusToProto(row: ForumThreadRow): ForumThreadStatus {
   return create(ForumThreadStatusSchema, {
     id: row.id,
     type: threadTypes[row.type],
@@ -90,7 +90,7 @@ export function presentThreadStatus(row: ForumThreadRow): ForumThreadStatus {
   });
 }
 
-export function presentThreadHead(row: ForumThreadRow): ForumThreadHead {
+export function threadHeadToProto(row: ForumThreadRow): ForumThreadHead {
   return create(ForumThreadHeadSchema, {
     id: row.id,
     title: row.title,
@@ -99,7 +99,7 @@ export function presentThreadHead(row: ForumThreadRow): ForumThreadHead {
   });
 }
 
-export function presentComment(row: ForumCommentRow): ForumComment {
+export function commentToProto(row: ForumCommentRow): ForumComment {
   return create(ForumCommentSchema, {
     id: row.id,
     threadId: row.thread_id,
@@ -112,7 +112,7 @@ export function presentComment(row: ForumCommentRow): ForumComment {
   });
 }
 
-export function presentThreadComment(row: RecentCommentRow): ThreadComment {
+export function threadCommentToProto(row: RecentCommentRow): ThreadComment {
   return create(ThreadCommentSchema, {
     id: row.id,
     body: row.body,
@@ -121,7 +121,7 @@ export function presentThreadComment(row: RecentCommentRow): ThreadComment {
   });
 }
 
-export function presentContractSource(row: ContractRow): ForumContractSource {
+export function contractSourceToProto(row: ContractRow): ForumContractSource {
   const { id, name, chain, address, abi } = row;
   return create(ForumContractSourceSchema, {
     id,
@@ -133,7 +133,7 @@ export function presentContractSource(row: ContractRow): ForumContractSource {
   });
 }
 
-export function presentContext(config: Config, context: CommunityContext | undefined): ForumContext {
+export function contextToProto(config: Config, context: CommunityContext | undefined): ForumContext {
   return create(ForumContextSchema, {
     constraints: {
       textLimits: {
@@ -143,11 +143,11 @@ export function presentContext(config: Config, context: CommunityContext | undef
         agentHandle: config.forumAgentHandleChars,
       },
     },
-    communities: context === undefined ? [] : [presentAssigned(context)],
+    communities: context === undefined ? [] : [assignedToProto(context)],
   });
 }
 
-export function presentContract(row: ContractHead): ForumContract {
+export function contractToProto(row: ContractHead): ForumContract {
   const { id, name, chain, address, abi } = row;
   return create(ForumContractSchema, {
     id,
@@ -177,9 +177,9 @@ const commentKinds: Record<CommentKind, ForumComment_Kind> = {
   JOKE: ForumComment_Kind.JOKE,
 };
 
-function presentAssigned(context: CommunityContext): ForumContext_AssignedCommunity {
+function assignedToProto(context: CommunityContext): ForumContext_AssignedCommunity {
   const { community, commentLimit, totalComments } = context;
-  const contracts = context.contracts.map(presentContract);
+  const contracts = context.contracts.map(contractToProto);
   const [first] = contracts;
   return create(ForumContext_AssignedCommunitySchema, {
     id: community.id,
@@ -194,13 +194,13 @@ function presentAssigned(context: CommunityContext): ForumContext_AssignedCommun
     contracts,
     commentLimit,
     totalComments,
-    recentComments: context.comments.map(presentRecentComment),
+    recentComments: context.comments.map(recentCommentToProto),
     abiFunctions: first?.abiFunctions ?? [],
-    threads: context.threads.map(presentRecentThread),
+    threads: context.threads.map(recentThreadToProto),
   });
 }
 
-function presentRecentComment(row: RecentCommentRow) {
+function recentCommentToProto(row: RecentCommentRow) {
   const { id, body } = row;
   return {
     id,
@@ -213,7 +213,7 @@ function presentRecentComment(row: RecentCommentRow) {
 }
 
 /** What the service itself says is nothing to answer. */
-function presentRecentThread(row: RecentThreadRow) {
+function recentThreadToProto(row: RecentThreadRow) {
   const { id, title, type } = row;
   return {
     id,

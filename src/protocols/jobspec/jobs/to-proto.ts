@@ -21,7 +21,7 @@ import type { JobRow, JobRunRow } from "../storage/job.ts";
 import { earlyFailureCode } from "./task.ts";
 
 /** Undefined for a job that is being erased: what is left of its runs says nothing about it any more. */
-export function presentJob(job: JobRow, runs: readonly JobRunRow[]): Job | undefined {
+export function jobToProto(job: JobRow, runs: readonly JobRunRow[]): Job | undefined {
   if (runs.length < job.total_regions) {
     return undefined;
   }
@@ -45,7 +45,7 @@ export function presentJob(job: JobRow, runs: readonly JobRunRow[]): Job | undef
     totalRegions: runs.length,
     successfulRegions: countOf(runs, "completed"),
     failedRegions: countOf(runs, "failed") + countOf(runs, "cancelled"),
-    executions: runs.map(presentExecution),
+    executions: runs.map(executionToProto),
     createTime: timestampFromDate(job.create_time),
     ...(endTime !== undefined && { endTime: timestampFromDate(endTime) }),
     ...(cancelRequestTime !== null && { cancelRequestTime: timestampFromDate(cancelRequestTime) }),
@@ -53,8 +53,8 @@ export function presentJob(job: JobRow, runs: readonly JobRunRow[]): Job | undef
 }
 
 /** One of many in a list: without what came out of its runs, which may be more than a message holds. */
-export function presentListedJob(job: JobRow, runs: readonly JobRunRow[]): Job | undefined {
-  const whole = presentJob(job, runs);
+export function listedJobToProto(job: JobRow, runs: readonly JobRunRow[]): Job | undefined {
+  const whole = jobToProto(job, runs);
   for (const execution of whole?.executions ?? []) {
     execution.output = undefined;
   }
@@ -96,19 +96,19 @@ const states: Record<RunStatus, JobExecution_Status> = {
   cancelled: JobExecution_Status.CANCELLED,
 };
 
-function presentExecution(run: JobRunRow): JobExecution {
+function executionToProto(run: JobRunRow): JobExecution {
   const { region, run_id: runId, start_time: startTime, end_time: endTime } = run;
   return create(JobExecutionSchema, {
     region,
     runId,
     status: states[run.status],
-    ...(run.terminal !== null && presentEnd(decodeResult(run.terminal), region)),
+    ...(run.terminal !== null && endToProto(decodeResult(run.terminal), region)),
     ...(startTime !== null && { startTime: timestampFromDate(startTime) }),
     ...(endTime !== null && { endTime: timestampFromDate(endTime) }),
   });
 }
 
-function presentEnd(result: RunResult, region: string): Partial<Pick<JobExecution, "output" | "errorCode" | "error">> {
+function endToProto(result: RunResult, region: string): Partial<Pick<JobExecution, "output" | "errorCode" | "error">> {
   const { payload } = result;
   if (payload.case === "runFailed") {
     const { code, error } = payload.value;

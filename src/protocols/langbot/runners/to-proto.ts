@@ -20,7 +20,7 @@ import type { RunnerRow } from "../storage/runner.ts";
 import type { ResultVerdictRow } from "../storage/verdict-page.ts";
 import { manifestFromBytes } from "./manifest.ts";
 
-export function presentRunner(row: RunnerRow): Runner {
+export function runnerToProto(row: RunnerRow): Runner {
   return create(RunnerSchema, {
     runnerId: row.runner_id,
     manifest: manifestFromBytes(row.manifest),
@@ -34,7 +34,7 @@ export function presentRunner(row: RunnerRow): Runner {
 }
 
 /** Dispositions are kept in the contract's own words. */
-export function presentVerdict({ sequence, type, disposition, diagnostics }: ResultVerdictRow): ResultVerdict {
+export function verdictToProto({ sequence, type, disposition, diagnostics }: ResultVerdictRow): ResultVerdict {
   return create(ResultVerdictSchema, {
     sequence: BigInt(sequence),
     type,
@@ -43,7 +43,7 @@ export function presentVerdict({ sequence, type, disposition, diagnostics }: Res
   });
 }
 
-export function presentAuditEntry(row: AuditEntryRow): AuditEntry {
+export function auditEntryToProto(row: AuditEntryRow): AuditEntry {
   const { action, resource, scope, result, reason } = row;
   return create(AuditEntrySchema, {
     entryId: row.id,
@@ -58,7 +58,7 @@ export function presentAuditEntry(row: AuditEntryRow): AuditEntry {
   });
 }
 
-export function presentConfigFile(row: ConfigFileRow): ConfigFile {
+export function configFileToProto(row: ConfigFileRow): ConfigFile {
   return create(ConfigFileSchema, {
     fileKey: row.file_key,
     ...(row.mime_type !== null && { mimeType: row.mime_type }),

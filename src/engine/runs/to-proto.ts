@@ -19,13 +19,13 @@ const states = {
   cancelled: Run_State.CANCELLED,
 } as const satisfies Record<RunStatus, Run_State>;
 
-export interface PresentDeps {
+export interface RunsToProtoDeps {
   readonly db: Db | Transaction;
   readonly findDriver: (name: string) => Pick<Driver, "describeRuns"> | undefined;
 }
 
 /** In the order of the rows, with what their drivers add. */
-export async function presentRuns({ db, findDriver }: PresentDeps, rows: readonly ClientRun[]): Promise<Run[]> {
+export async function runsToProto({ db, findDriver }: RunsToProtoDeps, rows: readonly ClientRun[]): Promise<Run[]> {
   const details = new Map<string, RunDetails>();
   for (const [driver, runs] of Map.groupBy(rows, (row) => row.driver)) {
     const known = await findDriver(driver)?.describeRuns?.(
@@ -36,10 +36,10 @@ export async function presentRuns({ db, findDriver }: PresentDeps, rows: readonl
       details.set(id, each);
     }
   }
-  return rows.map((row) => presentRun(row, details.get(row.id)));
+  return rows.map((row) => runToProto(row, details.get(row.id)));
 }
 
-export function presentRun(row: ClientRun, details: RunDetails = {}): Run {
+export function runToProto(row: ClientRun, details: RunDetails = {}): Run {
   return create(RunSchema, {
     runId: row.id,
     sessionId: row.session_name,
@@ -55,7 +55,7 @@ export function presentRun(row: ClientRun, details: RunDetails = {}): Run {
     ...timeField("deadlineTime", row.deadline),
     ...timeField("cancelRequestTime", row.cancel_request_time),
     ...details,
-    ...(row.terminal !== null && presentTerminal(row.terminal)),
+    ...(row.terminal !== null && terminalToProto(row.terminal)),
   });
 }
 
@@ -63,7 +63,7 @@ function timeField(name: string, time: Date | null) {
   return time === null ? {} : { [name]: timestampFromDate(time) };
 }
 
-function presentTerminal(bytes: Uint8Array): MessageInitShape<typeof RunSchema> {
+function terminalToProto(bytes: Uint8Array): MessageInitShape<typeof RunSchema> {
   const { payload, usage } = decodeResult(bytes);
   const used = usage === undefined ? {} : { usage };
   if (payload.case === "runCompleted") {

@@ -24,6 +24,7 @@ const steps: readonly Step[] = [
   { name: "buf breaking", run: checkBreaking },
   { name: "tsc", run: () => silent(runCommand("tsc", ["--noEmit"])) },
   { name: "biome", run: () => silent(runCommand("biome", ["check", "--error-on-warnings"])) },
+  { name: "knip", run: () => silent(runCommand("knip", ["--no-progress"])) },
   { name: "tidy", run: () => silent(runCommand("vitest", ["run", "test/tidy"])) },
 ];
 

@@ -54,7 +54,7 @@ export function addUrlFlag(command: Command): Command {
 }
 
 /** Where the service is when nobody says: where `serve` and `dev` listen by default. */
-export function defaultUrl(environment: Readonly<Record<string, string | undefined>>): string {
+function defaultUrl(environment: Readonly<Record<string, string | undefined>>): string {
   const find = (name: string, otherwise: string): string =>
     environment[`RUNNEL_${name}`] || environment[`AGENT_RUNNER_${name}`] || otherwise;
   const host = find("SERVER_HOST", "127.0.0.1");

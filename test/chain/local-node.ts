@@ -84,7 +84,7 @@ export function addressOf(privateKey: string): Hex {
   return privateKeyToAccount(privateKey as Hex).address;
 }
 
-/** One package for each system; package.json has that of Linux on x64, since the lock file can hold no other so far. */
+/** `@foundry-rs/anvil` installs the package of this system. */
 function findAnvil(): string {
   const system = `${process.platform}-${process.arch === "x64" ? "amd64" : process.arch}`;
   const name = `@foundry-rs/anvil-${system}`;
@@ -92,6 +92,6 @@ function findAnvil(): string {
   try {
     return createRequire(import.meta.url).resolve(`${name}/bin/${file}`);
   } catch (cause) {
-    throw new Error(`no Anvil for ${system}: npm install --no-save ${name}`, { cause });
+    throw new Error(`no Anvil for ${system}: npm install --no-save ${name}@1.7.1`, { cause });
   }
 }

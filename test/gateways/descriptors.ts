@@ -193,7 +193,7 @@ function buildOneofs(fields: readonly FieldSpec[]): { name: string }[] {
 }
 
 /** The nested message that protoc makes of a map; nothing for another field. */
-export function buildMapEntry(spec: Pick<FieldSpec, "name" | "mapKey" | "type" | "typeName">): DescriptorProto[] {
+function buildMapEntry(spec: Pick<FieldSpec, "name" | "mapKey" | "type" | "typeName">): DescriptorProto[] {
   const { name, mapKey, type = FieldDescriptorProto_Type.STRING, typeName } = spec;
   if (mapKey === undefined) {
     return [];
@@ -207,7 +207,7 @@ export function buildMapEntry(spec: Pick<FieldSpec, "name" | "mapKey" | "type" |
 }
 
 /** What protoc makes of a map in a message of this name. */
-export function mapOf(messageName: string, name: string) {
+function mapOf(messageName: string, name: string) {
   const type = FieldDescriptorProto_Type.MESSAGE;
   return { type, typeName: `.test.${messageName}.${entryName(name)}`, label: FieldDescriptorProto_Label.REPEATED };
 }

@@ -79,7 +79,7 @@ export interface RunnerChoice {
   readonly timeoutMs?: number;
 }
 
-export const everything: Grant = {
+const everything: Grant = {
   models: {},
   tools: {},
   knowledgeBases: {},

@@ -22,7 +22,7 @@ const index = fc.nat({ max: 5 });
 const kinds = fc.array(fc.boolean(), { minLength: 1, maxLength: 5 });
 
 /** Runs that somebody can write now. */
-export function writable({ runs }: LogModel): ModelRun[] {
+function writable({ runs }: LogModel): ModelRun[] {
   return runs.filter(({ isEnded, pen }) => !isEnded && !pen.isDoomed && !pen.site.isBroken);
 }
 
@@ -111,7 +111,7 @@ async function appendAll(model: LogModel, run: ModelRun, pen: Pen, isText: reado
   }
 }
 
-export async function flush(run: ModelRun): Promise<void> {
+async function flush(run: ModelRun): Promise<void> {
   await run.pen.writer.flush();
   run.certain += run.pending;
   run.pending = "";

@@ -44,7 +44,7 @@ export async function listPublishedKids(url: string): Promise<string[]> {
 }
 
 /** One line an entry, as a client exports a log. */
-export async function exportLog(client: GrpcClient, runId: string): Promise<string[]> {
+async function exportLog(client: GrpcClient, runId: string): Promise<string[]> {
   const lines: string[] = [];
   for await (const { results } of client.stream(tailRunBytes, { runId })) {
     for (const bytes of results) {

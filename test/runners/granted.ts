@@ -9,7 +9,7 @@ import { readManifest } from "../../src/protocols/langbot/runners/manifest.ts";
 import { greedyManifest, runnerId } from "./manifests.ts";
 
 /** What there is: everything whose name begins with what it is. */
-export const finder: ResourceFinder = {
+const finder: ResourceFinder = {
   findModel: (id) => {
     if (id.startsWith("rank")) {
       return { provider: "p", type: "rerank" };

@@ -12,7 +12,7 @@ export interface Frame {
 }
 
 /** The most that a peer may be sent without saying more. */
-export const windowMax = 0x7fff_ffff;
+const windowMax = 0x7fff_ffff;
 
 const headBytes = 9;
 const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");

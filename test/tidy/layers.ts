@@ -7,7 +7,7 @@ import { posix } from "node:path";
  * Every folder with files of its own, by row. A folder may import the rows above its own; folders in one row do not import each
  * other. A name that ends in `/*` is a row of siblings: each folder in it is one component, and siblings do not import each other.
  */
-export const layers: readonly (readonly string[])[] = [
+const layers: readonly (readonly string[])[] = [
   ["gen"],
   ["platform/base"],
   ["platform/config", "platform/telemetry"],

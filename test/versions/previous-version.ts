@@ -59,7 +59,7 @@ export function hasHistory(): boolean {
 }
 
 /** The commit before the one that added the newest migration; the last commit while that one is not committed. */
-export function previousCommit(): string {
+function previousCommit(): string {
   const newest = readdirSync(join(root, "migrations"))
     .filter((file) => file.endsWith(".sql"))
     .toSorted()

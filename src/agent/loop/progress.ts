@@ -16,7 +16,7 @@ export interface Progress {
   readonly callCounts: CallCounts;
 }
 
-export const start: Progress = { turns: 0, phase: "model", announced: false, usage: {}, callCounts: {} };
+const start: Progress = { turns: 0, phase: "model", announced: false, usage: {}, callCounts: {} };
 
 /** The start before the first checkpoint. */
 export function readProgress({ checkpoint }: RunContext): Progress {

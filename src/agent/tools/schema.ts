@@ -32,7 +32,7 @@ export const checkedBytesMax = 65_536;
 const depthMax = 64;
 
 /** Of one check. Honest ones take less than a millisecond. */
-export const checkTimeMs = 500;
+const checkTimeMs = 500;
 
 /** Takes no time for a schema that was read before. */
 export function readSchema(text: string, timeoutMs: number): ArgumentsSchema | SchemaProblem {

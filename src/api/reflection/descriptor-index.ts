@@ -59,7 +59,7 @@ export function collectFiles(roots: readonly DescFile[]): DescFile[] {
 }
 
 /** The path by which other files import it. */
-export function pathOf(file: DescFile): string {
+function pathOf(file: DescFile): string {
   return file.proto.name;
 }
 

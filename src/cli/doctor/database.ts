@@ -85,7 +85,7 @@ export function judgeDurability({ fsync, fullPageWrites, synchronousCommit }: Du
   return fail("durability", found, fix);
 }
 
-export function judgeSchema({ pending, unknown }: DatabaseFacts["schema"]): Finding {
+function judgeSchema({ pending, unknown }: DatabaseFacts["schema"]): Finding {
   if (unknown.length > 0) {
     const fix = "start the newer version of Runnel that made it, or use another database";
     return fail("schema", `newer than this version, which does not know ${unknown.join(", ")}`, fix);

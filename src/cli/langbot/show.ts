@@ -112,7 +112,7 @@ export function stateWords(): string[] {
 }
 
 /** A newer service may know more than this version does. */
-export function wordOf(desc: DescEnum, number: number): string {
+function wordOf(desc: DescEnum, number: number): string {
   return enumShape(desc).texts.get(number) ?? String(number);
 }
 

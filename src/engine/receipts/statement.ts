@@ -7,7 +7,7 @@ import { hashBytes } from "../hash-chain/chain.ts";
 import { markBytes, markCountOf, markIntervalOf } from "../hash-chain/marks.ts";
 import { ReceiptFault } from "./receipt-fault.ts";
 
-export const statementType = "runnel.receipt.v1";
+const statementType = "runnel.receipt.v1";
 
 /** Everything that is made of the log alone. Hashes are in hexadecimal digits. */
 export interface LogSummary {

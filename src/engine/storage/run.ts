@@ -50,7 +50,7 @@ function literal(status: RunStatus): RawBuilder<RunStatus> {
   return sql.lit(status);
 }
 
-export const activeStatuses = ["queued", "running", "waiting"] as const satisfies readonly RunStatus[];
+const activeStatuses = ["queued", "running", "waiting"] as const satisfies readonly RunStatus[];
 
 export function isActive(status: RunStatus): boolean {
   return (activeStatuses as readonly RunStatus[]).includes(status);

@@ -6,7 +6,7 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { Fault } from "../base/fault.ts";
 
 /** How far a request's timestamp may be from our clock, which is the database's, either way. */
-export const timestampToleranceSeconds = 120;
+const timestampToleranceSeconds = 120;
 
 export interface SignatureHeaders {
   readonly signature: string | undefined;

@@ -68,7 +68,7 @@ export const failpoints = [
 ] as const;
 
 /** Those by which only a signed job comes: it is accepted, in one transaction, before its caller is answered. */
-export const jobFailpoints = ["job.written", "job.committed"] as const;
+const jobFailpoints = ["job.written", "job.committed"] as const;
 
 /** Those by which only a run of a runner comes: it is accepted by a worker, whose reports are applied and answered. */
 export const runnerFailpoints = [

@@ -1,12 +1,13 @@
 // What of jobs and of the audit of keys is kept, and for how long.
 
 import type { Retention } from "../../engine/storage/retention.ts";
+import { nonceUseMs } from "./spec/metadata.ts";
 import { deleteBareJobs } from "./storage/job.ts";
 import { deleteJobNoncesOlderThan } from "./storage/job-nonce.ts";
 import { deleteSurplusRefusals, deleteTrustEvents } from "./storage/trust-event.ts";
 
-/** The quarter of an hour for which a JobSpec is good, and five minutes until a clock that jumped is set. */
-const nonceAgeMaxMs = 20 * 60_000;
+/** Five minutes longer than a JobSpec is good: a clock that jumped is set by then. */
+const nonceAgeMaxMs = nonceUseMs + 5 * 60_000;
 /** A quarter of a year. */
 const trustEventDaysMax = 90;
 /** About 50 MB. */

@@ -8,7 +8,7 @@ import type { GrpcClient } from "../../harness/grpc.ts";
 const { startExchange, getOutbox, submitInbox } = ExchangeService.method;
 
 /** Its commands, by the position in which they stand. Doing one of them twice would show. */
-export const firstInbox = `I begin with two files.
+const firstInbox = `I begin with two files.
 [CREATE_FILE path="notes.txt"]
 one
 two
@@ -29,7 +29,7 @@ half way
 export const runPosition = 4;
 export const firstCommands = 6;
 
-export const secondInbox = `[EDIT_FILE path="notes.txt" start_line="3" end_line="3"]
+const secondInbox = `[EDIT_FILE path="notes.txt" start_line="3" end_line="3"]
 two
 two
 [/EDIT_FILE]

@@ -25,7 +25,7 @@ export const grant: Grant = {
   announcesStreaming: true,
 };
 
-export const scope: RunScope = {
+const scope: RunScope = {
   client: "c",
   runnerId: "plugin:a/b/c",
   bindingId: "b",
@@ -35,7 +35,7 @@ export const scope: RunScope = {
   subject: { type: "page", id: "s" },
 };
 
-export const limits: IngestLimits = { resultsMax: 10_000, bytesMax: 67_108_864, repeatedVerdictsMax: 1_000 };
+const limits: IngestLimits = { resultsMax: 10_000, bytesMax: 67_108_864, repeatedVerdictsMax: 1_000 };
 
 export interface IngestChanges {
   readonly runId?: string;

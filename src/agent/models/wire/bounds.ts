@@ -8,7 +8,7 @@ import { describeUnreadable } from "./failures.ts";
 export const lineBytesMax = 1024 * 1024;
 
 /** An event may have many lines, none of which is too long. */
-export const eventBytesMax = 2 * lineBytesMax;
+const eventBytesMax = 2 * lineBytesMax;
 
 /** All but the end of a blank line that came in pieces, with a line break before it: CR LF CR LF. */
 const tailBytes = 3;

@@ -46,13 +46,13 @@ export interface Post {
 export const headersLimitMs = 30_000;
 
 /** Each response under way needs a socket of its own; the bound keeps a burst of runs below the usual descriptor limit. */
-export const socketsMax = 512;
+const socketsMax = 512;
 
 /** Idle sockets close before providers and load balancers drop them, which they do after 60 s or more. */
-export const idleSocketMs = 30_000;
+const idleSocketMs = 30_000;
 
 /** What is read of an error body: 2000 characters of any script fit. */
-export const errorBodyBytesMax = 8192;
+const errorBodyBytesMax = 8192;
 
 /** Of an answer in one piece. A reranker may give back the documents that it was given. */
 export const answerBytesMax = 8 * 1_048_576;

@@ -39,7 +39,7 @@ export interface TreeFile {
 }
 
 /** Far more than a project has; a few seconds. */
-export const entriesMax = 1_000_000;
+const entriesMax = 1_000_000;
 /** Each level holds a descriptor. */
 const levelsMax = 100;
 

@@ -64,7 +64,7 @@ export async function clearStalePidFile(dataFolder: string, pid: number, signal?
   }
 }
 
-export function isAlive(pid: number): boolean {
+function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -33,7 +33,7 @@ export function createExport(options: ExportOptions): SpanProcessor {
 }
 
 /** Spans have a path of their own below the endpoint; naming it is no mistake. */
-export function tracesUrl(endpoint: string): string {
+function tracesUrl(endpoint: string): string {
   const url = URL.parse(endpoint);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) {
     const description = "must be the http or https URL of a collector, such as http://localhost:4318";

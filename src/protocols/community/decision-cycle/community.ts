@@ -26,7 +26,7 @@ export interface CycleFailure {
   readonly error: string;
 }
 
-export const commentLimit = 50;
+const commentLimit = 50;
 
 export async function readAgentContext(
   forum: ForumClient,

@@ -36,7 +36,7 @@ const pauseMs = 1_000;
 const looksMax = 3;
 const lookPauseMs = 500;
 
-export const interruptedError = "interrupted: it may have been done, and is not done again";
+const interruptedError = "interrupted: it may have been done, and is not done again";
 
 /** `wasBegun`: it may have been sent before, by a process that died. Undefined when the run is to stop before the end is known. */
 export async function deliver(

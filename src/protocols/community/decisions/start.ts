@@ -19,7 +19,7 @@ import { type AgentTurn, insertCycle, lockAgent, setAgentSession } from "../stor
 export const decisionDriverName = "decision-cycle";
 
 /** Whose runs cycles are. */
-export const decisionClient = "key/decisions";
+const decisionClient = "key/decisions";
 
 const sessionAgeMaxMs = 86_400_000;
 

@@ -147,7 +147,7 @@ export function contextToProto(config: Config, context: CommunityContext | undef
   });
 }
 
-export function contractToProto(row: ContractHead): ForumContract {
+function contractToProto(row: ContractHead): ForumContract {
   const { id, name, chain, address, abi } = row;
   return create(ForumContractSchema, {
     id,

@@ -34,7 +34,7 @@ export class JsonFault extends Error {
 }
 
 /** Arrays and objects inside each other. Deeper ones are made by machines that mean no good. */
-export const depthMax = 512;
+const depthMax = 512;
 
 const remarksMax = 16;
 /** Names may be as long as the body; what is told of them goes into answers. */

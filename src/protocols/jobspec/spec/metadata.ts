@@ -6,9 +6,9 @@ import { isObject, type JsonObject } from "./json.ts";
 import { SpecFault } from "./spec-fault.ts";
 import { parseTimeMs } from "./time-text.ts";
 
-export const ageMsMax = 600_000;
-export const aheadMsMax = 300_000;
-/** A spec that came as early as it may is good for so long, bounds included: its nonce has to be known for longer than this. */
+const ageMsMax = 600_000;
+const aheadMsMax = 300_000;
+/** How long a spec is good that came as early as it may, bounds included. Its nonce has to be known for longer. */
 export const nonceUseMs = ageMsMax + aheadMsMax;
 
 const nonceCharactersMax = 128;

@@ -11,7 +11,7 @@ const quickMs = 15_000;
 const lookupMs = 30_000;
 
 /** The times are those after which the protocol's clients give up. */
-export const actions = {
+const actions = {
   invoke_llm: { timeoutMs: 120_000, endsWithCancel: true },
   invoke_llm_stream: { timeoutMs: 120_000, endsWithCancel: true },
   invoke_rerank: { timeoutMs: lookupMs, endsWithCancel: true },

@@ -6,7 +6,7 @@ import { invalidField } from "../../../platform/base/fault.ts";
 import type { ObjectText } from "../../../platform/base/json/object-text.ts";
 
 /** Larger than what any provider takes. */
-export const formatSchemaBytesMax = 65_536;
+const formatSchemaBytesMax = 65_536;
 
 /** Undefined when the answer shall be text. Throws INVALID_ARGUMENT that names the field. */
 export function readResponseFormat(args: ObjectText): ResponseFormat | undefined {

@@ -28,7 +28,7 @@ export interface RemoteRunnerOptions {
   readonly announceRoom: () => void;
 }
 
-export const remoteRunnerName = "remote-runner";
+const remoteRunnerName = "remote-runner";
 
 export function createRemoteRunner(options: RemoteRunnerOptions): Driver {
   return {

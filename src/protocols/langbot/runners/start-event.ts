@@ -47,7 +47,7 @@ export interface StartEventDeps {
 }
 
 /** The driver of all runs of runners. */
-export const remoteDriver = "remote-runner";
+const remoteDriver = "remote-runner";
 
 /** For so long a run waits for a worker. */
 const offeredForMs = 60_000;

@@ -5,7 +5,7 @@ import { type JsonObject, memberOf } from "../../../platform/base/json/free.ts";
 
 const timeoutDefaultMs = 300_000;
 /** The host's maximum: whoever asks for more gets this. */
-export const timeoutMaxMs = 3_600_000;
+const timeoutMaxMs = 3_600_000;
 
 /** Throws INVALID_ARGUMENT that names the field `path`. */
 export function readTimeoutMs(text: string, config: JsonObject, path: string): number {

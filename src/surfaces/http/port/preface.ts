@@ -9,7 +9,7 @@ export type Protocol = "h1" | "h2";
 const h2Marker = Buffer.from("PRI ", "latin1");
 
 /** The protocol of a connection that began with `head`; undefined while more bytes are needed to tell. */
-export function guessProtocol(head: Buffer): Protocol | undefined {
+function guessProtocol(head: Buffer): Protocol | undefined {
   const comparedBytes = Math.min(head.length, h2Marker.length);
   if (h2Marker.compare(head, 0, comparedBytes, 0, comparedBytes) !== 0) {
     return "h1";

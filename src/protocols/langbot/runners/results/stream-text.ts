@@ -39,7 +39,7 @@ export interface ChunkStep {
 export const noMessage: StreamedMessage = { text: "", isEnded: false, reading: { kind: "unknown" } };
 
 /** More than the text of any one result: a whole text that is longer never comes. */
-export const textCharsMax = 2_097_152;
+const textCharsMax = 2_097_152;
 
 type Chunk = Pick<MessageChunk, "content" | "allContent" | "isFinal">;
 

@@ -4,9 +4,9 @@
 import pg from "pg";
 import { afterAll } from "vitest";
 
-/** Things of one kind that wait for the next test, by what they were asked for with. */
+/** Things of one kind that wait for the next test, by what they were asked for with; the one that waits longest is first. */
 export class Pool<T> {
-  readonly #idle = new Map<string, T[]>();
+  #idle: { readonly key: string; readonly one: T }[] = [];
   readonly #close: (one: T) => Promise<void>;
 
   constructor(close: (one: T) => Promise<void>) {
@@ -15,29 +15,28 @@ export class Pool<T> {
   }
 
   take(key: string): T | undefined {
-    return this.#idle.get(key)?.pop();
+    const index = this.#idle.findLastIndex((each) => each.key === key);
+    return index === -1 ? undefined : this.#idle.splice(index, 1)[0]?.one;
   }
 
-  /** Keeps it, unless as many wait already. */
+  /** Keeps it. If there are too many, it closes the one that waits longest. */
   async give(key: string, one: T): Promise<void> {
-    const idle = this.#idle.get(key) ?? [];
-    const all = [...this.#idle.values()].reduce((sum, each) => sum + each.length, 0);
-    if (all >= idleMax) {
-      await this.#close(one);
-      return;
+    this.#idle.push({ key, one });
+    const oldest = this.#idle.length > idleMax ? this.#idle.shift() : undefined;
+    if (oldest !== undefined) {
+      await this.#close(oldest.one);
     }
-    this.#idle.set(key, [...idle, one]);
   }
 
   async closeAll(): Promise<void> {
-    const idle = [...this.#idle.values()].flat();
-    this.#idle.clear();
-    await Promise.all(idle.map((one) => this.#close(one)));
+    const idle = this.#idle;
+    this.#idle = [];
+    await Promise.all(idle.map(({ one }) => this.#close(one)));
   }
 }
 
-/** Each holds connections of a server that all files share. */
-const idleMax = 2;
+/** Each service holds about ten connections of a server that all files share. */
+const idleMax = 4;
 
 const pools: { closeAll(): Promise<void> }[] = [];
 

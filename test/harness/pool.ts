@@ -97,10 +97,11 @@ async function describeSchema(client: pg.Client): Promise<string> {
   return rows[0]?.print ?? "";
 }
 
-/** No process works on the runs of a replica that a test has only inserted. */
+/** No process works on the runs of a replica that a test has only inserted, nor on those that wait for a worker. */
 async function hasWork(client: pg.Client, replicas: readonly string[]): Promise<boolean> {
   const { rows } = await client.query(
-    "select from run where status = 'running' and owner = any($1::uuid[]) or status = 'queued' and $1 <> '{}' limit 1",
+    `select from run where status = 'running' and owner = any($1::uuid[])
+      or status = 'queued' and driver <> 'remote-runner' and $1 <> '{}' limit 1`,
     [replicas],
   );
   return rows.length > 0;

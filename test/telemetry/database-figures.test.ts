@@ -39,7 +39,18 @@ test("the one who listens tells whether it does: not after its connection broke,
   const { connections, url } = await openPools();
   const clock = createManualClock();
   const wakeup = new PostgresWakeup({ connections, clock, onError: () => {} });
-  onTestFinished(() => wakeup.close());
+  onTestFinished(async () => {
+    // It sends what it has to before it closes, with pauses by this clock.
+    let isClosed = false;
+    const closing = wakeup.close().then(() => {
+      isClosed = true;
+    });
+    await until("it to close", () => {
+      clock.advance(1_000);
+      return isClosed;
+    });
+    await closing;
+  });
   expect(wakeup.isListening).toBe(false);
   await until("it to listen", () => wakeup.isListening);
   await query(url, "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'runnel listen'");

@@ -17,8 +17,8 @@ import type { Amount, DayBudget } from "../budget/day-budget.ts";
 import { addUsage, usageMessage } from "../budget/usage.ts";
 import { contextTokensOf } from "../models/catalogue.ts";
 import type { Model, ModelRequest } from "../models/model.ts";
-import { parkAfterMs } from "../models/retry.ts";
-import { type NoResponse, type Response, respond } from "../response/respond.ts";
+import { failed, parkOrFail, stopped } from "../response/failure.ts";
+import { type Response, respond } from "../response/respond.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 import { assistantMessage, modelMessages, toolMessage } from "./history.ts";
@@ -137,7 +137,15 @@ async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverS
   const response = yield* respond({ context, model, request, turn, before: progress.usage, runMax, dayBudget });
   const usage = addUsage(progress.usage, response.usage);
   if ("why" in response) {
-    return endOfFailure(loop, response, { ...progress, usage });
+    const reached = { ...progress, usage };
+    return parkOrFail(response, {
+      context: loop.context,
+      events: loop.events,
+      usage,
+      checkpoint: () => checkpointOf({ ...reached, announced: true }),
+      // The document's clients know a failure of the very first request by this prefix.
+      describe: (message) => (progress.turns === 0 ? `failed to send message: ${message}` : message),
+    });
   }
   const spent = { ...progress, turns: turn, usage };
   if (response.toolCalls.length === 0) {
@@ -220,30 +228,3 @@ function endOfTalk(response: Response, progress: Progress): DriverEnd {
 function completedMessage(message: Message, { usage }: Response) {
   return { usage: usageMessage(usage), payload: { case: "messageCompleted", value: { message } } } as const;
 }
-
-function endOfFailure({ context, events }: Loop, { why, spoke }: NoResponse, progress: Progress): DriverEnd {
-  const usage = usageMessage(progress.usage);
-  if (why === "aborted") {
-    return { ...stopped, usage };
-  }
-  if ("budget" in why) {
-    events.budgetReached({ runId: context.runId, budget: why.budget });
-    return { ...failed(why.message), code: "runner.budget_exceeded", usage };
-  }
-  const { retryAfterMs } = why;
-  // Nothing is held while a provider that asks for a long pause gets it.
-  if (retryAfterMs !== undefined && retryAfterMs > parkAfterMs && !spoke) {
-    const checkpoint = checkpointOf({ ...progress, announced: true });
-    return { kind: "parked", reason: why.message, wakeInMs: retryAfterMs, checkpoint };
-  }
-  // The document's clients know a failure of the very first request by this prefix.
-  const prefix = progress.turns === 0 ? "failed to send message: " : "";
-  return { ...failed(prefix + why.message), retryable: why.retryable, usage };
-}
-
-function failed(error: string): FailedEnd {
-  return { kind: "failed", code: "runner.error", error, retryable: false };
-}
-
-/** The supervisor knows why the run was stopped and ends it accordingly. */
-const stopped: FailedEnd = failed("context canceled");

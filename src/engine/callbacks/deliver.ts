@@ -9,6 +9,7 @@
 import type { SignRequest } from "../../platform/auth/sign-request.ts";
 import { type Clock, over } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
+import { Loop } from "../../platform/base/loop.ts";
 import type { Db } from "../../platform/database/database.ts";
 import type { Egress, EgressPost } from "../../platform/egress/post.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
@@ -52,32 +53,35 @@ interface Sending {
 
 export class Delivery {
   readonly #options: DeliveryOptions;
-  readonly #closing = new AbortController();
+  readonly #loop: Loop;
   /** Aborts what is still under way a while after the close. */
   readonly #giveUp = new AbortController();
   readonly #sending = new Set<Sending>();
   readonly #unsubscribe: (() => void)[] = [];
-  #wake = new AbortController();
-  #working: Promise<void> | undefined;
 
   constructor(options: DeliveryOptions) {
     this.#options = options;
+    this.#loop = new Loop({
+      clock: options.clock,
+      everyMs: pollMs,
+      pass: () => this.#sendDue(),
+      onError: (error) => options.events.databaseTroubled({ part: "callbacks", error }),
+    });
   }
 
   open(): void {
     const { wakeup } = this.#options;
-    const wake = (): void => this.#wake.abort(over);
+    const wake = (): void => this.#loop.wake();
     this.#unsubscribe.push(wakeup.subscribe("callback", wake), wakeup.onGap(wake));
-    this.#working = this.#work();
+    this.#loop.open();
   }
 
   /** Takes nothing more, and lets what is under way come to its end for a short while. */
   async close(): Promise<void> {
-    this.#closing.abort();
     for (const unsubscribe of this.#unsubscribe) {
       unsubscribe();
     }
-    await this.#working;
+    await this.#loop.close();
     const done = new AbortController();
     const grace = this.#options.clock.sleep(graceMs, done.signal).then(() => {
       this.#giveUp.abort(new Error("the service is stopping"));
@@ -85,19 +89,6 @@ export class Delivery {
     await Promise.all(Array.from(this.#sending, ({ over: isOver }) => isOver));
     done.abort(over);
     await grace;
-  }
-
-  async #work(): Promise<void> {
-    const { clock, events } = this.#options;
-    while (!this.#closing.signal.aborted) {
-      this.#wake = new AbortController();
-      try {
-        await this.#sendDue();
-      } catch (error) {
-        events.databaseTroubled({ part: "callbacks", error });
-      }
-      await clock.sleep(pollMs, AbortSignal.any([this.#wake.signal, this.#closing.signal]));
-    }
   }
 
   async #sendDue(): Promise<void> {
@@ -117,7 +108,7 @@ export class Delivery {
       const isOver = this.#deliver(callback).finally(() => {
         this.#sending.delete(sending);
         // The session's next one may be due now, and there is a place again.
-        this.#wake.abort(over);
+        this.#loop.wake();
       });
       const sending = { client: callback.client, over: isOver };
       this.#sending.add(sending);

@@ -3,6 +3,7 @@
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
+import { Loop } from "../../platform/base/loop.ts";
 import type { Db } from "../../platform/database/database.ts";
 import { findEndedRuns } from "../storage/run.ts";
 import { readResultsOfRuns } from "../storage/run-result.ts";
@@ -23,13 +24,13 @@ export class Follower {
   readonly #hub: Hub;
   readonly #clock: Clock;
   readonly #onError: (error: unknown) => void;
-  readonly #closing = new AbortController();
   readonly #stops: (() => void)[];
-  readonly #polling: Promise<unknown>;
+  readonly #loops: readonly Loop[];
   /** Runs to look at with the next statement, and when this process first heard that it should. */
   readonly #dirty = new Map<string, number>();
   #fetching: Promise<void> = Promise.resolve();
   #isFetching = false;
+  #isClosing = false;
 
   constructor(options: { db: Db; hub: Hub; wakeup: Wakeup; clock: Clock; onError: (error: unknown) => void }) {
     this.#db = options.db;
@@ -49,35 +50,28 @@ export class Follower {
       }),
       options.wakeup.onGap(() => this.#fetchAll()),
     ];
-    this.#polling = Promise.all([this.#poll(), this.#pollEnded()]);
+    const { clock, onError } = options;
+    this.#loops = [
+      new Loop({ clock, everyMs: pollMs, waitsFirst: true, pass: () => this.#fetchAll(), onError }),
+      new Loop({ clock, everyMs: endedCheckMs, waitsFirst: true, pass: () => this.#tellEnded(), onError }),
+    ];
+    for (const loop of this.#loops) {
+      loop.open();
+    }
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#isClosing = true;
     for (const stop of this.#stops) {
       stop();
     }
-    await this.#polling;
+    await Promise.all(this.#loops.map((loop) => loop.close()));
     await this.#fetching;
-  }
-
-  async #poll(): Promise<void> {
-    while (!this.#closing.signal.aborted) {
-      await this.#clock.sleep(pollMs, this.#closing.signal);
-      this.#fetchAll();
-    }
-  }
-
-  async #pollEnded(): Promise<void> {
-    while (!this.#closing.signal.aborted) {
-      await this.#clock.sleep(endedCheckMs, this.#closing.signal);
-      await this.#tellEnded().catch(this.#onError);
-    }
   }
 
   async #tellEnded(): Promise<void> {
     const watched = this.#watched();
-    if (watched.length === 0 || this.#closing.signal.aborted) {
+    if (watched.length === 0 || this.#isClosing) {
       return;
     }
     const ended = await findEndedRuns(this.#db, watched);
@@ -110,7 +104,7 @@ export class Follower {
   async #fetchDirty(): Promise<void> {
     this.#isFetching = true;
     try {
-      while (this.#dirty.size > 0 && !this.#closing.signal.aborted) {
+      while (this.#dirty.size > 0 && !this.#isClosing) {
         const heardAtMs = new Map(this.#dirty);
         this.#dirty.clear();
         const cursors = this.#hub.cursors().filter((cursor) => heardAtMs.has(cursor.runId));

@@ -5,6 +5,7 @@ import { deleteNoncesOlderThan } from "../../platform/auth/storage/nonce.ts";
 import { deleteTicketsOlderThan } from "../../platform/auth/storage/stream-ticket.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { lowestUuid } from "../../platform/base/ids.ts";
+import { Loop } from "../../platform/base/loop.ts";
 import type { Db } from "../../platform/database/database.ts";
 import { withMaintenanceLock } from "../../platform/database/maintenance-lock.ts";
 import {
@@ -75,14 +76,19 @@ interface Part {
 
 export class Maintenance {
   readonly #options: MaintenanceOptions;
-  readonly #closing = new AbortController();
+  readonly #loop: Loop;
   readonly #partitions: Part = { name: "partitions", intervalMs: slowIntervalMs, work: (db) => this.#partition(db) };
   readonly #parts: readonly Part[];
   readonly #dueAtMs = new Map<Part, number>();
-  #working: Promise<void> | undefined;
 
   constructor(options: MaintenanceOptions) {
     this.#options = options;
+    this.#loop = new Loop({
+      clock: options.clock,
+      everyMs: intervalMs,
+      pass: () => this.#passDue(),
+      onError: (error) => options.events.maintenanceFailed({ part: "lock", error }),
+    });
     this.#parts = [
       { name: "sessions", intervalMs, work: (db) => this.#expire(db) },
       this.#partitions,
@@ -98,21 +104,16 @@ export class Maintenance {
   /** Makes a first pass, so that there is a partition for today, and goes on in the background. */
   async open(): Promise<void> {
     await this.#pass([this.#partitions]);
-    this.#working = this.#work();
+    this.#loop.open();
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#working;
+    await this.#loop.close();
   }
 
-  async #work(): Promise<void> {
-    const { clock } = this.#options;
-    while (!this.#closing.signal.aborted) {
-      const nowMs = clock.monotonicMs();
-      await this.#pass(this.#parts.filter((part) => (this.#dueAtMs.get(part) ?? nowMs) <= nowMs));
-      await clock.sleep(intervalMs, this.#closing.signal);
-    }
+  async #passDue(): Promise<void> {
+    const nowMs = this.#options.clock.monotonicMs();
+    await this.#pass(this.#parts.filter((part) => (this.#dueAtMs.get(part) ?? nowMs) <= nowMs));
   }
 
   async #pass(parts: readonly Part[]): Promise<void> {
@@ -120,7 +121,7 @@ export class Maintenance {
     try {
       await withMaintenanceLock(db, async (connection) => {
         for (const part of parts) {
-          if (this.#closing.signal.aborted) {
+          if (this.#loop.closing.aborted) {
             return;
           }
           await this.#attempt(part.name, () => part.work(connection));
@@ -230,7 +231,7 @@ export class Maintenance {
 
   /** Until a batch is not full any more, or it is time for something else. */
   async #inBatches(full: number, work: () => Promise<number>): Promise<void> {
-    for (let batch = 0; batch < batchesMax && !this.#closing.signal.aborted; batch++) {
+    for (let batch = 0; batch < batchesMax && !this.#loop.closing.aborted; batch++) {
       if ((await work()) < full) {
         return;
       }

@@ -3,6 +3,7 @@
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
+import { Loop } from "../../platform/base/loop.ts";
 import type { Db } from "../../platform/database/database.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import type { Wakeup } from "../log/wakeup.ts";
@@ -42,17 +43,33 @@ export class Dispatcher {
   readonly #options: DispatchOptions;
   /** A run that was lost may come back under a new epoch before its old driver has stopped: then it is here twice. */
   readonly #active = new Set<ActiveRun>();
-  readonly #closing = new AbortController();
+  readonly #claims: Loop;
+  readonly #cancels: Loop;
   readonly #unsubscribe: (() => void)[] = [];
   #slotsTaken = 0;
   #reserved = 0;
   #disownedAtMs = 0;
-  #wake = new AbortController();
-  #claiming: Promise<void> | undefined;
-  #polling: Promise<void> | undefined;
 
   constructor(options: DispatchOptions) {
     this.#options = options;
+    const { clock, events } = options;
+    this.#claims = new Loop({
+      clock,
+      everyMs: pollMs,
+      pass: async () => {
+        // Never beside a claim, whose runs would look like strays.
+        await this.#disownStrays();
+        await this.#claimAll();
+      },
+      onError: (error) => events.databaseTroubled({ part: "dispatch", error }),
+    });
+    this.#cancels = new Loop({
+      clock,
+      everyMs: pollMs,
+      waitsFirst: true,
+      pass: () => this.#stopCancelled(),
+      onError: (error) => events.databaseTroubled({ part: "cancel poll", error }),
+    });
   }
 
   get activeCount(): number {
@@ -62,18 +79,18 @@ export class Dispatcher {
   open(): void {
     const { wakeup } = this.#options;
     this.#unsubscribe.push(
-      wakeup.subscribe("queue", () => this.#wake.abort()),
+      wakeup.subscribe("queue", () => this.#claims.wake()),
       wakeup.subscribe("cancel", ({ key }) => this.stopRun(key, "cancelled")),
-      wakeup.onGap(() => this.#wake.abort()),
+      wakeup.onGap(() => this.#claims.wake()),
     );
-    this.#claiming = this.#claimForEver();
-    this.#polling = this.#pollCancels();
+    this.#claims.open();
+    this.#cancels.open();
   }
 
   /** Keeps a slot for a run that is about to be admitted; undefined when there is none. Give it back or fill it. */
   reserve(): Reservation | undefined {
     const { replicaId } = this.#options.lease;
-    if (replicaId === undefined || this.#closing.signal.aborted || this.#freeSlots() < 1) {
+    if (replicaId === undefined || this.#claims.closing.aborted || this.#freeSlots() < 1) {
       return undefined;
     }
     this.#reserved++;
@@ -86,7 +103,7 @@ export class Dispatcher {
   /** The same for a run that somebody else works on: it costs this replica next to nothing, and takes no slot. */
   reserveOutside(): Reservation | undefined {
     const { replicaId } = this.#options.lease;
-    if (replicaId === undefined || this.#closing.signal.aborted) {
+    if (replicaId === undefined || this.#claims.closing.aborted) {
       return undefined;
     }
     return new Reservation(replicaId, (run) => this.#startReserved(run, false));
@@ -112,13 +129,10 @@ export class Dispatcher {
 
   /** Takes no more runs and hands on those at work. Resolves when the last driver has stopped. */
   async close(): Promise<void> {
-    this.#closing.abort();
-    this.#wake.abort();
     for (const unsubscribe of this.#unsubscribe) {
       unsubscribe();
     }
-    await this.#claiming;
-    await this.#polling;
+    await Promise.all([this.#claims.close(), this.#cancels.close()]);
     for (const active of this.#active) {
       active.stop.request("handed-on");
     }
@@ -127,7 +141,7 @@ export class Dispatcher {
 
   /** After the close nobody would wait for it; the lease ends with this process, and so another one takes the run. */
   #startReserved(run: StartedRun | undefined, takesSlot: boolean): void {
-    if (run !== undefined && !this.#closing.signal.aborted) {
+    if (run !== undefined && !this.#claims.closing.aborted) {
       this.#start(run, takesSlot);
     }
   }
@@ -147,7 +161,7 @@ export class Dispatcher {
       this.#slotsTaken -= takesSlot ? 1 : 0;
       // A full replica left due runs in the queue.
       if (wasFull) {
-        this.#wake.abort();
+        this.#claims.wake();
       }
     });
     const active = { runId: run.id, replicaId: run.owner, stop, over };
@@ -159,21 +173,6 @@ export class Dispatcher {
       epoch: run.epoch,
       queueWaitMs: isFirstStart ? run.age_ms : undefined,
     });
-  }
-
-  async #claimForEver(): Promise<void> {
-    const { clock, events } = this.#options;
-    while (!this.#closing.signal.aborted) {
-      this.#wake = new AbortController();
-      try {
-        // Never beside a claim, whose runs would look like strays.
-        await this.#disownStrays();
-        await this.#claimAll();
-      } catch (error) {
-        events.databaseTroubled({ part: "dispatch", error });
-      }
-      await clock.sleep(pollMs, AbortSignal.any([this.#wake.signal, this.#closing.signal]));
-    }
   }
 
   /** Runs that are ours by an answer that never came, or that could not be settled, are given to whoever takes them. */
@@ -192,8 +191,8 @@ export class Dispatcher {
   }
 
   async #claimAll(): Promise<void> {
-    while ((await this.#claim()) === claimMax && !this.#closing.signal.aborted) {}
-    while ((await this.#claimOutside()) === claimMax && !this.#closing.signal.aborted) {}
+    while ((await this.#claim()) === claimMax && !this.#claims.closing.aborted) {}
+    while ((await this.#claimOutside()) === claimMax && !this.#claims.closing.aborted) {}
   }
 
   /** Returns how many runs were due and taken. Those that others work on do not wait for a slot, nor take one from the rest. */
@@ -229,20 +228,13 @@ export class Dispatcher {
     }
   }
 
-  async #pollCancels(): Promise<void> {
-    const { clock, db, events, lease } = this.#options;
-    while (!this.#closing.signal.aborted) {
-      await clock.sleep(pollMs, this.#closing.signal);
-      if (this.#active.size === 0 || lease.replicaId === undefined) {
-        continue;
-      }
-      try {
-        for (const runId of await listCancelRequests(db, lease.replicaId)) {
-          this.stopRun(runId, "cancelled");
-        }
-      } catch (error) {
-        events.databaseTroubled({ part: "cancel poll", error });
-      }
+  async #stopCancelled(): Promise<void> {
+    const { db, lease } = this.#options;
+    if (this.#active.size === 0 || lease.replicaId === undefined) {
+      return;
+    }
+    for (const runId of await listCancelRequests(db, lease.replicaId)) {
+      this.stopRun(runId, "cancelled");
     }
   }
 }

@@ -5,6 +5,7 @@
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
+import { Loop } from "../../platform/base/loop.ts";
 import { type Db, isOutage, type Transaction } from "../../platform/database/database.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import type { ResultLog } from "../log/log.ts";
@@ -35,36 +36,30 @@ export interface ReaperOptions {
 
 export class Reaper {
   readonly #options: ReaperOptions;
-  readonly #closing = new AbortController();
-  #working: Promise<void> | undefined;
+  readonly #loop: Loop;
   /** The database was away when it was last needed. */
   #outage = false;
   #holdOffUntilMs = 0;
 
   constructor(options: ReaperOptions) {
     this.#options = options;
+    this.#loop = new Loop({
+      clock: options.clock,
+      everyMs: Math.min(intervalMs, options.leaseMs / 3),
+      pass: () => this.#pass(),
+      onError: (error) => {
+        options.events.databaseTroubled({ part: "reaper", error });
+        this.#outage ||= isOutage(error);
+      },
+    });
   }
 
   open(): void {
-    this.#working = this.#work();
+    this.#loop.open();
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#working;
-  }
-
-  async #work(): Promise<void> {
-    const { clock, events, leaseMs } = this.#options;
-    while (!this.#closing.signal.aborted) {
-      try {
-        await this.#pass();
-      } catch (error) {
-        events.databaseTroubled({ part: "reaper", error });
-        this.#outage ||= isOutage(error);
-      }
-      await clock.sleep(Math.min(intervalMs, leaseMs / 3), this.#closing.signal);
-    }
+    await this.#loop.close();
   }
 
   async #pass(): Promise<void> {

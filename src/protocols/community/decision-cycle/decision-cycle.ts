@@ -22,7 +22,8 @@ import type { Amount, DayBudget } from "../../../agent/budget/day-budget.ts";
 import { type UsageTotals, usageMessage } from "../../../agent/budget/usage.ts";
 import { takesSchema } from "../../../agent/models/catalogue.ts";
 import type { Model } from "../../../agent/models/model.ts";
-import { type NoResponse, respond } from "../../../agent/response/respond.ts";
+import { failed, failWithoutResponse, stopped } from "../../../agent/response/failure.ts";
+import { respond } from "../../../agent/response/respond.ts";
 import type { Driver, DriverEnd, DriverStep, FailedEnd, RunContext } from "../../../engine/runs/driver.ts";
 import { failpoint } from "../../../platform/base/failpoint.ts";
 import { Fault } from "../../../platform/base/fault.ts";
@@ -146,7 +147,8 @@ async function* decide(cycle: Cycle, key: ForumAgentKey): AsyncGenerator<DriverS
   const asked = respond({ context: told, model, request, turn: 1, before: {}, runMax: runBudget, dayBudget });
   const response = yield* redactSteps(asked, redact, 1);
   if ("why" in response) {
-    return endOfFailure(cycle, response);
+    const { context, events, redact } = cycle;
+    return failWithoutResponse(response, { context, events, usage: response.usage, describe: redact });
   }
   const { usage } = response;
   if (response.finishReason === "content-filter") {
@@ -195,22 +197,3 @@ function findModel({ resolveModel, model: name, runBudget, dayBudget }: Cycle): 
     throw error;
   }
 }
-
-function endOfFailure({ context, events, redact }: Cycle, { why, usage: totals }: NoResponse): FailedEnd {
-  const usage = usageMessage(totals);
-  if (why === "aborted") {
-    return { ...stopped, usage };
-  }
-  if ("budget" in why) {
-    events.budgetReached({ runId: context.runId, budget: why.budget });
-    return { ...failed(why.message), code: "runner.budget_exceeded", usage };
-  }
-  return { ...failed(redact(why.message)), retryable: why.retryable, usage };
-}
-
-function failed(error: string): FailedEnd {
-  return { kind: "failed", code: "runner.error", error, retryable: false };
-}
-
-/** The supervisor knows why the run was stopped and ends it accordingly. */
-const stopped: FailedEnd = failed("context canceled");

@@ -4,6 +4,7 @@
 
 import type { StartDeps } from "../../../engine/runs/start.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
+import { Loop } from "../../../platform/base/loop.ts";
 import type { Events } from "../../../platform/telemetry/events.ts";
 import { listDueAgents } from "../storage/decision-cycle.ts";
 import { startCycle } from "./start.ts";
@@ -23,39 +24,30 @@ export interface ScheduleOptions {
 
 export class Schedule {
   readonly #options: ScheduleOptions;
-  readonly #closing = new AbortController();
-  #working: Promise<void> | undefined;
+  readonly #loop: Loop;
 
   constructor(options: ScheduleOptions) {
     this.#options = options;
+    this.#loop = new Loop({
+      clock: options.clock,
+      everyMs: Math.min(pollMsMax, Math.max(pollMsMin, options.intervalMs / 10)),
+      pass: () => this.#startDue(),
+      onError: (error) => options.events.databaseTroubled({ part: "cycles", error }),
+    });
   }
 
   open(): void {
-    this.#working = this.#work();
+    this.#loop.open();
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#working;
-  }
-
-  async #work(): Promise<void> {
-    const { clock, intervalMs, events } = this.#options;
-    const pollMs = Math.min(pollMsMax, Math.max(pollMsMin, intervalMs / 10));
-    while (!this.#closing.signal.aborted) {
-      try {
-        await this.#startDue();
-      } catch (error) {
-        events.databaseTroubled({ part: "cycles", error });
-      }
-      await clock.sleep(pollMs, this.#closing.signal);
-    }
+    await this.#loop.close();
   }
 
   async #startDue(): Promise<void> {
     const { start, agentIds, intervalMs } = this.#options;
     for (const agentId of await listDueAgents(start.db, { agentIds, intervalMs })) {
-      if (this.#closing.signal.aborted) {
+      if (this.#loop.closing.aborted) {
         return;
       }
       await this.#start(agentId);

@@ -10,9 +10,9 @@ import { assertBudgetKnown, runBudgetOf } from "../../../agent/budget/budget.ts"
 import type { Amount, DayBudget } from "../../../agent/budget/day-budget.ts";
 import { addUsage, usageMessage } from "../../../agent/budget/usage.ts";
 import type { Model } from "../../../agent/models/model.ts";
-import { parkAfterMs } from "../../../agent/models/retry.ts";
-import type { NoResponse, Response } from "../../../agent/response/respond.ts";
-import type { Driver, DriverEnd, DriverStep, FailedEnd, RunContext } from "../../../engine/runs/driver.ts";
+import { failed, parkOrFail } from "../../../agent/response/failure.ts";
+import type { Response } from "../../../agent/response/respond.ts";
+import type { Driver, DriverEnd, DriverStep, RunContext } from "../../../engine/runs/driver.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import type { Events } from "../../../platform/telemetry/events.ts";
@@ -91,7 +91,8 @@ async function* askAll(work: Work): AsyncGenerator<DriverStep, DriverEnd> {
     const answer = yield* ask(requestOf(work, question), { turn, before: progress.usage });
     const usage = addUsage(progress.usage, answer.usage);
     if ("why" in answer) {
-      return endOfFailure(work, answer, { ...progress, usage });
+      const checkpoint = () => checkpointOf({ ...progress, usage });
+      return parkOrFail(answer, { context, events: work.options.events, usage, checkpoint });
     }
     progress = { answers: [...progress.answers, answerOf(answer)], usage };
     yield commitAnswer(question, answer, progress);
@@ -175,26 +176,4 @@ function resolveModels(
     }
     throw error;
   }
-}
-
-function endOfFailure({ context, options }: Work, { why, spoke }: NoResponse, progress: Progress): DriverEnd {
-  const usage = usageMessage(progress.usage);
-  if (why === "aborted") {
-    // The supervisor knows why the run was stopped and ends it accordingly.
-    return { ...failed("context canceled"), usage };
-  }
-  if ("budget" in why) {
-    options.events.budgetReached({ runId: context.runId, budget: why.budget });
-    return { ...failed(why.message), code: "runner.budget_exceeded", usage };
-  }
-  const { retryAfterMs } = why;
-  // Nothing is held while a provider that asks for a long pause gets it.
-  if (retryAfterMs !== undefined && retryAfterMs > parkAfterMs && !spoke) {
-    return { kind: "parked", reason: why.message, wakeInMs: retryAfterMs, checkpoint: checkpointOf(progress) };
-  }
-  return { ...failed(why.message), retryable: why.retryable, usage };
-}
-
-function failed(error: string): FailedEnd {
-  return { kind: "failed", code: "runner.error", error, retryable: false };
 }

@@ -7,6 +7,7 @@
 
 import { keyedClient } from "../../../platform/auth/caller.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
+import { Loop } from "../../../platform/base/loop.ts";
 import { publicKeyBytes } from "../../../platform/base/public-key.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import type { Events } from "../../../platform/telemetry/events.ts";
@@ -50,27 +51,32 @@ export interface TrustOptions {
 
 export class Trust {
   readonly #options: TrustOptions;
-  readonly #closing = new AbortController();
+  readonly #loop: Loop;
   #configured: readonly TrustedKey[];
   #list: TrustList;
   #problem: string | null = null;
-  #working: Promise<void> | undefined;
 
   constructor(options: TrustOptions) {
     this.#options = options;
     this.#configured = options.configured;
     this.#list = new TrustList(options.configured);
+    this.#loop = new Loop({
+      clock: options.clock,
+      everyMs: options.reloadMs,
+      waitsFirst: true,
+      pass: () => this.reload(),
+      onError: (error) => options.events.trustListFailed({ error }),
+    });
   }
 
   open(): void {
     if (this.#options.reloadMs > 0) {
-      this.#working = this.#work();
+      this.#loop.open();
     }
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#working;
+    await this.#loop.close();
   }
 
   /** The keys of the settings. */
@@ -108,17 +114,6 @@ export class Trust {
         events.trustListFailed({ error });
       }
       this.#problem = problem;
-    }
-  }
-
-  async #work(): Promise<void> {
-    const { clock, reloadMs } = this.#options;
-    for (;;) {
-      await clock.sleep(reloadMs, this.#closing.signal);
-      if (this.#closing.signal.aborted) {
-        return;
-      }
-      this.reload();
     }
   }
 }

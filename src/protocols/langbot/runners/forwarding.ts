@@ -15,6 +15,7 @@ import type { Wakeup } from "../../../engine/log/wakeup.ts";
 import { type Clock, over } from "../../../platform/base/clock.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
+import { Loop } from "../../../platform/base/loop.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import type { Events } from "../../../platform/telemetry/events.ts";
 import {
@@ -44,35 +45,37 @@ export interface ForwardingDeps {
 
 export class Forwarding {
   readonly #deps: ForwardingDeps;
-  readonly #closing = new AbortController();
+  readonly #loop: Loop;
   readonly #unsubscribe: (() => void)[] = [];
   /** Reports that were given to a mailbox here. */
   readonly #delivering = new Set<string>();
   /** Those of them that are dealt with: a list that is asked for from now on has them no more, unless they are to be taken again. */
   readonly #dealtWith = new Set<string>();
-  #wake = new AbortController();
-  #working: Promise<void> | undefined;
 
   constructor(deps: ForwardingDeps) {
     this.#deps = deps;
+    this.#loop = new Loop({
+      clock: deps.clock,
+      everyMs: pollMs,
+      pass: () => this.#deliverNew(),
+      onError: (error) => deps.events.databaseTroubled({ part: "forwarded reports", error }),
+    });
   }
 
   open(): void {
     const { wakeup, mailboxes } = this.#deps;
     this.#unsubscribe.push(
-      wakeup.subscribe("report", ({ key }) => mailboxes.find(key) && this.#wake.abort(over)),
-      wakeup.onGap(() => this.#wake.abort(over)),
+      wakeup.subscribe("report", ({ key }) => mailboxes.find(key) && this.#loop.wake()),
+      wakeup.onGap(() => this.#loop.wake()),
     );
-    this.#working = this.#work();
+    this.#loop.open();
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
-    this.#wake.abort(over);
     for (const leave of this.#unsubscribe) {
       leave();
     }
-    await this.#working;
+    await this.#loop.close();
   }
 
   /**
@@ -96,9 +99,9 @@ export class Forwarding {
       wakeup.publish({ topic: "report", key: request.runId, value: 0 });
       let leftMs = answerMs;
       let ended = false;
-      while (leftMs > 0 && !this.#closing.signal.aborted) {
+      while (leftMs > 0 && !this.#loop.closing.aborted) {
         const askedMs = clock.monotonicMs();
-        await clock.sleep(Math.min(pollMs, leftMs), AbortSignal.any([wake.signal, this.#closing.signal]));
+        await clock.sleep(Math.min(pollMs, leftMs), AbortSignal.any([wake.signal, this.#loop.closing]));
         wake = new AbortController();
         const answer = await takeForwardedAnswer(db, id);
         if (answer !== undefined) {
@@ -120,21 +123,13 @@ export class Forwarding {
     throw new Fault("RESUME", "nobody took the report in time: send it again", { retryAfterMs: 500 });
   }
 
-  async #work(): Promise<void> {
-    const { db, clock, events, mailboxes } = this.#deps;
-    while (!this.#closing.signal.aborted) {
-      this.#wake = new AbortController();
-      this.#forgetDealtWith();
-      try {
-        const runIds = mailboxes.runIds;
-        const reports = runIds.length === 0 ? [] : await listForwardedReports(db, runIds);
-        for (const report of reports.filter(({ id }) => !this.#delivering.has(id))) {
-          void this.#deliver(report);
-        }
-      } catch (error) {
-        events.databaseTroubled({ part: "forwarded reports", error });
-      }
-      await clock.sleep(pollMs, AbortSignal.any([this.#wake.signal, this.#closing.signal]));
+  async #deliverNew(): Promise<void> {
+    const { db, mailboxes } = this.#deps;
+    this.#forgetDealtWith();
+    const runIds = mailboxes.runIds;
+    const reports = runIds.length === 0 ? [] : await listForwardedReports(db, runIds);
+    for (const report of reports.filter(({ id }) => !this.#delivering.has(id))) {
+      void this.#deliver(report);
     }
   }
 

@@ -1,0 +1,81 @@
+// A loop passes, waits and passes again until it closes, whatever a pass throws.
+
+import { expect, test } from "vitest";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { Loop } from "../../src/platform/base/loop.ts";
+import { until } from "../harness/wait.ts";
+
+const never = 1_000_000;
+
+function createLoop(options: { everyMs: number; waitsFirst?: boolean; pass: () => Promise<void> | void }) {
+  const errors: unknown[] = [];
+  const loop = new Loop({ clock: systemClock, onError: (error) => errors.push(error), ...options });
+  return { loop, errors };
+}
+
+test("a pass that throws is reported, and the next one comes", async () => {
+  let passes = 0;
+  const { loop, errors } = createLoop({
+    everyMs: 1,
+    pass: () => {
+      passes += 1;
+      if (passes === 1) {
+        throw new Error("first");
+      }
+    },
+  });
+  loop.open();
+  await until("three passes", () => passes >= 3);
+  await loop.close();
+  expect(errors).toEqual([new Error("first")]);
+  const atClose = passes;
+  await systemClock.sleep(20);
+  expect(passes).toBe(atClose);
+});
+
+test("a wake during a pass makes another one follow at once", async () => {
+  let passes = 0;
+  const { loop } = createLoop({
+    everyMs: never,
+    pass: () => {
+      passes += 1;
+      if (passes === 1) {
+        loop.wake();
+      }
+    },
+  });
+  loop.open();
+  await until("two passes", () => passes === 2);
+  loop.wake();
+  await until("three passes", () => passes === 3);
+  await loop.close();
+});
+
+test("one that waits first has no pass before, and a close ends its wait", async () => {
+  let passes = 0;
+  const { loop } = createLoop({
+    everyMs: never,
+    waitsFirst: true,
+    pass: () => {
+      passes += 1;
+    },
+  });
+  loop.open();
+  await loop.close();
+  expect(passes).toBe(0);
+});
+
+test("a close waits for the pass under way, whose signal tells it to end", async () => {
+  const order: string[] = [];
+  const { loop } = createLoop({
+    everyMs: never,
+    pass: async () => {
+      await systemClock.sleep(never, loop.closing);
+      order.push("pass over");
+    },
+  });
+  loop.open();
+  await loop.close();
+  order.push("closed");
+  expect(order).toEqual(["pass over", "closed"]);
+});

@@ -230,7 +230,7 @@ export declare const AuthService: GenService<{
   /**
    * Makes an API key for a client. The response is the only place where the key itself is ever shown.
    *
-   * A client may have several keys at a time, so that they can be replaced without a gap. Needs the admin token. A retry
+   * A client may have several keys at a time, so that they can be replaced without a gap. A retry
    * makes another key.
    *
    * @generated from rpc runnel.v1.AuthService.CreateApiKey
@@ -241,8 +241,7 @@ export declare const AuthService: GenService<{
     output: typeof CreateApiKeyResponseSchema;
   },
   /**
-   * Lists API keys, newest first, revoked ones too. Keys from the service's settings are not among them. Needs the admin
-   * token.
+   * Lists API keys, newest first, revoked ones too. Keys from the service's settings are not among them.
    *
    * @generated from rpc runnel.v1.AuthService.ListApiKeys
    */
@@ -255,7 +254,7 @@ export declare const AuthService: GenService<{
    * Revokes an API key. Calls with it are refused from then on, by every replica; streams that it opened go on until
    * their next reconnect.
    *
-   * Revoking a revoked key changes nothing. NOT_FOUND (API_KEY_NOT_FOUND) for an unknown id. Needs the admin token.
+   * Revoking a revoked key changes nothing. NOT_FOUND (API_KEY_NOT_FOUND) for an unknown id.
    *
    * @generated from rpc runnel.v1.AuthService.RevokeApiKey
    */

@@ -141,7 +141,7 @@ export declare const ListProvidersResponseSchema: GenMessage<ListProvidersRespon
 export declare const ProviderService: GenService<{
   /**
    * Returns the providers, whether they can be used, and where their circuit breakers stand. Each replica has breakers of
-   * its own. Needs the admin token. May be retried.
+   * its own. May be retried.
    *
    * @generated from rpc runnel.v1.ProviderService.ListProviders
    */

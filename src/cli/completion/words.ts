@@ -1,4 +1,5 @@
-// What can be typed where, read from the program's own commands and options, so that no list of them can be stale.
+// What can be typed where, read from the program's own commands and options, so that no list of them can be stale. By hand: commander has
+// no completion, and libraries for it ask the program at each key, which takes half a second.
 
 import type { Command, Option } from "commander";
 

@@ -4,6 +4,9 @@
 // J1  One text only is the signed form of a statement by a key: whatever differs by a byte is refused.
 // J2  A right signature says which key has signed. Whose key that is, and whether it counts, is for the caller to know.
 
+// By hand: jose would verify a signature, but J1 needs the header, the key and the base64url compared byte by byte, which is most of this
+// file.
+
 import { createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import { importPublicKey, isWeak, publicKeyBytes, thumbprint } from "../../platform/base/public-key.ts";
 import { ReceiptFault } from "./receipt-fault.ts";

@@ -1,4 +1,5 @@
-// Which known word somebody meant, to be offered when a name is wrong.
+// Which known word somebody meant, to be offered when a name is wrong. By hand: commander keeps its own to itself, and libraries of
+// plain Levenshtein count two edits for two letters that changed places.
 
 /** Nobody mistypes more than this, and nothing longer is compared. */
 const charsMax = 100;

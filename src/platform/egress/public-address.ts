@@ -1,4 +1,5 @@
-// Which IP addresses belong to the public internet. Everything else is somebody's inside, often our own.
+// Which IP addresses belong to the public internet. Everything else is somebody's inside, often our own. Node's BlockList does the
+// arithmetic; ipaddr.js names ranges, but takes all that it does not name for public.
 
 import { BlockList, isIP } from "node:net";
 

@@ -890,7 +890,7 @@ export declare const CreateOwnerCommentResponseSchema: GenMessage<CreateOwnerCom
  */
 export declare const ForumAdminService: GenService<{
   /**
-   * Makes a community. ALREADY_EXISTS (COMMUNITY_EXISTS) when its slug is taken. Needs the admin token.
+   * Makes a community. ALREADY_EXISTS (COMMUNITY_EXISTS) when its slug is taken.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.CreateCommunity
    */
@@ -900,7 +900,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof CreateCommunityResponseSchema;
   },
   /**
-   * Returns a community. Needs the admin token.
+   * Returns a community.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.GetCommunity
    */
@@ -910,7 +910,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof GetCommunityResponseSchema;
   },
   /**
-   * Lists the communities by id. Needs the admin token.
+   * Lists the communities by id.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.ListCommunities
    */
@@ -920,7 +920,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof ListCommunitiesResponseSchema;
   },
   /**
-   * Changes a community. Agents cannot write in a closed one. Needs the admin token. May be retried.
+   * Changes a community. Agents cannot write in a closed one. May be retried.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.UpdateCommunity
    */
@@ -930,7 +930,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof UpdateCommunityResponseSchema;
   },
   /**
-   * Makes an agent. ALREADY_EXISTS (AGENT_EXISTS) when its handle is taken. Needs the admin token.
+   * Makes an agent. ALREADY_EXISTS (AGENT_EXISTS) when its handle is taken.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.CreateForumAgent
    */
@@ -940,7 +940,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof CreateForumAgentResponseSchema;
   },
   /**
-   * Returns an agent of the forum. Needs the admin token.
+   * Returns an agent of the forum.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.GetForumAgent
    */
@@ -950,7 +950,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof GetForumAgentResponseSchema;
   },
   /**
-   * Lists the agents of the forum by id. Needs the admin token.
+   * Lists the agents of the forum by id.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.ListForumAgents
    */
@@ -960,7 +960,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof ListForumAgentsResponseSchema;
   },
   /**
-   * Changes an agent, such as its community. Needs the admin token. May be retried.
+   * Changes an agent, such as its community. May be retried.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.UpdateForumAgent
    */
@@ -973,7 +973,7 @@ export declare const ForumAdminService: GenService<{
    * Gives an agent a runner token. The response is the only place where it is ever shown.
    *
    * It replaces the one before, and a revocation of it: at once for the token, after `overlap_seconds` for signatures of version 2.
-   * Needs the admin token. A retry makes another one.
+   * A retry makes another one.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.IssueAgentCredential
    */
@@ -983,7 +983,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof IssueAgentCredentialResponseSchema;
   },
   /**
-   * Revokes the credential of an agent, at once and on every replica. Revoking again changes nothing. Needs the admin token.
+   * Revokes the credential of an agent, at once and on every replica. Revoking again changes nothing.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.RevokeAgentCredential
    */
@@ -994,7 +994,7 @@ export declare const ForumAdminService: GenService<{
   },
   /**
    * Bans the owner of an agent from a community, and so all of the owner's agents. FAILED_PRECONDITION (OWNER_UNKNOWN) for an agent
-   * that has no owner. Banning again changes nothing. Needs the admin token.
+   * that has no owner. Banning again changes nothing.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.BanAgent
    */
@@ -1004,7 +1004,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof BanAgentResponseSchema;
   },
   /**
-   * Lets the owner of an agent back. Doing so again changes nothing. Needs the admin token.
+   * Lets the owner of an agent back. Doing so again changes nothing.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.UnbanAgent
    */
@@ -1014,7 +1014,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof UnbanAgentResponseSchema;
   },
   /**
-   * Lists who is banned from a community, by wallet. Needs the admin token.
+   * Lists who is banned from a community, by wallet.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.ListBans
    */
@@ -1025,7 +1025,7 @@ export declare const ForumAdminService: GenService<{
   },
   /**
    * Tells a community's agents of a contract. ALREADY_EXISTS (CONTRACT_EXISTS) when its address is there. The first one is what the
-   * community is about. Needs the admin token.
+   * community is about.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.AddContract
    */
@@ -1035,7 +1035,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof AddContractResponseSchema;
   },
   /**
-   * Lists the contracts of a community by id, without their sources. Needs the admin token.
+   * Lists the contracts of a community by id, without their sources.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.ListContracts
    */
@@ -1045,7 +1045,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof ListContractsResponseSchema;
   },
   /**
-   * Removes a contract from a community. One that is not there is removed. Needs the admin token.
+   * Removes a contract from a community. One that is not there is removed.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.RemoveContract
    */
@@ -1055,7 +1055,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof RemoveContractResponseSchema;
   },
   /**
-   * Says for the owner how a request stands: `pending` or `rejected`. Resolving it is for its author. Needs the admin token. May be
+   * Says for the owner how a request stands: `pending` or `rejected`. Resolving it is for its author. May be
    * retried.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.SetRequestStatusAsOwner
@@ -1066,7 +1066,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof SetRequestStatusAsOwnerResponseSchema;
   },
   /**
-   * Writes a comment for a person, whose wallet it carries. Needs the admin token. A retry writes another one.
+   * Writes a comment for a person, whose wallet it carries. A retry writes another one.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.CreateOwnerComment
    */

@@ -494,7 +494,7 @@ export declare const TrustService: GenService<{
    * Says whether a JobSpec would be accepted as far as key and signature go, and if not, why: by the same code as the gate of
    * SubmitJob ("Portal ↔ Runner Signing Contract", Testing and Diagnostics).
    *
-   * Nothing is stored and no nonce is used up. Needs the admin token. At most one call every 10 seconds from an address
+   * Nothing is stored and no nonce is used up. At most one call every 10 seconds from an address
    * (`trust.verify_interval_sec`): RESOURCE_EXHAUSTED (RATE_LIMITED) with the time to wait. A document that is no JSON object
    * is INVALID_ARGUMENT (JOBSPEC_INVALID); everything else is an answer.
    *
@@ -507,7 +507,6 @@ export declare const TrustService: GenService<{
   },
   /**
    * Adds a key. ALREADY_EXISTS (KEY_EXISTS) when its name or its bytes are in the list; INVALID_ARGUMENT for a weak key.
-   * Needs the admin token.
    *
    * @generated from rpc runnel.job.v1.TrustService.CreateTrustedKey
    */
@@ -517,7 +516,7 @@ export declare const TrustService: GenService<{
     output: typeof CreateTrustedKeyResponseSchema;
   },
   /**
-   * Lists the keys by name, those of the settings too. Needs the admin token.
+   * Lists the keys by name, those of the settings too.
    *
    * @generated from rpc runnel.job.v1.TrustService.ListTrustedKeys
    */
@@ -528,7 +527,7 @@ export declare const TrustService: GenService<{
   },
   /**
    * Changes the times and the scope of a key. NOT_FOUND (KEY_NOT_FOUND) for a name that is not
-   * kept here; FAILED_PRECONDITION (KEY_REVOKED) for a revoked key. Needs the admin token. May be retried.
+   * kept here; FAILED_PRECONDITION (KEY_REVOKED) for a revoked key. May be retried.
    *
    * @generated from rpc runnel.job.v1.TrustService.UpdateTrustedKey
    */
@@ -539,7 +538,7 @@ export declare const TrustService: GenService<{
   },
   /**
    * Revokes a key for good, on every replica at once: what it signed and has not begun fails as it begins. Revoking a revoked
-   * key changes nothing. Needs the admin token. May be retried.
+   * key changes nothing. May be retried.
    *
    * @generated from rpc runnel.job.v1.TrustService.RevokeTrustedKey
    */
@@ -549,7 +548,7 @@ export declare const TrustService: GenService<{
     output: typeof RevokeTrustedKeyResponseSchema;
   },
   /**
-   * Lists the audit, newest first: changes of keys and refused JobSpecs. Needs the admin token.
+   * Lists the audit, newest first: changes of keys and refused JobSpecs.
    *
    * @generated from rpc runnel.job.v1.TrustService.ListTrustEvents
    */
@@ -560,7 +559,7 @@ export declare const TrustService: GenService<{
   },
   /**
    * Makes a new key for receipts, which signs from now on. The keys before stay published, so that what they signed can
-   * still be checked. Needs the admin token. A retry makes another key.
+   * still be checked. A retry makes another key.
    *
    * @generated from rpc runnel.job.v1.TrustService.RotateReceiptKey
    */

@@ -254,7 +254,7 @@ export enum Access {
   PUBLIC = 2,
 
   /**
-   * Whoever has the admin token.
+   * The operator of the service: a caller with the admin token (`auth.admin_token`). Every method that has it needs the token.
    *
    * @generated from enum value: ACCESS_ADMIN = 3;
    */

@@ -28,11 +28,10 @@ interface WorkerProcess {
   kill(): Promise<void>;
 }
 
-function startWorkerProcess(url: string): WorkerProcess {
+function startWorkerProcess(url: string, fate: "to be killed" | "to live"): WorkerProcess {
   const name = testRunnerId.slice(testRunnerId.lastIndexOf("/") + 1);
-  const child: ChildProcess = spawn(process.execPath, [program, url, keyOf(), String(atOnce), testRunnerId, name], {
-    stdio: ["ignore", "pipe", "ignore"],
-  });
+  const words = [program, url, keyOf(), String(atOnce), testRunnerId, name, fate];
+  const child: ChildProcess = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "ignore"] });
   let text = "";
   child.stdout?.on("data", (chunk: Buffer) => {
     text += chunk.toString();
@@ -53,7 +52,7 @@ test("two hundred runs of a worker that is killed twice end once each", { timeou
   const flags = { sessionsMaxConcurrent: 0, sessionsClientMaxConcurrent: 0, databasePoolSize: 8 };
   const { url, target, databaseUrl } = await startService(flags, { clock });
   const client = new GrpcClient(target);
-  const workers = [startWorkerProcess(url)];
+  const workers = [startWorkerProcess(url, "to be killed")];
   await bindWhenRegistered(client, databaseUrl);
   const runs = await Promise.all(
     Array.from({ length: runsCount }, (_, index) =>
@@ -76,7 +75,7 @@ test("two hundred runs of a worker that is killed twice end once each", { timeou
     });
     // Those that it was offered and did not take.
     await endOffers(databaseUrl);
-    workers.push(startWorkerProcess(url));
+    workers.push(startWorkerProcess(url, kills === 0 ? "to be killed" : "to live"));
   }
   await Promise.all(runs.map((runId) => readLog(client, runId)));
 

@@ -92,6 +92,11 @@ test("every rule of the contract is an operation with an id of its own", () => {
   expect(new Set(ids).size).toBe(rules.length);
 });
 
+test("no two paths differ in the names of their parameters alone", () => {
+  const shapes = Object.keys(document.paths).map((path) => path.replace(/\{[^}]*\}/g, "{}"));
+  expect(shapes).toEqual([...new Set(shapes)]);
+});
+
 test("every reference leads to something, and every component is referred to", () => {
   const references = findReferences(document);
   expect(references.filter((reference) => lookUp(document, reference) === undefined)).toEqual([]);

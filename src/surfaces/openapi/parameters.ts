@@ -7,7 +7,7 @@ import { type FieldPath, formatFieldPath } from "../../platform/base/json/field-
 import { jsonShape } from "../../platform/base/json/shape.ts";
 import { isTextValue } from "../../platform/base/json/value-text.ts";
 import { type Binding, bindText } from "../rest/rule.ts";
-import type { PathTemplate, TemplateSegment } from "../rest/template.ts";
+import type { PathTemplate, TemplateSegment, TemplateVariable } from "../rest/template.ts";
 import { findRequirements } from "./rules.ts";
 import type { Schema, Schemas } from "./schema.ts";
 
@@ -20,11 +20,12 @@ export interface Parameter {
 }
 
 /** `/v1/{name=shelves/*}:read` is `/v1/{name}:read` here: what a name may hold is told by its parameter. */
-export function formatPath({ segments, variables, verb }: PathTemplate): string {
+export function formatPath(template: PathTemplate): string {
+  const { segments, variables, verb } = template;
   const parts = segments.flatMap((segment, index) => {
     const variable = variables.find(({ start, end }) => index >= start && index < end);
     if (variable !== undefined) {
-      return index === variable.start ? [`{${variable.fieldPath}}`] : [];
+      return index === variable.start ? [`{${variableName(variable, template)}}`] : [];
     }
     return [segment.kind === "literal" ? segment.text : `{${wildcardName(index)}}`];
   });
@@ -43,6 +44,16 @@ export function describeParameters(binding: Binding, schemas: Schemas): Paramete
 /** The fields of the request that the path fills by themselves, so that a body does not have to. */
 export function fieldsOfPath({ pathFields }: Binding): ReadonlySet<DescField> {
   return new Set([...pathFields.values()].filter(({ parents }) => parents.length === 0).map(({ field }) => field));
+}
+
+/**
+ * `agent_id` of `{agent.agent_id}`: all methods of a resource have one path then. OpenAPI takes paths that differ in names alone for
+ * the same one, and refuses two of them.
+ */
+function variableName({ fieldPath }: TemplateVariable, { variables }: PathTemplate): string {
+  const last = (path: string): string => path.slice(path.lastIndexOf(".") + 1);
+  const twins = variables.filter((each) => last(each.fieldPath) === last(fieldPath));
+  return twins.length > 1 ? fieldPath : last(fieldPath);
 }
 
 /** A wildcard outside of any variable fills no field, but OpenAPI has to call it something. */
@@ -64,7 +75,9 @@ function describePathParameters({ template, pathFields }: Binding, schemas: Sche
     }
     const pattern = segments.slice(variable.start, variable.end).map(formatSegment).join("/");
     const note = pattern === "*" ? {} : { description: `Has the form \`${pattern}\`.` };
-    return [{ name: variable.fieldPath, in: "path", ...note, required: true, schema: schemaOf(path, schemas) }];
+    return [
+      { name: variableName(variable, template), in: "path", ...note, required: true, schema: schemaOf(path, schemas) },
+    ];
   });
 }
 

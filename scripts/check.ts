@@ -4,7 +4,6 @@
 import { checkBreaking } from "./breaking.ts";
 import { checkPythonContractIsFresh } from "./python-contract.ts";
 import { runCommand } from "./run-command.ts";
-import { checkSettingsAreFresh } from "./settings.ts";
 import { checkGenIsFresh } from "./stale-gen.ts";
 import { fillThirdParty } from "./third-party.ts";
 
@@ -18,7 +17,8 @@ const steps: readonly Step[] = [
   { name: "third-party protos", run: () => silent(fillThirdParty()) },
   { name: "gen/ is fresh", run: checkGenIsFresh },
   { name: "Python's contract is fresh", run: checkPythonContractIsFresh },
-  { name: "settings are fresh", run: checkSettingsAreFresh },
+  // Loaded after the check of gen/, which the settings need.
+  { name: "settings are fresh", run: async () => (await import("./settings.ts")).checkSettingsAreFresh() },
   { name: "buf lint", run: () => silent(runCommand("buf", ["lint"])) },
   { name: "buf format", run: () => silent(runCommand("buf", ["format", "--diff", "--exit-code", "proto"])) },
   { name: "buf breaking", run: checkBreaking },

@@ -3,10 +3,11 @@
 
 import { writePythonContract } from "./python-contract.ts";
 import { runCommand } from "./run-command.ts";
-import { writeSettings } from "./settings.ts";
 import { fillThirdParty } from "./third-party.ts";
 
 await fillThirdParty();
 await runCommand("buf", ["generate"]);
 await writePythonContract();
+// Loaded only here: the settings come with code that needs what was generated above.
+const { writeSettings } = await import("./settings.ts");
 await writeSettings();

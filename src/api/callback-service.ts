@@ -5,7 +5,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { type StatusCallback, StatusCallback_State, StatusCallbackSchema } from "#gen/runnel/v1/callback_pb.js";
 import type { CallbackService } from "#gen/runnel/v1/callback_service_pb.js";
-import { Session_Status } from "#gen/runnel/v1/session_pb.js";
+import { Session_State } from "#gen/runnel/v1/session_pb.js";
 import { announceCallback } from "../engine/runs/callback.ts";
 import { type ClientCallback, listCallbacks, redeliverCallback } from "../engine/storage/callback.ts";
 import type { CallbackState, CallbackStatus } from "../engine/storage/schema.ts";
@@ -60,19 +60,19 @@ const shownStates = {
 } as const satisfies Record<CallbackState, StatusCallback_State>;
 
 const shownStatuses = {
-  created: Session_Status.CREATED,
-  running: Session_Status.RUNNING,
-  completed: Session_Status.COMPLETED,
-  failed: Session_Status.FAILED,
-  cancelled: Session_Status.CANCELLED,
-} as const satisfies Record<CallbackStatus, Session_Status>;
+  created: Session_State.CREATED,
+  running: Session_State.RUNNING,
+  completed: Session_State.COMPLETED,
+  failed: Session_State.FAILED,
+  cancelled: Session_State.CANCELLED,
+} as const satisfies Record<CallbackStatus, Session_State>;
 
 function callbackToProto(row: ClientCallback): StatusCallback {
   return create(StatusCallbackSchema, {
     callbackId: row.id,
     sessionId: row.session_name,
     runId: row.run_id ?? "",
-    sessionStatus: shownStatuses[row.status],
+    sessionState: shownStatuses[row.status],
     sequence: BigInt(row.sequence),
     state: shownStates[row.state],
     baseUrl: row.base_url,

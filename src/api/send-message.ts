@@ -2,7 +2,7 @@
 
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
-import { AgentSchema, type Callback, CallbackSchema, Session_Status } from "#gen/runnel/v1/session_pb.js";
+import { AgentSchema, type Callback, CallbackSchema, Session_State } from "#gen/runnel/v1/session_pb.js";
 import {
   type SendMessageRequest,
   SendMessageRequestSchema,
@@ -78,7 +78,7 @@ function nextTurn(
       if (problems.length > 0) {
         deps.events.toolsMended({ client, session: sessionId, problems: problems.slice(0, problemsToldMax) });
       }
-      return create(SendMessageResponseSchema, { sessionId, status: Session_Status.RUNNING, toolsRegistered, runId });
+      return create(SendMessageResponseSchema, { sessionId, status: Session_State.RUNNING, toolsRegistered, runId });
     },
   };
 }

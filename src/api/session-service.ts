@@ -2,7 +2,7 @@
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { AgentSchema, CallbackSchema, Session_Status } from "#gen/runnel/v1/session_pb.js";
+import { AgentSchema, CallbackSchema, Session_State } from "#gen/runnel/v1/session_pb.js";
 import {
   type CreateSessionRequest,
   CreateSessionRequestSchema,
@@ -123,7 +123,7 @@ async function insertNewSession(
   if (!inserted) {
     throw new Fault("SESSION_EXISTS", `session "${name}" already exists`);
   }
-  return create(CreateSessionResponseSchema, { sessionId: name, status: Session_Status.CREATED });
+  return create(CreateSessionResponseSchema, { sessionId: name, status: Session_State.CREATED });
 }
 
 async function deleteSession(deps: ServiceDeps, client: string, name: string): Promise<void> {

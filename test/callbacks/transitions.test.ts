@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { StatusCallback_State } from "#gen/runnel/v1/callback_pb.js";
 import { CallbackService } from "#gen/runnel/v1/callback_service_pb.js";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { Session_Status } from "#gen/runnel/v1/session_pb.js";
+import { Session_State } from "#gen/runnel/v1/session_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { answer, callTools, type FakeProvider, startFakeProvider } from "../fakes/provider.ts";
@@ -55,11 +55,11 @@ test("a session and its runs are told in order, with run and sequence, newest fi
   const host = await openHost();
   const { baseUrl } = host;
   const { sessionId } = await client.call(SessionService.method.createSession, { agent, callback: { baseUrl } });
-  const expected: object[] = [{ sessionStatus: Session_Status.CREATED, runId: "", sequence: 0n }];
-  for (const end of [Session_Status.COMPLETED, Session_Status.FAILED]) {
+  const expected: object[] = [{ sessionState: Session_State.CREATED, runId: "", sequence: 0n }];
+  for (const end of [Session_State.COMPLETED, Session_State.FAILED]) {
     const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message: "hello" });
-    expected.push({ sessionStatus: Session_Status.RUNNING, runId, sequence: 0n });
-    expected.push({ sessionStatus: end, runId, sequence: await ended(client, runId) });
+    expected.push({ sessionState: Session_State.RUNNING, runId, sequence: 0n });
+    expected.push({ sessionState: end, runId, sequence: await ended(client, runId) });
   }
   const { callbacks } = await client.call(CallbackService.method.listCallbacks, { sessionId });
   const common = { sessionId, baseUrl };
@@ -212,7 +212,7 @@ test("over REST the list and the redelivery look as documented", async () => {
     {
       callback_id: expect.any(String),
       session_id: "shown",
-      session_status: "created",
+      session_state: "created",
       sequence: 0,
       state: "pending",
       base_url: callback.baseUrl,

@@ -79,7 +79,7 @@ describe("a job", () => {
       code: 0,
       note: { note: "submitted", jobId: id, idempotent: false },
     });
-    expect(jobs.at(-1)).toMatchObject({ id, status: "STATUS_COMPLETED", successfulRegions: 2, failedRegions: 0 });
+    expect(jobs.at(-1)).toMatchObject({ id, status: "STATE_COMPLETED", successfulRegions: 2, failedRegions: 0 });
     expect(new Set(linesOf(stdout)).size).toBe(jobs.length);
     const other = await stage.runnel("jobs", "submit", await stage.sign("b.json"), "--json");
     expect(JSON.parse(other.stdout)).toMatchObject({ id: expect.any(String), status: "enqueued", idempotent: false });
@@ -119,7 +119,7 @@ describe("a job", () => {
     expect(stdout.match(/^✗ (US|EU) +cancelled .* cancelled: /gm)).toHaveLength(2);
     expect(linesOf(stdout).at(-1)).toMatch(/^✗ job \S+ cancelled: 0 of 2 regions ended well; /);
     const again = await stage.runnel("jobs", "cancel", id, "--json");
-    expect(JSON.parse(again.stdout).job).toMatchObject({ status: "STATUS_CANCELLED" });
+    expect(JSON.parse(again.stdout).job).toMatchObject({ status: "STATE_CANCELLED" });
     expect((await stage.runnel("jobs", "get", id)).stdout).toMatch(/cancel asked for \S+Z, ended \S+Z$/m);
   });
 
@@ -265,7 +265,7 @@ test("Ctrl-C ends watch with 130 and tells how to go on, and the job goes on", a
   watch.child.kill("SIGINT");
   const { code, stderr } = await watch.ended;
   expect({ code, note: jsonLines(stderr).at(-1) }).toEqual({ code: 130, note: { note: "interrupted", jobId: id } });
-  expect(JSON.parse((await stage.runnel("jobs", "get", id, "--json")).stdout).job.status).toBe("STATUS_RUNNING");
+  expect(JSON.parse((await stage.runnel("jobs", "get", id, "--json")).stdout).job.status).toBe("STATE_RUNNING");
   await stage.runnel("jobs", "cancel", id);
 });
 
@@ -287,7 +287,7 @@ test("watch survives kill -9 and restart of the service", async () => {
   }
   const lines = linesOf(stdout);
   expect(lines.filter((line, index) => line === lines[index - 1])).toEqual([]);
-  expect(jsonLines(stdout).at(-1)).toMatchObject({ id, status: "STATUS_CANCELLED" });
+  expect(jsonLines(stdout).at(-1)).toMatchObject({ id, status: "STATE_CANCELLED" });
 });
 
 /** A block of commands, by its name on the page. */
@@ -332,7 +332,7 @@ async function watchedJob(watch: RunningCommand): Promise<string> {
   return await until("all of the job to run", () => {
     const job = watch.stdout().includes("\n") ? jsonLines(watch.stdout().replace(/[^\n]*$/, "")).at(-1) : undefined;
     const runs: { status: string }[] = job?.executions ?? [];
-    return runs.length > 0 && runs.every(({ status }) => status === "STATUS_RUNNING") ? String(job.id) : undefined;
+    return runs.length > 0 && runs.every(({ status }) => status === "STATE_RUNNING") ? String(job.id) : undefined;
   });
 }
 

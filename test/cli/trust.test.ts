@@ -58,7 +58,7 @@ test("update changes what is said and nothing else, and takes away what it is to
   expect(changed.key).toMatchObject({
     kid: "k",
     publicKey,
-    status: "STATUS_ACTIVE",
+    status: "STATE_ACTIVE",
     notBefore: "2020-01-01T00:00:00Z",
     notAfter: "2099-01-01T00:00:00Z",
     clientIds: ["ada"],

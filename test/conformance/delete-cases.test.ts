@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, inject, onTestFinished, test } from "vitest";
-import { Session_Status } from "#gen/runnel/v1/session_pb.js";
+import { Session_State } from "#gen/runnel/v1/session_pb.js";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Config } from "../../src/platform/config/keys.ts";
 import { rowsOf } from "../callbacks/stage.ts";
@@ -265,8 +265,8 @@ async function openGrpc({ target }: TestService): Promise<Reader> {
   };
 }
 
-function wordOf(status: Session_Status): string {
-  return Session_Status[status].toLowerCase();
+function wordOf(status: Session_State): string {
+  return Session_State[status].toLowerCase();
 }
 
 /** As the contract names it for SSE. */

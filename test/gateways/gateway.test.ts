@@ -7,7 +7,7 @@ import { Code, ConnectError, createContextKey, createContextValues } from "@conn
 import { describe, expect, test } from "vitest";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import { Run_State } from "#gen/runnel/v1/run_pb.js";
-import { Session_Status } from "#gen/runnel/v1/session_pb.js";
+import { Session_State } from "#gen/runnel/v1/session_pb.js";
 import { type CreateSessionRequest, SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { createRestGateway } from "../../src/surfaces/rest/gateway.ts";
 import { startRestServer } from "./rest-server.ts";
@@ -33,9 +33,9 @@ describe("a unary method", () => {
       sessions: {
         createSession: (request) => {
           seen.push(request);
-          return { sessionId: "s1", status: Session_Status.CREATED };
+          return { sessionId: "s1", status: Session_State.CREATED };
         },
-        sendMessage: ({ sessionId, message }) => ({ sessionId, status: Session_Status.RUNNING, runId: message }),
+        sendMessage: ({ sessionId, message }) => ({ sessionId, status: Session_State.RUNNING, runId: message }),
       },
     });
     const created = await fetch(`${server.url}/v1/sessions`, {

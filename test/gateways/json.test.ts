@@ -6,7 +6,7 @@ import { FieldDescriptorProto_Type as Type } from "@bufbuild/protobuf/wkt";
 import { assert, constantFrom, jsonValue, property, string } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { RunResultSchema, StateUpdated_Scope } from "#gen/runnel/v1/result_pb.js";
-import { Session_Status, SessionSchema } from "#gen/runnel/v1/session_pb.js";
+import { Session_State, SessionSchema } from "#gen/runnel/v1/session_pb.js";
 import {
   CreateSessionRequestSchema,
   SendMessageResponseSchema,
@@ -54,7 +54,7 @@ describe("printing", () => {
     const session = create(SessionSchema, {
       latestRunId: "r",
       createdAt: { seconds: 1_767_225_600n, nanos: 120_000_000 },
-      status: Session_Status.RUNNING,
+      status: Session_State.RUNNING,
       name: "a",
       sessionId: "s",
       durationMs: 5n,

@@ -6,7 +6,7 @@ import { Code, ConnectError, type HandlerContext, type ServiceImpl } from "@conn
 import { describe, expect, test, vi } from "vitest";
 import { ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import type { RunService } from "#gen/runnel/v1/run_service_pb.js";
-import { Session_Status } from "#gen/runnel/v1/session_pb.js";
+import { Session_State } from "#gen/runnel/v1/session_pb.js";
 import type { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import { startRestServer } from "./rest-server.ts";
 
@@ -162,7 +162,7 @@ describe("StreamSession", () => {
       yield {};
       yield {
         id: "r.4",
-        event: { case: "done", value: { status: Session_Status.COMPLETED, turns: 1, durationMs: 5n } },
+        event: { case: "done", value: { status: Session_State.COMPLETED, turns: 1, durationMs: 5n } },
       };
     });
     expect(text).toBe(

@@ -6,7 +6,7 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
 import { ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
-import { type Job, Job_Status, JobExecution_Status } from "#gen/runnel/job/v1/job_pb.js";
+import { type Job, Job_State, JobExecution_State } from "#gen/runnel/job/v1/job_pb.js";
 import { JobService } from "#gen/runnel/job/v1/job_service_pb.js";
 import { answer } from "../fakes/provider.ts";
 import { credentialsOf } from "../harness/credentials.ts";
@@ -72,8 +72,8 @@ interface Shown {
 }
 
 function describeJob({ status: state, executions }: Job): string {
-  const shown = executions.map((each) => ({ status: JobExecution_Status[each.status].toLowerCase() }));
-  return describeState(Job_Status[state].toLowerCase(), shown);
+  const shown = executions.map((each) => ({ status: JobExecution_State[each.status].toLowerCase() }));
+  return describeState(Job_State[state].toLowerCase(), shown);
 }
 
 /** Regions are in the order of their states: which of them is answered first is left to chance. */

@@ -3,7 +3,7 @@
 import { sign as signBytes, verify as verifyBytes } from "node:crypto";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
-import { TrustedKey_Status } from "#gen/runnel/job/v1/trust_pb.js";
+import { TrustedKey_State } from "#gen/runnel/job/v1/trust_pb.js";
 import { TrustService } from "#gen/runnel/job/v1/trust_service_pb.js";
 import { ReceiptService } from "#gen/runnel/v1/receipt_service_pb.js";
 import { loadSigningKey } from "../../src/engine/receipts/receipt-keys.ts";
@@ -373,8 +373,8 @@ describe("keys of receipts", () => {
 
 test("the status of a key that is sent is not read", async () => {
   const { admin } = await openStage();
-  const key = { kid: "k", publicKey: freshKey().toString("base64"), status: TrustedKey_Status.REVOKED };
-  expect((await admin.call(createTrustedKey, { key })).key?.status).toBe(TrustedKey_Status.ACTIVE);
+  const key = { kid: "k", publicKey: freshKey().toString("base64"), status: TrustedKey_State.REVOKED };
+  expect((await admin.call(createTrustedKey, { key })).key?.status).toBe(TrustedKey_State.ACTIVE);
 });
 
 function time(seconds: number): { seconds: bigint; nanos: number } {

@@ -4,7 +4,7 @@
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Session_Status } from "./session_pb.js";
+import type { Session_State } from "./session_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
@@ -43,11 +43,11 @@ export declare type StatusCallback = Message<"runnel.v1.StatusCallback"> & {
   runId: string;
 
   /**
-   * The status that the session came to.
+   * The state that the session came to.
    *
-   * @generated from field: runnel.v1.Session.Status session_status = 4;
+   * @generated from field: runnel.v1.Session.State session_state = 4;
    */
-  sessionStatus: Session_Status;
+  sessionState: Session_State;
 
   /**
    * Sequence of the run's terminal result; 0 when it tells of no end.

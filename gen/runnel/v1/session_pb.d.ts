@@ -43,9 +43,9 @@ export declare type Session = Message<"runnel.v1.Session"> & {
   /**
    * Where the session stands.
    *
-   * @generated from field: runnel.v1.Session.Status status = 4;
+   * @generated from field: runnel.v1.Session.State status = 4;
    */
-  status: Session_Status;
+  status: Session_State;
 
   /**
    * What the latest run said.
@@ -106,56 +106,56 @@ export declare const SessionSchema: GenMessage<Session>;
 /**
  * Where a session stands: what its latest run is doing.
  *
- * @generated from enum runnel.v1.Session.Status
+ * @generated from enum runnel.v1.Session.State
  */
-export enum Session_Status {
+export enum Session_State {
   /**
-   * Not a status.
+   * Not a state.
    *
-   * @generated from enum value: STATUS_UNSPECIFIED = 0;
+   * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
    * No message was sent yet.
    *
-   * @generated from enum value: STATUS_CREATED = 1;
+   * @generated from enum value: STATE_CREATED = 1;
    */
   CREATED = 1,
 
   /**
    * A run is active, whether it runs, is queued or waits.
    *
-   * @generated from enum value: STATUS_RUNNING = 2;
+   * @generated from enum value: STATE_RUNNING = 2;
    */
   RUNNING = 2,
 
   /**
    * The latest run ended well.
    *
-   * @generated from enum value: STATUS_COMPLETED = 3;
+   * @generated from enum value: STATE_COMPLETED = 3;
    */
   COMPLETED = 3,
 
   /**
    * The latest run failed.
    *
-   * @generated from enum value: STATUS_FAILED = 4;
+   * @generated from enum value: STATE_FAILED = 4;
    */
   FAILED = 4,
 
   /**
    * The latest run was cancelled.
    *
-   * @generated from enum value: STATUS_CANCELLED = 5;
+   * @generated from enum value: STATE_CANCELLED = 5;
    */
   CANCELLED = 5,
 }
 
 /**
- * Describes the enum runnel.v1.Session.Status.
+ * Describes the enum runnel.v1.Session.State.
  */
-export declare const Session_StatusSchema: GenEnum<Session_Status>;
+export declare const Session_StateSchema: GenEnum<Session_State>;
 
 /**
  * How a session's agent works.

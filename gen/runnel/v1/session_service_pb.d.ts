@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Agent, Callback, Session, Session_Status } from "./session_pb.js";
+import type { Agent, Callback, Session, Session_State } from "./session_pb.js";
 
 /**
  * Describes the file runnel/v1/session_service.proto.
@@ -75,11 +75,11 @@ export declare type CreateSessionResponse = Message<"runnel.v1.CreateSessionResp
   sessionId: string;
 
   /**
-   * Always STATUS_CREATED.
+   * Always STATE_CREATED.
    *
-   * @generated from field: runnel.v1.Session.Status status = 2;
+   * @generated from field: runnel.v1.Session.State status = 2;
    */
-  status: Session_Status;
+  status: Session_State;
 };
 
 /**
@@ -319,9 +319,9 @@ export declare type SendMessageResponse = Message<"runnel.v1.SendMessageResponse
   /**
    * Always STATE_RUNNING.
    *
-   * @generated from field: runnel.v1.Session.Status status = 2;
+   * @generated from field: runnel.v1.Session.State status = 2;
    */
-  status: Session_Status;
+  status: Session_State;
 
   /**
    * Names of the tools that the model is offered, in the order of the request.
@@ -589,9 +589,9 @@ export declare type DoneEvent = Message<"runnel.v1.DoneEvent"> & {
   /**
    * STATE_COMPLETED, STATE_FAILED or STATE_CANCELLED.
    *
-   * @generated from field: runnel.v1.Session.Status status = 1;
+   * @generated from field: runnel.v1.Session.State status = 1;
    */
-  status: Session_Status;
+  status: Session_State;
 
   /**
    * What the run said.

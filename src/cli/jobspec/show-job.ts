@@ -1,7 +1,7 @@
 // Jobs and their regions as people read them.
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { type Job, Job_Status, type JobExecution, JobExecution_Status } from "#gen/runnel/job/v1/job_pb.js";
+import { type Job, Job_State, type JobExecution, JobExecution_State } from "#gen/runnel/job/v1/job_pb.js";
 import type { Paint } from "../output.ts";
 import { shorten } from "../show.ts";
 import { showTable, showTime } from "../table.ts";
@@ -72,11 +72,11 @@ function timeOf({ createTime, endTime, cancelRequestTime }: Job): string {
 
 /** A state of a later version has no name here. */
 function jobWord({ status }: Job): string {
-  return Job_Status[status]?.toLowerCase() ?? `state ${status}`;
+  return Job_State[status]?.toLowerCase() ?? `state ${status}`;
 }
 
 function executionWord({ status }: JobExecution): string {
-  return JobExecution_Status[status]?.toLowerCase() ?? `state ${status}`;
+  return JobExecution_State[status]?.toLowerCase() ?? `state ${status}`;
 }
 
 const signs: Readonly<Record<string, string>> = { completed: "✓", failed: "✗", cancelled: "✗" };

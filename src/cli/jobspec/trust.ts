@@ -7,7 +7,7 @@ import {
   type TrustEvent,
   TrustEventSchema,
   type TrustedKey,
-  TrustedKey_Status,
+  TrustedKey_State,
   TrustedKeySchema,
 } from "#gen/runnel/job/v1/trust_pb.js";
 import { TrustService } from "#gen/runnel/job/v1/trust_service_pb.js";
@@ -151,9 +151,9 @@ function rowOfKey(key: TrustedKey): string[] {
 }
 
 function stateOf({ status }: TrustedKey, from: Date | undefined, until: Date | undefined): string {
-  if (status !== TrustedKey_Status.ACTIVE) {
+  if (status !== TrustedKey_State.ACTIVE) {
     // A newer service may know states that this version does not.
-    return status === TrustedKey_Status.REVOKED ? "revoked" : `state ${status}`;
+    return status === TrustedKey_State.REVOKED ? "revoked" : `state ${status}`;
   }
   const nowMs = systemClock.nowMs();
   if (from !== undefined && nowMs < from.getTime()) {

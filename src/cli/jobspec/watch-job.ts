@@ -2,7 +2,7 @@
 
 import { equals } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
-import { type Job, Job_Status, JobSchema } from "#gen/runnel/job/v1/job_pb.js";
+import { type Job, Job_State, JobSchema } from "#gen/runnel/job/v1/job_pb.js";
 import type { JobService } from "#gen/runnel/job/v1/job_service_pb.js";
 import { exitCodes } from "../exit-codes.ts";
 import { follow, patienceMs } from "../follow.ts";
@@ -27,7 +27,7 @@ export async function watchJob(jobs: Client<typeof JobService>, jobId: string, o
       shown = job;
     }
   }
-  if (shown?.status !== Job_Status.COMPLETED) {
+  if (shown?.status !== Job_State.COMPLETED) {
     process.exitCode = exitCodes.followedFailed;
   }
 }

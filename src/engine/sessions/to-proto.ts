@@ -2,7 +2,7 @@
 
 import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { AgentSchema, type Session, Session_Status, SessionSchema } from "#gen/runnel/v1/session_pb.js";
+import { AgentSchema, type Session, Session_State, SessionSchema } from "#gen/runnel/v1/session_pb.js";
 import { decodeResult } from "../log/result.ts";
 import type { RunStatus } from "../storage/schema.ts";
 import type { SessionWithRun } from "../storage/session.ts";
@@ -10,13 +10,13 @@ import { completedText } from "./message-text.ts";
 
 /** In the documented statuses queued and waiting show as running. */
 const stateOfRun = {
-  queued: Session_Status.RUNNING,
-  running: Session_Status.RUNNING,
-  waiting: Session_Status.RUNNING,
-  completed: Session_Status.COMPLETED,
-  failed: Session_Status.FAILED,
-  cancelled: Session_Status.CANCELLED,
-} as const satisfies Record<RunStatus, Session_Status>;
+  queued: Session_State.RUNNING,
+  running: Session_State.RUNNING,
+  waiting: Session_State.RUNNING,
+  completed: Session_State.COMPLETED,
+  failed: Session_State.FAILED,
+  cancelled: Session_State.CANCELLED,
+} as const satisfies Record<RunStatus, Session_State>;
 
 export function sessionToProto(row: SessionWithRun): Session {
   const agent = fromBinary(AgentSchema, row.agent);
@@ -24,7 +24,7 @@ export function sessionToProto(row: SessionWithRun): Session {
     sessionId: row.name,
     name: agent.name,
     model: agent.model,
-    status: row.run_status === null ? Session_Status.CREATED : stateOfRun[row.run_status],
+    status: row.run_status === null ? Session_State.CREATED : stateOfRun[row.run_status],
     createdAt: timestampFromDate(row.create_time),
     latestRunId: row.latest_run_id ?? "",
     turns: row.run_turn ?? 0,

@@ -2,7 +2,7 @@
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { RunCompleted, RunFailed, RunResult, ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
-import { Session_Status } from "#gen/runnel/v1/session_pb.js";
+import { Session_State } from "#gen/runnel/v1/session_pb.js";
 import { type StreamSessionResponse, StreamSessionResponseSchema } from "#gen/runnel/v1/session_service_pb.js";
 import { completedText } from "../../engine/sessions/message-text.ts";
 
@@ -71,17 +71,17 @@ function resultText(json: string): string {
 
 function completed(end: RunCompleted): Event {
   const { turns, durationMs } = end;
-  const value = { status: Session_Status.COMPLETED, output: completedText(end), turns, durationMs };
+  const value = { status: Session_State.COMPLETED, output: completedText(end), turns, durationMs };
   return { case: "done", value };
 }
 
 /** A cancel, whether by DELETE or by CancelRun, is what a client asked for and no error. */
 function failed({ code, error, output, turns, durationMs }: RunFailed): Event[] {
   if (code === "cancelled") {
-    return [{ case: "done", value: { status: Session_Status.CANCELLED, output, turns, durationMs } }];
+    return [{ case: "done", value: { status: Session_State.CANCELLED, output, turns, durationMs } }];
   }
   return [
     { case: "error", value: { message: error } },
-    { case: "done", value: { status: Session_Status.FAILED, output, turns, durationMs } },
+    { case: "done", value: { status: Session_State.FAILED, output, turns, durationMs } },
   ];
 }

@@ -1,7 +1,7 @@
 // A session's latest run as events: waits for the run when there is none, follows its log, ends with `done`.
 
 import { create } from "@bufbuild/protobuf";
-import { Session_Status } from "#gen/runnel/v1/session_pb.js";
+import { Session_State } from "#gen/runnel/v1/session_pb.js";
 import { type StreamSessionResponse, StreamSessionResponseSchema } from "#gen/runnel/v1/session_service_pb.js";
 import type { LogEntry } from "../../engine/log/result.ts";
 import { type TailSource, tail } from "../../engine/log/tail.ts";
@@ -55,7 +55,7 @@ export async function* streamSession(
 
 /** The end of a session that went before its first message. It has no place in any log, and so no id. */
 const neverRan = create(StreamSessionResponseSchema, {
-  event: { case: "done", value: { status: Session_Status.CANCELLED } },
+  event: { case: "done", value: { status: Session_State.CANCELLED } },
 });
 
 const eventsOf = shared((entries: readonly LogEntry[]) => entries.flatMap((entry) => sessionEvents(entry.result)));

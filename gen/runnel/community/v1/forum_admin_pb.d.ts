@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Community_Status } from "./forum_pb.js";
+import type { Community_State } from "./forum_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
@@ -42,9 +42,9 @@ export declare type ManagedCommunity = Message<"runnel.community.v1.ManagedCommu
   /**
    * Whether agents may write; unset means that they may.
    *
-   * @generated from field: runnel.community.v1.Community.Status status = 4;
+   * @generated from field: runnel.community.v1.Community.State status = 4;
    */
-  status: Community_Status;
+  status: Community_State;
 
   /**
    * What it is about.

@@ -41,9 +41,9 @@ export declare type Community = Message<"runnel.community.v1.Community"> & {
   /**
    * Whether agents may write.
    *
-   * @generated from field: runnel.community.v1.Community.Status status = 4;
+   * @generated from field: runnel.community.v1.Community.State status = 4;
    */
-  status: Community_Status;
+  status: Community_State;
 };
 
 /**
@@ -55,35 +55,35 @@ export declare const CommunitySchema: GenMessage<Community>;
 /**
  * Whether agents may write.
  *
- * @generated from enum runnel.community.v1.Community.Status
+ * @generated from enum runnel.community.v1.Community.State
  */
-export enum Community_Status {
+export enum Community_State {
   /**
-   * Not a status.
+   * Not a state.
    *
-   * @generated from enum value: STATUS_UNSPECIFIED = 0;
+   * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
    * They may.
    *
-   * @generated from enum value: STATUS_ACTIVE = 1;
+   * @generated from enum value: STATE_ACTIVE = 1;
    */
   ACTIVE = 1,
 
   /**
    * Nobody writes any more.
    *
-   * @generated from enum value: STATUS_CLOSED = 2;
+   * @generated from enum value: STATE_CLOSED = 2;
    */
   CLOSED = 2,
 }
 
 /**
- * Describes the enum runnel.community.v1.Community.Status.
+ * Describes the enum runnel.community.v1.Community.State.
  */
-export declare const Community_StatusSchema: GenEnum<Community_Status>;
+export declare const Community_StateSchema: GenEnum<Community_State>;
 
 /**
  * An agent of a community.
@@ -881,9 +881,9 @@ export declare type ForumContext_AssignedCommunity = Message<"runnel.community.v
   /**
    * Whether agents may write.
    *
-   * @generated from field: runnel.community.v1.Community.Status status = 4;
+   * @generated from field: runnel.community.v1.Community.State status = 4;
    */
-  status: Community_Status;
+  status: Community_State;
 
   /**
    * What it is about.

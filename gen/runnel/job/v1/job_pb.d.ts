@@ -30,9 +30,9 @@ export declare type Job = Message<"runnel.job.v1.Job"> & {
   /**
    * Where it stands.
    *
-   * @generated from field: runnel.job.v1.Job.Status status = 2;
+   * @generated from field: runnel.job.v1.Job.State status = 2;
    */
-  status: Job_Status;
+  status: Job_State;
 
   /**
    * The `id` that the spec was sent with. It is outside the signed bytes and means nothing to the service.
@@ -170,56 +170,56 @@ export declare const JobSchema: GenMessage<Job>;
 /**
  * Where a job stands. Completed, failed and cancelled are final.
  *
- * @generated from enum runnel.job.v1.Job.Status
+ * @generated from enum runnel.job.v1.Job.State
  */
-export enum Job_Status {
+export enum Job_State {
   /**
-   * Not a status.
+   * Not a state.
    *
-   * @generated from enum value: STATUS_UNSPECIFIED = 0;
+   * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
    * No run of it has begun.
    *
-   * @generated from enum value: STATUS_QUEUED = 1;
+   * @generated from enum value: STATE_QUEUED = 1;
    */
   QUEUED = 1,
 
   /**
    * A run has begun, and not all have ended.
    *
-   * @generated from enum value: STATUS_RUNNING = 2;
+   * @generated from enum value: STATE_RUNNING = 2;
    */
   RUNNING = 2,
 
   /**
    * All runs have ended, and enough of them ended well.
    *
-   * @generated from enum value: STATUS_COMPLETED = 3;
+   * @generated from enum value: STATE_COMPLETED = 3;
    */
   COMPLETED = 3,
 
   /**
    * All runs have ended, and too few of them ended well.
    *
-   * @generated from enum value: STATUS_FAILED = 4;
+   * @generated from enum value: STATE_FAILED = 4;
    */
   FAILED = 4,
 
   /**
    * Somebody cancelled it before enough runs had ended well.
    *
-   * @generated from enum value: STATUS_CANCELLED = 5;
+   * @generated from enum value: STATE_CANCELLED = 5;
    */
   CANCELLED = 5,
 }
 
 /**
- * Describes the enum runnel.job.v1.Job.Status.
+ * Describes the enum runnel.job.v1.Job.State.
  */
-export declare const Job_StatusSchema: GenEnum<Job_Status>;
+export declare const Job_StateSchema: GenEnum<Job_State>;
 
 /**
  * What a job does in one region.
@@ -244,9 +244,9 @@ export declare type JobExecution = Message<"runnel.job.v1.JobExecution"> & {
   /**
    * Where it stands.
    *
-   * @generated from field: runnel.job.v1.JobExecution.Status status = 3;
+   * @generated from field: runnel.job.v1.JobExecution.State status = 3;
    */
-  status: JobExecution_Status;
+  status: JobExecution_State;
 
   /**
    * What came out, as a JSON object. Of a failure `{"error", "error_code", "failure": {…}}`; unset until the run has ended,
@@ -294,61 +294,61 @@ export declare const JobExecutionSchema: GenMessage<JobExecution>;
 /**
  * Where it stands. The words are those of runs.
  *
- * @generated from enum runnel.job.v1.JobExecution.Status
+ * @generated from enum runnel.job.v1.JobExecution.State
  */
-export enum JobExecution_Status {
+export enum JobExecution_State {
   /**
-   * Not a status.
+   * Not a state.
    *
-   * @generated from enum value: STATUS_UNSPECIFIED = 0;
+   * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
    * It waits for a free slot.
    *
-   * @generated from enum value: STATUS_QUEUED = 1;
+   * @generated from enum value: STATE_QUEUED = 1;
    */
   QUEUED = 1,
 
   /**
    * A replica works on it.
    *
-   * @generated from enum value: STATUS_RUNNING = 2;
+   * @generated from enum value: STATE_RUNNING = 2;
    */
   RUNNING = 2,
 
   /**
    * It is parked until a provider takes requests again.
    *
-   * @generated from enum value: STATUS_WAITING = 3;
+   * @generated from enum value: STATE_WAITING = 3;
    */
   WAITING = 3,
 
   /**
    * It ended well.
    *
-   * @generated from enum value: STATUS_COMPLETED = 4;
+   * @generated from enum value: STATE_COMPLETED = 4;
    */
   COMPLETED = 4,
 
   /**
    * It ended in a failure.
    *
-   * @generated from enum value: STATUS_FAILED = 5;
+   * @generated from enum value: STATE_FAILED = 5;
    */
   FAILED = 5,
 
   /**
    * It ended because somebody asked for it.
    *
-   * @generated from enum value: STATUS_CANCELLED = 6;
+   * @generated from enum value: STATE_CANCELLED = 6;
    */
   CANCELLED = 6,
 }
 
 /**
- * Describes the enum runnel.job.v1.JobExecution.Status.
+ * Describes the enum runnel.job.v1.JobExecution.State.
  */
-export declare const JobExecution_StatusSchema: GenEnum<JobExecution_Status>;
+export declare const JobExecution_StateSchema: GenEnum<JobExecution_State>;
 

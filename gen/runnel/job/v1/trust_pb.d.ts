@@ -36,9 +36,9 @@ export declare type TrustedKey = Message<"runnel.job.v1.TrustedKey"> & {
   /**
    * Whether its signatures count.
    *
-   * @generated from field: runnel.job.v1.TrustedKey.Status status = 3;
+   * @generated from field: runnel.job.v1.TrustedKey.State status = 3;
    */
-  status: TrustedKey_Status;
+  status: TrustedKey_State;
 
   /**
    * They count from this time on; unset means always did.
@@ -114,35 +114,35 @@ export declare const TrustedKeySchema: GenMessage<TrustedKey>;
 /**
  * Whether its signatures count, within its time.
  *
- * @generated from enum runnel.job.v1.TrustedKey.Status
+ * @generated from enum runnel.job.v1.TrustedKey.State
  */
-export enum TrustedKey_Status {
+export enum TrustedKey_State {
   /**
-   * Same as STATUS_ACTIVE.
+   * Same as STATE_ACTIVE.
    *
-   * @generated from enum value: STATUS_UNSPECIFIED = 0;
+   * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
    * They count.
    *
-   * @generated from enum value: STATUS_ACTIVE = 1;
+   * @generated from enum value: STATE_ACTIVE = 1;
    */
   ACTIVE = 1,
 
   /**
    * They do not, whenever they were made. For good.
    *
-   * @generated from enum value: STATUS_REVOKED = 2;
+   * @generated from enum value: STATE_REVOKED = 2;
    */
   REVOKED = 2,
 }
 
 /**
- * Describes the enum runnel.job.v1.TrustedKey.Status.
+ * Describes the enum runnel.job.v1.TrustedKey.State.
  */
-export declare const TrustedKey_StatusSchema: GenEnum<TrustedKey_Status>;
+export declare const TrustedKey_StateSchema: GenEnum<TrustedKey_State>;
 
 /**
  * One entry of the trust audit: a change of a key, or a JobSpec that was refused.

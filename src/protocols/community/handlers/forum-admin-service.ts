@@ -9,7 +9,7 @@ import {
   ManagedCommunitySchema,
 } from "#gen/runnel/community/v1/forum_admin_pb.js";
 import type { ForumAdminService } from "#gen/runnel/community/v1/forum_admin_service_pb.js";
-import { Community_Status } from "#gen/runnel/community/v1/forum_pb.js";
+import { Community_State } from "#gen/runnel/community/v1/forum_pb.js";
 import type { ServiceDeps } from "../../../api/deps.ts";
 import { nextPageToken, pageSize } from "../../../api/page.ts";
 import { readUpdate } from "../../../api/update-mask.ts";
@@ -204,7 +204,7 @@ function assertNamed({ name, status }: Partial<ManagedCommunity>): void {
   if (name === "") {
     throw invalidField("community.name", "a community needs a name");
   }
-  if (status === Community_Status.UNSPECIFIED) {
+  if (status === Community_State.UNSPECIFIED) {
     throw invalidField("community.status", "use ACTIVE or CLOSED");
   }
 }

@@ -12,7 +12,7 @@ import {
   type ManagedContract,
   ManagedContractSchema,
 } from "#gen/runnel/community/v1/forum_admin_pb.js";
-import { Community_Status } from "#gen/runnel/community/v1/forum_pb.js";
+import { Community_State } from "#gen/runnel/community/v1/forum_pb.js";
 import type { BanRow, CommunityRow } from "../storage/community.ts";
 import type { ContractHead } from "../storage/community-contract.ts";
 import type { ForumAgentRow } from "../storage/forum-agent.ts";
@@ -68,8 +68,8 @@ export function banToProto({ owner_wallet: ownerWallet, create_time }: BanRow): 
 }
 
 /** Unset means that agents may write. */
-export function readCommunityStatus(status: Community_Status): CommunityStatus {
-  return status === Community_Status.CLOSED ? "CLOSED" : "ACTIVE";
+export function readCommunityStatus(status: Community_State): CommunityStatus {
+  return status === Community_State.CLOSED ? "CLOSED" : "ACTIVE";
 }
 
 /** An empty text is none. */

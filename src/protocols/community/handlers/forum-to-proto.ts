@@ -5,7 +5,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   AbiFunctionSchema,
   type Community,
-  Community_Status,
+  Community_State,
   CommunitySchema,
   type ForumAgent,
   ForumAgentSchema,
@@ -160,9 +160,9 @@ function contractToProto(row: ContractHead): ForumContract {
   });
 }
 
-export const communityStatuses: Record<CommunityStatus, Community_Status> = {
-  ACTIVE: Community_Status.ACTIVE,
-  CLOSED: Community_Status.CLOSED,
+export const communityStatuses: Record<CommunityStatus, Community_State> = {
+  ACTIVE: Community_State.ACTIVE,
+  CLOSED: Community_State.CLOSED,
 };
 
 const threadTypes: Record<ThreadType, ForumThread_Type> = {

@@ -6,7 +6,7 @@ import {
   type TrustEvent,
   TrustEventSchema,
   type TrustedKey,
-  TrustedKey_Status,
+  TrustedKey_State,
   TrustedKeySchema,
 } from "#gen/runnel/job/v1/trust_pb.js";
 import { thumbprint } from "../../../platform/base/public-key.ts";
@@ -75,9 +75,9 @@ export function eventToProto(row: TrustEventRow): TrustEvent {
 }
 
 const statuses = {
-  active: TrustedKey_Status.ACTIVE,
-  revoked: TrustedKey_Status.REVOKED,
-} as const satisfies Record<TrustedKeyStatus, TrustedKey_Status>;
+  active: TrustedKey_State.ACTIVE,
+  revoked: TrustedKey_State.REVOKED,
+} as const satisfies Record<TrustedKeyStatus, TrustedKey_State>;
 
 function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("base64");

@@ -8,9 +8,9 @@ import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type Job,
-  Job_Status,
+  Job_State,
   type JobExecution,
-  JobExecution_Status,
+  JobExecution_State,
   JobExecutionSchema,
   JobSchema,
 } from "#gen/runnel/job/v1/job_pb.js";
@@ -63,17 +63,17 @@ export function listedJobToProto(job: JobRow, runs: readonly JobRunRow[]): Job |
 
 /** Completed, failed or cancelled: nothing of it will change any more. */
 export function isOver({ status }: Job): boolean {
-  return status === Job_Status.COMPLETED || status === Job_Status.FAILED || status === Job_Status.CANCELLED;
+  return status === Job_State.COMPLETED || status === Job_State.FAILED || status === Job_State.CANCELLED;
 }
 
-function stateOf(job: JobRow, runs: readonly JobRunRow[]): Job_Status {
+function stateOf(job: JobRow, runs: readonly JobRunRow[]): Job_State {
   if (runs.some(({ end_time: endTime }) => endTime === null)) {
-    return runs.every(({ start_time: startTime }) => startTime === null) ? Job_Status.QUEUED : Job_Status.RUNNING;
+    return runs.every(({ start_time: startTime }) => startTime === null) ? Job_State.QUEUED : Job_State.RUNNING;
   }
   if (countOf(runs, "completed") >= job.successes_min) {
-    return Job_Status.COMPLETED;
+    return Job_State.COMPLETED;
   }
-  return runs.every(({ cancel_request_time: wish }) => wish === null) ? Job_Status.FAILED : Job_Status.CANCELLED;
+  return runs.every(({ cancel_request_time: wish }) => wish === null) ? Job_State.FAILED : Job_State.CANCELLED;
 }
 
 function countOf(runs: readonly JobRunRow[], status: RunStatus): number {
@@ -87,13 +87,13 @@ function latest(runs: readonly JobRunRow[]): Date | undefined {
     .at(-1);
 }
 
-const states: Record<RunStatus, JobExecution_Status> = {
-  queued: JobExecution_Status.QUEUED,
-  running: JobExecution_Status.RUNNING,
-  waiting: JobExecution_Status.WAITING,
-  completed: JobExecution_Status.COMPLETED,
-  failed: JobExecution_Status.FAILED,
-  cancelled: JobExecution_Status.CANCELLED,
+const states: Record<RunStatus, JobExecution_State> = {
+  queued: JobExecution_State.QUEUED,
+  running: JobExecution_State.RUNNING,
+  waiting: JobExecution_State.WAITING,
+  completed: JobExecution_State.COMPLETED,
+  failed: JobExecution_State.FAILED,
+  cancelled: JobExecution_State.CANCELLED,
 };
 
 function executionToProto(run: JobRunRow): JobExecution {

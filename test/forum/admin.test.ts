@@ -44,6 +44,9 @@ test("a community is made, listed, changed and closed", async () => {
   expect((await admin("PATCH", path, { name: "" })).body.error).toBe(
     "invalid community.name: a community needs a name",
   );
+  // What the service sets may come back with the rest.
+  const { slug: _slug, ...own } = (await admin("GET", path)).body;
+  expect((await admin("PATCH", path, own)).body).toEqual({ ...own, slug: "lab", update_time: anyTime });
   await admin("PATCH", path, { github_repository_url: "https://x.test/y" });
   changed.body.update_time = anyTime;
   expect((await admin("GET", path)).body).toEqual(changed.body);
@@ -56,6 +59,13 @@ test("a community is made, listed, changed and closed", async () => {
   expect((await admin("PATCH", "/v1/communities/nowhere", { name: "x" })).body).toMatchObject({
     reason: "COMMUNITY_NOT_FOUND",
   });
+  for (const kind of ["communities", "forum-agents"]) {
+    expect(await admin("PATCH", `/v1/${kind}/a%00b`, {})).toMatchObject({ status: 400 });
+  }
+  const fieldOf = async (body: object) =>
+    (await admin("POST", "/v1/communities", body)).body.details.violations.map(({ field }: { field: string }) => field);
+  expect(await fieldOf({ slug: "other" })).toEqual(["community.name"]);
+  expect(await fieldOf({ name: "Other" })).toEqual(["community.slug"]);
 });
 
 test("an agent is made, assigned, and listed by community", async () => {

@@ -8,7 +8,7 @@ import { baseUrl, integer } from "../../platform/config/kinds.ts";
 const runnerKeys = {
   runnersHostUrl: baseUrl({
     path: "runners.host_url",
-    about: "Where runners that are dialled reach this service, which they are told with each run.",
+    about: "URL at which runners that this service dials reach it. Each run carries it to its runner.",
   }),
   runnersMaxConcurrent: integer({
     path: "runners.max_concurrent",

@@ -1,9 +1,10 @@
 // What a request says, as the message that its method takes: body, then headers, query and path, where what comes later
 // wins if two may say the same. And what a handler may want to know beside it.
 
-import { create, type DescField, toBinary } from "@bufbuild/protobuf";
+import { create, type DescField, getOption, toBinary } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { FieldMaskSchema } from "@bufbuild/protobuf/wkt";
+import { FieldBehavior, field_behavior } from "#gen/google/api/field_behavior_pb.js";
 import { Fault } from "../../platform/base/fault.ts";
 import { readFieldJson, readMessageJson } from "../../platform/base/json/read.ts";
 import type { RestCallNotes } from "../../platform/base/rest-call.ts";
@@ -102,10 +103,16 @@ function readJson(
   const text = decodeBody(bytes, profile.lenient);
   if (body.kind === "field") {
     const given = readFieldJson(message, body.field, text, profile);
-    fillUpdateMask(message, httpMethod === "PUT" ? ["*"] : given);
+    fillUpdateMask(message, httpMethod === "PUT" ? ["*"] : given.filter(isChangeable).map(({ name }) => name));
   } else {
     readMessageJson(message, text, profile);
   }
+}
+
+/** A caller may send back a resource that it has read: what the service sets, and the id, change nothing (AIP-203). */
+function isChangeable(field: DescField): boolean {
+  const behaviors = getOption(field, field_behavior);
+  return !behaviors.includes(FieldBehavior.OUTPUT_ONLY) && !behaviors.includes(FieldBehavior.IDENTIFIER);
 }
 
 /** PATCH changes the fields that its body has, and PUT all of them; the query may say otherwise. */

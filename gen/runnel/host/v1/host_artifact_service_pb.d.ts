@@ -71,7 +71,7 @@ export declare type ArtifactMetadata = Message<"runnel.host.v1.ArtifactMetadata"
   artifactId: string;
 
   /**
-   * What it is, in the words of whoever made it.
+   * Type of the artifact, a word that its creator chose.
    *
    * @generated from field: string artifact_type = 2;
    */

@@ -24,7 +24,7 @@ export function readMessageJson(message: ReflectMessage, text: string, options: 
 }
 
 /**
- * Reads a body that is one field of the message, and returns the names of the fields that the body has. Throws INVALID_ARGUMENT
+ * Reads a body that is one field of the message, and returns the fields that the body has. Throws INVALID_ARGUMENT
  * `invalid request body: …`.
  */
 export function readFieldJson(
@@ -32,7 +32,7 @@ export function readFieldJson(
   field: DescField,
   text: string,
   options: JsonReadOptions,
-): readonly string[] {
+): readonly DescField[] {
   const source = { text, ...options };
   const node = parseBody(source);
   const shape = jsonShape(message.desc).byName.get(field.name);
@@ -43,7 +43,7 @@ export function readFieldJson(
     return [];
   }
   const { byName } = jsonShape(field.message);
-  return node.members.flatMap(({ key }) => byName.get(key.value)?.field.name ?? []);
+  return node.members.flatMap(({ key }) => byName.get(key.value)?.field ?? []);
 }
 
 interface Source extends JsonReadOptions {

@@ -26,7 +26,7 @@ export const operationKeys = {
   metricsHost: text({
     path: "metrics.host",
     fallback: "127.0.0.1",
-    about: "Address that `metrics.port` listens on; in a container, whose loopback nobody else reaches, `0.0.0.0`.",
+    about: "Address that `metrics.port` listens on. Set `0.0.0.0` in a container, so that other machines reach it.",
   }),
   metricsPort: optional(
     integer({

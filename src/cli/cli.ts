@@ -67,10 +67,7 @@ function addCommands(program: Command): void {
   addUsage(program);
   addKeys(program);
   addReceipt(program);
-  addVerify(
-    program,
-    protocolCommands.flatMap(({ signedFormat = [] }) => signedFormat),
-  );
+  addVerify(program, protocolCommands.find(({ signedFormat }) => signedFormat !== undefined)?.signedFormat);
   addProviders(program);
   addDemo(program);
   addCompletion(program);

@@ -1,5 +1,5 @@
-// `runnel verify`: whether what is in a file is signed rightly. It calls nobody. The file itself says whether it is a receipt;
-// protocols bring other formats.
+// `runnel verify`: checks the signature in a file, without a service. The file itself says whether it is a receipt; a protocol may bring
+// one other format.
 
 import type { Command } from "commander";
 import { CommandError } from "./command-error.ts";
@@ -12,15 +12,13 @@ import type { SignedFormat, Verdict } from "./verify/verdict.ts";
 
 type Flags = Readonly<Record<string, string | undefined>>;
 
-export function addVerify(program: Command, formats: readonly SignedFormat[]): void {
-  const names = formats.map(({ name }) => `${name}, or `).join("");
+export function addVerify(program: Command, format: SignedFormat | undefined): void {
+  const names = format === undefined ? "" : `${format.name}, or `;
   const command = program
     .command("verify <file> [log]")
     .description(`check ${names}the receipt of a run and its log, and tell what is invalid; calls no service`);
-  for (const { name, flags } of formats) {
-    for (const { long, about } of flags) {
-      command.option(`--${long} <file>`, `of ${name}: ${about}`);
-    }
+  for (const { long, about } of format?.flags ?? []) {
+    command.option(`--${long} <file>`, `of ${format?.name}: ${about}`);
   }
   command
     .option(
@@ -28,7 +26,7 @@ export function addVerify(program: Command, formats: readonly SignedFormat[]): v
       "of a receipt: the service's keys, as /.well-known/jwks.json gives them, one of which has to be its key",
     )
     .action(async (path: string, log: string | undefined, flags: Flags, self: Command) => {
-      const { isRight, value, show } = await verify(path, { ...flags, ...(log !== undefined && { log }) }, formats);
+      const { isRight, value, show } = await verify(path, { ...flags, ...(log !== undefined && { log }) }, format);
       await outputOf(self).answer(value, show);
       if (!isRight) {
         process.exitCode = exitCodes.failed;
@@ -36,7 +34,7 @@ export function addVerify(program: Command, formats: readonly SignedFormat[]): v
     });
 }
 
-async function verify(path: string, flags: Flags, formats: readonly SignedFormat[]): Promise<Verdict> {
+async function verify(path: string, flags: Flags, format: SignedFormat | undefined): Promise<Verdict> {
   if (path === "-" && flags.log === "-") {
     const what = "standard input cannot be both the receipt and its log";
     throw new CommandError(what, { reason: "USAGE", fix: "name a file for one of them", exitCode: 2 });
@@ -44,13 +42,11 @@ async function verify(path: string, flags: Flags, formats: readonly SignedFormat
   const bytes = await readInput(path, receiptBytesMax);
   const receipt = readReceiptFile(bytes);
   if (receipt !== undefined) {
-    const foreign = formats.find((format) => format.flags.some(({ long }) => flags[camelCase(long)] !== undefined));
-    if (foreign !== undefined) {
-      throw misplaced("a receipt", foreign.flags.map(({ long }) => `--${long}`).join(" and "), foreign.name);
+    if (format?.flags.some(({ long }) => flags[camelCase(long)] !== undefined)) {
+      throw misplaced("a receipt", format.flags.map(({ long }) => `--${long}`).join(" and "), format.name);
     }
     return await verifyReceipt(receipt, flags);
   }
-  const [format] = formats;
   if (format === undefined) {
     throw new CommandError(`${path} is no receipt`, {
       reason: "USAGE",

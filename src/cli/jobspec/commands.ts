@@ -12,7 +12,8 @@ export const jobspecCommands: ProtocolCommands = {
     addJobs(program);
     addSign(program);
     addTrust(program);
-    for (const keys of program.commands.filter((command) => command.name() === "keys")) {
+    const keys = program.commands.find((command) => command.name() === "keys");
+    if (keys !== undefined) {
       addKeyPairs(keys);
     }
   },

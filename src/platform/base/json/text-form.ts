@@ -1,7 +1,7 @@
 // Messages of google.protobuf that JSON has as one text.
 
-import { create, type DescMessage, fromJson, type Message, toJson } from "@bufbuild/protobuf";
-import { type Duration, DurationSchema, type FieldMask, FieldMaskSchema, type Timestamp } from "@bufbuild/protobuf/wkt";
+import { create, type DescMessage, type Message } from "@bufbuild/protobuf";
+import { type FieldMask, FieldMaskSchema, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { formatTimestamp, parseTimestamp } from "./timestamp.ts";
 
 export interface TextForm {
@@ -21,12 +21,6 @@ const textForms: Readonly<Record<string, TextForm>> = {
     expected: "an RFC 3339 time such as 2026-01-31T12:00:00Z",
     schema: { type: "string", format: "date-time" },
   },
-  "google.protobuf.Duration": {
-    parse: parseDuration,
-    format: (message) => toJson(DurationSchema, message as Duration),
-    expected: "a duration in seconds such as 60s or 1.5s",
-    schema: { type: "string", examples: ["60s", "1.5s"] },
-  },
   "google.protobuf.FieldMask": {
     parse: (text) => create(FieldMaskSchema, { paths: text === "" ? [] : text.split(",").map(toSnakeCase) }),
     format: (message) => (message as FieldMask).paths.join(","),
@@ -38,14 +32,6 @@ const textForms: Readonly<Record<string, TextForm>> = {
 /** Returns undefined for a message that JSON has as an object. */
 export function findTextForm(desc: DescMessage | undefined): TextForm | undefined {
   return desc && textForms[desc.typeName];
-}
-
-function parseDuration(text: string): Duration | undefined {
-  try {
-    return fromJson(DurationSchema, text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Paths name fields as the contract does; canonical JSON has them in lower camel case. */

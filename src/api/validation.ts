@@ -3,14 +3,13 @@
 
 import { type DescMessage, getOption, type MessageShape } from "@bufbuild/protobuf";
 import { pathToString } from "@bufbuild/protobuf/reflect";
-import { createValidator, type Violation } from "@bufbuild/protovalidate";
+import type { Violation } from "@bufbuild/protovalidate";
 import { type ContextValues, createContextKey, type Interceptor, type UnaryRequest } from "@connectrpc/connect";
 import { Validation, validation as validationOption } from "#gen/runnel/options/v1/options_pb.js";
 import { Fault, type FieldViolation } from "../platform/base/fault.ts";
 import { perMethod } from "../platform/base/per-method.ts";
 import { restCallNotes } from "../platform/base/rest-call.ts";
-
-const validator = createValidator();
+import { validator } from "../platform/base/validator.ts";
 
 /** Throws INVALID_ARGUMENT when a request breaks the rules of its message. */
 export function assertValid<S extends DescMessage>(schema: S, message: MessageShape<S>): void {

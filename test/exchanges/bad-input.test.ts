@@ -152,7 +152,7 @@ const badStarts: readonly BadCall[] = [
   {
     what: "a task with a NUL",
     call: (api) => api.start({ task: "a\0b" }),
-    refusal: invalid("task", /must not hold a NUL character$/),
+    refusal: invalid("task", /must not contain a NUL character$/),
   },
   {
     what: "a task of 65,537 bytes",
@@ -162,7 +162,7 @@ const badStarts: readonly BadCall[] = [
   {
     what: "a request id with a NUL",
     call: (api) => api.start({ task: "a", requestId: "a\0b" }),
-    refusal: invalid("request_id", /must not hold a NUL character$/),
+    refusal: invalid("request_id", /must not contain a NUL character$/),
   },
   {
     what: "a request id of 129 bytes",

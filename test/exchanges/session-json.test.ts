@@ -98,7 +98,7 @@ test.each<readonly [field: string, changes: Changes, fix: string]>([
   ["sessionId", { sessionId: "../b2c3d" }, "must be 8 lower-case hexadecimal digits"],
   ["task", { task: "" }, "must hold more than white space"],
   ["task", { task: " \n\t" }, "must hold more than white space"],
-  ["task", { task: "a\0b" }, "must not hold a NUL character"],
+  ["task", { task: "a\0b" }, "must not contain a NUL character"],
   ["task", { task: "\u20ac".repeat(21_846) }, "must be 65536 bytes or less"],
   ["sequenceNumber", { sequenceNumber: 0 }, "must be from 1 to 1000000"],
   ["sequenceNumber", { sequenceNumber: -1 }, "must be from 1 to 1000000"],

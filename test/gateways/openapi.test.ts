@@ -42,8 +42,8 @@ test("sending a message is described in full", () => {
                 },
                 request_id: {
                   type: "string",
-                  description:
-                    "At most 128 bytes of UTF-8. Refused otherwise: invalid request_id: must not hold a NUL character.",
+                  pattern: "^[^\\u0000]*$",
+                  description: "At most 128 bytes of UTF-8.",
                 },
               },
               required: ["message"],

@@ -77,7 +77,7 @@ function checkTask(task: string): void {
     throw invalidField("session.task", "must hold more than white space");
   }
   if (task.includes("\0")) {
-    throw invalidField("session.task", "must not hold a NUL character");
+    throw invalidField("session.task", "must not contain a NUL character");
   }
   if (Buffer.byteLength(task) > taskBytesMax) {
     throw invalidField("session.task", `must be ${taskBytesMax} bytes or less`);
@@ -133,6 +133,6 @@ function checkPath(field: string, path: string): void {
   }
   // No file has such a name, and no database takes it as text.
   if (path.includes("\0")) {
-    throw invalidField(field, "must not hold a NUL character");
+    throw invalidField(field, "must not contain a NUL character");
   }
 }

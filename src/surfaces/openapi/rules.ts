@@ -1,9 +1,17 @@
 // The rules that stand beside a field (buf.validate) as JSON Schema. What it has no keyword for becomes a sentence: no
 // rule is left out silently.
 
-import { create, type DescField, type DescMessage, type DescOneof, getOption } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescField,
+  type DescMessage,
+  type DescOneof,
+  getExtension,
+  getOption,
+  isMessage,
+  type Message,
+} from "@bufbuild/protobuf";
 import { type ReflectList, type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
-import { createValidator } from "@bufbuild/protovalidate";
 import {
   type FieldRules,
   FieldRulesSchema,
@@ -11,8 +19,11 @@ import {
   Ignore,
   message as messageRulesOption,
   type Rule,
+  StringRulesSchema,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { no_nul as noNul } from "#gen/runnel/options/v1/rules_pb.js";
 import { jsonShape } from "../../platform/base/json/shape.ts";
+import { validator } from "../../platform/base/validator.ts";
 import type { Schema } from "./schema.ts";
 
 export interface RuleReading {
@@ -64,8 +75,6 @@ export function findRequirements(desc: DescMessage): Requirements {
 // Descriptors never change, so what is derived from them is kept for as long as they live.
 const requirementsByMessage = new WeakMap<DescMessage, Requirements>();
 
-const validator = createValidator();
-
 function validateEmpty(desc: DescMessage): Requirements {
   const fields = new Set<DescField>();
   const oneofs = new Set<DescOneof>();
@@ -103,9 +112,17 @@ function readTypeRules(rules: ReflectMessage): RuleReading[] {
     return [];
   }
   const typed = rules.get(kind);
-  return typed.fields
+  const standard = typed.fields
     .filter((rule) => typed.isSet(rule) && rule.name !== "items")
     .map((rule) => readRule(kind.name, rule.name, plainValue(typed.get(rule))));
+  return [...standard, ...readOwnRules(typed.message)];
+}
+
+/** The rules that Runnel adds to those of buf.validate. */
+function readOwnRules(rules: Message): RuleReading[] {
+  return isMessage(rules, StringRulesSchema) && getExtension(rules, noNul)
+    ? [{ keywords: { pattern: "^[^\\u0000]*$" }, notes: [] }]
+    : [];
 }
 
 function plainValue(value: unknown): unknown {

@@ -5,7 +5,7 @@ import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { ConnectError, type Interceptor } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import { Fault, reasons } from "../platform/base/fault.ts";
-import { isLockTimeout, isOutage } from "../platform/database/database.ts";
+import { isLockTimeout, isOutage } from "../platform/database/errors.ts";
 import type { Events } from "../platform/telemetry/events.ts";
 import type { ServicePart } from "./protocol.ts";
 

@@ -5,7 +5,7 @@ import { type Clock, over } from "../platform/base/clock.ts";
 import { Fault } from "../platform/base/fault.ts";
 import { Interrupt, interrupted } from "../platform/base/interrupt.ts";
 import { onAbort } from "../platform/base/on-abort.ts";
-import { isOutage } from "../platform/database/database.ts";
+import { isOutage } from "../platform/database/errors.ts";
 
 /** Proxies cut a silent connection after 60 s at the latest. */
 const heartbeatMs = 15_000;

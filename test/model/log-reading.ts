@@ -3,7 +3,7 @@
 import { setImmediate as turnOfLoop } from "node:timers/promises";
 import fc from "fast-check";
 import { expect } from "vitest";
-import { isOutage } from "../../src/platform/database/database.ts";
+import { isOutage } from "../../src/platform/database/errors.ts";
 import { until } from "../harness/wait.ts";
 import { command, type LogCommand, pick } from "./log-command.ts";
 import { type LogModel, type ModelReader, type ModelRun, readRows } from "./log-model.ts";

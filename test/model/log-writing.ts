@@ -11,7 +11,7 @@ import { takeExpiredReplica } from "../../src/engine/storage/replica.ts";
 import { findRun, lockRun, requeueRun, setTurn } from "../../src/engine/storage/run.ts";
 import { claimRuns } from "../../src/engine/storage/run-start.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
-import { isUniqueViolation } from "../../src/platform/database/database.ts";
+import { isUniqueViolation } from "../../src/platform/database/errors.ts";
 import { until } from "../harness/wait.ts";
 import { addReplica, endLease, text, turn } from "../runlog/store.ts";
 import { command, type LogCommand, pick } from "./log-command.ts";

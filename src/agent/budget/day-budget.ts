@@ -6,7 +6,8 @@
 
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Config } from "../../platform/config/keys.ts";
-import { type Db, isOutage } from "../../platform/database/database.ts";
+import type { Db } from "../../platform/database/database.ts";
+import { retryOutages } from "../../platform/database/errors.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import { type Amount, correctUsage, type DaysAmount, readUsageOfToday, reserveUsage } from "./storage/client-usage.ts";
 
@@ -19,8 +20,6 @@ export interface DayBudgetOptions {
   /** 0 means no limit. */
   readonly max: Amount;
 }
-
-const retryMs = 250;
 
 /** Of a client's day, as the service is set up; 0 means no limit. */
 export function dayBudgetOfService({ budgetClientDayTokens, budgetClientDayUsd }: Config): Amount {
@@ -51,17 +50,9 @@ export class DayBudget {
   /** Sets aside what is asked for or what is left; waits for a database that is away. Undefined when the signal aborts. */
   async reserve(client: string, asked: Amount, signal: AbortSignal): Promise<DaysAmount | undefined> {
     const { db, clock, max } = this.#options;
-    while (!signal.aborted) {
-      try {
-        return await reserveUsage(db, { client, asked: whole(asked), max });
-      } catch (error) {
-        if (!isOutage(error)) {
-          throw error;
-        }
-        await clock.sleep(retryMs, signal);
-      }
-    }
-    return undefined;
+    const work = async () =>
+      signal.aborted ? undefined : await reserveUsage(db, { client, asked: whole(asked), max });
+    return await retryOutages(work, { clock });
   }
 
   /** Replaces what was set aside by what was used. */

@@ -9,7 +9,8 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import { Fault } from "../../platform/base/fault.ts";
-import { type Connection, type Connections, isOutage, isUniqueViolation } from "../../platform/database/database.ts";
+import type { Connection, Connections } from "../../platform/database/database.ts";
+import { isOutage, isUniqueViolation } from "../../platform/database/errors.ts";
 import { insertResultsFenced, type RunRows, readStandings } from "../storage/run-result.ts";
 import type { LogEntry } from "./result.ts";
 import type { RunQueue } from "./run-queue.ts";

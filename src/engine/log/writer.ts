@@ -4,15 +4,14 @@
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
-import { type Connections, isOutage, type Transaction } from "../../platform/database/database.ts";
+import type { Connections, Transaction } from "../../platform/database/database.ts";
+import { retryOutages } from "../../platform/database/errors.ts";
 import type { LogChain } from "../hash-chain/chain.ts";
 import { lockOwnRun, type RunRow } from "../storage/run.ts";
 import { insertResults, lastSequence, type ResultRow } from "../storage/run-result.ts";
 import { type Lane, leaseLost, runLost } from "./lane.ts";
 import type { LogEntry, ResultInit } from "./result.ts";
 import type { RunQueue } from "./run-queue.ts";
-
-const retryDelayMs = 100;
 
 /** Results that a transaction writes. */
 export interface WrittenResults {
@@ -167,27 +166,25 @@ export class RunWriter {
     });
   }
 
-  /** Waits out a database that is away. It ends: the lease does not outlive an outage, and then the run is lost. */
+  /** Ends also while the database is away: the lease expires, and then the run is lost. */
   async #retried<T>(work: () => Promise<T>): Promise<T> {
-    for (let hasEnded = false; ; ) {
+    const { clock, onError } = this.#options;
+    return await retryOutages(() => this.#underLease(work), { clock, onOutage: onError });
+  }
+
+  /** Repeats the work after a lease that had ended, if the lease can be renewed. */
+  async #underLease<T>(work: () => Promise<T>): Promise<T> {
+    for (;;) {
       if (this.#queue.lost !== undefined) {
         throw this.#queue.lost;
       }
       try {
-        if (hasEnded) {
-          await this.#renewLease();
-        }
         return await work();
       } catch (error) {
-        hasEnded = error instanceof LeaseEnded;
-        if (hasEnded) {
-          continue;
-        }
-        if (!isOutage(error) || this.#queue.lost !== undefined) {
+        if (!(error instanceof LeaseEnded)) {
           throw error;
         }
-        this.#options.onError(error);
-        await this.#options.clock.sleep(retryDelayMs);
+        await this.#renewLease();
       }
     }
   }

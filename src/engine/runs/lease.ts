@@ -8,7 +8,8 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import { newUuid } from "../../platform/base/ids.ts";
 import type { ClockReading } from "../../platform/base/synced-clock.ts";
-import { type Db, isRefusal } from "../../platform/database/database.ts";
+import type { Db } from "../../platform/database/database.ts";
+import { isRefusal } from "../../platform/database/errors.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import { deleteReplica, insertReplica, renewReplica } from "../storage/replica.ts";
 

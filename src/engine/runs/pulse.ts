@@ -8,7 +8,8 @@
 //     connections to give is found out though our own is still open, and a full disk though it answers.
 
 import type { Clock } from "../../platform/base/clock.ts";
-import { type Connection, type Connections, isRefusal } from "../../platform/database/database.ts";
+import type { Connection, Connections } from "../../platform/database/database.ts";
+import { isRefusal } from "../../platform/database/errors.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import { askForRoom, feelPulse, pulseLimits } from "../storage/pulse.ts";
 

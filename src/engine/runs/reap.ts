@@ -6,7 +6,8 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import { Loop } from "../../platform/base/loop.ts";
-import { type Db, isOutage, type Transaction } from "../../platform/database/database.ts";
+import type { Db, Transaction } from "../../platform/database/database.ts";
+import { isOutage } from "../../platform/database/errors.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import type { ResultLog } from "../log/log.ts";
 import type { LogEntry } from "../log/result.ts";

@@ -7,7 +7,8 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type Clock, over } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
-import { type Db, isOutage } from "../../platform/database/database.ts";
+import type { Db } from "../../platform/database/database.ts";
+import { retryOutages } from "../../platform/database/errors.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import type { RunSpan, RunSpanEnd, Traces } from "../../platform/telemetry/traces.ts";
 import type { ResultLog } from "../log/log.ts";
@@ -24,8 +25,6 @@ import { applyEffects, type EffectTarget } from "./effects.ts";
 import { type LoadedRun, loadRun } from "./load.ts";
 import type { Stop, StopReason } from "./stop.ts";
 import { cancelled, completeRun, endRun, timedOut } from "./terminal.ts";
-
-const loadRetryMs = 100;
 
 export interface SuperviseDeps {
   readonly db: Db;
@@ -79,23 +78,18 @@ export async function supervise(run: StartedRun, stop: Stop, deps: SuperviseDeps
   }
 }
 
-/** Waits out a database that is away, as writers do. It ends: the lease does not outlive an outage, and then the run is lost. */
-async function load(
-  run: StartedRun,
-  stop: Stop,
-  { db, clock, events, historyMessagesMax }: SuperviseDeps,
-): Promise<LoadedRun> {
-  for (;;) {
-    try {
-      return await loadRun(db, run, historyMessagesMax);
-    } catch (error) {
-      if (!isOutage(error) || stop.reason === "lost" || stop.reason === "handed-on") {
+async function load(run: StartedRun, stop: Stop, deps: SuperviseDeps): Promise<LoadedRun> {
+  const { db, clock, events, historyMessagesMax } = deps;
+  return await retryOutages(() => loadRun(db, run, historyMessagesMax), {
+    clock,
+    signal: stop.lost,
+    onOutage: (error) => {
+      if (stop.reason === "handed-on") {
         throw error;
       }
       events.databaseTroubled({ part: "run", error });
-      await clock.sleep(loadRetryMs, stop.lost);
-    }
-  }
+    },
+  });
 }
 
 function openWriter(run: StartedRun, loaded: LoadedRun, stop: Stop, deps: SuperviseDeps): RunWriter {

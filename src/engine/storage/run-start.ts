@@ -2,7 +2,8 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { textArray } from "../../platform/database/binary-array.ts";
-import { type Db, isUniqueViolation, type Transaction } from "../../platform/database/database.ts";
+import type { Db, Transaction } from "../../platform/database/database.ts";
+import { isUniqueViolation } from "../../platform/database/errors.ts";
 import { callbackOf } from "./callback.ts";
 import { type RunRow, runValues } from "./run.ts";
 

@@ -2,7 +2,8 @@
 // sessions of jobs are not among those that are found or listed here: `job.ts` has them.
 
 import { type Insertable, type Selectable, sql } from "kysely";
-import { type Db, isStorableText, isUniqueViolation, type Transaction } from "../../platform/database/database.ts";
+import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
+import { isUniqueViolation } from "../../platform/database/errors.ts";
 import type { RunStatus, SessionTable } from "./schema.ts";
 
 export type SessionRow = Omit<Selectable<SessionTable>, "region">;

@@ -8,7 +8,8 @@
 import type { Clock } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";
 import { Fault } from "../base/fault.ts";
-import { type Db, isOutage } from "../database/database.ts";
+import type { Db } from "../database/database.ts";
+import { isOutage } from "../database/errors.ts";
 import type { Events } from "../telemetry/events.ts";
 import { findClientIdOfKey } from "./api-keys.ts";
 import { type Caller, keyedClient, sharedClient } from "./caller.ts";

@@ -5,6 +5,7 @@ import { type Kysely as Database, Kysely, type Transaction as KyselyTransaction,
 import pg from "pg";
 import { systemClock } from "../base/clock.ts";
 import type { PoolFigures } from "../telemetry/metrics/sources.ts";
+import { isRefusal } from "./errors.ts";
 import type { Schema } from "./schema.ts";
 
 export type Db = Database<Schema>;
@@ -233,50 +234,9 @@ function nameOf(text: string): string | undefined {
   return name;
 }
 
-/**
- * True when Postgres or the way to it is in trouble: the same may succeed later. Whether the statement took effect is not
- * known. Everything else is an answer, or a defect of ours.
- */
-export function isOutage(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) {
-    return outageStates.test(error.code ?? "");
-  }
-  if (!(error instanceof Error)) {
-    return false;
-  }
-  return ("code" in error && brokenSocket.test(String(error.code))) || brokenConnection.test(error.message);
-}
-
-// 08 connection · 25006 read only, after a failover · 25P03 idle in transaction · 40001, 40P01, 55P03 lost against another
-// transaction · 53 no resources (disk, connections) · 57P the server ends · 57014 statement timeout.
-const outageStates = /^(08...|25006|25P03|40001|40P01|53...|55P03|57P..|57014)$/;
-const brokenSocket = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
-/** What pg says of a connection that it has given up, or that it could not get in time; these carry no code. */
-const brokenConnection =
-  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client (was closed|has encountered a connection error))|connect ENOENT /;
-
-/** True when Postgres answers, but has no room, no connections to give, or takes no writes. */
-export function isRefusal(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && refusalStates.test(error.code ?? "");
-}
-
-const refusalStates = /^(25006|53...)$/;
-
-/** True when the error says that a key is taken; `constraint` names which. */
-export function isUniqueViolation(error: unknown, constraint?: string): boolean {
-  if (!(error instanceof pg.DatabaseError) || error.code !== "23505") {
-    return false;
-  }
-  return constraint === undefined || error.constraint === constraint;
-}
-
 /** False for a text that Postgres cannot hold, nor be asked for: no row has it. */
 export function isStorableText(text: string): boolean {
   return !text.includes("\0");
-}
-
-export function isLockTimeout(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === "55P03";
 }
 
 function configure(

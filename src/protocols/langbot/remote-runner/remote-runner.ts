@@ -9,7 +9,7 @@
 import type { Driver, DriverEnd, DriverStep, FailedEnd, RunContext } from "../../../engine/runs/driver.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { failpoint } from "../../../platform/base/failpoint.ts";
-import { isOutage } from "../../../platform/database/database.ts";
+import { isOutage, retryOutages } from "../../../platform/database/errors.ts";
 import type { DialRun } from "../runners/dial-run.ts";
 import { cancelGraceMs, workerLeaseMs } from "../runners/limits.ts";
 import type { Mailbox, Mailboxes, Report } from "../runners/mailbox.ts";
@@ -70,21 +70,9 @@ async function* run(context: RunContext, options: RemoteRunnerOptions): AsyncGen
   }
 }
 
-/** Waits out a database that is away. It ends: the lease of this replica does not outlive an outage, and then the run is lost. */
 async function open({ runId, signal }: RunContext, { openRun, clock }: RemoteRunnerOptions): Promise<RemoteRun> {
-  for (;;) {
-    try {
-      return await openRun(runId);
-    } catch (error) {
-      if (!isOutage(error) || signal.aborted) {
-        throw error;
-      }
-      await clock.sleep(openRetryMs, signal);
-    }
-  }
+  return await retryOutages(() => openRun(runId), { clock, signal });
 }
-
-const openRetryMs = 100;
 
 const unavailable: FailedEnd = {
   kind: "failed",

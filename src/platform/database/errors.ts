@@ -1,0 +1,74 @@
+// What an error of `pg` means, and the wait until the database is back.
+
+import pg from "pg";
+import type { Clock } from "../base/clock.ts";
+
+/**
+ * True when Postgres or the connection to it is in trouble: a later attempt may succeed. Whether the statement took effect is
+ * unknown. Any other error is an answer, or a defect of Runnel.
+ */
+export function isOutage(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) {
+    return outageStates.test(error.code ?? "");
+  }
+  if (!(error instanceof Error)) {
+    return false;
+  }
+  return ("code" in error && brokenSocket.test(String(error.code))) || brokenConnection.test(error.message);
+}
+
+// 08 connection · 25006 read only, after a failover · 25P03 idle in transaction · 40001, 40P01, 55P03 lost against another
+// transaction · 53 no resources (disk, connections) · 57P the server ends · 57014 statement timeout.
+const outageStates = /^(08...|25006|25P03|40001|40P01|53...|55P03|57P..|57014)$/;
+const brokenSocket = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
+/** Messages of pg about a connection that it closed, or could not open in time; these errors carry no code. */
+const brokenConnection =
+  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client (was closed|has encountered a connection error))|connect ENOENT /;
+
+export interface OutageOptions {
+  readonly clock: Pick<Clock, "sleep">;
+  /** Ends the wait: the next outage is thrown. */
+  readonly signal?: AbortSignal;
+  readonly onOutage?: (error: unknown) => void;
+}
+
+/**
+ * Repeats `work` until the database answers. Throws any error that is not an outage, and the outage itself once the signal
+ * is aborted. Work under a lease always ends: the lease expires during a long outage, and `work` or the signal says so.
+ */
+export async function retryOutages<T>(work: () => Promise<T>, options: OutageOptions): Promise<T> {
+  const { clock, signal, onOutage } = options;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isOutage(error) || signal?.aborted === true) {
+        throw error;
+      }
+      onOutage?.(error);
+      await clock.sleep(outageRetryMs, signal);
+    }
+  }
+}
+
+/** Short beside a lease of seconds, and long beside a round trip. */
+const outageRetryMs = 100;
+
+/** True when Postgres answers, but has no room or no free connection, or takes no writes. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && refusalStates.test(error.code ?? "");
+}
+
+const refusalStates = /^(25006|53...)$/;
+
+/** True when a key is taken; `constraint` names which. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  if (!(error instanceof pg.DatabaseError) || error.code !== "23505") {
+    return false;
+  }
+  return constraint === undefined || error.constraint === constraint;
+}
+
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "55P03";
+}

@@ -15,23 +15,29 @@ interface Column {
 
 /** Reads the interfaces of every schema.ts as text: types are gone when the code runs. */
 function declaredColumns(): Column[] {
-  return globSync("src/**/storage/schema.ts", { cwd: root }).flatMap((file) =>
-    columnsOf(readFileSync(join(root, file), "utf8")),
-  );
+  const files = globSync("src/**/storage/schema.ts", { cwd: root });
+  const source = files.map((file) => readFileSync(join(root, file), "utf8")).join("\n");
+  const tables = [
+    ...bodiesOf(source, "Schema")
+      .join("\n")
+      .matchAll(/(\w+): (\w+);/g),
+  ];
+  // A protocol may add columns to a table of the engine.
+  return tables.flatMap(([, table = "", type = ""]) => columnsOf(table, bodiesOf(source, type).join("\n")));
 }
 
 const root = join(import.meta.dirname, "../..");
 
-function columnsOf(source: string): Column[] {
-  const list = /interface Schema \{([^}]*)\}/.exec(source)?.[1] ?? "";
-  return [...list.matchAll(/(\w+): (\w+);/g)].flatMap(([, table = "", type = ""]) => {
-    const body = new RegExp(`export interface ${type} \\{([^}]*)\\}`).exec(source)?.[1] ?? "";
-    return [...body.matchAll(/(\w+): (.+);/g)].map(([, column = "", columnType = ""]) => ({
-      table,
-      column,
-      isNullable: / \| null$/.test(columnType),
-    }));
-  });
+function bodiesOf(source: string, name: string): string[] {
+  return [...source.matchAll(new RegExp(`interface ${name} \\{([^}]*)\\}`, "g"))].map(([, body = ""]) => body);
+}
+
+function columnsOf(table: string, body: string): Column[] {
+  return [...body.matchAll(/(\w+): (.+);/g)].map(([, column = "", columnType = ""]) => ({
+    table,
+    column,
+    isNullable: / \| null$/.test(columnType),
+  }));
 }
 
 test("every table and column of the database is declared as it is, and nothing else", async () => {
@@ -75,4 +81,17 @@ test("what a newer version has applied keeps this one from nothing, and is not t
   await expect(migrate(db)).rejects.toThrow(/migration failed .*0002_between is missing/);
   await query(url, "delete from kysely_migration where name = '0002_between'");
   expect(await query(url, applied)).toEqual([...before, { name: "9998_newer" }, { name: "9999_newest" }]);
+});
+
+test("a protocol's session that a replica of an older version writes is hidden too", async () => {
+  const url = await testDatabase();
+  await query(
+    url,
+    `insert into session (id, client, name, agent, runner_id, job) values
+     ('00000000-0000-7000-8000-000000000001', 'c', 'own', '', null, null),
+     ('00000000-0000-7000-8000-000000000002', 'c', 'of a runner', '', 'r', null),
+     ('00000000-0000-7000-8000-000000000003', 'c', 'of a job', '', null, gen_random_uuid())`,
+  );
+  const rows = await query<{ hidden: boolean }>(url, "select hidden from session order by id");
+  expect(rows.map(({ hidden }) => hidden)).toEqual([false, true, true]);
 });

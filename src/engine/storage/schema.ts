@@ -41,10 +41,8 @@ export interface SessionTable {
   latest_run_id: string | null;
   create_time: Generated<Date>;
   delete_time: Date | null;
-  job: string | null;
-  region: string | null;
-  /** Set for the session of a runner's run; clients cannot find such a session by its name. */
-  runner_id: string | null;
+  /** True for a session that a protocol keeps for its own runs: SessionService neither finds nor lists it. */
+  hidden: Generated<boolean>;
 }
 
 export interface RunTable {

@@ -1,12 +1,10 @@
-// The session rows. A session's public id (`name`) is unique for its client among the sessions that are not deleted. The
-// sessions of jobs are not among those that are found or listed here: `job.ts` has them.
+// The session rows. A session's public id (`name`) is unique for its client among the sessions that are not deleted. Hidden
+// sessions, which protocols keep for their own runs, are neither found nor listed here.
 
 import { type Insertable, type Selectable, sql } from "kysely";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
 import { isUniqueViolation } from "../../platform/database/errors.ts";
 import type { RunStatus, SessionTable } from "./schema.ts";
-
-export type SessionRow = Omit<Selectable<SessionTable>, "region">;
 
 const sessionColumns = [
   "session.id",
@@ -18,9 +16,14 @@ const sessionColumns = [
   "session.latest_run_id",
   "session.create_time",
   "session.delete_time",
-  "session.job",
-  "session.runner_id",
+  "session.hidden",
 ] as const;
+
+type SessionColumn = (typeof sessionColumns)[number] extends `session.${infer Column extends keyof SessionTable}`
+  ? Column
+  : never;
+
+export type SessionRow = Pick<Selectable<SessionTable>, SessionColumn>;
 
 /** A session with what its latest run adds to it. */
 export interface SessionWithRun extends SessionRow {
@@ -98,7 +101,7 @@ export async function findSession(db: Db | Transaction, args: SessionName): Prom
     .where("session.client", "=", args.client)
     .where("session.name", "=", args.name)
     .executeTakeFirst();
-  return ownOnly(session);
+  return visibleOnly(session);
 }
 
 /** Newest first. */
@@ -109,8 +112,7 @@ export async function listSessions(
   // The collation is that of the list's own index.
   let query = sessionsWithRun(db)
     .where(sql`session.client collate "C"`, "=", args.client)
-    .where("session.job", "is", null)
-    .where("session.runner_id", "is", null)
+    .where(sql<boolean>`not session.hidden`)
     .orderBy("session.id", "desc")
     .limit(args.limit);
   if (args.before !== undefined) {
@@ -121,7 +123,7 @@ export async function listSessions(
 
 /** What a session itself is, without its run. */
 export async function findSessionAlone(db: Db, name: SessionName): Promise<SessionRow | undefined> {
-  return isStorableText(name.name) ? ownOnly(await sessionOfName(db, name).executeTakeFirst()) : undefined;
+  return isStorableText(name.name) ? visibleOnly(await sessionOfName(db, name).executeTakeFirst()) : undefined;
 }
 
 /** Whose directory its tools work in. */
@@ -142,12 +144,12 @@ export async function lockSession(trx: Transaction, name: SessionName): Promise<
   if (!isStorableText(name.name)) {
     return undefined;
   }
-  return ownOnly(await sessionOfName(trx, name).forNoKeyUpdate().executeTakeFirst());
+  return visibleOnly(await sessionOfName(trx, name).forNoKeyUpdate().executeTakeFirst());
 }
 
-/** Looked at here: one more condition in the statement, and the planner may take another index. */
-function ownOnly<T extends SessionRow>(session: T | undefined): T | undefined {
-  return session?.job === null && session.runner_id === null ? session : undefined;
+/** Checked here: with one more condition in the statement, the planner may choose another index. */
+function visibleOnly<T extends SessionRow>(session: T | undefined): T | undefined {
+  return session?.hidden === false ? session : undefined;
 }
 
 function sessionOfName(db: Db | Transaction, { client, name }: SessionName) {
@@ -166,7 +168,7 @@ export async function markSessionDeleted(trx: Transaction, id: string): Promise<
 /** How many sessions there are, and how many of them have an active run. */
 export async function countSessions(db: Db): Promise<{ total: number; active: number }> {
   const { rows } = await sql<{ total: number; active: number }>`
-    select (select count(*) from session where delete_time is null and job is null and runner_id is null) as total,
+    select (select count(*) from session where delete_time is null and not hidden) as total,
       (select count(*) from run where status in ('queued', 'running', 'waiting')) as active`.execute(db);
   return rows[0] ?? { total: 0, active: 0 };
 }

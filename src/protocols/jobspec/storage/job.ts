@@ -65,8 +65,9 @@ export async function insertJobRuns(
         ${textArray(runs.map(({ region }) => region))}::text[],
         ${byteaArray(runs.map(({ input }) => input))}::bytea[]) as region (session_id, run_id, name, input)
     ), opened as (
-      insert into session (id, client, name, agent, latest_run_id, job, region)
-      select session_id, ${client}, session_id::text, ${Buffer.from(agent)}::bytea, run_id, ${id}::uuid, name from region
+      insert into session (id, client, name, agent, latest_run_id, hidden, job, region)
+      select session_id, ${client}, session_id::text, ${Buffer.from(agent)}::bytea, run_id, true, ${id}::uuid, name
+      from region
     )
     insert into run (id, client, session, driver, input, trace_parent, deadline, status, epoch, wake_at)
     select run_id, ${client}, session_id, ${driver}, input, ${traceParent ?? null}::text,

@@ -12,6 +12,14 @@ declare module "../../../platform/database/schema.ts" {
   }
 }
 
+declare module "../../../engine/storage/schema.ts" {
+  interface SessionTable {
+    /** Set for the session of a region of a job. */
+    job: string | null;
+    region: string | null;
+  }
+}
+
 export type TrustedKeyStatus = "active" | "revoked";
 
 /** Types of the trust audit, in the contract's words. */

@@ -22,9 +22,9 @@ export interface NewQueuedRemoteRun {
 export async function queueRemoteRun(trx: Transaction, run: NewQueuedRemoteRun): Promise<number> {
   const { rows } = await sql<{ deadline_ms: number }>`
     with opened as (
-      insert into session (id, client, name, agent, latest_run_id, runner_id)
+      insert into session (id, client, name, agent, latest_run_id, hidden, runner_id)
       values (${run.sessionId}::uuid, ${run.client}, ${run.sessionId}::text, ${Buffer.from(run.agent)}::bytea,
-        ${run.runId}::uuid, ${run.runnerId})
+        ${run.runId}::uuid, true, ${run.runnerId})
     )
     insert into run (id, client, session, driver, input, trace_parent, deadline, status, epoch, wake_at)
     values (${run.runId}::uuid, ${run.client}, ${run.sessionId}::uuid, ${run.driver}, ${Buffer.from(run.input)}::bytea,

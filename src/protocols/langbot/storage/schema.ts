@@ -26,6 +26,13 @@ declare module "../../../platform/database/schema.ts" {
   }
 }
 
+declare module "../../../engine/storage/schema.ts" {
+  interface SessionTable {
+    /** Set for the session of a runner's run. */
+    runner_id: string | null;
+  }
+}
+
 /** JSON that only this service writes; `runners/` knows what is in it. */
 type Json = ColumnType<unknown, string, string>;
 

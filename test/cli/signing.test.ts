@@ -244,8 +244,14 @@ describe("sign", () => {
   });
 
   test.each([
-    ["no JSON", "{a:1}", [], "INVALID_JSON", "a member's name in double quotes is expected, at line 1, column 2"],
-    ["nothing", "", [], "INVALID_JSON", "there is no value"],
+    [
+      "no JSON",
+      "{a:1}",
+      [],
+      "INVALID_JSON",
+      'unexpected character "a" instead of a key in double quotes, at line 1, column 2',
+    ],
+    ["nothing", "", [], "INVALID_JSON", "the text is empty: a JSON object is expected"],
     ["an array", "[]", [], "INVALID_JSON", "a JSON object is expected"],
     ["a byte order mark", "\ufeff{}", [], "INVALID_JSON", "a JSON object is expected"],
     ["a number beyond all", '{"a":1e400}', [], "INVALID_JSON", "too large for a float64"],

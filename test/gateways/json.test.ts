@@ -222,7 +222,7 @@ describe("reading", () => {
     ['{"last":01}', 'unexpected character "1"'],
     ['{"last":+1}', 'unexpected character "+"'],
     ["tru", 'unexpected character "t"'],
-    ["\ufeff{}", "where a value should begin"],
+    ["\ufeff{}", "instead of a value"],
     ["{} x", "after the value"],
     ["[]", "expected an object, got a list"],
     ["null", "expected an object, got null"],

@@ -85,7 +85,7 @@ describe("the order", () => {
   /** In the order in which they are told. */
   const faults: readonly (readonly [code: string, words: string, spoil: (draft: Draft) => void])[] = [
     ["invalid_body", "bytes", (draft) => Object.assign(draft, { end: draft.end + " ".repeat(bodyBytesMax) })],
-    ["invalid_json", "nothing is expected", (draft) => Object.assign(draft, { end: `}${draft.end}` })],
+    ["invalid_json", "after the value", (draft) => Object.assign(draft, { end: `}${draft.end}` })],
     ["validation_error", "min_regions", (draft) => Object.assign(draft.wrapper, { min_regions: "2" })],
     ["missing_field:signature", "is required", (draft) => Object.assign(draft, { hasSignature: false })],
     [

@@ -3,14 +3,15 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isObject, type Json, JsonFault, readDocument } from "../../src/protocols/jobspec/spec/json.ts";
+import { JsonTextError } from "../../src/platform/base/json/text.ts";
+import { isObject, type Json, readDocument } from "../../src/protocols/jobspec/spec/json.ts";
 
 /** Undefined when there is a fault in it. */
 function read(text: string): Json | undefined {
   try {
     return readDocument(Buffer.from(text)).object;
   } catch (error) {
-    if (error instanceof JsonFault) {
+    if (error instanceof JsonTextError) {
       return undefined;
     }
     throw error;
@@ -139,19 +140,19 @@ test("also of a text that was changed somewhere", () => {
 
 describe("it says where", () => {
   test.each([
-    ['{"a":"x\\qy"}', "no such escape, at line 1, column 8"],
-    ['{"a":"\\u12"}', "no such escape, at line 1, column 7"],
-    ['{"a":"x\ty"}', "a control character in a string has to be escaped, at line 1, column 8"],
-    ['{"a":"\\n\ty"}', "a control character in a string has to be escaped, at line 1, column 9"],
-    ['{\n"a":"x', "the text ends in a string, at line 2, column 7"],
-    ['{"a":"x\\"', "the text ends in a string, at line 1, column 10"],
-    ['{"a":01}', "a comma or } is expected, at line 1, column 7"],
+    ['{"a":"x\\qy"}', "invalid escape in a string, at line 1, column 8"],
+    ['{"a":"\\u12"}', "invalid escape in a string, at line 1, column 7"],
+    ['{"a":"x\ty"}', 'unexpected character "\\t" in a string: escape it, at line 1, column 8'],
+    ['{"a":"\\n\ty"}', 'unexpected character "\\t" in a string: escape it, at line 1, column 9'],
+    ['{\n"a":"x', "unexpected EOF"],
+    ['{"a":"x\\"', "unexpected EOF"],
+    ['{"a":01}', 'unexpected character "1" instead of a comma or }, at line 1, column 7'],
     ['{"a":1e400}', "the number is too large for a float64, at line 1, column 6"],
-    ['{"a":-}', "no such number, at line 1, column 6"],
-    ['{"a":1,}', "a member's name in double quotes is expected, at line 1, column 8"],
-    ['{"a":tru}', "a value is expected, at line 1, column 6"],
+    ['{"a":-}', 'unexpected character "-" instead of a value, at line 1, column 6'],
+    ['{"a":1,}', 'unexpected character "}" instead of a key in double quotes, at line 1, column 8'],
+    ['{"a":tru}', 'unexpected character "t" instead of a value, at line 1, column 6'],
   ])("%j: %s", (text, told) => {
-    expect(() => readDocument(Buffer.from(text))).toThrow(new JsonFault(told));
+    expect(() => readDocument(Buffer.from(text))).toThrow(new JsonTextError(told));
   });
 });
 

@@ -2,8 +2,9 @@
 
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { JsonTextError } from "../../src/platform/base/json/text.ts";
 import { canonicalText } from "../../src/protocols/jobspec/spec/canonical-v1.ts";
-import { JsonFault, readDocument } from "../../src/protocols/jobspec/spec/json.ts";
+import { readDocument } from "../../src/protocols/jobspec/spec/json.ts";
 import { isSignatureRight, readSignedSpec } from "../../src/protocols/jobspec/spec/signature.ts";
 import { SpecFault } from "../../src/protocols/jobspec/spec/spec-fault.ts";
 import { bodyOf, vectors } from "./cases.ts";
@@ -29,7 +30,7 @@ describe.each(vectors.filter(({ canonical }) => canonical !== null))("$name: $wh
 });
 
 test.each(vectors.filter(({ canonical }) => canonical === null))("$name is refused: $why", (vector) => {
-  expect(() => readDocument(bodyOf(vector))).toThrow(JsonFault);
+  expect(() => readDocument(bodyOf(vector))).toThrow(JsonTextError);
 });
 
 function outcomeOf(body: Uint8Array): string {

@@ -1,6 +1,7 @@
 // What the signing commands read, and what they say of a file that is not what it should be.
 
-import { JsonFault, type ReadDocument, readDocument } from "../../protocols/jobspec/spec/json.ts";
+import { JsonTextError } from "../../platform/base/json/text.ts";
+import { type ReadDocument, readDocument } from "../../protocols/jobspec/spec/json.ts";
 import { KeyFault } from "../../protocols/jobspec/spec/key-file.ts";
 import { SpecFault } from "../../protocols/jobspec/spec/spec-fault.ts";
 import { type OpenedSpec, openWrapper } from "../../protocols/jobspec/spec/wrapper.ts";
@@ -33,7 +34,7 @@ export function explainFaults<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof JsonFault) {
+    if (error instanceof JsonTextError) {
       const what = `${nameOf(path)} is no JSON that can be signed: ${error.message}`;
       throw new CommandError(what, { reason: "INVALID_JSON", cause: error });
     }

@@ -5,7 +5,8 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { JsonFault, readDocument } from "../../../src/protocols/jobspec/spec/json.ts";
+import { JsonTextError } from "../../../src/platform/base/json/text.ts";
+import { readDocument } from "../../../src/protocols/jobspec/spec/json.ts";
 import { pairOfSeed } from "../../../src/protocols/jobspec/spec/key-file.ts";
 import { isSignatureRight, readSignedSpec, type SignedSpec } from "../../../src/protocols/jobspec/spec/signature.ts";
 import { SpecFault } from "../../../src/protocols/jobspec/spec/spec-fault.ts";
@@ -20,7 +21,7 @@ function accept(bytes: Uint8Array): SignedSpec | undefined {
     const signed = readSignedSpec(readDocument(bytes));
     return isSignatureRight(signed) ? signed : undefined;
   } catch (error) {
-    if (error instanceof JsonFault || error instanceof SpecFault) {
+    if (error instanceof JsonTextError || error instanceof SpecFault) {
       return undefined;
     }
     throw error;

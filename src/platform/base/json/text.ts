@@ -19,32 +19,31 @@ interface JsonPlace {
   readonly end: number;
 }
 
-/** The text is not JSON, or goes beyond a limit. The message is meant for the one who wrote it. */
+/** The text is not JSON, or exceeds a limit. The message is for the author of the text. */
 export class JsonTextError extends Error {
   override readonly name = "JsonTextError";
 }
 
 export interface JsonTextOptions {
-  /** Ignore whatever follows the first value. */
+  /** Ignores all text after the first value. */
   readonly ignoreTrailing?: boolean;
-  /** Levels of values inside each other, for a value that is to stand alone later; 100 unless told. */
+  /** Maximum levels of objects and arrays inside each other; 100 when unset. */
   readonly depthMax?: number;
+  /** Maximum number of values; 250,000 when unset. */
+  readonly valuesMax?: number;
 }
 
+/** Reads one JSON value. Throws `JsonTextError`, which names the line and column. */
 export function parseJsonText(text: string, options: JsonTextOptions = {}): JsonNode {
-  const depthMax = options.depthMax ?? jsonDepthMax;
-  const reader: Reader = { text, at: 0, valuesLeft: jsonValuesMax, depthMax };
-  skipSpace(reader);
-  if (reader.at === text.length) {
-    // The words of the service whose clients this API serves; they match on them.
-    throw new JsonTextError("EOF");
-  }
-  const node = readValue(reader, depthMax);
-  skipSpace(reader);
-  if (options.ignoreTrailing !== true && reader.at < text.length) {
-    throw unexpected(reader, "after the value");
-  }
-  return node;
+  return new Reader(text, options).read();
+}
+
+/** The error of a text that is wrong at `offset`: `unexpected character "]", at line 2, column 7`. */
+export function jsonTextError(text: string, offset: number, problem: string): JsonTextError {
+  const before = text.slice(0, offset);
+  const line = before.split("\n").length;
+  const column = before.length - before.lastIndexOf("\n");
+  return new JsonTextError(`${problem}, at line ${line}, column ${column}`);
 }
 
 export interface CompactOptions {
@@ -87,154 +86,235 @@ export const jsonDepthMax = 100;
 /** About 20 MB of nodes. A body of 10 MiB could otherwise grow to half a gigabyte of them. */
 const jsonValuesMax = 250_000;
 
-interface Reader {
-  readonly text: string;
-  at: number;
-  valuesLeft: number;
-  readonly depthMax: number;
-}
+const unit = {
+  space: 0x20,
+  quote: 0x22,
+  comma: 0x2c,
+  colon: 0x3a,
+  openBracket: 0x5b,
+  backslash: 0x5c,
+  closeBracket: 0x5d,
+  f: 0x66,
+  n: 0x6e,
+  t: 0x74,
+  openBrace: 0x7b,
+  closeBrace: 0x7d,
+} as const;
 
-const quote = 0x22;
-const backslash = 0x5c;
-const firstPrintable = 0x20;
 const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const spacePattern = /[ \t\r\n]*/y;
+/** A character that must be escaped in a string. */
+const control = /[^ -\uffff]/;
+const stringPart = /[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-function readValue(reader: Reader, depthLeft: number): JsonNode {
-  reader.valuesLeft -= 1;
-  if (reader.valuesLeft < 0) {
-    throw new JsonTextError(`more than ${jsonValuesMax} values`);
-  }
-  if (depthLeft === 0) {
-    throw new JsonTextError(`nested deeper than ${reader.depthMax} levels`);
-  }
-  switch (reader.text[reader.at]) {
-    case "{":
-      return readObject(reader, depthLeft);
-    case "[":
-      return readArray(reader, depthLeft);
-    case '"':
-      return readString(reader);
-    case "t":
-      return readWord(reader, "true", "boolean");
-    case "f":
-      return readWord(reader, "false", "boolean");
-    case "n":
-      return readWord(reader, "null", "null");
-    default:
-      return readNumber(reader);
-  }
-}
+class Reader {
+  readonly #text: string;
+  readonly #ignoresTrailing: boolean;
+  readonly #depthMax: number;
+  readonly #valuesMax: number;
+  /** False when no string of the text can have a control character. Between values there may be some. */
+  readonly #hasControls: boolean;
+  #at = 0;
+  #values = 0;
+  /** The first backslash from the place that was searched last. */
+  #backslash = -1;
 
-function readObject(reader: Reader, depthLeft: number): JsonNode {
-  const start = reader.at;
-  const members: JsonMember[] = [];
-  reader.at += 1;
-  skipSpace(reader);
-  if (!accept(reader, "}")) {
-    do {
-      skipSpace(reader);
-      const key = readString(reader);
-      skipSpace(reader);
-      expect(reader, ":");
-      skipSpace(reader);
-      members.push({ key, value: readValue(reader, depthLeft - 1) });
-      skipSpace(reader);
-    } while (accept(reader, ","));
-    expect(reader, "}");
+  constructor(text: string, options: JsonTextOptions) {
+    const { ignoreTrailing = false, depthMax = jsonDepthMax, valuesMax = jsonValuesMax } = options;
+    this.#text = text;
+    this.#ignoresTrailing = ignoreTrailing;
+    this.#depthMax = depthMax;
+    this.#valuesMax = valuesMax;
+    this.#hasControls = control.test(text);
   }
-  return { kind: "object", members, start, end: reader.at };
-}
 
-function readArray(reader: Reader, depthLeft: number): JsonNode {
-  const start = reader.at;
-  const items: JsonNode[] = [];
-  reader.at += 1;
-  skipSpace(reader);
-  if (!accept(reader, "]")) {
-    do {
-      skipSpace(reader);
-      items.push(readValue(reader, depthLeft - 1));
-      skipSpace(reader);
-    } while (accept(reader, ","));
-    expect(reader, "]");
-  }
-  return { kind: "array", items, start, end: reader.at };
-}
-
-function readString(reader: Reader): Extract<JsonNode, { kind: "string" }> {
-  const { text } = reader;
-  const start = reader.at;
-  expect(reader, '"');
-  let escaped = false;
-  for (;;) {
-    const code = text.charCodeAt(reader.at);
-    if (code === quote) {
-      break;
+  read(): JsonNode {
+    this.#skipSpace();
+    if (this.#at === this.#text.length) {
+      // The words of the service whose clients this API serves; they match on them.
+      throw new JsonTextError("EOF");
     }
-    if (!(code >= firstPrintable)) {
-      throw unexpected(reader, "in a string");
+    const node = this.#readValue(1);
+    this.#skipSpace();
+    if (!this.#ignoresTrailing && this.#at < this.#text.length) {
+      throw this.#unexpected("after the value");
     }
-    if (code === backslash) {
-      escaped = true;
-      reader.at += 1;
+    return node;
+  }
+
+  #readValue(depth: number): JsonNode {
+    this.#values += 1;
+    if (this.#values > this.#valuesMax) {
+      throw new JsonTextError(`more than ${this.#valuesMax} values`);
     }
-    reader.at += 1;
+    switch (this.#text.charCodeAt(this.#at)) {
+      case unit.openBrace:
+        return this.#readObject(depth);
+      case unit.openBracket:
+        return this.#readArray(depth);
+      case unit.quote:
+        return this.#readString();
+      case unit.t:
+        return this.#readWord("true", "boolean");
+      case unit.f:
+        return this.#readWord("false", "boolean");
+      case unit.n:
+        return this.#readWord("null", "null");
+      default:
+        return this.#readNumber();
+    }
   }
-  reader.at += 1;
-  const value = escaped ? unescapeString(text.slice(start, reader.at), start) : text.slice(start + 1, reader.at - 1);
-  return { kind: "string", value, start, end: reader.at };
-}
 
-function unescapeString(literal: string, start: number): string {
-  try {
-    return JSON.parse(literal) as string;
-  } catch {
-    throw new JsonTextError(`invalid escape in the string at offset ${start}`);
+  #readObject(depth: number): JsonNode {
+    const start = this.#at;
+    const members: JsonMember[] = [];
+    if (!this.#opensEmpty(depth, unit.closeBrace)) {
+      do {
+        if (this.#text.charCodeAt(this.#at) !== unit.quote) {
+          throw this.#unexpected("instead of a key in double quotes");
+        }
+        const key = this.#readString();
+        this.#skipSpace();
+        this.#expect(unit.colon, "a colon");
+        this.#skipSpace();
+        members.push({ key, value: this.#readValue(depth + 1) });
+      } while (this.#continues(unit.closeBrace, "a comma or }"));
+    }
+    return { kind: "object", members, start, end: this.#at };
   }
-}
 
-function readNumber(reader: Reader): JsonNode {
-  const start = reader.at;
-  numberPattern.lastIndex = start;
-  const found = numberPattern.exec(reader.text)?.[0];
-  if (found === undefined) {
-    throw unexpected(reader, "where a value should begin");
+  #readArray(depth: number): JsonNode {
+    const start = this.#at;
+    const items: JsonNode[] = [];
+    if (!this.#opensEmpty(depth, unit.closeBracket)) {
+      do {
+        items.push(this.#readValue(depth + 1));
+      } while (this.#continues(unit.closeBracket, "a comma or ]"));
+    }
+    return { kind: "array", items, start, end: this.#at };
   }
-  reader.at += found.length;
-  return { kind: "number", start, end: reader.at };
-}
 
-function readWord(reader: Reader, word: string, kind: "boolean" | "null"): JsonNode {
-  const start = reader.at;
-  expect(reader, word);
-  return { kind, start, end: reader.at };
-}
-
-function skipSpace(reader: Reader): void {
-  spacePattern.lastIndex = reader.at;
-  reader.at += spacePattern.exec(reader.text)?.[0].length ?? 0;
-}
-
-function accept(reader: Reader, token: string): boolean {
-  if (!reader.text.startsWith(token, reader.at)) {
-    return false;
+  /** True when the object or array that opens here is empty; its end is read then. */
+  #opensEmpty(depth: number, close: number): boolean {
+    if (depth > this.#depthMax) {
+      throw new JsonTextError(`nested deeper than ${this.#depthMax} levels`);
+    }
+    this.#at += 1;
+    this.#skipSpace();
+    return this.#accept(close);
   }
-  reader.at += token.length;
-  return true;
-}
 
-function expect(reader: Reader, token: string): void {
-  if (!accept(reader, token)) {
-    throw unexpected(reader, `instead of ${token}`);
+  /** After an item: true for a comma, false for the end of the list. */
+  #continues(close: number, expected: string): boolean {
+    this.#skipSpace();
+    if (this.#accept(close)) {
+      return false;
+    }
+    this.#expect(unit.comma, expected);
+    this.#skipSpace();
+    return true;
   }
-}
 
-function unexpected(reader: Reader, where: string): JsonTextError {
-  const codePoint = reader.text.codePointAt(reader.at);
-  if (codePoint === undefined) {
-    return new JsonTextError("unexpected EOF");
+  #readString(): Extract<JsonNode, { kind: "string" }> {
+    const start = this.#at;
+    const backslash = this.#findBackslash(start + 1);
+    const end = this.#findStringEnd(start + 1);
+    let value = this.#text.slice(start + 1, end);
+    if (backslash < end || (this.#hasControls && control.test(value))) {
+      value = this.#decode(start, end);
+    }
+    this.#at = end + 1;
+    return { kind: "string", value, start, end: end + 1 };
   }
-  const character = JSON.stringify(String.fromCodePoint(codePoint));
-  return new JsonTextError(`unexpected character ${character} ${where} at offset ${reader.at}`);
+
+  /** The character after a backslash never ends the string. */
+  #findStringEnd(start: number): number {
+    for (let at = start; ; ) {
+      const end = this.#text.indexOf('"', at);
+      const backslash = this.#findBackslash(at);
+      if (end === -1) {
+        this.#at = this.#text.length;
+        throw this.#unexpected();
+      }
+      if (backslash >= end) {
+        return end;
+      }
+      at = backslash + 2;
+    }
+  }
+
+  /** Searches again only when the last backslash found is passed. */
+  #findBackslash(start: number): number {
+    if (this.#backslash < start) {
+      const at = this.#text.indexOf("\\", start);
+      this.#backslash = at === -1 ? this.#text.length : at;
+    }
+    return this.#backslash;
+  }
+
+  #decode(start: number, end: number): string {
+    try {
+      return JSON.parse(this.#text.slice(start, end + 1)) as string;
+    } catch {
+      this.#at = start + 1;
+      for (stringPart.lastIndex = this.#at; stringPart.test(this.#text); ) {
+        this.#at = stringPart.lastIndex;
+      }
+      const isEscape = this.#text.charCodeAt(this.#at) === unit.backslash;
+      throw isEscape ? this.#fault("invalid escape in a string") : this.#unexpected("in a string: escape it");
+    }
+  }
+
+  #readNumber(): JsonNode {
+    const start = this.#at;
+    numberPattern.lastIndex = start;
+    if (!numberPattern.test(this.#text)) {
+      throw this.#unexpected("instead of a value");
+    }
+    this.#at = numberPattern.lastIndex;
+    return { kind: "number", start, end: this.#at };
+  }
+
+  #readWord(word: string, kind: "boolean" | "null"): JsonNode {
+    const start = this.#at;
+    if (!this.#text.startsWith(word, start)) {
+      throw this.#unexpected("instead of a value");
+    }
+    this.#at += word.length;
+    return { kind, start, end: this.#at };
+  }
+
+  #skipSpace(): void {
+    if (this.#text.charCodeAt(this.#at) <= unit.space) {
+      spacePattern.lastIndex = this.#at;
+      spacePattern.test(this.#text);
+      this.#at = spacePattern.lastIndex;
+    }
+  }
+
+  #accept(expected: number): boolean {
+    if (this.#text.charCodeAt(this.#at) !== expected) {
+      return false;
+    }
+    this.#at += 1;
+    return true;
+  }
+
+  #expect(expected: number, what: string): void {
+    if (!this.#accept(expected)) {
+      throw this.#unexpected(`instead of ${what}`);
+    }
+  }
+
+  #unexpected(where?: string): JsonTextError {
+    const codePoint = this.#text.codePointAt(this.#at);
+    if (codePoint === undefined) {
+      return new JsonTextError("unexpected EOF");
+    }
+    return this.#fault(`unexpected character ${JSON.stringify(String.fromCodePoint(codePoint))} ${where}`);
+  }
+
+  #fault(problem: string): JsonTextError {
+    return jsonTextError(this.#text, this.#at, problem);
+  }
 }

@@ -5,10 +5,11 @@
 import { createHash } from "node:crypto";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
+import { JsonTextError } from "../../../platform/base/json/text.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import { type GatePolicy, inspect } from "../spec/gate.ts";
 import { type JobSpec, readJobSpec } from "../spec/job-spec.ts";
-import { JsonFault, readDocument } from "../spec/json.ts";
+import { readDocument } from "../spec/json.ts";
 import { SpecFault } from "../spec/spec-fault.ts";
 import { findJobDocument } from "../storage/job.ts";
 import { assertInScope, lookForSpec, type Trust } from "./trust.ts";
@@ -70,7 +71,7 @@ export function createOpenTask(options: TaskOptions): OpenJobTask {
       const problem = `no runner serves region ${region}: jobs.served_regions has ${served}`;
       return { code: "runner.unavailable", problem };
     } catch (error) {
-      if (error instanceof SpecFault || error instanceof JsonFault) {
+      if (error instanceof SpecFault || error instanceof JsonTextError) {
         return notVerified(error.message);
       }
       throw error;
@@ -78,7 +79,7 @@ export function createOpenTask(options: TaskOptions): OpenJobTask {
   };
 }
 
-/** Throws a `SpecFault`, or a `JsonFault` for what is no document at all. */
+/** Throws a `SpecFault`, or a `JsonTextError` for what is no document at all. */
 async function verifyAgain(
   job: NonNullable<Awaited<ReturnType<typeof findJobDocument>>>,
   region: string,

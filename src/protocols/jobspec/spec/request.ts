@@ -5,8 +5,9 @@
 //     or say what that leaves open; plan.ts holds it to that.
 // Q3  Members of a wrapper that are not known are not looked at.
 
+import { JsonTextError } from "../../../platform/base/json/text.ts";
 import { flag, integer, list, number, optional, record, text } from "./fields.ts";
-import { isObject, JsonFault, type JsonObject, type ReadDocument, readDocument } from "./json.ts";
+import { isObject, type JsonObject, type ReadDocument, readDocument } from "./json.ts";
 import { BodyFault, SpecFault } from "./spec-fault.ts";
 
 /** A spec has a few kilobytes; what it refers to is elsewhere. */
@@ -61,7 +62,7 @@ function readJson(bytes: Uint8Array): ReadDocument {
   try {
     return readDocument(bytes);
   } catch (error) {
-    throw error instanceof JsonFault ? new BodyFault("invalid_json", error.message) : error;
+    throw error instanceof JsonTextError ? new BodyFault("invalid_json", error.message) : error;
   }
 }
 

@@ -84,7 +84,7 @@ export function addressOf(privateKey: string): Hex {
   return privateKeyToAccount(privateKey as Hex).address;
 }
 
-/** One package for each system; package.json has that of Linux on x64, since the lock file can hold no other so far. */
+/** One package for each system; anvil/package.json has that of Linux on x64. */
 function findAnvil(): string {
   const system = `${process.platform}-${process.arch === "x64" ? "amd64" : process.arch}`;
   const name = `@foundry-rs/anvil-${system}`;

@@ -4,6 +4,7 @@ import { create, type DescField, type DescMessage, ScalarType } from "@bufbuild/
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
+import { comments } from "#gen/comments.js";
 import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
 import { ProviderService } from "#gen/runnel/v1/provider_service_pb.js";
@@ -16,6 +17,11 @@ import type { Operation } from "../../src/surfaces/openapi/operation.ts";
 import { compileBindings } from "../../src/surfaces/rest/rule.ts";
 import { findProblem, findReferences, type JsonSchema, lookUp } from "./openapi-schema.ts";
 
+/** The comment of a part of the contract, followed by what its rules say. */
+function said(name: string, rules = ""): string {
+  return `${comments.get(name)} ${rules}`.trimEnd();
+}
+
 const services = [SessionService, RunService, SystemService, AuthService, ProviderService, ExchangeService];
 const document = createOpenApiDocument({ services, version: "1.2.3" });
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -27,8 +33,17 @@ test("sending a message is described in full", () => {
     post: {
       operationId: "SessionService_SendMessage",
       summary: "Send message",
+      description: said("runnel.v1.SessionService.SendMessage"),
       tags: ["SessionService"],
-      parameters: [{ name: "session_id", in: "path", required: true, schema: { type: "string" } }],
+      parameters: [
+        {
+          name: "session_id",
+          in: "path",
+          description: said("runnel.v1.SendMessageRequest.session_id"),
+          required: true,
+          schema: { type: "string" },
+        },
+      ],
       requestBody: {
         required: true,
         content: {
@@ -38,12 +53,15 @@ test("sending a message is described in full", () => {
               properties: {
                 message: {
                   type: "string",
-                  description: "At most 4000000 bytes of UTF-8. Refused otherwise: message is required.",
+                  description: said(
+                    "runnel.v1.SendMessageRequest.message",
+                    "At most 4000000 bytes of UTF-8. Refused otherwise: message is required.",
+                  ),
                 },
                 request_id: {
                   type: "string",
                   pattern: "^[^\\u0000]*$",
-                  description: "At most 128 bytes of UTF-8.",
+                  description: said("runnel.v1.SendMessageRequest.request_id", "At most 128 bytes of UTF-8."),
                 },
               },
               required: ["message"],
@@ -76,7 +94,7 @@ test("the document says what it is, which version, and where", () => {
     openapi: "3.1.0",
     info: { title: "Runnel", version: "1.2.3" },
     servers: [{ url: "/" }],
-    tags: services.map(({ name }) => ({ name })),
+    tags: services.map(({ name, typeName }) => ({ name, description: said(typeName) })),
   });
   const elsewhere = createOpenApiDocument({ services, version: "1.2.3", serverUrl: "https://runnel.example" });
   expect(elsewhere.servers).toEqual([{ url: "https://runnel.example" }]);
@@ -90,6 +108,20 @@ test("every rule of the contract is an operation with an id of its own", () => {
   );
   const ids = operations.map(({ operation }) => operation.operationId);
   expect(new Set(ids).size).toBe(rules.length);
+});
+
+test("every operation, parameter and field is described", () => {
+  const parameters = operations.flatMap(({ operation }) => operation.parameters ?? []);
+  const isSilent = ({ description }: { readonly description?: string }) => (description ?? "") === "";
+  expect(parameters.filter(isSilent)).toEqual([]);
+  expect(operations.filter(({ operation }) => isSilent(operation))).toEqual([]);
+  const fields = Object.entries(document.components.schemas ?? {}).flatMap(([name, schema]) =>
+    Object.entries((schema as { properties?: Record<string, { description?: string }> }).properties ?? {}).map(
+      ([key, { description }]) => ({ name: `${name}.${key}`, ...(description && { description }) }),
+    ),
+  );
+  expect(fields.length).toBeGreaterThan(100);
+  expect(fields.filter(isSilent)).toEqual([]);
 });
 
 test("no two paths differ in the names of their parameters alone", () => {
@@ -157,31 +189,48 @@ test.each([
 test("a response that is one field of its message is described as that field", () => {
   expect(operationOf("SessionService_GetSession").responses["200"]).toEqual({
     description: "OK.",
-    content: { "application/json": { schema: { $ref: "#/components/schemas/Session" } } },
+    content: {
+      "application/json": {
+        schema: {
+          $ref: "#/components/schemas/Session",
+          description: said("runnel.v1.GetSessionResponse.session"),
+        },
+      },
+    },
   });
 });
 
 test("a body that may be text is described as both, with a query for what the text does not say", () => {
   const operation = operationOf("ExchangeService_SubmitInbox");
+  const request = "runnel.exchange.v1.SubmitInboxRequest";
+  const text = { type: "string", description: said(`${request}.text`) };
+  const sequence = { type: "integer", format: "int32", minimum: 0 };
+  const description = said(`${request}.sequence`);
   expect(operation.requestBody).toEqual({
     required: true,
     content: {
       "application/json": {
         schema: {
           type: "object",
-          properties: { text: { type: "string" }, sequence: { type: "integer", format: "int32", minimum: 0 } },
+          properties: { text, sequence: { ...sequence, description } },
         },
       },
-      "text/plain": { schema: { type: "string" } },
+      "text/plain": { schema: text },
     },
   });
   expect(operation.parameters).toEqual([
-    { name: "exchange_id", in: "path", required: true, schema: { type: "string" } },
+    {
+      name: "exchange_id",
+      in: "path",
+      description: said(`${request}.exchange_id`),
+      required: true,
+      schema: { type: "string" },
+    },
     {
       name: "sequence",
       in: "query",
-      description: "For a body of `text/plain` alone.",
-      schema: { type: "integer", format: "int32", minimum: 0 },
+      description: `${description} For a body of \`text/plain\` alone.`,
+      schema: sequence,
     },
   ]);
   const parse = operationOf("ExchangeService_ParseInbox");
@@ -193,7 +242,7 @@ test("an answer that may be text is described as both", () => {
   expect(operationOf("ExchangeService_GetOutbox").responses["200"]).toEqual({
     description: "OK. Plain text, unless JSON is accepted and no text.",
     content: {
-      "text/plain": { schema: { type: "string" } },
+      "text/plain": { schema: { type: "string", description: said("runnel.exchange.v1.GetOutboxResponse.text") } },
       "application/json": { schema: { $ref: "#/components/schemas/GetOutboxResponse" } },
     },
   });
@@ -217,10 +266,10 @@ test("a body that would have nothing to say is not there", () => {
 });
 
 test("an enum is described by the words that are printed", () => {
-  expect(schemaOf("Run.State")).toEqual({
-    type: "string",
-    enum: ["queued", "running", "waiting", "completed", "failed", "cancelled"],
-  });
+  const words = ["queued", "running", "waiting", "completed", "failed", "cancelled"];
+  const lines = words.map((word) => `- \`${word}\`: ${said(`runnel.v1.Run.State.STATE_${word.toUpperCase()}`)}`);
+  const description = [said("runnel.v1.Run.State"), ...lines].join("\n");
+  expect(schemaOf("Run.State")).toEqual({ type: "string", description, enum: words });
 });
 
 test("a stream of events with payloads of their own tells each payload", () => {
@@ -251,7 +300,7 @@ test("a stream's cursor is a parameter under all its names", () => {
   const parameters = operationOf("RunService_TailRun").parameters ?? [];
   const bounds = { type: "integer", format: "int64", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
   expect(parameters.slice(1)).toEqual([
-    { name: "after", in: "query", schema: bounds },
+    { name: "after", in: "query", description: said("runnel.v1.TailRunRequest.after"), schema: bounds },
     { name: "after_seq", in: "query", description: "Same as `after`.", schema: bounds },
     { name: "Last-Event-ID", in: "header", description: expect.stringContaining("reconnects"), schema: bounds },
   ]);

@@ -4,6 +4,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { Fault } from "../../platform/base/fault.ts";
 import { compileBindings } from "../rest/rule.ts";
+import { describe } from "./comments.ts";
 import { ErrorResponses } from "./errors.ts";
 import { describeOperation, type Operation } from "./operation.ts";
 import { formatPath } from "./parameters.ts";
@@ -49,7 +50,7 @@ export function createOpenApiDocument({ services, version, serverUrl = "/" }: Op
     openapi: "3.1.0",
     info: { title: "Runnel", description, license: { name: "Apache-2.0", identifier: "Apache-2.0" }, version },
     servers: [{ url: serverUrl }],
-    tags: served.map(({ name }) => ({ name })),
+    tags: served.map((service) => ({ name: service.name, ...describe(service) })),
     paths,
     components: { schemas: schemas.list(), responses: errors.list(), securitySchemes: schemesOf(paths) },
   };

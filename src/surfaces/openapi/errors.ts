@@ -55,29 +55,35 @@ function errorBodyOf(method: DescMethod): ErrorProfile {
 }
 
 const text = { type: "string" };
+const problem = { ...text, description: "What was wrong and what to do, for people." };
 
 const bodies: Record<ErrorProfile, { readonly name: string; readonly schema: Schema }> = {
   [ErrorBody.BARE]: {
     name: "BareError",
-    schema: { type: "object", properties: { error: text }, required: ["error"] },
+    schema: { type: "object", properties: { error: problem }, required: ["error"] },
   },
   [ErrorBody.RUNNEL]: {
     name: "RunnelError",
     schema: {
       type: "object",
       properties: {
-        error: { ...text, description: "What was wrong and what to do, for people." },
+        error: problem,
         code: { ...text, description: "Name of the gRPC status." },
         reason: { ...text, description: "What happened, for programs. More reasons may come." },
         details: {
           type: "object",
+          description: "More about the reason; which keys there are depends on it.",
           properties: {
-            metadata: { type: "object", additionalProperties: text },
+            metadata: { type: "object", description: "Facts by name.", additionalProperties: text },
             violations: {
               type: "array",
+              description: "Each invalid field of the request.",
               items: {
                 type: "object",
-                properties: { field: text, description: text },
+                properties: {
+                  field: { ...text, description: "Path of the field: `agent.tools.builtin[0]`." },
+                  description: problem,
+                },
                 required: ["field", "description"],
               },
             },
@@ -95,7 +101,7 @@ const bodies: Record<ErrorProfile, { readonly name: string; readonly schema: Sch
         error: { ...text, description: "What was wrong; of a body that could not be read the code once more." },
         error_code: { ...text, description: "What was wrong, for programs." },
         message: { ...text, description: "What was wrong with a body that could not be read." },
-        details: { type: "object", additionalProperties: text },
+        details: { type: "object", description: "Facts about the error code by name.", additionalProperties: text },
       },
       required: ["error", "error_code"],
     },
@@ -106,7 +112,7 @@ const bodies: Record<ErrorProfile, { readonly name: string; readonly schema: Sch
       type: "object",
       properties: {
         error: { ...text, description: "What was wrong, for programs." },
-        message: { ...text, description: "What was wrong and what to do, for people." },
+        message: problem,
         details: { ...text, description: "Where the JSON is wrong." },
         retry_after: { type: "integer", description: "Seconds to wait before the next attempt." },
       },

@@ -5,6 +5,7 @@ import { type DescField, type DescMessage, getOption } from "@bufbuild/protobuf"
 import { other_success_statuses, success_status } from "#gen/runnel/options/v1/options_pb.js";
 import { jsonShape } from "../../platform/base/json/shape.ts";
 import type { Binding } from "../rest/rule.ts";
+import { describe } from "./comments.ts";
 import type { ErrorResponses } from "./errors.ts";
 import { describeEventStream } from "./events.ts";
 import { describeParameters, fieldsOfPath, type Parameter } from "./parameters.ts";
@@ -14,6 +15,7 @@ import { describeSecurity, type SecurityRequirement } from "./security.ts";
 export interface Operation {
   readonly operationId: string;
   readonly summary: string;
+  readonly description?: string;
   readonly tags: readonly string[];
   readonly deprecated?: boolean;
   readonly parameters?: readonly Parameter[];
@@ -39,6 +41,7 @@ export function describeOperation(
   return {
     operationId: `${service.name}_${method.name}${index === 0 ? "" : `_${index + 1}`}`,
     summary: toWords(method.name),
+    ...describe(method),
     tags: [service.name],
     ...(method.deprecated ? { deprecated: true } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),

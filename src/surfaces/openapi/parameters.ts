@@ -74,10 +74,8 @@ function describePathParameters({ template, pathFields }: Binding, schemas: Sche
       return [];
     }
     const pattern = segments.slice(variable.start, variable.end).map(formatSegment).join("/");
-    const note = pattern === "*" ? {} : { description: `Has the form \`${pattern}\`.` };
-    return [
-      { name: variableName(variable, template), in: "path", ...note, required: true, schema: schemaOf(path, schemas) },
-    ];
+    const { schema, ...about } = describeField(path, schemas, pattern === "*" ? [] : [`Has the form \`${pattern}\`.`]);
+    return [{ name: variableName(variable, template), in: "path", ...about, required: true, schema }];
   });
 }
 
@@ -108,16 +106,15 @@ function describeQueryParameters(binding: Binding, schemas: Schemas): Parameter[
       name: formatFieldPath(path),
       in: "query",
       ...(path.parents.length === 0 && required.has(path.field) ? { required: true } : {}),
-      schema: schemaOf(path, schemas),
+      ...describeField(path, schemas),
     }));
 }
 
 /** A body of JSON says these fields itself, so that none is ever required here. */
 function describeQueryBesideText(binding: Binding, schemas: Schemas): Parameter[] {
-  const description = "For a body of `text/plain` alone.";
-  return describeQueryParameters(binding, schemas).map(({ required: _, ...parameter }) => ({
+  return describeQueryParameters(binding, schemas).map(({ required: _, description = "", ...parameter }) => ({
     ...parameter,
-    description,
+    description: `${description} For a body of \`text/plain\` alone.`.trimStart(),
   }));
 }
 
@@ -142,7 +139,7 @@ function describeCursor({ cursor }: Binding, schemas: Schemas): Parameter[] {
     return [];
   }
   const { field, aliases } = cursor;
-  const schema = schemaOf({ parents: [], field }, schemas);
+  const { schema } = describeField({ parents: [], field }, schemas);
   return [
     ...aliases.map((name): Parameter => ({ name, in: "query", description: `Same as \`${field.name}\`.`, schema })),
     {
@@ -160,11 +157,18 @@ function describeHeaders({ headerFields }: Binding, schemas: Schemas): Parameter
     name: getOption(field, header),
     in: "header",
     description: `Same as \`${field.name}\`.`,
-    schema: schemaOf({ parents: [], field }, schemas),
+    schema: describeField({ parents: [], field }, schemas).schema,
   }));
 }
 
-function schemaOf({ field }: FieldPath, schemas: Schemas): Schema {
+/** The description stands beside the schema of a parameter, not in it. */
+function describeField(
+  { field }: FieldPath,
+  schemas: Schemas,
+  notes: readonly string[] = [],
+): Pick<Parameter, "description" | "schema"> {
   const shape = jsonShape(field.parent).byName.get(field.name);
-  return shape === undefined ? {} : schemas.describeField(shape);
+  const { description, ...schema } = shape === undefined ? {} : schemas.describeField(shape);
+  const sentences = [...(typeof description === "string" ? [description] : []), ...notes];
+  return { ...(sentences.length > 0 && { description: sentences.join(" ") }), schema };
 }

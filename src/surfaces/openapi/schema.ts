@@ -6,6 +6,7 @@ import { FieldBehavior, field_behavior } from "#gen/google/api/field_behavior_pb
 import { json, json_value } from "#gen/runnel/options/v1/options_pb.js";
 import { enumShape, type JsonFieldShape, jsonShape } from "../../platform/base/json/shape.ts";
 import { findTextForm } from "../../platform/base/json/text-form.ts";
+import { commentOf, describe } from "./comments.ts";
 import { describeChoice, findRequirements, readFieldRules, readItemRules, readMessageRules } from "./rules.ts";
 
 export type Schema = Readonly<Record<string, unknown>>;
@@ -55,7 +56,7 @@ export class Schemas {
     const required = shapes.filter(this.#sent.has(desc) ? isAsked(desc) : isAlwaysPrinted).map(({ key }) => key);
     return {
       type: "object",
-      ...describe([...readMessageRules(desc), ...describeOneofs(desc)]),
+      ...describe(desc, [...readMessageRules(desc), ...describeOneofs(desc)]),
       ...(desc.deprecated ? { deprecated: true } : {}),
       properties: Object.fromEntries(shapes.map((shape) => [shape.key, this.describeField(shape)])),
       ...(required.length > 0 ? { required } : {}),
@@ -68,7 +69,7 @@ export class Schemas {
     const isNullable = getOption(field, json).nullWhenUnset && Object.keys(schema).length > 0;
     return {
       ...(isNullable ? { anyOf: [schema, { type: "null" }] } : schema),
-      ...describe(raw ? ["Any JSON value.", ...describeText(keywords), ...notes] : notes),
+      ...describe(field, raw ? ["Any JSON value.", ...describeText(keywords), ...notes] : notes),
       ...(field.deprecated ? { deprecated: true } : {}),
       // Of what callers send: what only the service sets.
       ...(this.#sent.has(field.parent) && isOutputOnly(field) ? { readOnly: true } : {}),
@@ -81,7 +82,7 @@ export class Schemas {
       return { ...value, ...keywords };
     }
     const item = readItemRules(field);
-    return { type: "array", items: { ...value, ...item.keywords, ...describe(item.notes) }, ...keywords };
+    return { type: "array", items: { ...value, ...item.keywords, ...describe(undefined, item.notes) }, ...keywords };
   }
 
   #describeValue(field: DescField): Schema {
@@ -130,17 +131,13 @@ const scalarSchemas: Readonly<Record<ScalarType, Schema>> = {
   [ScalarType.BYTES]: { type: "string", contentEncoding: "base64" },
 };
 
-/** A description, if there is anything to say. */
-function describe(sentences: readonly string[]): Schema {
-  return sentences.length > 0 ? { description: sentences.join(" ") } : {};
-}
-
 /** The words that are written. A zero without one stands for "not set" and is left out instead. */
 function describeEnum(desc: DescEnum): Schema {
-  const zero = desc.value[0];
-  const hasUnset = zero !== undefined && !hasOption(zero, json_value);
-  const words = [...enumShape(desc).texts].filter(([number]) => !(hasUnset && number === 0));
-  return { type: "string", enum: words.map(([, word]) => word) };
+  const { texts } = enumShape(desc);
+  const values = desc.values.filter((value) => value.number !== 0 || hasOption(value, json_value));
+  const words = values.map(({ number }) => texts.get(number));
+  const lines = values.map((value) => `- \`${texts.get(value.number)}\`: ${commentOf(value)}`);
+  return { type: "string", description: [commentOf(desc), ...lines].join("\n"), enum: words };
 }
 
 function describeOneofs(desc: DescMessage): string[] {

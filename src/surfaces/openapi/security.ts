@@ -34,10 +34,10 @@ export const securitySchemes = {
   run_token: { type: "http", scheme: "bearer", description: "The token of the run that a runner works on." },
   admin_token: { type: "http", scheme: "bearer", description: "The token of whoever runs the service." },
   ticket: {
-    type: "apiKey",
-    in: "query",
-    name: "ticket",
-    description: "A ticket for just this stream, from `POST /v1/auth/tickets`. It may also be sent as a bearer token.",
+    type: "http",
+    scheme: "bearer",
+    description:
+      "A ticket for this stream alone, from `POST /v1/auth/tickets`. An EventSource, which cannot send headers, sends it as `?ticket=`.",
   },
 } as const;
 

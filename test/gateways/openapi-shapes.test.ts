@@ -256,7 +256,7 @@ test("every status that a success may have is there, and 204 has no content", ()
   expect(responses["204"]).not.toHaveProperty("content");
 });
 
-test("a body as it is has no schema and no media type", () => {
+test("a body that the service reads as it was sent is a JSON document", () => {
   const fields = [{ name: "id" }, { name: "raw", type: MESSAGE, typeName: ".google.api.HttpBody" }];
   const operation = operationOf(
     documentOf({
@@ -265,8 +265,9 @@ test("a body as it is has no schema and no media type", () => {
       rule: { ...post({ path: "/v1/things/{id}", body: "raw" }), responseBody: "raw" },
     }),
   );
-  expect(operation.requestBody).toEqual({ required: true, content: { "*/*": {} } });
-  expect(operation.responses["200"]).toEqual({ description: "OK.", content: { "*/*": {} } });
+  const content = { "application/json": { schema: { type: "object" } } };
+  expect(operation.requestBody).toEqual({ required: true, content });
+  expect(operation.responses["200"]).toEqual({ description: "OK.", content });
 });
 
 test.each([

@@ -99,7 +99,7 @@ function streamResponses(content: object): Record<string, object> {
 
 function describeField(field: DescField, schemas: Schemas): object {
   if (field.message?.typeName === httpBody) {
-    return anyContent;
+    return jsonContent({ ...documentSchema, ...describe(field) });
   }
   return jsonContent(describeSchema(field, schemas));
 }
@@ -115,12 +115,12 @@ function describeText(field: DescField | undefined, schemas: Schemas): object {
 }
 
 function describeMessage(desc: DescMessage, schemas: Schemas): object {
-  return desc.typeName === httpBody ? anyContent : jsonContent(schemas.refer(desc));
+  return jsonContent(desc.typeName === httpBody ? documentSchema : schemas.refer(desc));
 }
 
-/** Stands for a body as it is, of any media type. */
+/** A body that the service reads as it was sent: all of them are JSON documents with a contract of their own. */
 const httpBody = "google.api.HttpBody";
-const anyContent = { "*/*": {} };
+const documentSchema = { type: "object" };
 
 function jsonContent(schema: Schema): object {
   return { "application/json": { schema } };

@@ -1,4 +1,4 @@
-// Which budgets a run has: the service's, and its session's where that is smaller.
+// Determines the budgets of a run: those of the service, or those of its session where they are smaller.
 
 import type { Agent } from "#gen/runnel/v1/session_pb.js";
 import { Fault } from "../../platform/base/fault.ts";
@@ -7,12 +7,12 @@ import { priceOf } from "../models/catalogue.ts";
 import type { Model } from "../models/model.ts";
 import { type Amount, toMicroUsd } from "./day-budget.ts";
 
-/** Of every run, as the service is set up; 0 means no limit. */
+/** Returns the service's budget for every run; 0 means no limit. */
 export function runBudgetOfService({ budgetRunTokens, budgetRunUsd }: Config): Amount {
   return { tokens: budgetRunTokens, costMicroUsd: toMicroUsd(budgetRunUsd) };
 }
 
-/** Of one run; 0 means no limit. */
+/** Returns the budget of one run: the smaller of the session's and the service's. 0 means no limit. */
 export function runBudgetOf({ budget }: Agent, service: Amount): Amount {
   return {
     tokens: smallerLimit(Number(budget?.tokens ?? 0), service.tokens),
@@ -20,7 +20,10 @@ export function runBudgetOf({ budget }: Agent, service: Amount): Amount {
   };
 }
 
-/** A budget of money cannot be kept to when nobody knows what a model costs. Throws MODEL_UNSUPPORTED. */
+/**
+ * Checks that a budget of money can be enforced, which needs a known price.
+ * @throws Fault MODEL_UNSUPPORTED when a money budget is set and the model's price is unknown.
+ */
 export function assertBudgetKnown(model: Pick<Model, "provider" | "name">, ...budgets: readonly Amount[]): void {
   if (priceOf(model) === undefined && budgets.some(({ costMicroUsd }) => costMicroUsd > 0)) {
     const fix = "use a budget of tokens, or a model with a known price";

@@ -1,8 +1,8 @@
-// What a client's runs may spend in a day, over all replicas.
+// Limits what a client's runs may spend in a day, over all replicas.
 //
-// D1  Nothing is spent that was not set aside before, but for the piece of a response that crosses the line.
-// D2  What a run set aside and did not use goes back when its response is over. A run that dies keeps it: a budget may
-//     end early, never late.
+// D1  A run spends only what it reserved before, except for the piece of a response that crosses the limit.
+// D2  The unused part of a reservation is returned when the response is over. A run that dies keeps its reservation: a budget
+//     may end early, never late.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Config } from "../../platform/config/keys.ts";
@@ -13,24 +13,26 @@ import { type Amount, correctUsage, type DaysAmount, readUsageOfToday, reserveUs
 
 export type { Amount, DaysAmount };
 
+/** What a day budget needs. */
 export interface DayBudgetOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly events: Events;
-  /** 0 means no limit. */
+  /** The maximum of a day; 0 means no limit. */
   readonly max: Amount;
 }
 
-/** Of a client's day, as the service is set up; 0 means no limit. */
+/** Returns the service's budget for a client's day; 0 means no limit. */
 export function dayBudgetOfService({ budgetClientDayTokens, budgetClientDayUsd }: Config): Amount {
   return { tokens: budgetClientDayTokens, costMicroUsd: toMicroUsd(budgetClientDayUsd) };
 }
 
-/** Never 0 for a limit that is set, however small. */
+/** Converts US dollars to millionths, rounded up, so that a small limit never becomes 0. Example: 0.5 gives 500000. */
 export function toMicroUsd(usd: number): number {
   return Math.ceil(usd * 1_000_000);
 }
 
+/** The daily budget of every client. */
 export class DayBudget {
   readonly #options: DayBudgetOptions;
 
@@ -42,12 +44,15 @@ export class DayBudget {
     return this.#options.max;
   }
 
-  /** False when there is nothing to keep to, and so nothing to count. */
+  /** False when no limit is set. Usage is then not counted. */
   get isSet(): boolean {
     return this.max.tokens > 0 || this.max.costMicroUsd > 0;
   }
 
-  /** Sets aside what is asked for or what is left; waits for a database that is away. Undefined when the signal aborts. */
+  /**
+   * Reserves the amount asked for, or as much as is left of the day. Waits while the database is unavailable. Returns undefined
+   * when the signal aborts.
+   */
   async reserve(client: string, asked: Amount, signal: AbortSignal): Promise<DaysAmount | undefined> {
     const { db, clock, max } = this.#options;
     const work = async () =>
@@ -55,7 +60,7 @@ export class DayBudget {
     return await retryOutages(work, { clock });
   }
 
-  /** Replaces what was set aside by what was used. */
+  /** Replaces a reservation by the actual usage. A database failure is logged, not thrown. */
   async settle(client: string, reserved: DaysAmount, used: Amount): Promise<void> {
     const tokens = used.tokens - reserved.tokens;
     const costMicroUsd = used.costMicroUsd - reserved.costMicroUsd;
@@ -66,6 +71,7 @@ export class DayBudget {
     }
   }
 
+  /** Returns what the client has used and reserved today. */
   async read(client: string): Promise<DaysAmount> {
     return await readUsageOfToday(this.#options.db, client);
   }

@@ -1,49 +1,51 @@
-// Keeps one response of a model within its budgets: those of the run, which only this run uses up, and those of its
-// client's day, from which it sets aside what it is about to use. Asked after every piece of the response, so that no
-// budget is overshot by more than the piece that reached it.
+// Keeps one response of a model within its budgets: the run's own and the daily budget of its client. It reserves from the
+// daily budget what it is about to use. Both are checked after every piece, so a budget is overshot by at most the piece that
+// reached it.
 
 import type { Price } from "../models/catalogue.ts";
 import type { Amount, DayBudget, DaysAmount } from "./day-budget.ts";
 import { type Meter, tokensOf, type UsageTotals } from "./usage.ts";
 
-/** Which budget ended a run, and how far it had come. */
+/** The budget that ended a run, and a message with the figures. */
 export interface BudgetReached {
   readonly budget: "run tokens" | "run cost" | "day tokens" | "day cost";
   readonly message: string;
 }
 
+/** The budgets of one response, and the meter that counts it. */
 export interface SpendingOptions {
   readonly client: string;
-  /** Of one run; 0 means no limit. */
+  /** The budget of the run; 0 means no limit. */
   readonly runMax: Amount;
   readonly day: DayBudget;
   readonly price: Price | undefined;
-  /** What the run has used before this response. */
+  /** The usage of the run before this response. */
   readonly before: UsageTotals;
   readonly meter: Meter;
   readonly signal: AbortSignal;
 }
 
-/** Set aside at a time: little enough to be nothing, enough for a second of a quick model. */
+/** The tokens reserved at a time: negligible for a budget, and enough for a second of a fast model. */
 const sliceTokens = 1_000;
 
+/** Checks one response against its budgets. */
 export class Spending {
   readonly #options: SpendingOptions;
   #reserved: DaysAmount | undefined;
-  /** The day has no more to give in this respect. */
+  /** The day's limit that is used up. */
   #exhausted: BudgetReached["budget"] | undefined;
 
   constructor(options: SpendingOptions) {
     this.#options = options;
   }
 
-  /** False when there is nothing to keep to: then nothing has to be asked after every piece. */
+  /** False when no limit is set. Then `check` is not needed after every piece. */
   get isLimited(): boolean {
     const { runMax, day } = this.#options;
     return runMax.tokens > 0 || runMax.costMicroUsd > 0 || day.isSet;
   }
 
-  /** Before the request: whether there is anything left to make it with. */
+  /** Runs before the request. Returns the budget that leaves no room for it, or undefined when the request may be sent. */
   async open(): Promise<BudgetReached | undefined> {
     const { meter, price, day } = this.#options;
     const promptTokens = meter.promptTokens;
@@ -56,7 +58,7 @@ export class Spending {
     return this.#dayReached(need);
   }
 
-  /** After each piece: the budget that it reached. Waits only when more has to be set aside. */
+  /** Runs after each piece. Returns the budget that it reached. Waits only when more must be reserved. */
   async check(): Promise<BudgetReached | undefined> {
     const used = this.#used();
     const reached = this.#runReached(used);
@@ -70,7 +72,7 @@ export class Spending {
     return this.#dayReached(used);
   }
 
-  /** Afterwards: what was not used goes back to the day. */
+  /** Runs after the response. Returns the unused part of the reservation to the day. */
   async close(total: UsageTotals): Promise<void> {
     if (this.#reserved !== undefined) {
       const used = { tokens: tokensOf(total), costMicroUsd: total.costMicroUsd ?? 0 };
@@ -101,7 +103,7 @@ export class Spending {
     return tokens > reserved.tokens || costMicroUsd > reserved.costMicroUsd;
   }
 
-  /** Asks for what is needed and a slice more. A run that crosses midnight stays with the day that it began on. */
+  /** Reserves the needed amount and one slice more. A run that crosses midnight stays with the day on which it began. */
   async #reserve(need: Amount): Promise<void> {
     const { client, day, price, signal } = this.#options;
     const asked = {

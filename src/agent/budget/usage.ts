@@ -1,11 +1,11 @@
-// What a run has used: tokens as its providers counted them, our estimates where they did not, and what it all cost.
+// Counts what a run has used: tokens as its providers counted them, our estimates where they did not, and the total cost.
 
 import { create } from "@bufbuild/protobuf";
 import { type Usage, UsageSchema } from "#gen/runnel/v1/usage_pb.js";
 import { costOf, estimateMediaTokens, estimateTokens, type Price, priceTable } from "../models/catalogue.ts";
 import type { ModelMessage, ModelPart, ModelRequest, ModelUsage } from "../models/model.ts";
 
-/** What nobody counted is not there. Plain data, so that it fits into a checkpoint. */
+/** The usage of a run or a response. Figures that were not counted are missing. Plain data that fits into a checkpoint. */
 export interface UsageTotals {
   readonly promptTokens?: number;
   readonly completionTokens?: number;
@@ -13,7 +13,7 @@ export interface UsageTotals {
   readonly cachedTokens?: number;
   readonly reasoningTokens?: number;
   readonly costMicroUsd?: number;
-  /** Some of it is our estimate. */
+  /** True when some of the figures are our estimate. */
   readonly estimated?: boolean;
 }
 
@@ -26,7 +26,7 @@ const figures = [
   "costMicroUsd",
 ] as const satisfies readonly (keyof UsageTotals)[];
 
-/** What no provider counted stays unknown. */
+/** Adds two usages. A figure that is missing in both stays missing. */
 export function addUsage(totals: UsageTotals, more: UsageTotals): UsageTotals {
   const sums = figures.flatMap((name) => {
     const [one, other] = [totals[name], more[name]];
@@ -36,7 +36,7 @@ export function addUsage(totals: UsageTotals, more: UsageTotals): UsageTotals {
   return { ...Object.fromEntries(sums), ...(estimated && { estimated }) };
 }
 
-/** Undefined when nothing was counted. */
+/** Returns the usage as a message, or undefined when nothing was counted. */
 export function usageMessage(totals: UsageTotals): Usage | undefined {
   const { promptTokens, completionTokens, totalTokens, cachedTokens, reasoningTokens, costMicroUsd } = totals;
   const counts = { promptTokens, completionTokens, totalTokens, cachedTokens, reasoningTokens, costMicroUsd };
@@ -51,12 +51,12 @@ export function usageMessage(totals: UsageTotals): Usage | undefined {
   });
 }
 
-/** Input and output together. */
+/** Returns the sum of input and output tokens. */
 export function tokensOf({ promptTokens = 0, completionTokens = 0 }: UsageTotals): number {
   return promptTokens + completionTokens;
 }
 
-/** Counts one response while it comes. */
+/** Counts one response while it streams. */
 export class Meter {
   readonly #price: Price | undefined;
   readonly #promptTokens: number;
@@ -71,11 +71,12 @@ export class Meter {
     this.#promptTokens = estimatePrompt(request);
   }
 
-  /** Estimated, for what has to be known before. */
+  /** The estimated size of the prompt. It is known before the request is sent. */
   get promptTokens(): number {
     return this.#promptTokens;
   }
 
+  /** Counts one part of the response. */
   read(part: ModelPart): void {
     this.#began ||= part.type !== "failure";
     if (part.type === "text" || part.type === "reasoning") {
@@ -83,19 +84,19 @@ export class Meter {
     } else if (part.type === "call-piece") {
       this.#callTokens += estimateTokens(part.text);
     } else if (part.type === "tool-call") {
-      // Whole calls come after their pieces, if their provider sends any.
+      // A whole call arrives after its pieces, if the provider sends pieces.
       this.#wholeCallTokens += estimateTokens(part.call.name + part.call.argumentsJson);
     } else if (part.type === "usage") {
       this.#counted = part.usage;
     }
   }
 
-  /** A response that came to its end: what its provider counted, or our estimate of all of it. */
+  /** Returns the usage of a complete response: the provider's figures, or our estimate of the whole. */
   total(usage: ModelUsage | undefined): UsageTotals {
     return usage === undefined ? this.soFar() : this.#priced(usage, false);
   }
 
-  /** A response under way, or one that was stopped or cut: the provider's figures are not the last ones. */
+  /** Returns the usage of a response that is streaming or was cut off. The provider's figures so far are not final. */
   soFar(): UsageTotals {
     if (!this.#began) {
       return {};

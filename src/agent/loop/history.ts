@@ -1,5 +1,5 @@
-// The session's transcript as a model wants it: every call of an assistant message is answered, by a result that says so
-// when the run that made the call ended before.
+// Turns the session's transcript into messages for a model. A call without a result gets an error result, which says that the
+// run ended before the call did.
 
 import { create } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, type ToolCall } from "#gen/runnel/v1/message_pb.js";
@@ -8,9 +8,10 @@ import { messageText } from "../../engine/sessions/message-text.ts";
 import type { ModelMessage, ModelToolCall } from "../models/model.ts";
 
 const unanswered = "Error: interrupted: the run ended before the call did";
-/** What a model reads when a tool returned nothing. */
+/** The text that a model reads when a tool returned nothing. */
 const emptyContent = "Operation completed";
 
+/** Returns the messages for a model. Every tool call of an assistant message has a result. */
 export function modelMessages(transcript: readonly Message[]): ModelMessage[] {
   const messages: ModelMessage[] = [];
   let open: ToolCall[] = [];
@@ -53,6 +54,7 @@ function answerMissing(call: ToolCall): ModelMessage {
   return { role: "tool", toolCallId: call.id, toolName: call.name, text: unanswered, isError: true };
 }
 
+/** Returns a model's response as a message of the transcript. */
 export function assistantMessage({ text, toolCalls, state }: Spoken): Message {
   return create(MessageSchema, {
     role: "assistant",
@@ -65,11 +67,11 @@ export function assistantMessage({ text, toolCalls, state }: Spoken): Message {
 interface Spoken {
   readonly text: string;
   readonly toolCalls: readonly ToolCall[];
-  /** What the provider wants back with it. */
+  /** The provider's own data. The provider wants it back with this message. */
   readonly state: string | undefined;
 }
 
-/** What the model is told of an outcome. */
+/** Returns the message that reports the outcome of a call to the model. */
 export function toolMessage(outcome: ToolCallCompleted): Message {
   return create(MessageSchema, {
     role: "tool",

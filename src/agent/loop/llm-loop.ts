@@ -1,5 +1,5 @@
-// The agent loop: asks the model, runs the tools it calls, and goes on until it only talks. What the run has reached is
-// in its checkpoint and its transcript, so any replica can go on after any failure.
+// The agent loop: asks the model, runs the tools it calls, and repeats until the model answers with text only. The checkpoint
+// and the transcript hold the run's state, so any replica can continue after any failure.
 //
 //   model ──text only──→ completed
 //     ↑ └──tool calls──→ tools ─┐
@@ -27,6 +27,7 @@ import { countCalls, type Repetitions } from "./repetition.ts";
 import { commitCalls, commitOutcomes, runToolBatch } from "./tool-batch.ts";
 import { fitMessages } from "./window.ts";
 
+/** What the agent loop needs. */
 export interface LlmLoopOptions {
   readonly resolveModel: (name: string) => Model;
   readonly toolbox: Toolbox;
@@ -37,16 +38,17 @@ export interface LlmLoopOptions {
     readonly model: string;
     readonly maxTurns: number;
     readonly maxTokens: number;
-    /** Of every run; 0 means no limit. */
+    /** The budget of every run; 0 means no limit. */
     readonly runBudget: Amount;
   };
 }
 
+/** Returns the driver that runs the agent loop. */
 export function createLlmLoop(options: LlmLoopOptions): Driver {
   return { name: "llm-loop", recovery: "resume", run: (context) => run(context, options) };
 }
 
-/** What stays the same over the turns of a run, and the transcript that grows with them. */
+/** Values that stay the same over the turns of a run, and the transcript that grows with them. */
 interface Loop extends Pick<LlmLoopOptions, "clock" | "events" | "dayBudget" | "toolbox"> {
   readonly context: RunContext;
   readonly model: Model;
@@ -57,7 +59,7 @@ interface Loop extends Pick<LlmLoopOptions, "clock" | "events" | "dayBudget" | "
   readonly transcript: Message[];
 }
 
-/** Where the loop goes next. */
+/** The next step of the loop. */
 interface Next {
   readonly progress: Progress;
   readonly calls: readonly OpenToolCall[];
@@ -86,7 +88,7 @@ async function* run(context: RunContext, options: LlmLoopOptions): AsyncGenerato
   }
 }
 
-/** A session whose model or tools are not to be had fails its run clearly. */
+/** Resolves the model and the tools. Returns a failed end when one of them is not available. */
 function prepare(context: RunContext, options: LlmLoopOptions): Loop | FailedEnd {
   const { resolveModel, toolbox, clock, events, dayBudget, defaults } = options;
   const { agent, client, session } = context;
@@ -103,7 +105,7 @@ function prepare(context: RunContext, options: LlmLoopOptions): Loop | FailedEnd
       model,
       runMax,
       tools: toolbox.select(agent.tools, { client, ...session }),
-      // Without a limit of its own or of the service a run has one turn, as the Agent Runner document's service does it.
+      // Without a maximum from the session or the service a run has one turn, like the service of the Agent Runner document.
       maxTurns: firstPositive(agent.maxTurns, defaults.maxTurns) ?? 1,
       maxTokens: firstPositive(agent.maxTokens, defaults.maxTokens) ?? maxTokensDefault,
       transcript: [...context.transcript],
@@ -122,7 +124,7 @@ function firstPositive(...counts: readonly number[]): number | undefined {
   return counts.find((count) => count > 0);
 }
 
-/** One response of the model: the end of the run, or calls to make. */
+/** Takes one response of the model. Returns the end of the run, or the calls to make. */
 async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverStep, Next | DriverEnd> {
   const { context, maxTurns, model, runMax, dayBudget } = loop;
   if (progress.turns >= maxTurns) {
@@ -143,7 +145,7 @@ async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverS
       events: loop.events,
       usage,
       checkpoint: () => checkpointOf({ ...reached, announced: true }),
-      // The document's clients know a failure of the very first request by this prefix.
+      // Clients of the Agent Runner document recognise a failure of the very first request by this prefix.
       describe: (message) => (progress.turns === 0 ? `failed to send message: ${message}` : message),
     });
   }
@@ -160,7 +162,7 @@ async function* takeTurn(loop: Loop, progress: Progress): AsyncGenerator<DriverS
   return { progress: reached, calls: response.toolCalls.map((call) => ({ call, outcome: undefined })) };
 }
 
-/** The calls of a turn, answered; undefined when the run was stopped meanwhile. */
+/** Answers the calls of a turn. Returns undefined when the run was stopped meanwhile. */
 async function* takeCalls(
   loop: Loop,
   { progress, calls }: Next,
@@ -198,7 +200,7 @@ async function* answerCalls(
   return reached;
 }
 
-/** Estimates of tokens are off by a quarter at times, and a request that is too long is refused as a whole. */
+/** The share of the context for a request. Token estimates can be off by a quarter, and providers refuse a longer request. */
 const contextShare = 0.75;
 
 function modelRequest({ context, model, transcript, tools, maxTokens }: Loop): ModelRequest {

@@ -1,33 +1,35 @@
-// Where a run of the loop stands: what its checkpoints hold and what it goes on from.
+// The state of a run of the loop, as its checkpoints store it.
 
 import type { RunContext } from "../../engine/runs/driver.ts";
 import type { UsageTotals } from "../budget/usage.ts";
 import type { CallCounts } from "./repetition.ts";
 
+/** The state of a run between two steps of the loop. */
 export interface Progress {
   /** Model responses taken so far. */
   readonly turns: number;
   /** What comes next: a model response, or the tool calls of the last one. */
   readonly phase: "model" | "tools";
-  /** True when the log says already that the next turn has started. */
+  /** True when the log already holds `turnStarted` for the next turn. */
   readonly announced: boolean;
   readonly usage: UsageTotals;
-  /** Calls that were answered, for noticing repetition. */
+  /** How often each call was answered, to detect repetition. */
   readonly callCounts: CallCounts;
 }
 
 const start: Progress = { turns: 0, phase: "model", announced: false, usage: {}, callCounts: {} };
 
-/** The start before the first checkpoint. */
+/** Reads the checkpoint. Returns the initial state when there is no checkpoint yet. */
 export function readProgress({ checkpoint }: RunContext): Progress {
   if (checkpoint === undefined) {
     return start;
   }
-  // A version before this one wrote less.
+  // Older versions of the service wrote fewer fields.
   const state: Partial<Progress> = JSON.parse(Buffer.from(checkpoint.state).toString());
   return { ...start, ...state, turns: checkpoint.turn };
 }
 
+/** Returns the checkpoint for the given state. */
 export function checkpointOf({ turns, ...state }: Progress): { turn: number; state: Uint8Array } {
   return { turn: turns, state: Buffer.from(JSON.stringify(state)) };
 }

@@ -1,22 +1,24 @@
-// Notices a model that calls the same tool with the same arguments again and again (Agent Runner document, "Loop
-// Detection"). Counted over the whole run; the intervention is told inside the results of the calls, because a provider
-// refuses anything else between a call and its result.
+// Detects a model that repeats the same tool call with the same arguments (Agent Runner document, "Loop Detection"). Calls are
+// counted over the whole run. The intervention is sent as the results of the calls, because a provider refuses anything else
+// between a call and its result.
 
 import { createHash } from "node:crypto";
 import type { ToolCall } from "#gen/runnel/v1/message_pb.js";
 
-/** How often each call was made, by fingerprint. Plain data, so that it fits into a checkpoint. */
+/** How often each call was made, by its fingerprint. Plain data that fits into a checkpoint. */
 export type CallCounts = Readonly<Record<string, number>>;
 
-/** The third time is one too many. */
+/** The count at which the loop intervenes. */
 const repetitionsMax = 3;
 
+/** The new counts, and the interventions of the turn. */
 export interface Repetitions {
   readonly counts: CallCounts;
-  /** By the place of the call; empty while nothing has to be said. Otherwise no tool of the turn runs. */
+  /** Intervention texts by the position of the call. When it is not empty, no tool of the turn runs. */
   readonly interventions: ReadonlyMap<number, string>;
 }
 
+/** Counts the calls of a turn. A call that reaches the maximum gets an intervention, and its count restarts at 0. */
 export function countCalls(before: CallCounts, calls: readonly ToolCall[]): Repetitions {
   const counts: Record<string, number> = { ...before };
   const interventions = new Map<number, string>();
@@ -31,17 +33,18 @@ export function countCalls(before: CallCounts, calls: readonly ToolCall[]): Repe
   return { counts, interventions };
 }
 
+/** Returns the intervention text for a tool. */
 export function interventionText(tool: string): string {
   return `LOOP DETECTED: Tool '${tool}' called ${repetitionsMax} times with same arguments. Try a different approach.`;
 }
 
-/** The same for the same call, in whatever order its arguments were written. */
+/** Returns a hash of the tool's name and arguments. The order of the argument keys does not matter. */
 function fingerprint({ name, arguments: json }: ToolCall): string {
   const text = JSON.stringify([name, canonical(json)]);
   return createHash("sha256").update(text).digest("base64url").slice(0, 16);
 }
 
-/** What a model wrote may be no JSON at all: then its text is what counts. */
+/** Returns the arguments with sorted keys, or the text itself when the model wrote invalid JSON. */
 function canonical(json: string): unknown {
   try {
     return sortKeys(JSON.parse(json.trim() === "" ? "{}" : json));

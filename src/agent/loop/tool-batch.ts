@@ -1,4 +1,4 @@
-// The tool calls of one turn: several side by side, each outcome durable as it arrives, all results in call order.
+// Runs the tool calls of one turn in parallel. Each outcome is committed as it arrives; all results follow in call order.
 
 import { create } from "@bufbuild/protobuf";
 import type { ToolCall } from "#gen/runnel/v1/message_pb.js";
@@ -11,31 +11,34 @@ import type { Events } from "../../platform/telemetry/events.ts";
 import { callTimeoutMs, runCall, unknownTool } from "../tools/call.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../tools/tool.ts";
 
+/** The maximum number of calls that run at the same time. */
 export const parallelCallsMax = 5;
-/** A model that asks for more in one turn has lost its way; the rest is answered as skipped. */
+/** The maximum number of calls in one turn. A model that asks for more is lost; the other calls are answered as skipped. */
 const callsPerTurnMax = 10;
 
+/** The calls of one turn and what they run with. */
 export interface ToolBatch {
   readonly turn: number;
   readonly calls: readonly OpenToolCall[];
-  /** True when another process began these calls and was lost. */
+  /** True when another process began these calls and died. */
   readonly resumed: boolean;
   readonly tools: readonly Tool[];
-  /** What to say to calls of a model that repeats itself, by their place; then no tool runs. */
+  /** Intervention texts for repeated calls, by position. When it is not empty, no tool runs. */
   readonly interventions: ReadonlyMap<number, string>;
   readonly work: ToolContext & Pick<RunContext, "span" | "isHeld">;
   readonly clock: Clock;
   readonly events: Events;
 }
 
-/** Returns the outcomes in call order, or undefined when the run was stopped: what was not known then stays open. */
+/** Returns the outcomes in call order, or undefined when the run was stopped. Calls without an outcome then stay open. */
 export async function* runToolBatch(batch: ToolBatch): AsyncGenerator<DriverStep, ToolCallCompleted[] | undefined> {
   const outcomes = batch.calls.map(({ outcome }) => outcome);
   const waiting = outcomes.flatMap((outcome, position) => (outcome === undefined ? [position] : []));
   const running = new Map<number, Promise<{ position: number; outcome: ToolCallCompleted }>>();
   while (waiting.length > 0 || running.size > 0) {
     while (running.size < parallelCallsMax && waiting.length > 0) {
-      // A process that thaws must not do what another one has done, or told as interrupted, meanwhile.
+      // A frozen process may wake up after another replica has run these calls or reported them as interrupted. So it commits
+      // first: the commit fails when this process has lost the run.
       if (!batch.work.isHeld()) {
         yield { kind: "commit", results: [], effects: {} };
         continue;
@@ -44,7 +47,7 @@ export async function* runToolBatch(batch: ToolBatch): AsyncGenerator<DriverStep
       running.set(position, runOne(batch, position));
     }
     const { position, outcome } = await Promise.race(running.values());
-    // An outcome that the stop itself brought about says nothing about the call.
+    // An outcome that the stop itself caused says nothing about the call.
     if (batch.work.signal.aborted) {
       return undefined;
     }
@@ -56,7 +59,7 @@ export async function* runToolBatch(batch: ToolBatch): AsyncGenerator<DriverStep
   return outcomes.filter((outcome) => outcome !== undefined);
 }
 
-/** The intents of a turn's calls, with the message that asks for them. */
+/** Returns the step that commits the calls of a turn, with the message that asks for them. */
 export function commitCalls(
   turn: number,
   calls: readonly ToolCall[],
@@ -70,7 +73,7 @@ export function commitCalls(
   };
 }
 
-/** The outcomes of all calls of a turn, in call order. */
+/** Returns the step that commits the outcomes of all calls of a turn, in call order. */
 export function commitOutcomes(turn: number, outcomes: readonly ToolCallCompleted[], effects: StepEffects): DriverStep {
   return {
     kind: "commit",
@@ -84,7 +87,7 @@ function startedCall({ id, name, arguments: json }: ToolCall): ResultInit {
   return { payload: { case: "toolCallStarted", value } };
 }
 
-/** What a model wrote may be no JSON at all; the log holds only JSON. */
+/** Returns whether the text is a JSON object. A model may write invalid JSON, and the log holds only JSON. */
 function isObject(json: string): boolean {
   try {
     const value: unknown = JSON.parse(json);
@@ -136,7 +139,7 @@ async function outcomeOf(
   return await runCall(tool, call.arguments, context, { timeoutMs: callTimeoutMs, clock: batch.clock });
 }
 
-/** Half a character, which a caller's host may send, is no text to the log, to a provider or to a reader of JSON. */
+/** Returns the outcome for the log. Lone surrogates, which a client's host may send, are replaced: they are invalid text. */
 function present(call: ToolCall, outcome: ToolOutcome): ToolCallCompleted {
   const ending =
     "error" in outcome

@@ -1,17 +1,17 @@
-// What of a conversation a model is shown when not all of it fits.
+// Selects the messages that a model sees when the conversation does not fit into its context.
 //
 // W1  The session's first message and everything since the message that started this run come first.
-// W2  Older exchanges, each from a message of the user to the next, are left out whole, the oldest first.
-// W3  When that is not enough, the run's own turns are left out, a response with all its tool results at a time.
-// W4  So every call that is shown has its result, and every result its call.
+// W2  Older exchanges, each from one user message to the next, are left out whole, the oldest first.
+// W3  When that is not enough, the run's own turns are left out, each response together with all its tool results.
+// W4  So every call in the selection has its result, and every result its call.
 
 import { estimateTokens } from "../models/catalogue.ts";
 import type { ModelMessage } from "../models/model.ts";
 
-/** Messages that stand or fall together. */
+/** Messages that are kept or left out together. */
 type Group = readonly ModelMessage[];
 
-/** Returns what fits into so many tokens; the messages themselves when all do. */
+/** Returns the messages that fit into the given number of tokens. Returns the same array when all of them fit. */
 export function fitMessages(messages: readonly ModelMessage[], tokensMax: number): readonly ModelMessage[] {
   let tokens = sumTokens(messages);
   if (tokens <= tokensMax) {
@@ -19,7 +19,7 @@ export function fitMessages(messages: readonly ModelMessage[], tokensMax: number
   }
   const { first, exchanges, input, turns } = divide(messages);
   for (const droppable of [exchanges, turns]) {
-    // The newest turn is what the model has to go on from.
+    // The model continues from the newest turn, so that turn always stays.
     while (tokens > tokensMax && droppable.length > (droppable === turns ? 1 : 0)) {
       tokens -= sumTokens(droppable.shift() ?? []);
     }
@@ -48,7 +48,7 @@ function divide(messages: readonly ModelMessage[]): Division {
   };
 }
 
-/** Groups that each begin where `begins` says so; what comes before the first one is a group too. */
+/** Splits the messages into groups. Each begins where `begins` is true; messages before the first such one form a group. */
 function split(messages: readonly ModelMessage[], begins: (message: ModelMessage) => boolean): Group[] {
   const groups: ModelMessage[][] = [];
   for (const message of messages) {
@@ -66,7 +66,7 @@ function sumTokens(messages: readonly ModelMessage[]): number {
   return messages.reduce((sum, message) => sum + tokensOfMessage(message), 0);
 }
 
-/** What a provider adds to each message for itself. */
+/** The tokens that a provider adds to each message. */
 const overheadTokens = 4;
 
 function tokensOfMessage(message: ModelMessage): number {

@@ -1,28 +1,32 @@
-// A circuit breaker per account at a provider: while it fails, nobody waits for it and nobody adds to its load.
+// A circuit breaker for each account at a provider: while the provider fails, no request waits for it or adds to its load.
 //
-// B1  Closed: requests go out. As many failures in a row as the limit says open it; a response that comes to its end clears
+// B1  Closed: requests are sent. The configured number of consecutive failures opens the breaker. A complete response resets
 //     the count.
 // B2  Open: requests are refused until the reset time has passed.
-// B3  Half open: one request at a time goes out. The first sign of life closes the breaker, a failure opens it again, and
-//     a request that was cancelled leaves the place to the next one.
-// B4  What speaks against a provider is 429, 5xx and the network, in mid-stream too. A request that it refuses for what
-//     it is (other 4xx) shows that the provider lives, but no health either: it neither counts nor clears the count.
+// B3  Half open: one request at a time is sent. Its first part, or a refusal of the request as such, closes the breaker. A
+//     retryable failure opens it again, and a cancelled request leaves its place to the next one.
+// B4  Retryable failures count: 408, 429, 5xx and network errors, also in mid-stream. A request that the provider refuses as
+//     such (other 4xx) shows that the provider lives, but not that it is healthy. It neither counts nor resets the count.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Model, ModelFailure, ModelPart, ModelRequest } from "./model.ts";
 
+/** The state of a circuit breaker. */
 export type CircuitState = "closed" | "open" | "half-open";
 
+/** Options of a breaker. */
 export interface BreakerOptions {
   readonly clock: Clock;
   readonly failuresMax: number;
   readonly resetMs: number;
-  /** Hears of every change. */
+  /** Called after every change of state. */
   readonly onChange: (state: CircuitState, failures: number) => void;
 }
 
+/** The failure code of requests that an open breaker refuses. */
 export const circuitOpenCode = "circuit_open";
 
+/** A circuit breaker; see B1 to B4. */
 export class Breaker {
   readonly #options: BreakerOptions;
   #state: CircuitState = "closed";
@@ -34,22 +38,23 @@ export class Breaker {
     this.#options = options;
   }
 
-  /** As it would treat a request now. */
+  /** The state in which a request would find the breaker now. */
   get state(): CircuitState {
     return this.#state === "open" && this.retryInMs === 0 ? "half-open" : this.#state;
   }
 
+  /** The number of consecutive failures. */
   get failures(): number {
     return this.#failures;
   }
 
-  /** Until a request may try; 0 unless it is open. */
+  /** The milliseconds until a request may be tried; 0 unless the breaker is open. */
   get retryInMs(): number {
     const { clock, resetMs } = this.#options;
     return this.#state === "open" ? Math.max(0, Math.ceil(this.#openedAtMs + resetMs - clock.monotonicMs())) : 0;
   }
 
-  /** Asks to send a request; undefined is a refusal. */
+  /** Asks to send a request. Returns undefined when the breaker refuses it. */
   enter(): Attempt | undefined {
     if (this.state === "closed") {
       return { report: (sign) => this.#hear(sign) };
@@ -59,7 +64,7 @@ export class Breaker {
     }
     this.#probing = true;
     this.#change("half-open");
-    // Only its first word is about the probe; what comes later is as of any request.
+    // Only the first report concerns the probe. Later reports count as those of any request.
     let isProbe = true;
     return {
       report: (sign) => {
@@ -107,10 +112,11 @@ export class Breaker {
 type Sign = "alive" | "well" | "ill" | "refused" | "left";
 
 interface Attempt {
-  /** `alive` at the first part, then one of the others: how it ended, or `left` when nobody waited for that. */
+  /** Reports `alive` at the first part, then how the request ended: `left` means that the caller stopped waiting. */
   report(sign: Sign): void;
 }
 
+/** Returns the same model behind the breaker. While the breaker refuses, a request yields one retryable failure. */
 export function withBreaker(model: Model, breaker: Breaker): Model {
   return { ...model, stream: (request, signal) => guard(model, breaker, request, signal) };
 }
@@ -144,7 +150,7 @@ async function* guard(
   }
 }
 
-/** The words of the Agent Runner document. */
+/** The failure of a refused request, with the text of the Agent Runner document. */
 const refusal: ModelFailure = {
   type: "failure",
   code: circuitOpenCode,

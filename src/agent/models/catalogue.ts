@@ -1,23 +1,23 @@
-// What is known of models beforehand: how much and what they read at once, what they cost, and whether they can be held to a
-// schema. One table, with a version that stands
-// beside every cost that was reckoned with it. Models that are not in it work as well; only their cost is unknown.
+// What we know of models in advance: their context size, the media they read, their prices, and whether they support a JSON
+// Schema. `priceTable` is the version of the prices and is recorded beside every cost. Models that are not in the tables work
+// as well; only their cost is unknown.
 
 import type { ModelUsage } from "./model.ts";
 
-/** List prices as of this month; whoever changes a row changes it. */
+/** The month of the list prices. Update it with every changed row. */
 export const priceTable = "2026-11";
 
-/** US dollars per million tokens, which is the same as millionths of a dollar per token. */
+/** US dollars per million tokens, which equals millionths of a dollar per token. */
 export interface Price {
   readonly input: number;
-  /** Of input that the provider read from its cache. */
+  /** The price of input that the provider read from its cache. */
   readonly cached: number;
   readonly output: number;
 }
 
 interface Family {
   readonly provider: string;
-  /** The longest prefix that fits a name counts. */
+  /** The longest matching prefix decides. */
   readonly prefix: string;
   readonly contextTokens: number;
   readonly price: Price;
@@ -41,21 +41,22 @@ const families: readonly Family[] = [
   ...anthropic(200_000, ["claude-3-5-haiku", 0.8, 0.08, 4], ["claude-3-haiku", 0.25, 0.03, 1.25]),
 ];
 
-/** What is taken for the context of a model that is not in the table. */
+/** The assumed context size of a model that is not in the table. */
 const contextTokensDefault = 128_000;
 
-/** Undefined when nobody knows what the model costs. The demo costs nothing. */
+/** Returns the price of a model, or undefined when it is unknown. The demo model is free. */
 export function priceOf(model: { readonly provider: string; readonly name: string }): Price | undefined {
   return model.provider === "demo" ? free : findFamily(model)?.price;
 }
 
+/** Returns the context size of a model in tokens. */
 export function contextTokensOf(model: { readonly provider: string; readonly name: string }): number {
   return findFamily(model)?.contextTokens ?? contextTokensDefault;
 }
 
 /**
- * The types of images and files that a model reads. Of models that are not known here, those of a provider read what its others
- * do, and those of a server of the operator's own read images.
+ * Returns the media types of images and files that a model reads. An unknown model of a provider reads the same types as the
+ * provider's other models. A model on the operator's own server reads images.
  */
 export function mediaTypesOf({
   provider,
@@ -78,7 +79,7 @@ const readByProvider: Readonly<Record<string, readonly string[]>> = {
   compatible: images,
 };
 
-/** Models that read less than the others of their provider. */
+/** Models that read fewer types than the others of their provider. */
 const lessReading: readonly (readonly [provider: string, name: RegExp, reads: readonly string[]])[] = [
   ["openai", /^(gpt-3\.5|gpt-4(-\d{4}|-32k|$)|o1-(mini|preview)|o3-mini)/, []],
   ["openai", /^(gpt-4-turbo|chatgpt-4o)/, images],
@@ -86,19 +87,19 @@ const lessReading: readonly (readonly [provider: string, name: RegExp, reads: re
   ["anthropic", /^claude-3-(haiku|opus|sonnet)/, images],
 ];
 
-/** In millionths of a dollar, rounded up. Tokens that nobody counted cost nothing. */
+/** Returns the cost in millionths of a dollar, rounded up. Tokens that were not counted cost nothing. */
 export function costOf(price: Price, usage: ModelUsage): number {
   const { promptTokens = 0, cachedTokens = 0, completionTokens = 0 } = usage;
   const cached = Math.min(cachedTokens, promptTokens);
   return Math.ceil((promptTokens - cached) * price.input + cached * price.cached + completionTokens * price.output);
 }
 
-/** Four bytes of text make about one token, in every script that models are trained on. */
+/** Estimates the tokens of a text. Four bytes are about one token, in every script that models are trained on. */
 export function estimateTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4);
 }
 
-/** Whether a model can be held to a JSON Schema. Undefined when the table does not have the model. */
+/** Returns whether a model can be forced to follow a JSON Schema, or undefined when the table does not have the model. */
 export function takesSchema(
   model: { readonly provider: string; readonly name: string },
   { hasTools }: { readonly hasTools: boolean },
@@ -109,7 +110,7 @@ export function takesSchema(
 
 interface SchemaRow {
   readonly provider: string;
-  /** The longest prefix that fits a name counts. */
+  /** The longest matching prefix decides. */
   readonly prefix: string;
   readonly support: "yes" | "no" | "without-tools";
 }
@@ -119,7 +120,7 @@ const schemaRows: readonly SchemaRow[] = [
   ...schemaRowsOf("openai", "no", ["gpt-3.5", "gpt-4", "gpt-4o-2024-05-13", "chatgpt-", "o1-mini", "o1-preview"]),
   ...schemaRowsOf("gemini", "yes", ["gemini-3"]),
   ...schemaRowsOf("gemini", "without-tools", ["gemini-2.5"]),
-  // They take a schema of another dialect alone.
+  // These models support only a different dialect of schemas.
   ...schemaRowsOf("gemini", "no", ["gemini-1", "gemini-2.0"]),
   ...schemaRowsOf("anthropic", "yes", ["claude-sonnet-4-5", "claude-sonnet-4-6", "claude-haiku-4-5"]),
   ...schemaRowsOf("anthropic", "yes", ["claude-opus-4-1", "claude-opus-4-5", "claude-opus-4-6", "claude-opus-4-7"]),
@@ -131,11 +132,11 @@ function schemaRowsOf(provider: string, support: SchemaRow["support"], prefixes:
   return prefixes.map((prefix) => ({ provider, prefix, support }));
 }
 
-/** What large images cost at most providers. A page of a file costs as much, and is seldom smaller than 32 KiB. */
+/** The tokens of a large image at most providers. A page of a file costs the same, and is seldom smaller than 32 KiB. */
 const imageTokens = 1_500;
 const pageBytes = 32_768;
 
-/** `sizeBytes` is undefined for a file that is not loaded yet. */
+/** Estimates the tokens of an image or a file. `sizeBytes` is undefined for a file that is not loaded yet. */
 export function estimateMediaTokens(type: "image" | "file", sizeBytes: number | undefined): number {
   return type === "image" ? imageTokens : imageTokens * Math.ceil((sizeBytes ?? pageBytes) / pageBytes);
 }

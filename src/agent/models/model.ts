@@ -1,7 +1,7 @@
-// The port to a language model: what the agent loop knows of any provider. A provider turns its wire format into these
-// parts and nothing outside its folder knows that format.
+// The port to a language model: everything that the agent loop knows of a provider. A provider turns its wire format into these
+// parts. Nothing outside its folder knows that format.
 
-/** One call that the model wants made. `argumentsJson` is JSON text as the model wrote it; it may be malformed. */
+/** A call that the model asks for. `argumentsJson` is the model's own text; it may be malformed JSON. */
 export interface ModelToolCall {
   readonly id: string;
   readonly name: string;
@@ -9,8 +9,8 @@ export interface ModelToolCall {
 }
 
 /**
- * A message of the conversation, oldest first. Every tool call of an assistant message is answered by a tool message. `parts`
- * is there when a user or a tool said more than text: the whole content in its order, whose text alone `text` repeats.
+ * A message of the conversation, oldest first. A tool message answers every tool call of an assistant message. `parts` is set
+ * when a user or a tool sent more than text. It holds the whole content in order; `text` repeats its text.
  */
 export type ModelMessage<Part = ModelContent> =
   | { readonly role: "user"; readonly text: string; readonly parts?: readonly Part[] | undefined }
@@ -18,7 +18,7 @@ export type ModelMessage<Part = ModelContent> =
       readonly role: "assistant";
       readonly text: string;
       readonly toolCalls: readonly ModelToolCall[];
-      /** The `state` that the response finished with, for its provider alone; undefined when it had none. */
+      /** The `state` of the finished response, read only by its own provider; undefined when it had no state. */
       readonly state?: string | undefined;
     }
   | {
@@ -31,24 +31,27 @@ export type ModelMessage<Part = ModelContent> =
       readonly isError?: boolean | undefined;
     };
 
+/** A part of a message. */
 export type ModelContent = ModelText | ModelMedia;
 
+/** Text, or a placeholder for media. */
 export interface ModelText {
   /** A placeholder is our text in place of an image or a file, on lines of its own. */
   readonly type: "text" | "placeholder";
   readonly text: string;
 }
 
+/** An image or a file. */
 export interface ModelMedia {
   readonly type: "image" | "file";
   readonly name: string | undefined;
-  /** As its sender says; undefined when nothing was said. */
+  /** The type that the sender gave; undefined when it gave no type. */
   readonly mediaType: string | undefined;
-  /** The bytes, or the http or https URL where they are. */
+  /** The bytes, or their http or https URL. */
   readonly data: Uint8Array | URL;
 }
 
-/** A tool as the model sees it. `parameters` is a JSON Schema, passed on as it is where providers take it. */
+/** A tool as the model sees it. `parameters` is a JSON Schema, passed on unchanged where the provider accepts it. */
 export interface ModelToolDefinition {
   readonly name: string;
   readonly description: string;
@@ -56,8 +59,8 @@ export interface ModelToolDefinition {
 }
 
 /**
- * The form of the answer. A wish: a model that cannot be held to it answers with text, so a caller reads the answer as text. The
- * schema of a strict format is within what providers enforce: each object is closed and requires all of its properties.
+ * The requested form of the answer. It is a wish: a model that does not support it answers with text, so the caller reads text.
+ * A strict schema stays within what providers enforce: every object is closed and requires all of its properties.
  */
 export type ResponseFormat =
   /** Any JSON object. OpenAI refuses it unless the prompt mentions JSON. */
@@ -71,20 +74,21 @@ export type ResponseFormat =
       readonly strict: boolean;
     };
 
+/** A request for one response. */
 export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
-  /** In the order in which they are offered to the model; providers cache by it. */
+  /** The tools in the order in which they are sent. The order must be stable, because providers cache by it. */
   readonly tools: readonly ModelToolDefinition[];
   readonly maxTokens: number;
   readonly temperature: number | undefined;
   /** Undefined means text. */
   readonly responseFormat?: ResponseFormat | undefined;
-  /** Asks for each piece as a part of its own, however many come at once: for who may stop after any of them. */
+  /** Asks for each piece as its own part, even when several arrive together, so that the caller can stop after any of them. */
   readonly isPiecewise?: boolean;
 }
 
-/** Tokens of one response. A figure that the provider did not give is undefined, never 0. */
+/** The tokens of one response. A figure that the provider did not give is undefined, never 0. */
 export interface ModelUsage {
   readonly promptTokens: number | undefined;
   readonly completionTokens: number | undefined;
@@ -94,51 +98,54 @@ export interface ModelUsage {
 }
 
 /**
- * What a response consists of, in order. A stream ends with exactly one `finish` or one `failure` and nothing after it;
- * tool calls come whole, in the order of their index. An aborted stream just ends.
+ * A part of a response, in order. A stream ends with exactly one `finish` or one `failure`. Tool calls are complete and ordered
+ * by their index. An aborted stream ends without either.
  */
 export type ModelPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "reasoning"; readonly text: string }
-  /** A piece of a call that is not whole yet: it tells only that the model goes on. */
+  /** A piece of an incomplete call. It shows only that the model continues. */
   | { readonly type: "call-piece"; readonly text: string }
   | { readonly type: "tool-call"; readonly call: ModelToolCall }
-  /** What the provider has counted of this response so far; each one replaces the one before. */
+  /** The provider's counts of this response so far; each one replaces the previous one. */
   | { readonly type: "usage"; readonly usage: ModelUsage }
   | ModelFinish
   | ModelFailure;
 
+/** The last part of a complete response. */
 export interface ModelFinish {
   readonly type: "finish";
   readonly reason: FinishReason;
-  /** For `content-filter`: what the provider or the model said about it. */
+  /** For `content-filter`: the explanation of the provider or the model. */
   readonly detail?: string | undefined;
   readonly usage: ModelUsage | undefined;
-  /** JSON that the provider wants to be given back with this response in later requests, such as signatures of thoughts. */
+  /** JSON that the provider wants back with this response in later requests, such as signatures of thoughts. */
   readonly state?: string | undefined;
 }
 
+/** Why a response ended. */
 export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" | "other";
 
-/** An expected failure: the provider refused, broke off or could not be reached. `message` may be shown to the caller. */
+/** An expected failure: the provider refused, broke off or was unreachable. `message` may be shown to the client. */
 export interface ModelFailure {
   readonly type: "failure";
   readonly message: string;
-  /** For figures: the HTTP status, or one of few words such as `network`, `timeout`, `cut`. */
+  /** For metrics: the HTTP status, or one of few words such as `network`, `timeout`, `cut`. */
   readonly code: string;
-  /** True for what may pass: 429, 5xx, network, a stream that was cut. Such failures speak against the provider. */
+  /** True for temporary failures: 408, 429, 5xx, network, a stream that was cut. The circuit breaker counts them. */
   readonly retryable: boolean;
-  /** What the provider asked for (Retry-After). */
+  /** The wait that the provider asked for (Retry-After). */
   readonly retryAfterMs: number | undefined;
 }
 
+/** A language model of one provider. */
 export interface Model {
-  /** Whose it is, as in `provider:model`. */
+  /** The name of its provider, as in `provider:model`. */
   readonly provider: string;
-  /** As the provider calls it, without the routing prefix. */
+  /** The provider's own name for the model, without the routing prefix. */
   readonly name: string;
-  /** Tool messages of this wire format may have images and files in them. Undefined means false. */
+  /** True when tool messages of this wire format may contain images and files. Undefined means false. */
   readonly takesMediaOfTools?: boolean | undefined;
-  /** Streams one response. Throws only for defects of ours; what a provider may do wrong arrives as a `failure` part. */
+  /** Streams one response. Throws only for our own defects; a fault of the provider arrives as a `failure` part. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
 }

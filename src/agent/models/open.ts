@@ -1,5 +1,5 @@
-// The models of a service: its accounts at providers, each with a pool, a breaker and retries, behind the names that
-// callers use.
+// Opens the models of a service: an account for each configured provider, with socket pool, circuit breaker and retries.
+// Clients reach them by model name.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import {
@@ -30,35 +30,45 @@ import { createModelRouter, type ModelProvider, type ProviderName, providerNames
 import { withEvents } from "./watch.ts";
 import type { Account } from "./wire/account.ts";
 
+/** The models and rerankers of a service. */
 export interface Models {
-  /** Of agents that name none. */
+  /** The model of agents that name no model. */
   readonly defaultModel: string;
-  /** The model behind a name, watched, guarded and tried again while nothing was said. Throws MODEL_UNSUPPORTED. */
+  /**
+   * Returns the model behind a name, with events, circuit breaker and retries. A retry happens only before the first output.
+   * @throws Fault MODEL_UNSUPPORTED when the name is unknown or its provider is not configured.
+   */
   resolve(name: string): Model;
-  /** The reranker behind a name. Throws MODEL_UNSUPPORTED. */
+  /**
+   * Returns the reranker behind a name.
+   * @throws Fault MODEL_UNSUPPORTED when the name is no reranker or the server is not configured.
+   */
   resolveReranker(name: string): Reranker;
-  /** In the order in which names are matched. */
+  /** Lists all providers in the order in which names are matched. */
   listProviders(): readonly ProviderStatus[];
-  /** Ends the responses under way and closes the pools. */
+  /** Ends the active responses and closes the socket pools. */
   close(): void;
 }
 
+/** A provider and the state of its circuit breaker. */
 export interface ProviderStatus {
   readonly name: ProviderName;
-  /** Undefined when it is not configured. */
+  /** Undefined when the provider is not configured. */
   readonly circuit: { readonly state: CircuitState; readonly failures: number; readonly retryInMs: number } | undefined;
 }
 
+/** What the models need. */
 export interface ModelsOptions {
   readonly config: Config;
   readonly clock: Clock;
   readonly events: Events;
-  /** In [0, 1), as Math.random. */
+  /** Returns a number in [0, 1), like `Math.random`. */
   readonly random: () => number;
-  /** Loads images and files that callers name by their URLs. */
+  /** Loads the images and files of clients' URLs. */
   readonly egress: Pick<Egress, "get">;
 }
 
+/** Opens the accounts of all configured providers. */
 export function openModels({ config, clock, events, random, egress }: ModelsOptions): Models {
   const accounts = new Map(
     providerNames.flatMap((name) => {
@@ -95,7 +105,7 @@ export function openModels({ config, clock, events, random, egress }: ModelsOpti
 interface Opener {
   readonly isConfigured: (config: Config) => boolean;
   readonly account: (config: Config, clock: Clock) => ModelProvider;
-  /** What it answers with when nobody chose a model; undefined when only its owner knows. */
+  /** The model that is used when no model was chosen; undefined when only the server's owner knows its models. */
   readonly defaultModel: string | undefined;
 }
 

@@ -1,13 +1,15 @@
-// Which requests for a response format reach their provider.
+// Decides which requests with a response format reach their provider.
 //
-// F1  A format is left out where the catalogue knows that the model does not take it.
-// F2  A model that the catalogue does not have is asked: many servers take a format, and its caller wants it.
-// F3  A provider that refuses a request with a format gets it once more without, before anything was said. Servers refuse fields that
-//     they do not know, and providers refuse schemas beyond their own limits: neither may end a run that text would do for.
+// F1  The format is left out when the catalogue knows that the model does not support it.
+// F2  An unknown model gets the format: many servers support it, and the client wants it.
+// F3  When the provider refuses a request with a format before any output, the request is sent once more without it. Servers
+//     refuse unknown fields, and providers refuse schemas beyond their own limits: neither may end a run that text would
+//     satisfy.
 
 import { takesSchema } from "./catalogue.ts";
 import type { Model, ModelPart, ModelRequest } from "./model.ts";
 
+/** Returns the same model with rules F1 to F3. */
 export function withResponseFormat(model: Model): Model {
   return { ...model, stream: (request, signal) => stream(model, request, signal) };
 }
@@ -29,11 +31,11 @@ async function* stream(model: Model, request: ModelRequest, signal: AbortSignal)
   }
 }
 
-/** Bad request, and what servers that check bodies against a schema of their own answer. */
+/** Bad request, and the code of servers that validate bodies against their own schema. */
 const refusalCodes: ReadonlySet<string> = new Set(["400", "422"]);
 
 function mayTake(model: Model, { responseFormat, tools }: ModelRequest): boolean {
-  // Older models take any JSON object, but no schema.
+  // Older models accept a format of any JSON object, but no schema.
   const isSchema = responseFormat?.type === "json-schema";
   const alone = takesSchema(model, { hasTools: false });
   return alone === false ? !isSchema : takesSchema(model, { hasTools: tools.length > 0 }) !== false;

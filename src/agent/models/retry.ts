@@ -1,28 +1,33 @@
-// Retries of a model's response. R1: only a retryable failure before anything was said is retried; what was emitted is never
-// emitted twice. R2: a wait longer than `parkAfterMs` is not sat out here: the failure goes on with its retryAfterMs.
+// Retries a model's response.
+//
+// R1  Only a retryable failure before the first output is retried, so that no output is ever emitted twice.
+// R2  When the provider asks for a wait longer than `parkAfterMs`, the failure is passed on with its `retryAfterMs`.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { circuitOpenCode } from "./breaker.ts";
 import type { Model, ModelFailure, ModelPart, ModelRequest } from "./model.ts";
 
+/** Options of the retries. */
 export interface RetryOptions {
   readonly clock: Clock;
-  /** The wait before the first retry; it doubles with each one. */
+  /** The wait before the first retry; it doubles with each retry. */
   readonly baseDelayMs: number;
-  /** Requests in all, the first one included. */
+  /** The maximum number of requests, including the first one. */
   readonly attemptsMax: number;
-  /** In [0, 1), as Math.random. */
+  /** Returns a number in [0, 1), like `Math.random`. */
   readonly random: () => number;
 }
 
+/** The default options. */
 export const retryDefaults = { baseDelayMs: 1000, attemptsMax: 4 } as const;
 
-/** Backing off longer than this helps nobody who waits for the answer. */
+/** The maximum backoff. A longer wait does not help a client that waits for the answer. */
 export const delayMaxMs = 30_000;
 
-/** A run that has to wait longer than this is better parked than kept in memory. */
+/** The longest wait that a provider may ask for in a run. A run that must wait longer is parked instead of kept in memory. */
 export const parkAfterMs = 5000;
 
+/** Returns the same model with retries. */
 export function withRetry(model: Model, options: RetryOptions): Model {
   return { ...model, stream: (request, signal) => streamWithRetries(model, options, request, signal) };
 }
@@ -41,7 +46,7 @@ async function* streamWithRetries(
       if (delayMs !== undefined) {
         break;
       }
-      // Figures and halves of calls say nothing that could be said twice.
+      // Usage figures and pieces of calls may be emitted again without harm.
       emitted ||= part.type !== "usage" && part.type !== "call-piece";
       yield part;
     }
@@ -55,15 +60,15 @@ async function* streamWithRetries(
   }
 }
 
-/** How long to wait before the next attempt; undefined when there is none. */
+/** Returns the wait before the next attempt, or undefined when the failure is final. */
 function planRetry(failure: ModelFailure, attempt: number, options: RetryOptions): number | undefined {
   const askedMs = failure.retryAfterMs ?? 0;
-  // A breaker that is open stays so for longer than any retry waits, and its callers want to know at once.
+  // An open breaker stays open longer than any retry waits, and its clients need the answer at once.
   const isHopeless = !failure.retryable || failure.code === circuitOpenCode;
   if (isHopeless || attempt >= options.attemptsMax || askedMs > parkAfterMs) {
     return undefined;
   }
-  // ±20 %, so that runs that failed together do not come back together.
+  // ±20 %, so that runs that failed together do not retry together.
   const spread = 0.8 + 0.4 * options.random();
   return Math.max(askedMs, Math.min(delayMaxMs, options.baseDelayMs * 2 ** (attempt - 1) * spread));
 }

@@ -1,29 +1,36 @@
-// Which provider a model name belongs to. The table is the whole truth: a provider is added by one row and one key here.
+// Resolves model names to providers. To add a provider, add one row and one key here.
 
 import { Fault } from "../../platform/base/fault.ts";
 import type { Model } from "./model.ts";
 
 /** One account at one provider. */
 export interface ModelProvider {
-  /** Never fails: only the provider knows which models it has. */
+  /** Returns the model of this name. Never fails: only the provider knows its models. */
   model(name: string): Model;
-  /** Ends the responses under way as failures and closes the pool. */
+  /** Ends the active responses as failures and closes the socket pool. */
   close(): void;
 }
 
+/** The name of a provider in the table. */
 export type ProviderName = (typeof routes)[number]["provider"];
 
+/** The providers and the demo model. */
 export interface ModelRouterOptions {
-  /** The providers that have what they need. */
+  /** The configured providers. */
   readonly providers: Readonly<Partial<Record<ProviderName, ModelProvider>>>;
   readonly demo: Model;
 }
 
+/** Resolves model names. */
 export interface ModelRouter {
-  /** The model behind `name`: by prefix, or `provider:model`. Throws MODEL_UNSUPPORTED. */
+  /**
+   * Returns the model behind `name`, which has a known prefix or the form `provider:model`.
+   * @throws Fault MODEL_UNSUPPORTED when the name is unknown or its provider is not configured.
+   */
   resolve(name: string): Model;
 }
 
+/** Creates the router. */
 export function createModelRouter(options: ModelRouterOptions): ModelRouter {
   return {
     resolve: (name) => {
@@ -43,7 +50,7 @@ export function createModelRouter(options: ModelRouterOptions): ModelRouter {
 interface Route {
   readonly provider: string;
   readonly title: string;
-  /** What it lacks when it is not configured. */
+  /** The missing setting, for the message about a provider that is not configured. */
   readonly missing: string;
   readonly prefixes: readonly string[];
   readonly names: readonly string[];
@@ -62,7 +69,7 @@ const routes = [
   { provider: "compatible", title: "OpenAI-compatible", missing: "base URL", prefixes: [], names: [] },
 ] as const satisfies readonly Route[];
 
-/** In the order in which names are matched. */
+/** All providers, in the order in which names are matched. */
 export const providerNames: readonly ProviderName[] = routes.map(({ provider }) => provider);
 
 function findRoute(name: string): { route: (typeof routes)[number]; modelName: string } {

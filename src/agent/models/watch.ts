@@ -1,14 +1,16 @@
-// Tells of every request to a model how it went: one event each, whatever became of it.
+// Emits one event for every request to a model, whether it completes, fails or is abandoned.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import type { Model, ModelPart, ModelRequest, ModelUsage } from "./model.ts";
 
+/** The clock and the target of the events. */
 export interface WatchOptions {
   readonly clock: Clock;
   readonly events: Events;
 }
 
+/** Returns the same model, which emits an event at the end of each request. */
 export function withEvents(model: Model, options: WatchOptions): Model {
   return { ...model, stream: (request, signal) => watch(model, options, request, signal) };
 }

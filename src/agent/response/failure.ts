@@ -1,4 +1,4 @@
-// How a run ends when its model gives no response.
+// Decides how a run ends when its model gives no response.
 
 import type { DriverEnd, FailedEnd, ParkedEnd, RunContext } from "../../engine/runs/driver.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
@@ -6,16 +6,17 @@ import { type UsageTotals, usageMessage } from "../budget/usage.ts";
 import { parkAfterMs } from "../models/retry.ts";
 import type { NoResponse } from "./respond.ts";
 
+/** The run, its usage and how to word a failure. */
 export interface FailureOptions {
   readonly context: Pick<RunContext, "runId">;
   readonly events: Pick<Events, "budgetReached">;
-  /** All that the run has used. */
+  /** The total usage of the run. */
   readonly usage: UsageTotals;
-  /** Changes the message of a model's failure; unset leaves it. */
+  /** Changes the message of a model's failure. Unset keeps the message. */
   readonly describe?: (message: string) => string;
 }
 
-/** Fails the run, and says whether another try may succeed. */
+/** Fails the run. The result says whether a retry may succeed. */
 export function failWithoutResponse({ why }: NoResponse, options: FailureOptions): FailedEnd {
   const { context, events, describe = (message) => message } = options;
   const usage = usageMessage(options.usage);
@@ -29,7 +30,7 @@ export function failWithoutResponse({ why }: NoResponse, options: FailureOptions
   return { ...failed(describe(why.message)), retryable: why.retryable, usage };
 }
 
-/** Parks the run if its provider asks for a long pause, so that nothing is held meanwhile; otherwise fails it. */
+/** Parks the run when its provider asks for a long pause, so that the run holds nothing meanwhile. Otherwise fails it. */
 export function parkOrFail(
   response: NoResponse,
   { checkpoint, ...options }: FailureOptions & { readonly checkpoint: () => ParkedEnd["checkpoint"] },
@@ -41,9 +42,10 @@ export function parkOrFail(
   return failWithoutResponse(response, options);
 }
 
+/** Returns a failed end with the given message. It is not retryable. */
 export function failed(error: string): FailedEnd {
   return { kind: "failed", code: "runner.error", error, retryable: false };
 }
 
-/** The supervisor knows why the run was stopped and ends it accordingly. */
+/** The end of a stopped run. The supervisor knows why the run was stopped and writes the actual end. */
 export const stopped: FailedEnd = failed("context canceled");

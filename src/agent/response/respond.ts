@@ -1,5 +1,5 @@
-// One response of a model: streams its text into the log, keeps it within its budgets, and gathers what the loop needs to
-// go on.
+// Reads one response of a model: streams its text into the log, keeps it within its budgets, and collects calls and usage for
+// the loop.
 
 import { create } from "@bufbuild/protobuf";
 import { type ToolCall, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
@@ -14,35 +14,38 @@ import { splitHalfCharacter } from "../models/half-character.ts";
 import type { FinishReason, Model, ModelFailure, ModelFinish, ModelPart, ModelRequest } from "../models/model.ts";
 import { printMessages, printResponse } from "./span-content.ts";
 
+/** A complete response of a model. */
 export interface Response {
   readonly text: string;
   readonly toolCalls: readonly ToolCall[];
   readonly finishReason: FinishReason;
-  /** Why the provider withheld it. */
+  /** The reason that the provider gave for withholding the response. */
   readonly detail: string | undefined;
   readonly state: string | undefined;
   readonly usage: UsageTotals;
 }
 
-/** A response that did not come to its end. */
+/** A response that did not complete. */
 export interface NoResponse {
   readonly why: ModelFailure | BudgetReached | "aborted";
-  /** Whether some of it is in the log. */
+  /** True when the log holds part of the response. */
   readonly spoke: boolean;
   readonly usage: UsageTotals;
 }
 
+/** One request to a model, and the budgets it must keep. */
 export interface ResponseOptions {
   readonly context: Pick<RunContext, "client" | "signal" | "span">;
   readonly model: Model;
   readonly request: ModelRequest;
   readonly turn: number;
-  /** What the run has used before. */
+  /** The usage of the run before this response. */
   readonly before: UsageTotals;
   readonly runMax: Amount;
   readonly dayBudget: DayBudget;
 }
 
+/** Sends the request and yields the response's text as steps. Returns the response, or why there is no complete one. */
 export async function* respond(options: ResponseOptions): AsyncGenerator<DriverStep, Response | NoResponse> {
   const { context, model, request, turn, before, runMax, dayBudget } = options;
   const { client, signal } = context;
@@ -66,7 +69,7 @@ export async function* respond(options: ResponseOptions): AsyncGenerator<DriverS
         : { why: reached, spoke: false, usage: {} };
     return outcome;
   } finally {
-    // Also when nobody waits for the rest any more.
+    // This also runs when the caller stops reading early.
     const usage = outcome?.usage ?? meter.soFar();
     await spending.close(usage);
     span.end(endOfSpan(outcome, usage));
@@ -92,7 +95,7 @@ async function* read({
   const said = new Said(turn);
   let began = false;
   failpoint("model.calling");
-  // What was not shown before the budget ended was not used.
+  // Parts are read one by one when a budget applies: text that was not shown before the budget ended does not count as used.
   for await (const part of model.stream({ ...request, isPiecewise: spending.isLimited }, signal)) {
     if (!began) {
       began = true;
@@ -116,7 +119,7 @@ async function* read({
   return { why: "aborted", spoke: said.spoke, usage: meter.soFar() };
 }
 
-/** What a response has said so far. */
+/** Collects the parts of a response as they arrive. */
 class Said {
   readonly #turn: number;
   readonly #toolCalls: ToolCall[] = [];
@@ -132,7 +135,7 @@ class Said {
     return this.#spoke;
   }
 
-  /** What of a part belongs into the log. */
+  /** Returns the steps that write the part into the log. */
   add(part: ModelPart): DriverStep[] {
     switch (part.type) {
       case "text":

@@ -1,17 +1,19 @@
-// What was said to a model and by it, in the form of the GenAI conventions, for traces that record content.
+// Prints requests and responses of a model in the form of the GenAI conventions, for traces that record content.
 
 import type { ModelMessage, ModelToolCall } from "../models/model.ts";
 import type { Response } from "./respond.ts";
 
-/** What is new in a request is at its end, and a span has room for little. */
+/** The maximum number of messages in a span. New messages are at the end of a request, and a span has little room. */
 const newestMessagesMax = 8;
 
+/** Returns the newest messages as JSON text. */
 export function printMessages(messages: readonly ModelMessage[]): string {
   return JSON.stringify(
     messages.slice(-newestMessagesMax).map((message) => ({ role: message.role, parts: partsOf(message) })),
   );
 }
 
+/** Returns a response as JSON text. */
 export function printResponse({ text, toolCalls, finishReason }: Response): string {
   const calls = toolCalls.map(({ id, name, arguments: argumentsJson }) => ({ id, name, argumentsJson }));
   return JSON.stringify([{ role: "assistant", parts: saidParts(text, calls), finish_reason: finishReason }]);

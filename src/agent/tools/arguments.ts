@@ -1,9 +1,10 @@
-// Reads what a model wrote as the arguments of a tool call. Models get types wrong now and then: a value of the wrong type
-// counts as missing, so that each tool has one answer to both.
+// Reads the arguments that a model wrote for a tool call. Models sometimes get types wrong: a value of the wrong type counts as
+// missing, so each tool handles both with one answer.
 
+/** The arguments of a call. */
 export type ToolArguments = Readonly<Record<string, unknown>>;
 
-/** Parses the arguments of a call. No text and `null` mean no arguments; a problem is worded for the model. */
+/** Parses the arguments of a call, such as `{"path":"a"}`. Empty text and `null` mean no arguments. Errors are for models. */
 export function parseArguments(argumentsJson: string): { readonly args: ToolArguments } | { readonly error: string } {
   if (argumentsJson.trim() === "") {
     return { args: {} };
@@ -26,13 +27,13 @@ export function parseArguments(argumentsJson: string): { readonly args: ToolArgu
   return { args: value as ToolArguments };
 }
 
-/** The text under `name`; empty text counts as missing. */
+/** Returns the text under `name`, or undefined when it is missing, empty or no text. */
 export function readText(args: ToolArguments, name: string): string | undefined {
   const value = args[name];
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** The number under `name` without its fraction: some models write every number as a float. */
+/** Returns the number under `name` without its fraction, because some models write every number as a float. */
 export function readInteger(args: ToolArguments, name: string): number | undefined {
   const value = args[name];
   return typeof value === "number" && Number.isFinite(value) ? Math.trunc(value) : undefined;

@@ -1,4 +1,4 @@
-// The tools that come with the service. Adding one is a file of its own and a line here.
+// The tools that come with the service. To add one, write its file and add a line here.
 
 import { Fault } from "../../platform/base/fault.ts";
 import { editFile } from "./edit-file.ts";
@@ -9,22 +9,25 @@ import { readFile } from "./read-file.ts";
 import type { Tool } from "./tool.ts";
 import { writeFile } from "./write-file.ts";
 
-/** Those that need no settings. */
+/** The builtin tools without settings. */
 export const builtinTools: readonly Tool[] = [readFile, writeFile, editFile, glob, grep, listDir];
 
-/** Of all that there may be, for figures. */
+/** The names of all builtin tools, for metrics. */
 export const builtinToolNames: readonly string[] = [...builtinTools.map((tool) => tool.name), "bash"];
 
-/** A tool that this service does not offer, and why. */
+/** A tool that this service does not offer, with the reason. */
 export interface Withheld {
   readonly name: string;
   readonly why: string;
 }
 
-/** The tools of these names in the order asked for, which is the order that providers cache by. */
+/**
+ * Returns the tools of these names in the given order, by which providers cache.
+ * @throws Fault TOOL_UNKNOWN, TOOL_UNSUPPORTED for a withheld tool, or INVALID_ARGUMENT for a repeated name.
+ */
 export type SelectBuiltin = (names: readonly string[]) => readonly Tool[];
 
-/** `opened` are those that need settings. */
+/** Creates the selection. `opened` are the tools that need settings. */
 export function createSelectBuiltin(opened: readonly (Tool | Withheld)[]): SelectBuiltin {
   const tools = new Map([...builtinTools, ...opened].map((tool) => [tool.name, tool]));
   return (names) => {

@@ -1,32 +1,33 @@
-// Runs one call of a tool as the model wrote it. Whatever happens, the call ends, in bounded time, with exactly one outcome
-// that the model can read: bad arguments, a defect in the tool, the time limit and a cancelled run are outcomes too.
+// Runs one call of a tool as the model wrote it. Every call ends in bounded time with exactly one outcome that the model can
+// read. Bad arguments, a defect in the tool, the timeout and a cancelled run are outcomes too.
 
 import { type Clock, over } from "../../platform/base/clock.ts";
 import { parseArguments, type ToolArguments } from "./arguments.ts";
 import { capContent } from "./cap.ts";
 import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
 
-/** Contract: two minutes for one call, retries included. */
+/** Contract: the timeout of one call is two minutes, including retries. */
 export const callTimeoutMs = 120_000;
 
-/** Why the signal of a call aborts at the limit. */
+/** The reason of a call's signal when the timeout passes. */
 export class CallTimeout extends Error {
   override readonly name = "CallTimeout";
 }
 
+/** The timeout and the clock. */
 export interface CallOptions {
   readonly timeoutMs: number;
   readonly clock: Clock;
 }
 
-/** The outcome of a call of a tool that the run does not have. */
+/** Returns the outcome of a call to a tool that the run does not have. */
 export function unknownTool(name: string): ToolOutcome {
   return { error: `unknown tool: ${name}` };
 }
 
 /**
- * Never rejects. The tool sees one signal for the end of the run and for the time limit. After it, the tool has a moment to
- * end by itself and to say what it had done by then.
+ * Runs a call and never rejects. The tool gets one signal for the end of the run and for the timeout. After the signal, the
+ * tool has `stopGraceMs` to end by itself and report what it has done.
  */
 export async function runCall(
   tool: Tool,
@@ -56,10 +57,10 @@ export async function runCall(
   }
 }
 
-/** The words for a cancelled run, here as in its terminal result. */
+/** The text for a cancelled run, the same as in its terminal result. */
 const canceledText = "context canceled";
 
-/** Enough to kill a process tree or to close files; a tool that takes longer is left to itself and its outcome is dropped. */
+/** Enough to kill a process tree or to close files. A tool that takes longer continues alone and its outcome is dropped. */
 const stopGraceMs = 5_000;
 
 async function attempt(tool: Tool, args: ToolArguments, context: ToolContext): Promise<ToolOutcome> {
@@ -71,7 +72,7 @@ async function attempt(tool: Tool, args: ToolArguments, context: ToolContext): P
   }
 }
 
-/** Resolves only for a tool that did not end in time, or unheard after the call has ended. */
+/** Resolves for a tool that did not end in time. After the end of the call, its result is ignored. */
 async function enforceEnd(
   stop: AbortController,
   ended: AbortSignal,

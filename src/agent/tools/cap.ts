@@ -1,12 +1,12 @@
-// Bounds what a successful call may say. A longer text keeps its first bytes, cut between two characters, and ends in a
-// notice that gives its full size. Error texts are not capped here: tools keep them short.
+// Limits the content of a successful call. A longer text keeps its first bytes, cut between two characters, and ends with a
+// notice of its full size. Error texts are not capped here: tools keep them short.
 
-/** 100 KiB: some 25 000 tokens, about the most that one answer may take of a model's context. Stands in the notice. */
+/** The maximum content: 100 KiB, some 25 000 tokens, which is about the most that one answer should take of a context. */
 export const contentBytesMax = 102_400;
 
-/** Cuts a text that is too long. A text that was cut already comes back as it is. */
+/** Cuts a text that is too long. Returns a text that was already cut unchanged. */
 export function capContent(text: string): string {
-  // No character takes more than three bytes per UTF-16 unit, so that short texts need no counting.
+  // A UTF-16 unit takes at most three bytes, so short texts need no counting.
   if (text.length * 3 <= contentBytesMax) {
     return text;
   }
@@ -14,12 +14,12 @@ export function capContent(text: string): string {
   return bytesTotal <= contentBytesMax || isCut(text) ? text : cutContent(text, bytesTotal);
 }
 
-/** Collects a text of any length in bounded memory: past the cap it only counts. */
+/** Collects a text of any length in bounded memory. Beyond the maximum it only counts. */
 export class CappedText {
   #kept = "";
   #bytesTotal = 0;
 
-  /** A piece holds whole characters. */
+  /** Adds a piece, which must contain whole characters. */
   add(piece: string): void {
     if (this.#bytesTotal <= contentBytesMax) {
       this.#kept += piece;
@@ -35,12 +35,12 @@ export class CappedText {
 const noticeStart = `\n... (truncated: showing ${contentBytesMax} of `;
 
 function cutContent(text: string, bytesTotal: number): string {
-  // Writes whole characters only and says how many UTF-16 units had room.
+  // `encodeInto` writes only whole characters and returns how many UTF-16 units fit.
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(contentBytesMax));
   return `${text.slice(0, read)}${noticeStart}${bytesTotal} bytes)`;
 }
 
-// A file may imitate the notice; all it wins is that its own text is shown to the length of a notice past the cap.
+// A file may imitate the notice. It gains only that its text may exceed the maximum by the length of a notice.
 function isCut(text: string): boolean {
   const noticeAt = text.lastIndexOf(noticeStart);
   return (

@@ -1,5 +1,5 @@
-// What all that changes files has in common: one file gets new content in one step, in its turn among those who change the
-// same path.
+// The common part of everything that changes files: one file gets new content atomically, and changes of the same path run one
+// after the other.
 
 import { resolve } from "node:path";
 import { inTurn } from "./in-turn.ts";
@@ -8,22 +8,25 @@ import { replaceFile } from "./replace-file.ts";
 import type { ToolContext, ToolOutcome } from "./tool.ts";
 import { FilePlace, openPlace } from "./walk.ts";
 
+/** A change of one file. */
 export interface Change<Outcome> {
   readonly path: string;
   readonly purpose: "write" | "edit";
-  /** What the file shall hold, and what to say once it does; or why it stays as it is. */
+  /** Returns the new content and the outcome after writing it, or the outcome when the file stays unchanged. */
   readonly make: (place: FilePlace) => Promise<Made<Outcome>>;
-  /** What to say where the file cannot be opened or written. */
+  /** Returns the outcome when the file cannot be opened or written. */
   readonly fail: (failure: PathFailure, operation: "open" | "write") => Outcome;
 }
 
+/** The result of `make`. */
 export type Made<Outcome> = { readonly bytes: Uint8Array; readonly said: Outcome } | { readonly unchanged: Outcome };
 
-/** How a call of a tool ends that could not open or write its file. */
+/** Returns the outcome of a call that could not open or write its file. */
 export function failCall(failure: PathFailure, operation: "open" | "write"): ToolOutcome {
   return { error: describeFailure(failure, operation) };
 }
 
+/** Changes a file after all earlier changes of the same path. */
 export async function changeFile<Outcome>(change: Change<Outcome>, context: ToolContext): Promise<Outcome> {
   return await inTurn(resolve(context.workDir, change.path), () => changeNow(change, context));
 }

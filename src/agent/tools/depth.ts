@@ -1,6 +1,6 @@
-// How deep JSON is nested. Whatever goes through it level by level, ours or another program's, gives up somewhere.
+// Measures the nesting of JSON, because every recursive reader, ours or another program's, fails at some depth.
 
-/** True when there are objects or arrays in more than so many levels. */
+/** Returns whether objects or arrays are nested in more than `levelsMax` levels. */
 export function isDeeper(value: unknown, levelsMax: number): boolean {
   if (typeof value !== "object" || value === null) {
     return false;

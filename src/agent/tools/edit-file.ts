@@ -1,5 +1,5 @@
-// The tool edit_file: replaces a piece of text in a file, one that occurs once or all of its occurrences. The file changes
-// in one step and keeps its mode; bytes outside the replaced text stay as they are.
+// The tool edit_file: replaces a text that occurs once, or all of its occurrences. The file changes atomically and keeps its
+// mode; bytes outside the replaced text stay the same.
 
 import { readText, type ToolArguments } from "./arguments.ts";
 import { changeFile, failCall, type Made } from "./change-file.ts";
@@ -9,6 +9,7 @@ import { countOccurrences, replaceOccurrences } from "./occurrences.ts";
 import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
 import type { FilePlace } from "./walk.ts";
 
+/** The tool edit_file. */
 export const editFile: Tool = {
   name: "edit_file",
   description:

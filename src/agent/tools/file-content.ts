@@ -1,9 +1,9 @@
-// Reads a file as a whole, as far as files are worked on as a whole.
+// Reads a whole file, up to the maximum size for tools.
 
 import type { FileHandle } from "node:fs/promises";
 import { fileBytesMax } from "./file-size.ts";
 
-/** Reads one byte past the limit at most, so that a file that is too large shows. Starts over when the file grows. */
+/** Reads at most one byte beyond the maximum, so that a file that is too large shows. Restarts when the file grows. */
 export async function readContent(handle: FileHandle, signal: AbortSignal): Promise<Buffer> {
   for (;;) {
     const { size } = await handle.stat();

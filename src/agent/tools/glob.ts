@@ -1,4 +1,4 @@
-// The tool glob: the files whose path matches a pattern. Neither follows links nor lists them.
+// The tool glob: lists the files whose path matches a pattern. It neither follows nor lists links.
 
 import { isAbsolute, resolve } from "node:path";
 import type { WorkPlace } from "../../engine/sessions/work-place.ts";
@@ -10,6 +10,7 @@ import { search } from "./search/threads.ts";
 import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
 import { OpenedPath, openInside } from "./walk.ts";
 
+/** The tool glob. */
 export const glob: Tool = {
   name: "glob",
   description:
@@ -60,7 +61,7 @@ async function runGlob(args: ToolArguments, context: ToolContext): Promise<ToolO
   return await search({ kind: "files", root: searched, pattern: rest }, signal);
 }
 
-/** Undefined when there is a `path`, but in it no directory as the pattern starts with: then nothing matches. */
+/** Returns undefined when `path` exists but not the directory at the start of the pattern: then nothing matches. */
 async function openStart(
   place: WorkPlace,
   path: string,

@@ -1,4 +1,4 @@
-// The tool grep: the lines of files that match a regular expression. Finds nothing through links.
+// The tool grep: lists the lines of files that match a regular expression. It does not follow links.
 
 import { readText, type ToolArguments } from "./arguments.ts";
 import { describeFailure } from "./path-failure.ts";
@@ -7,6 +7,7 @@ import { search } from "./search/threads.ts";
 import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
 import { OpenedPath, openInside } from "./walk.ts";
 
+/** The tool grep. */
 export const grep: Tool = {
   name: "grep",
   description:

@@ -1,9 +1,8 @@
-// One after the other for those who want the same thing: calls of one turn run together, and two edits of one file must
-// not both start from the text before them.
+// A mutex by key. The calls of one turn run in parallel, and two edits of one file must not both start from the same old text.
 
 const lastByKey = new Map<string, Promise<void>>();
 
-/** Runs `action` after all that were asked for before under the same key. Holds within this process. */
+/** Runs `action` after all earlier actions under the same key. Works within this process only. */
 export async function inTurn<Result>(key: string, action: () => Promise<Result>): Promise<Result> {
   const before = lastByKey.get(key);
   const { promise: over, resolve: end } = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-// The tool list_dir: the entries of one directory, hidden ones included, with their sizes. A link is listed as itself.
+// The tool list_dir: lists the entries of one directory with their sizes, including hidden ones. A link is listed as itself.
 
 import { lstat, opendir } from "node:fs/promises";
 import { readText, type ToolArguments } from "./arguments.ts";
@@ -8,6 +8,7 @@ import { describeFailure } from "./path-failure.ts";
 import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
 import { OpenedPath, openInside } from "./walk.ts";
 
+/** The tool list_dir. */
 export const listDir: Tool = {
   name: "list_dir",
   description:
@@ -27,10 +28,10 @@ export const listDir: Tool = {
   run: runListDir,
 };
 
-/** Sorting needs all names at once. This many are far more than one answer can show, and take a few seconds to size. */
+/** The maximum number of entries. Sorting needs all names at once; this many take a few seconds to size. */
 const entriesMax = 100_000;
 
-/** One character per byte: names need not be UTF-8, and this way text order is byte order. */
+/** One character per byte, because names need not be UTF-8. Text order is then byte order. */
 const nameEncoding = "latin1";
 
 async function runListDir(args: ToolArguments, context: ToolContext): Promise<ToolOutcome> {
@@ -52,7 +53,7 @@ async function runListDir(args: ToolArguments, context: ToolContext): Promise<To
   return { content: content.toString() };
 }
 
-/** Stops one past the limit. */
+/** Reads the names, and stops at one more than the maximum. */
 async function readNames(path: string, signal: AbortSignal): Promise<string[]> {
   const names: string[] = [];
   for await (const entry of await opendir(path, { encoding: nameEncoding })) {
@@ -65,7 +66,7 @@ async function readNames(path: string, signal: AbortSignal): Promise<string[]> {
   return names;
 }
 
-/** Empty for an entry that was removed after its name was read. */
+/** Returns the line of an entry, or empty text when the entry was removed after its name was read. */
 async function describeEntry(directoryPath: string, name: Buffer): Promise<string> {
   try {
     const stat = await lstat(Buffer.concat([Buffer.from(`${directoryPath}/`), name]));

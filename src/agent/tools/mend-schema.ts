@@ -1,6 +1,6 @@
-// JSON Schemas as callers write them, turned into draft 2020-12, which is what providers take: older drafts, OpenAPI, and
-// what PHP makes of empty arrays, keys and type names. What a provider understands stays as it is, in its order. Pure; the
-// time it takes grows with the size of the schema.
+// Converts clients' JSON Schemas to draft 2020-12, which providers accept: from older drafts, OpenAPI, and PHP's output for
+// empty arrays, keys and type names. Everything that a provider understands stays as it is, in its order. Pure; the time grows
+// with the size of the schema.
 //
 // Example: {"properties":{"id":{"type":"int","required":true}}}
 //       → {"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}
@@ -10,14 +10,14 @@ import { eachSchema, type Fields, holderOf, isFields } from "./sub-schemas.ts";
 
 type Schema = Fields | boolean;
 
-/** Returns undefined for a schema that no object fits. Tells what it had to leave out, in words for an operator. */
+/** Returns the mended schema, or undefined when no object can match it. `tell` gets each part left out, for an operator. */
 export function mendParameters(given: Fields, tell: (problem: string) => void): Fields | undefined {
   const { nullable: _, ...shape } = given;
   const root = followTop(mendObject(shape));
   if (!takesObjects(root.type)) {
     return undefined;
   }
-  // OpenAI and Anthropic want both.
+  // OpenAI and Anthropic require both `type` and `properties`.
   const typed: Fields = root.type === undefined ? { type: "object", ...root } : { ...root, type: "object" };
   const parameters = typed.properties === undefined ? { ...typed, properties: {} } : typed;
   dropDeadReferences(parameters, tell);
@@ -29,7 +29,7 @@ function takesObjects(type: unknown): boolean {
   return type === undefined || type === "object" || (Array.isArray(type) && type.includes("object"));
 }
 
-/** Providers want an object at the top, not a reference to one. Where both have a keyword, the one beside `$ref` counts. */
+/** Replaces a reference at the top, because providers require an object there. Keywords beside `$ref` win. */
 function followTop(schema: Fields): Fields {
   const references = new SchemaReferences(schema);
   const seen = new Set<string>();
@@ -65,7 +65,7 @@ function dropBrokenPatterns(root: Fields, tell: (problem: string) => void): void
 
 function isPattern(text: string): boolean {
   try {
-    // Only parsed: it never runs.
+    // The pattern is only parsed, never run.
     new RegExp(text);
     return true;
   } catch {
@@ -73,7 +73,7 @@ function isPattern(text: string): boolean {
   }
 }
 
-/** PHP writes `[]` for an empty object. Anything else that is no schema says nothing. */
+/** Mends a schema. PHP writes `[]` for an empty object; any other invalid schema becomes empty and allows everything. */
 function mendSchema(value: unknown): Schema {
   return typeof value === "boolean" ? value : mendObject(isFields(value) ? value : {});
 }
@@ -111,14 +111,14 @@ function mendList(value: unknown): unknown {
   return schemas.length === 0 ? undefined : schemas;
 }
 
-/** PHP writes a list whose keys have gaps, as `array_filter` leaves them, as an object. */
+/** Returns the elements of a list. PHP writes a list with gaps in its keys, as `array_filter` leaves them, as an object. */
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : isFields(value) ? Object.values(value) : [value];
 }
 
-/** What becomes of the value of a keyword; undefined leaves the keyword out. */
+/** The conversions of single keywords. Undefined removes the keyword. */
 const mends: Readonly<Record<string, (value: unknown) => unknown>> = {
-  // The result is of draft 2020-12, whatever this said.
+  // The result is always draft 2020-12.
   $schema: () => undefined,
   id: () => undefined,
   type: mendType,
@@ -141,7 +141,7 @@ function mendType(value: unknown): unknown {
 
 const knownTypes: ReadonlySet<string> = new Set(["string", "number", "integer", "boolean", "object", "array", "null"]);
 
-/** An unknown one is a string, as in the Agent Runner document's service. */
+/** The known type names of other languages. An unknown name becomes `string`, as in the Agent Runner document's service. */
 const typesByName: ReadonlyMap<string, string> = new Map([
   ["int", "integer"],
   ["long", "integer"],
@@ -154,7 +154,7 @@ const typesByName: ReadonlyMap<string, string> = new Map([
   ["map", "object"],
 ]);
 
-/** Draft 03 and many programs say `required: true` in the property itself. */
+/** Moves `required: true` from properties to the list. Draft 03 and many programs write it in the property itself. */
 function addRequired(schema: Fields, properties: unknown): Fields {
   const own = isFields(properties) ? Object.entries(properties) : [];
   const names = own.filter(([, each]) => isFields(each) && each.required === true).map(([name]) => name);
@@ -163,7 +163,7 @@ function addRequired(schema: Fields, properties: unknown): Fields {
     : { ...schema, required: [...new Set([...namesIn(schema.required ?? []), ...names])] };
 }
 
-/** In draft 04 an exclusive bound is a flag beside the bound. */
+/** Converts exclusive bounds. In draft 04 they are a flag beside the bound. */
 function mendBounds(schema: Fields): Fields {
   return mendBound(mendBound(schema, "minimum", "exclusiveMinimum"), "maximum", "exclusiveMaximum");
 }
@@ -176,7 +176,7 @@ function mendBound(schema: Fields, bound: string, exclusive: string): Fields {
   return limit === undefined ? rest : { ...rest, [flag ? exclusive : bound]: limit };
 }
 
-/** Before 2020-12 a tuple was a list of `items`. OpenAI refuses an array without `items`, and `items` that are no object. */
+/** Converts tuples, a list in `items` before 2020-12. OpenAI requires `items` in an array, and an object there. */
 function mendItems(schema: Fields): Fields {
   const { items, additionalItems, ...rest } = schema;
   const tuple = Array.isArray(items) ? { ...rest, prefixItems: items, items: additionalItems ?? {} } : schema;
@@ -191,7 +191,7 @@ function mendItems(schema: Fields): Fields {
   return { ...tuple, items: {}, maxItems: typeof maxItems === "number" ? Math.min(maxItems, lengthMax) : lengthMax };
 }
 
-/** OpenAPI 3.0 says `nullable: true` where JSON Schema has the type null. */
+/** Converts OpenAPI 3.0's `nullable: true` to the type null. */
 function mendNull(schema: Fields): Fields {
   const { nullable, ...rest } = schema;
   if (typeof nullable !== "boolean") {

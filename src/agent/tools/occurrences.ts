@@ -1,12 +1,12 @@
-// Counts and replaces a sequence of bytes in another. Bytes and not characters, so that what is not UTF-8 in a file stays as
-// it is; a sequence that is UTF-8 is never found in the middle of a character.
+// Counts and replaces a byte sequence in a file. It works on bytes, so that bytes that are not UTF-8 stay unchanged. A UTF-8
+// sequence never matches in the middle of a character.
 //
-// By the method of Knuth, Morris and Pratt, which looks at each byte about once. The search that Node has for buffers takes
-// minutes for some pairs: 10 MiB of one letter, and 100 kB of it with another letter in the middle.
+// The algorithm is Knuth-Morris-Pratt, which reads each byte about once. Node's own buffer search takes minutes for some input:
+// 10 MiB of one letter, and 100 kB of it with another letter in the middle.
 
 import { setImmediate as turn } from "node:timers/promises";
 
-/** Occurrences do not overlap: after one, the search goes on behind it. */
+/** Counts the occurrences. They do not overlap: the search continues after each match. */
 export async function countOccurrences(content: Buffer, part: Buffer, signal: AbortSignal): Promise<number> {
   let count = 0;
   const increment = (): void => {
@@ -16,7 +16,7 @@ export async function countOccurrences(content: Buffer, part: Buffer, signal: Ab
   return count;
 }
 
-/** `count` is how many there are, as counted before; all are replaced. */
+/** Replaces all occurrences. `count` must be their number, as `countOccurrences` returned it. */
 export async function replaceOccurrences(
   content: Buffer,
   { part, replacement, count }: { part: Buffer; replacement: Buffer; count: number },
@@ -35,7 +35,7 @@ export async function replaceOccurrences(
   return result;
 }
 
-/** A few milliseconds of searching, after which the event loop has its turn. */
+/** The bytes to search before the event loop gets a turn: a few milliseconds. */
 const stretchBytes = 524_288;
 
 async function findOccurrences(
@@ -65,7 +65,7 @@ async function findOccurrences(
   }
 }
 
-/** For each start of `part`: the length of its longest proper start that is its end as well. */
+/** Returns for each prefix of `part` the length of its longest proper prefix that is also its suffix. */
 function measureBorders(part: Buffer): Int32Array {
   const borders = new Int32Array(part.length);
   let matched = 0;
@@ -76,7 +76,7 @@ function measureBorders(part: Buffer): Int32Array {
   return borders;
 }
 
-/** How much of `part` the text ends with once `byte` is added, when it ended with `matched` of it before. */
+/** Returns how many bytes of `part` match at the end of the text after `byte`, when `matched` bytes matched before it. */
 function extend(part: Buffer, borders: Int32Array, matched: number, byte: number | undefined): number {
   let length = matched;
   while (length > 0 && part[length] !== byte) {

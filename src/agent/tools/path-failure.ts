@@ -1,23 +1,24 @@
-// Why a path is not opened: as data, which every surface words for whom it serves, and in the words that agents read. Our
-// rules refuse in full sentences; what the system refuses is told in the words of the C library after the operation and the path.
+// Describes why a path cannot be opened: as data, which each surface words for its own readers, and in words for agents. Our
+// own rules refuse in full sentences. Errors of the system use the words of the C library, after the operation and the path.
 
-/** What stands in the way. Of these only `place`, `workspace` and `joinedPath` may name places of the host. */
+/** The reason. Only `place`, `workspace` and `joinedPath` may contain paths of the host. */
 export type Obstacle =
   /** The path leads out of the work directory. */
   | { readonly kind: "outside" }
   /** The system refuses, with a code such as ENOENT. */
   | { readonly kind: "system"; readonly errno: string }
-  /** The text is no path at all. */
+  /** The text is not a valid path. */
   | { readonly kind: "text"; readonly words: string }
   | { readonly kind: "sensitive"; readonly part: string }
-  /** It belongs to the service. */
+  /** The path belongs to the service. */
   | { readonly kind: "hidden"; readonly place: string }
   | { readonly kind: "processes" }
   | { readonly kind: "not_regular" }
   | { readonly kind: "hard_links"; readonly links: number }
-  /** Nothing can be opened in this work directory. */
+  /** The work directory itself cannot be used. */
   | { readonly kind: "workspace"; readonly words: string };
 
+/** The reason and the path as the agent gave it, joined to the work directory. */
 export type PathFailure = Obstacle & { readonly joinedPath: string };
 
 /** Words a failure for an agent: `stat /home/me/a.txt: no such file or directory`. */
@@ -46,27 +47,32 @@ export function describeFailure(failure: PathFailure, operation: string): string
   }
 }
 
+/** Returns the C library's text for an error code, or the code itself when it is unknown. */
 export function describeErrno(errno: string): string {
   return errnoTexts[errno] ?? errno;
 }
 
+/** Returns the error for a sensitive path. */
 export function describeSensitive(part: string): string {
   return `access to sensitive path "${part}" is blocked`;
 }
 
+/** Returns the error for a file with several names. */
 export function describeLinks(links: number): string {
   return `${links} hard links: only files with a single name are opened`;
 }
 
+/** Returns the error for a path outside the work directory. */
 export function leadsOutside(joinedPath: string): string {
   return `path "${joinedPath}" is outside work directory`;
 }
 
+/** Returns the error for a path in procfs. */
 export function showsProcessesOf(path: string): string {
   return `access to ${path} is blocked: it shows the system's processes`;
 }
 
-/** The words of the C library, which are part of the contract of the tools. */
+/** The words of the C library, which are part of the tools' contract. */
 const errnoTexts: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EDQUOT: "disk quota exceeded",
@@ -84,7 +90,7 @@ const errnoTexts: Readonly<Record<string, string>> = {
   ETXTBSY: "text file busy",
 };
 
-/** Thrown on the way to a path. */
+/** Thrown while a path is being opened, when one of our rules refuses it. */
 export class Refusal extends Error {
   readonly obstacle: Obstacle;
 
@@ -94,7 +100,7 @@ export class Refusal extends Error {
   }
 }
 
-/** As if the system had refused. */
+/** Thrown in place of an error of the system. */
 export class SystemRefusal extends Error {
   readonly code: string;
 
@@ -104,7 +110,7 @@ export class SystemRefusal extends Error {
   }
 }
 
-/** Makes a failure of what was thrown on the way to a path; anything else than a refusal is thrown again. */
+/** Converts an error from opening a path to a failure. Rethrows every other error. */
 export function toFailure(error: unknown, joinedPath: string): PathFailure {
   if (error instanceof Refusal) {
     return { ...error.obstacle, joinedPath };
@@ -112,13 +118,14 @@ export function toFailure(error: unknown, joinedPath: string): PathFailure {
   if (!isSystemError(error)) {
     throw error;
   }
-  // What opening a socket says, or a pipe that nobody reads, or a device without a driver.
+  // The errors for a socket, a pipe without a reader, or a device without a driver.
   if (error.code === "ENXIO" || error.code === "ENODEV") {
     return { kind: "not_regular", joinedPath };
   }
   return { kind: "system", errno: error.code, joinedPath };
 }
 
+/** Returns whether the error came from the system, or is a `SystemRefusal`. */
 export function isSystemError(error: unknown): error is Error & { readonly code: string } {
   return error instanceof SystemRefusal || (error instanceof Error && "syscall" in error && "code" in error);
 }

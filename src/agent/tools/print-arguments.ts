@@ -1,17 +1,18 @@
-// The arguments of a call as JSON for somebody else's program: keys sorted, and within what such programs can read.
+// Prints the arguments of a call as JSON for a client's program: with sorted keys, and within the limits of such programs.
 
 import type { ToolArguments } from "./arguments.ts";
 import { isDeeper } from "./depth.ts";
 
-/** PHP's own decoder, as its clients use it, gives up on deeper ones; the whole body is one level deeper. */
+/** The maximum depth. PHP's decoder, as its clients use it, fails beyond it; the whole body is one level deeper. */
 const depthMax = 63;
 const bytesMax = 1_048_576;
 
+/** Returns the arguments as JSON, or the problem when they are nested too deeply or too large. */
 export function printArguments(args: ToolArguments): { readonly json: string } | { readonly problem: string } {
   if (isDeeper(args, depthMax)) {
     return { problem: `nested more than ${depthMax} levels deep` };
   }
-  // As the document's service writes them, so that nothing in a text can end a script or a line.
+  // The document's service escapes the same characters, so that no text can end a script or a line.
   const json = print(args).replace(/[<>&\u2028\u2029]/g, escapeCharacter);
   const sizeBytes = Buffer.byteLength(json);
   return sizeBytes > bytesMax ? { problem: `too large: ${sizeBytes} bytes (max ${bytesMax})` } : { json };

@@ -1,5 +1,5 @@
-// The tool read_file: the lines of a text file with their numbers. Reads piece by piece, so that memory does not depend on
-// the size of the file or the length of its lines.
+// The tool read_file: returns the numbered lines of a text file. It reads in pieces, so that memory use does not depend on the
+// size of the file or the length of its lines.
 
 import type { FileHandle } from "node:fs/promises";
 import { readInteger, readText, type ToolArguments } from "./arguments.ts";
@@ -9,6 +9,7 @@ import { describeFailure, type PathFailure } from "./path-failure.ts";
 import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
 import { OpenedPath, openInside } from "./walk.ts";
 
+/** The tool read_file. */
 export const readFile: Tool = {
   name: "read_file",
   description:
@@ -30,10 +31,10 @@ export const readFile: Tool = {
   run: runReadFile,
 };
 
-/** One read. Small enough to leave the event loop free between two of them. */
+/** The size of one read, small enough to leave the event loop free between reads. */
 const pieceBytes = 65_536;
 
-/** Room for the numbers of 999 999 lines before the text moves to the right. */
+/** The width of a line number. Up to 999 999 lines stay aligned. */
 const numberWidth = 6;
 
 async function runReadFile(args: ToolArguments, context: ToolContext): Promise<ToolOutcome> {
@@ -58,16 +59,16 @@ async function runReadFile(args: ToolArguments, context: ToolContext): Promise<T
 }
 
 function describeReadFailure(failure: PathFailure): string {
-  // A directory is found, and only then cannot be read.
+  // A directory passes `stat` and fails only when it is read.
   return failure.kind === "system" && failure.errno === "EISDIR"
     ? `read error: ${describeFailure(failure, "read")}`
     : describeFailure(failure, "stat");
 }
 
-/** Feeds the file to `lines` until they need no more. Returns the bytes read: past the limit if the file grew meanwhile. */
+/** Feeds the file to `lines` until they are complete. Returns the bytes read, which may exceed the maximum by one piece. */
 async function readPieces(handle: FileHandle, lines: NumberedLines, signal: AbortSignal): Promise<number> {
   const buffer = new Uint8Array(pieceBytes);
-  // The mark at the start of some files is text like any other: an edit has to find it.
+  // A byte order mark is text like any other, because an edit must match it.
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let bytesTotal = 0;
   while (!lines.complete && bytesTotal <= fileBytesMax) {
@@ -83,15 +84,15 @@ async function readPieces(handle: FileHandle, lines: NumberedLines, signal: Abor
   return bytesTotal;
 }
 
-/** Numbers the lines of a text that arrives in pieces, cut anywhere between two characters, and keeps a window of them. */
+/** Numbers the lines of a text and keeps a range of them. The text arrives in pieces, cut between any two characters. */
 class NumberedLines {
   readonly #first: number;
   readonly #last: number;
   readonly #output = new CappedText();
   #line = 1;
-  /** Something of the current line has been seen. */
+  /** True when part of the current line has been read. */
   #begun = false;
-  /** The last piece ended in a CR. Whether it belongs to the text shows in what follows. */
+  /** True when the last piece ended in a CR. The next character decides whether the CR belongs to the text. */
   #heldReturn = false;
 
   constructor(offset = 1, limit = 0) {
@@ -99,7 +100,7 @@ class NumberedLines {
     this.#last = limit > 0 ? this.#first + limit - 1 : Number.POSITIVE_INFINITY;
   }
 
-  /** No later text can change the output. */
+  /** True when later text cannot change the output. */
   get complete(): boolean {
     return this.#line > this.#last;
   }
@@ -124,7 +125,7 @@ class NumberedLines {
     }
   }
 
-  /** The end of the text ends its last line. */
+  /** Ends the last line and returns the output. */
   finish(): string {
     if (this.#begun) {
       this.#endLine();

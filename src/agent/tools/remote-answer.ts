@@ -1,17 +1,18 @@
-// What a caller's host may answer to the call of one of its tools, in the words of the Agent Runner document. Pure.
+// Reads the answer of a client's host to the call of a tool, in the words of the Agent Runner document. Pure.
 
 import type { EgressAnswer } from "../../platform/egress/post.ts";
 import { capContent } from "./cap.ts";
 import type { ToolOutcome } from "./tool.ts";
 
-/** Longer answers are not read, and count as none. */
+/** The maximum size of an answer. A longer answer is cut off and counts as invalid. */
 export const answerBytesMax = 204_800;
 
-/** The call may go better the next time. */
+/** A failure after which a retry may succeed. */
 export interface Again {
   readonly again: string;
 }
 
+/** Returns the outcome of a call, or a reason to retry it. */
 export function readAnswer({ status, text, isCut }: EgressAnswer): ToolOutcome | Again {
   if (status >= 500) {
     return { again: `callback returned ${status}: ${capContent(text)}` };

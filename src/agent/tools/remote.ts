@@ -1,8 +1,8 @@
-// Tools of callers, called at their own host over signed HTTP (Agent Runner document, "Remote Tools").
+// Tools of clients, called at the client's own host over signed HTTP (Agent Runner document, "Remote Tools").
 //
-// R1  Every attempt is signed anew, with a nonce of its own; all attempts of one call carry the same idempotency key.
-// R2  A call is tried again after 5xx, network errors and timeouts, and after a crash; whatever else comes back is its end.
-// R3  Arguments that break the tool's schema never leave the service. A schema that cannot be checked is the host's to check.
+// R1  Every attempt has a new signature with its own nonce. All attempts of one call have the same idempotency key.
+// R2  A call is retried after 5xx, network errors and timeouts, and after a crash. Every other answer ends the call.
+// R3  Arguments that violate the tool's schema never leave the service. The host checks a schema that we cannot check.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { EgressFailure } from "../../platform/egress/failure.ts";
@@ -12,6 +12,7 @@ import { type Again, answerBytesMax, readAnswer } from "./remote-answer.ts";
 import type { ArgumentsSchema } from "./schema.ts";
 import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
 
+/** A client's tool and its host. */
 export interface RemoteToolOptions {
   readonly name: string;
   readonly description: string;
@@ -19,27 +20,28 @@ export interface RemoteToolOptions {
   readonly host: RemoteHost;
 }
 
-/** Where a session's tools are, and how they are called. */
+/** The host of a session's tools, and how to call it. */
 export interface RemoteHost {
   readonly baseUrl: string;
-  /** Of one attempt. */
+  /** The timeout of one attempt. */
   readonly timeoutMs: number;
   /** The session's public id. */
   readonly sessionId: string;
-  /** The headers that prove to the host who calls, new for each attempt. */
+  /** Returns the headers that prove the caller to the host, new for each attempt. */
   readonly sign: (body: string) => Readonly<Record<string, string>>;
   readonly egress: Pick<Egress, "post">;
   readonly clock: Clock;
-  /** From 0 to 1. */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
 }
 
+/** Creates the tool. */
 export function createRemoteTool({ name, description, schema, host }: RemoteToolOptions): Tool {
   return {
     name,
     description,
     parameters: schema.parameters,
-    // Its host knows the call again by its idempotency key, as it has to after an answer that was lost.
+    // The host recognises a repeated call by its idempotency key, which it also needs after a lost answer.
     afterCrash: "again",
     run: async (args, context) => {
       const printed = printArguments(args);
@@ -63,7 +65,7 @@ function toolUrl(baseUrl: string, name: string): string {
   return url.href;
 }
 
-/** The document's: 1 s, 2 s and 4 s, each a fifth more or less. */
+/** The delays of the Agent Runner document: 1 s, 2 s and 4 s, each ±20 %. */
 const retryDelaysMs = [1_000, 2_000, 4_000];
 const jitter = 0.2;
 
@@ -109,7 +111,7 @@ async function callOnce(
   }
 }
 
-/** Models' providers make up the ids of calls, and a header takes no other characters. */
+/** Returns a call id as a header value. Providers choose these ids, and a header accepts no other characters. */
 function headerOf(id: string): string {
   return /^[\x21-\x7e]{1,256}$/.test(id) ? id : encodeURIComponent(id.toWellFormed()).slice(0, 256);
 }

@@ -1,8 +1,8 @@
-// Gives a file new content in one step: readers see the old content or the new one, whatever fails in between. The content
-// goes to a new file beside the old one, which then takes over the name.
+// Replaces the content of a file atomically: readers see the old content or the new one, even after a failure. The content goes
+// to a new file in the same directory, which is then renamed.
 //
-// The rename is as safe as the walk. Both paths start with the open directory, so that nothing on the way can be swapped;
-// and a rename replaces what has the name, a link for instance, instead of following it.
+// The rename is as safe as the walk. Both paths start with the open directory, so that no part of the path can be swapped. A
+// rename replaces the entry of that name, such as a link, instead of following it.
 
 import { randomBytes } from "node:crypto";
 import type { Stats } from "node:fs";
@@ -11,18 +11,19 @@ import { giveToOwnerOf } from "../../platform/base/owner.ts";
 import { createFlags, pathIn } from "./descriptors.ts";
 import type { FilePlace } from "./walk.ts";
 
-/** Contract. A file that was there keeps its own mode. */
+/** Contract: the mode of a new file. An existing file keeps its own mode. */
 const newFileMode = 0o644;
 
-/** What a process that was killed may have left behind: no file of anybody's. */
+/** Returns whether a name belongs to an unfinished file that a killed process left behind. */
 export function isLeftBehind(name: string): boolean {
   return unfinished.test(name);
 }
 
 const unfinished = /^\.runnel-[0-9a-f]{16}$/;
 
+/** Replaces the content of a file, or creates it. */
 export async function replaceFile(place: FilePlace, content: Uint8Array, signal: AbortSignal): Promise<void> {
-  // Only a process that is killed in between leaves this one behind, by a name that `isLeftBehind` knows.
+  // Only a process that is killed before the rename leaves this file behind; `isLeftBehind` recognises its name.
   const path = pathIn(place.directory.fd, `.runnel-${randomBytes(8).toString("hex")}`);
   await using file = await open(path, createFlags, newFileMode);
   try {
@@ -36,7 +37,7 @@ export async function replaceFile(place: FilePlace, content: Uint8Array, signal:
   }
 }
 
-/** Bits that run a program as somebody else are lost, as with every other way to write to a file. */
+/** Copies owner and mode. The setuid and setgid bits are lost, as with every other way to write a file. */
 async function takeOver(file: FileHandle, before: Stats): Promise<void> {
   const { uid, gid } = await file.stat();
   if (uid !== before.uid || gid !== before.gid) {

@@ -1,11 +1,11 @@
-// The references of a JSON Schema. All of them lead into the schema itself: nothing is ever fetched. Pure.
+// Resolves the references of a JSON Schema. All of them point into the schema itself: nothing is ever fetched. Pure.
 
 import { eachSchema, type Fields, isFields } from "./sub-schemas.ts";
 
-/** A longer chain of references that only lead to references counts as one without an end. */
+/** The maximum length of a chain of references. A longer chain counts as endless. */
 const hopsMax = 32;
 
-/** Finds the targets of references: `#`, `#/$defs/a`, `#anchor` and `$id`s of schemas inside. */
+/** Finds the targets of references: `#`, `#/$defs/a`, `#anchor`, and the `$id` of an inner schema. */
 export class SchemaReferences {
   readonly #root: Fields;
   readonly #named = new Map<string, Fields>();
@@ -25,7 +25,7 @@ export class SchemaReferences {
     }
   }
 
-  /** Returns undefined when the reference leads nowhere. */
+  /** Returns the target, or undefined when the reference leads nowhere. */
   find(reference: string): Fields | boolean | undefined {
     if (reference === "#" || reference === "#/") {
       return this.#root;
@@ -42,7 +42,7 @@ export class SchemaReferences {
     return isFields(place) || typeof place === "boolean" ? place : undefined;
   }
 
-  /** False for a reference that leads nowhere, or around in a circle of references. */
+  /** Returns false for a reference that leads nowhere, or in a circle. */
   hasEnd(reference: string): boolean {
     let target = this.find(reference);
     for (let hops = 0; hops < hopsMax; hops++) {

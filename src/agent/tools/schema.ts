@@ -1,7 +1,7 @@
-// The JSON Schemas that callers describe their tools by. What is no schema of draft 2020-12 is mended (`mend-schema.ts`).
-// A schema is user input, so its size, the time to compile it and the time of a check are bounded, its patterns run on an
-// engine without backtracking, and its references lead nowhere but into itself. A schema that cannot be compiled within
-// these limits is still told to the model; its tool's arguments are then not checked here.
+// Reads the JSON Schemas of clients' tools. A schema that is not draft 2020-12 is converted (`mend-schema.ts`). A schema is
+// user input, so its size, compile time and check time are bounded. Its patterns run on an engine without backtracking, and its
+// references stay inside it. The model still sees a schema that cannot be compiled within these limits; its arguments are then
+// not checked.
 
 import type { ErrorObject, Options, ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -11,36 +11,37 @@ import { mendParameters } from "./mend-schema.ts";
 import { type Fields, isFields } from "./sub-schemas.ts";
 import { runInTime } from "./time-box.ts";
 
+/** A schema and the check of arguments against it. */
 export interface ArgumentsSchema {
-  /** The schema that the model sees: an object of draft 2020-12. */
+  /** The schema that the model sees: an object schema of draft 2020-12. */
   readonly parameters: object;
-  /** What was left out of the schema, and why arguments are not checked, in words for an operator. */
+  /** What was left out of the schema, and why arguments are not checked, worded for an operator. */
   readonly problems: readonly string[];
-  /** What is wrong with arguments, worded for the model; undefined when nothing is, and when they are not checked. */
+  /** Returns the violation, worded for the model, or undefined for valid and for unchecked arguments. */
   findProblem(args: unknown): string | undefined;
 }
 
-/** Why there is no schema. `isInvalid`: the text is no JSON object. Otherwise it is one that no provider takes. */
+/** Why a text is not usable. `isInvalid` means that it is no JSON object; otherwise no provider would accept the schema. */
 export interface SchemaProblem {
   readonly problem: string;
   readonly isInvalid: boolean;
 }
 
-/** Larger ones take longer to compile than a message may, so their arguments are not checked. */
+/** The maximum size of a checked schema. A larger one takes too long to compile, so its arguments are not checked. */
 export const checkedBytesMax = 65_536;
 
 const depthMax = 64;
 
-/** Of one check. Honest ones take less than a millisecond. */
+/** The time limit of one check. A normal check takes less than a millisecond. */
 const checkTimeMs = 500;
 
-/** Takes no time for a schema that was read before. */
+/** Parses and compiles a schema, within the timeout. Takes no time for a text that was read before. */
 export function readSchema(text: string, timeoutMs: number): ArgumentsSchema | SchemaProblem {
   const found = known.get(text);
   return found === undefined ? parse(text, timeoutMs) : keep(text, found);
 }
 
-/** The messages of a session bring the same schemas again and again. The code of one may take some hundred KiB. */
+/** The maximum number of cached schemas. Sessions repeat the same schemas, and the code of one may take some hundred KiB. */
 const knownMax = 128;
 const known = new Map<string, ArgumentsSchema>();
 
@@ -73,11 +74,11 @@ function parse(text: string, timeoutMs: number): ArgumentsSchema | SchemaProblem
   }
   const why = `arguments are not checked: ${compiled.problem}`;
   const unchecked = { parameters, problems: [...problems, why], findProblem: () => undefined };
-  // A machine that is less busy may find the time.
+  // Not cached after a timeout, because a less busy machine may compile it in time.
   return compiled.isPassing ? unchecked : keep(text, unchecked);
 }
 
-/** No text and an empty array, which is how PHP writes an empty object, mean no arguments. */
+/** Parses the text. Empty text means no arguments, and so does an empty array, which is how PHP writes an empty object. */
 function parseObject(text: string): Fields | undefined {
   try {
     const value: unknown = JSON.parse(text.trim() === "" ? "{}" : text);
@@ -91,7 +92,7 @@ function parseObject(text: string): Fields | undefined {
 interface Compilation {
   readonly sizeBytes: number;
   readonly timeoutMs: number;
-  /** Gets what was left out of the schema. */
+  /** Receives what was left out of the schema. */
   readonly problems: string[];
 }
 
@@ -102,7 +103,7 @@ function compile(
   if (sizeBytes > checkedBytesMax) {
     return { problem: `the schema has ${sizeBytes} bytes (max ${checkedBytesMax})`, isPassing: false };
   }
-  // Here it gets ready, where nothing ends it half-way.
+  // Compiles the draft's own schema outside the time limit, where no timeout can interrupt it half-way.
   void judge.validateSchema({});
   try {
     const done = runInTime(timeoutMs, () => {
@@ -117,7 +118,7 @@ function compile(
   }
 }
 
-/** Takes away each keyword whose value the draft forbids, which providers refuse as well. */
+/** Removes each keyword whose value the draft forbids, because providers refuse such keywords as well. */
 function dropInvalid(schema: Record<string, unknown>): string[] {
   if (judge.validateSchema(schema) === true) {
     return [];
@@ -131,7 +132,7 @@ function dropInvalid(schema: Record<string, unknown>): string[] {
 
 const droppedToldMax = 10;
 
-/** What is wrong inside of a list takes the whole list away. */
+/** Removes one keyword. An error inside a list removes the whole list. */
 function dropKeyword(schema: Record<string, unknown>, [step = "", ...rest]: readonly string[]): void {
   const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
   const value = Object.hasOwn(schema, name) ? schema[name] : undefined;
@@ -148,18 +149,18 @@ const problemCharsMax = 500;
 
 const lenient = { strict: false, logger: false, validateFormats: false } as const satisfies Options;
 
-/** Says only whether a schema is one. It compiles nothing but the draft's own schema. */
+/** Only checks whether a schema is valid. It compiles only the draft's own schema. */
 const judge = new Ajv2020({ ...lenient, allErrors: true });
 
-/** For a new compiler each time: what is compiled stays with its compiler for good. */
+/** Options of a compiler. Each schema gets a new one, because a compiler keeps everything it compiled. */
 const compilerOptions: Options = {
   ...lenient,
   meta: false,
   validateSchema: false,
-  // Else the code grows with each reference to a large part; and polishing the code takes longer than running it.
+  // With inlining, the code grows with each reference to a large part. Optimising the code takes longer than running it.
   inlineRefs: false,
   code: { optimize: false, regExp: Object.assign(compilePattern, { code: "" }) },
-  // `required: ["toString"]` is not met by what every object has.
+  // Inherited properties must not satisfy `required: ["toString"]`.
   ownProperties: true,
 };
 
@@ -170,7 +171,7 @@ function compilePattern(pattern: string): { test(text: string): boolean; toStrin
   } catch (error) {
     throw new Error(`pattern ${JSON.stringify(pattern)}: ${describe(error)} (RE2 syntax, without look-around)`);
   }
-  // The compiler tells patterns apart by their text.
+  // The compiler distinguishes patterns by their text.
   return { test: (text) => expression.matcher(text).find(), toString: () => pattern };
 }
 
@@ -193,7 +194,7 @@ function describeViolation({ instancePath, schemaPath, keyword, params, message 
   return `invalid arguments: ${place} ${message}${nameMore(keyword, params)} (${schemaPath})`.slice(0, problemCharsMax);
 }
 
-/** What the message leaves out. */
+/** Returns the value that the message leaves out. */
 function nameMore(keyword: string, params: Readonly<Record<string, unknown>>): string {
   const name = params.additionalProperty ?? params.unevaluatedProperty;
   const more = keyword === "enum" ? params.allowedValues : keyword === "const" ? params.allowedValue : name;

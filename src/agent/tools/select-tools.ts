@@ -1,5 +1,5 @@
-// The tools of one session: the built-in ones that its agent names, and its caller's own. All that can be said against them
-// is said before a model is told of any, in the words of the Agent Runner document.
+// Selects the tools of one session: the built-in tools that its agent names, and its client's own. All errors are found before
+// a model sees any tool, in the words of the Agent Runner document.
 
 import type { AgentTools, Callback, RemoteTool } from "#gen/runnel/v1/session_pb.js";
 import type { Clock } from "../../platform/base/clock.ts";
@@ -10,17 +10,18 @@ import { createRemoteTool, type RemoteHost } from "./remote.ts";
 import { readSchema } from "./schema.ts";
 import type { Tool } from "./tool.ts";
 
-/** What a session says about its tools. */
+/** What a session contributes to its tools. */
 export interface ToolSession {
   readonly client: string;
-  /** Its public id. */
+  /** The session's public id. */
   readonly name: string;
   readonly callback: Callback | undefined;
 }
 
 /**
- * The built-in tools first, each kind in the order asked for, which is the order that providers cache by. A remote tool whose
- * schema no provider takes is left out. `tell` gets what was left out, of the tools and of their schemas.
+ * Returns the tools: built-in tools first, each kind in the given order, by which providers cache. A remote tool whose schema
+ * no provider accepts is left out. Calls `tell` for each tool and each part of a schema that is left out.
+ * @throws Fault INVALID_ARGUMENT for an invalid tool, and the faults of `SelectBuiltin`.
  */
 export type SelectTools = (
   tools: AgentTools | undefined,
@@ -28,21 +29,23 @@ export type SelectTools = (
   tell?: (problem: string) => void,
 ) => readonly Tool[];
 
+/** What the selection needs. */
 export interface SelectToolsOptions {
   readonly selectBuiltin: (names: readonly string[]) => readonly Tool[];
   readonly egress: Egress;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Headers that prove a body to a client. */
+  /** Returns the headers that authenticate a body to a client. */
   readonly sign: (client: string, body: string) => Readonly<Record<string, string>>;
-  /** False for a client that could not tell our calls from anybody else's. */
+  /** Returns false for a client without a secret: it could not tell our calls from forged ones. */
   readonly canSign: (client: string) => boolean;
-  /** Of sessions that name none; empty for none. */
+  /** The default for sessions without a base URL; empty means no default. */
   readonly callbackBaseUrl: string;
-  /** Of sessions that name none; 0 for no limit but that of a call. */
+  /** The default for sessions without a timeout; 0 means only the timeout of a call. */
   readonly callbackTimeoutMs: number;
 }
 
+/** Creates the selection. */
 export function createSelectTools(options: SelectToolsOptions): SelectTools {
   return (tools, session, tell = () => {}) => {
     const selected = new Map(options.selectBuiltin(tools?.builtin ?? []).map((tool) => [tool.name, tool]));
@@ -70,7 +73,7 @@ export function createSelectTools(options: SelectToolsOptions): SelectTools {
   };
 }
 
-/** For all schemas of a session that are new. An honest one takes a few milliseconds. */
+/** The time limit for all new schemas of a session. A normal schema takes a few milliseconds. */
 const compileTimeMs = 1_000;
 
 function hostOf(session: ToolSession, options: SelectToolsOptions): RemoteHost {
@@ -94,7 +97,7 @@ interface RemoteOpening {
   readonly tell: (problem: string) => void;
 }
 
-/** Returns undefined for a tool that no provider would take. */
+/** Creates a remote tool. Returns undefined when no provider would accept its schema. */
 function openRemoteTool(
   { name, description, parameters }: RemoteTool,
   { client }: ToolSession,

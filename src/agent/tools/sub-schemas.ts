@@ -1,7 +1,9 @@
-// Where a JSON Schema holds other schemas, by keyword. Property names and sample values never look like schemas this way.
+// Finds the schemas inside a JSON Schema by keyword, so that property names and sample values are never taken for schemas.
 
+/** A JSON object. */
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** How a keyword contains schemas: one, by name, or as a list. */
 export type Holder = "schema" | "map" | "list";
 
 const holders: ReadonlyMap<string, Holder> = new Map([
@@ -15,16 +17,17 @@ function keywords(holder: Holder, ...names: readonly string[]): [string, Holder]
   return names.map((name) => [name, holder]);
 }
 
-/** How the keyword holds schemas; undefined when it holds none. */
+/** Returns how the keyword contains schemas, or undefined when it does not. */
 export function holderOf(keyword: string): Holder | undefined {
   return holders.get(keyword);
 }
 
+/** Returns whether a value is a JSON object. */
 export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The schema and all schemas below it, outer ones first. Leaves out those that are only true or false. */
+/** Yields the schema and all schemas below it, outer ones first. Skips schemas that are only true or false. */
 export function* eachSchema(schema: unknown): Generator<Record<string, unknown>> {
   if (!isFields(schema)) {
     return;

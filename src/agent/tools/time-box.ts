@@ -1,9 +1,9 @@
-// Runs a computation that others have shaped, such as the check of a schema that a caller sent, and ends it when it takes too
-// long. It blocks the process while it runs, so the limits are short.
+// Runs a computation on input of others, such as the check of a client's schema, with a time limit. It blocks the process
+// meanwhile, so the limits are short.
 
 import { createContext, Script } from "node:vm";
 
-/** The result, or undefined when the time was over. What the computation throws is thrown. */
+/** Returns the result, or undefined when the time was over. Rethrows what the computation throws. */
 export function runInTime<T>(timeoutMs: number, compute: () => T): { readonly result: T } | undefined {
   let ended: { readonly result: T } | undefined;
   ground.compute = () => {
@@ -22,7 +22,7 @@ export function runInTime<T>(timeoutMs: number, compute: () => T): { readonly re
   }
 }
 
-// Node can end what a script does, whatever it calls; the computation itself belongs to this realm and knows no other.
+// Node can interrupt everything that a script calls. The computation itself belongs to this realm.
 const idle = (): void => {};
 const ground: { compute: () => void } = { compute: idle };
 const context = createContext(ground);

@@ -1,36 +1,38 @@
-// The port to a tool: what the agent loop knows of anything a model may call.
+// The port to a tool: everything that the agent loop knows of a tool.
 
 import type { WorkPlace } from "../../engine/sessions/work-place.ts";
 
 /** What a run gives its tools. */
 export interface ToolContext extends WorkPlace {
-  /** As clients know it: letters, digits, dashes and underscores. */
+  /** The session's public id: letters, digits, dashes and underscores. */
   readonly sessionId: string;
   readonly signal: AbortSignal;
-  /** Which call it is, for tools that tell others. */
+  /** Identifies the call, for tools that send requests to others. */
   readonly call?: ToolCallReference;
 }
 
+/** Identifies one call of a tool. */
 export interface ToolCallReference {
-  /** As the model's provider named it. The same when the call is made again. */
+  /** The id that the model's provider gave the call. A repeated call has the same id. */
   readonly id: string;
-  /** Belongs into the header `traceparent` of requests that the call makes; undefined without traces. */
+  /** The value of the header `traceparent` for requests of the call; undefined without traces. */
   readonly traceParent: string | undefined;
 }
 
-/** How a call ended. A failure that the model should read about is an outcome, not a throw. */
+/** The end of a call. A failure that the model should read is an outcome, not a throw. */
 export type ToolOutcome = { readonly content: string } | { readonly error: string };
 
+/** A tool that a model may call. */
 export interface Tool {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of the arguments. */
+  /** The JSON Schema of the arguments. */
   readonly parameters: object;
   /**
-   * What happens to a call that was begun and whose outcome is unknown, because the process died in between:
-   * `again` for calls without side effects, `report` tells the model that the call was interrupted.
+   * What happens to a call that was begun and has no outcome, because the process died. `again` repeats the call, for calls
+   * without side effects. `report` reports to the model that the call was interrupted.
    */
   readonly afterCrash: "again" | "report";
-  /** Runs one call. Arguments are an object of whatever the model wrote: check every one. */
+  /** Runs one call. The arguments are an object as the model wrote it: check every value. */
   run(args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<ToolOutcome>;
 }

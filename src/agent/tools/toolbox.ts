@@ -1,11 +1,12 @@
-// What runs get their tools from.
+// The source of the tools of all runs.
 
 import type { Commands } from "./bash/commands.ts";
 import type { SelectTools } from "./select-tools.ts";
 
+/** The tools and the commands of a service. */
 export interface Toolbox {
   readonly select: SelectTools;
-  /** The same jail and limits as those of the tool bash. */
+  /** Runs commands in the same jail and with the same limits as the tool bash. */
   readonly commands: Commands;
   /** How commands run here, in a few words for people. */
   readonly bash: string;

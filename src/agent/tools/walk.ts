@@ -1,8 +1,9 @@
-// Opens what a tool names, inside the work directory and nowhere else, however the tree changes meanwhile.
-// W1: what is checked is what is used. Each open takes one name, relative to an open directory, and follows no link.
-// W2: links are followed by hand, from the work directory, and only to places inside it. Directories are made the same way.
-// W3: four descriptors at most are open during a walk; afterwards those of the result, which the caller closes, or none.
-// W4: a walk ends. Links, steps and the length of a path are bounded; opening a pipe or a device does not wait.
+// Opens the paths that tools name, only inside the work directory, even while the tree changes.
+//
+// W1  The checked file is the used file. Each open takes one name, relative to an open directory, and follows no link.
+// W2  The walk follows links itself, from the work directory, and only to places inside it. Directories are made the same way.
+// W3  At most four descriptors are open during a walk. Afterwards only those of the result remain, which the caller closes.
+// W4  A walk ends. Links, steps and the length of a path are bounded; opening a pipe or a device does not wait.
 
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, mkdir, open, readlink, statfs } from "node:fs/promises";
@@ -32,18 +33,18 @@ import {
 import { findSensitivePart } from "./sensitive.ts";
 
 /**
- * What a caller is ready to open. A `file` is regular and has one name: a second hard link may be the name of a file
- * outside, and nothing in the file tells. (Trees that package managers fill with hard links are read through a shell.)
+ * What a caller accepts. A `file` is regular and has one name, because a second hard link may be the name of a file outside.
+ * (Trees that package managers fill with hard links are read through a shell.)
  */
 export type PathKind = "file" | "directory" | "either";
 
-/** Something inside the work directory, open for reading. Who receives it closes it: `await using`. */
+/** A file or directory inside the work directory, open for reading. The receiver closes it with `await using`. */
 export class OpenedPath implements AsyncDisposable {
   readonly handle: FileHandle;
   readonly stat: Stats;
-  /** As messages name it: absolute, `.` and `..` resolved, links not. */
+  /** The path for messages: absolute, with `.` and `..` resolved, but not links. */
   readonly joinedPath: string;
-  /** Where it was found: absolute, without links. */
+  /** The actual path: absolute, without links. */
   readonly realPath: string;
 
   constructor(handle: FileHandle, stat: Stats, joinedPath: string, realPath: string) {
@@ -58,11 +59,11 @@ export class OpenedPath implements AsyncDisposable {
   }
 }
 
-/** Where a file is or may come to be, or a link is: a name in an open directory inside the work directory. `await using`. */
+/** A name in an open directory inside the work directory: of a file, a link, or nothing yet. Close it with `await using`. */
 export class FilePlace implements AsyncDisposable {
   readonly directory: FileHandle;
   readonly name: string;
-  /** The regular file that has the name now, where it was opened. */
+  /** The open regular file that has the name now; undefined when no file was opened. */
   readonly file: { readonly handle: FileHandle; readonly stat: Stats } | undefined;
   readonly joinedPath: string;
   readonly realPath: string;
@@ -81,16 +82,17 @@ export class FilePlace implements AsyncDisposable {
 }
 
 /**
- * Opens `path`, which is relative to `workDir` or absolute and inside it; `""` is the work directory itself.
- * Throws only for defects of the installation: no `/proc/self/fd`, a `workDir` that is not absolute.
+ * Opens `path`, which is relative to `workDir` or absolute and inside it; `""` is the work directory itself. Throws only for
+ * defects of the installation.
+ * @throws Fault CONFIG_INVALID without `/proc/self/fd`, INTERNAL when `workDir` is not absolute.
  */
 export async function openInside(place: WorkPlace, path: string, kind: PathKind): Promise<OpenedPath | PathFailure> {
   return await walkTo(place, path, (walk, joinedPath) => walk.open(kind, joinedPath));
 }
 
 /**
- * Finds the place of a file to be written. For an `edit` the file is there, and open for reading too. A `write` also
- * makes the directories that are missing on the way; they stay when the rest fails.
+ * Finds the place of a file to write. For an `edit`, the file must exist and is open for reading as well. A `write` also
+ * creates missing directories; they remain when a later step fails.
  */
 export async function openPlace(
   place: WorkPlace,
@@ -100,7 +102,7 @@ export async function openPlace(
   return await walkTo(place, path, (walk, joinedPath) => walk.openPlace(purpose, joinedPath));
 }
 
-/** Finds the place of a name, whatever has it: a link there is not followed, and nothing is opened. */
+/** Finds the place of a name, whether it exists or not. Does not follow a link there, and opens nothing. */
 export async function openName(place: WorkPlace, path: string): Promise<FilePlace | PathFailure> {
   return await walkTo(place, path, (walk, joinedPath) => walk.openName(joinedPath));
 }
@@ -129,13 +131,13 @@ async function walkTo<Found>(
   }
 }
 
-/** As long as the kernel takes (PATH_MAX), so that no call that works in a shell is refused. */
+/** The kernel's maximum (PATH_MAX), so that every path that works in a shell is accepted. */
 const pathBytesMax = 4096;
 
-/** Half of what the kernel allows; nobody needs more by intention. */
+/** The maximum number of links, half of what the kernel allows. No legitimate path needs more. */
 const linksMax = 20;
 
-/** Room for the longest path (2048 names) after a few links; 4096 opens take less than half a second. */
+/** The maximum number of steps: the longest path (2048 names) after a few links. 4096 opens take less than half a second. */
 const stepsMax = 4096;
 
 function checkText(path: string): void {
@@ -144,14 +146,14 @@ function checkText(path: string): void {
   }
   const bytes = Buffer.byteLength(path);
   if (bytes > pathBytesMax) {
-    // The path is left out: it may fill the model's context.
+    // The path is left out, because it may fill the model's context.
     throw new Refusal({ kind: "text", words: `path is too long (${bytes} bytes, max ${pathBytesMax})` });
   }
 }
 
 interface Root extends AsyncDisposable {
   readonly handle: FileHandle;
-  /** As configured. May contain links: whoever chose the work directory chose where they lead. */
+  /** The configured path. It may contain links: the choice of a work directory includes the targets of its links. */
   readonly path: string;
   readonly realPath: string;
   readonly hidden: readonly string[];
@@ -191,11 +193,11 @@ function refuseWorkspace(words: string): Refusal {
   return new Refusal({ kind: "workspace", words });
 }
 
-/** The names that lead from the root to an absolute path, which may spell the root with links or without. */
+/** Returns the names from the root to an absolute path, which may contain the root's path with or without links. */
 function namesBelow(root: Root, absolutePath: string): string[] | undefined {
   for (const rootNames of [splitPath(root.path), splitPath(root.realPath)]) {
     const names = splitPath(absolutePath);
-    // Name by name: as text, `/area/s1` is also the start of `/area/s10`.
+    // Compared name by name: as text, `/area/s1` is also a prefix of `/area/s10`.
     if (rootNames.every((name, index) => names[index] === name)) {
       return names.slice(rootNames.length);
     }
@@ -207,7 +209,7 @@ function splitPath(path: string): string[] {
   return path.split(sep).filter((name) => name !== "" && name !== ".");
 }
 
-/** One way from the root to something below it. Stands in `#directory`, which `#done` names and which is no link. */
+/** A walk from the root. Its position is `#directory`; `#done` are the names to it, and none of them is a link. */
 class Walk implements AsyncDisposable {
   readonly #root: Root;
   #directory: FileHandle;
@@ -268,7 +270,7 @@ class Walk implements AsyncDisposable {
     });
   }
 
-  /** Goes to the last name, which `take` makes something of; undefined when that was a link and the way goes on. */
+  /** Walks to the last name and calls `take`. When `take` returns undefined, the name was a link and the walk continues. */
   async #reach<Found>(take: (name: string, realPath: string) => Promise<Found | undefined>): Promise<Found> {
     for (let steps = 0; steps < stepsMax; steps += 1) {
       const name = this.#rest.shift() ?? ".";
@@ -301,7 +303,7 @@ class Walk implements AsyncDisposable {
     }
   }
 
-  /** Undefined where a new file may be made. */
+  /** Returns undefined when the file does not exist and may be created. */
   async #openToWrite(name: string, purpose: "write" | "edit"): Promise<FileHandle | "followed" | undefined> {
     try {
       return (await this.#openOrFollow(name, purpose === "edit" ? updateFlags : writeFlags)) ?? "followed";
@@ -313,7 +315,7 @@ class Walk implements AsyncDisposable {
     }
   }
 
-  /** Undefined after a link, which the rest of the way now starts with. */
+  /** Opens a name. For a link it puts the target in front of the remaining names and returns undefined. */
   async #openOrFollow(name: string, flags: number): Promise<FileHandle | undefined> {
     try {
       return await openAt(this.#directory, name, flags);
@@ -343,7 +345,7 @@ class Walk implements AsyncDisposable {
     await this.#restart([...names, ...this.#rest]);
   }
 
-  // Not by opening `..`: the directory may have been moved, and its parent may be anything by now.
+  // Not by opening `..`: the directory may have been moved, so its parent may be any directory.
   async #leaveDirectory(): Promise<void> {
     if (this.#done.length === 0) {
       throw new Refusal({ kind: "outside" });
@@ -368,7 +370,7 @@ async function openAt(directory: FileHandle, name: string, flags: number): Promi
   return await open(pathIn(directory.fd, name), flags);
 }
 
-/** What has the name already stays what it is, a link for instance; opening it will tell. */
+/** Creates a directory. An existing entry of that name, such as a link, stays; the later open decides about it. */
 async function makeDirectoryAt(directory: FileHandle, name: string): Promise<void> {
   try {
     await mkdir(pathIn(directory.fd, name), 0o755);
@@ -383,7 +385,7 @@ async function makeDirectoryAt(directory: FileHandle, name: string): Promise<voi
   }
 }
 
-/** The target of a link, or undefined where there is no link (any more). */
+/** Returns the target of a link, or undefined when there is no link (any more). */
 async function readLinkAt(directory: FileHandle, name: string): Promise<string | undefined> {
   try {
     return await readlink(pathIn(directory.fd, name));
@@ -431,7 +433,7 @@ async function isOfProcesses(handle: FileHandle): Promise<boolean> {
   return showsProcesses(await statfs(descriptorPath(handle.fd)));
 }
 
-/** Throws for what is no `file` in the sense of `PathKind`. */
+/** Throws for everything that `PathKind` does not call a `file`. */
 export function checkFile(stat: Stats): void {
   if (stat.isDirectory()) {
     throw new SystemRefusal("EISDIR");
@@ -444,12 +446,12 @@ export function checkFile(stat: Stats): void {
   }
 }
 
-// Below a file there is nothing: the model reads the same as for any other path that does not exist.
+// Nothing exists below a file, so the model reads the same error as for other missing paths.
 function nothingBelow(error: unknown): unknown {
   return isSystemError(error) && error.code === "ENOTDIR" ? new SystemRefusal("ENOENT") : error;
 }
 
-// ELOOP for a link where anything may stand, ENOTDIR for one where a directory has to.
+// A link gives ELOOP where any kind may be opened, and ENOTDIR where a directory must be.
 function mayBeLink(error: unknown): boolean {
   return isSystemError(error) && (error.code === "ELOOP" || error.code === "ENOTDIR");
 }

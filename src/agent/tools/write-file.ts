@@ -1,4 +1,4 @@
-// The tool write_file: makes a file or replaces all of its content, in one step. Missing directories are made.
+// The tool write_file: creates a file or replaces its whole content atomically. It creates missing directories.
 
 import { readText, type ToolArguments } from "./arguments.ts";
 import { changeFile, failCall } from "./change-file.ts";
@@ -6,6 +6,7 @@ import { contentTooLarge, fileBytesMax } from "./file-size.ts";
 import type { Tool, ToolContext, ToolOutcome } from "./tool.ts";
 import type { FilePlace } from "./walk.ts";
 
+/** The tool write_file. */
 export const writeFile: Tool = {
   name: "write_file",
   description:

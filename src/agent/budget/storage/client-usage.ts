@@ -1,20 +1,22 @@
-// What clients have spent on a day (UTC), with what runs at work have set aside. Rows change under their lock, so that no
-// two runs, on whatever replicas, set aside the same tokens.
+// Stores what clients spend on a day (UTC), including what active runs have reserved. Every change locks its row, so two runs,
+// on the same or on different replicas, never reserve the same tokens.
 
 import { sql } from "kysely";
 import type { Db } from "../../../platform/database/database.ts";
 
+/** An amount of tokens and of money, in millionths of a US dollar. */
 export interface Amount {
   readonly tokens: number;
   readonly costMicroUsd: number;
 }
 
+/** An amount on a day. */
 export interface DaysAmount extends Amount {
-  /** As the database has it: 2026-11-21. */
+  /** The day as the database prints it, for example 2026-11-21. */
   readonly day: string;
 }
 
-/** Sets aside what is asked for, or what is left of the day's limits; a limit of 0 is none. Returns what was set aside. */
+/** Reserves the amount asked for, or the rest of the day's limits; a limit of 0 means no limit. Returns the reservation. */
 export async function reserveUsage(db: Db, args: { client: string; asked: Amount; max: Amount }): Promise<DaysAmount> {
   const { client, asked, max } = args;
   return await db.transaction().execute(async (trx) => {
@@ -37,13 +39,14 @@ export async function reserveUsage(db: Db, args: { client: string; asked: Amount
   });
 }
 
-/** Corrects what was set aside on a day by a difference, which is negative for what is given back. */
+/** Adds a difference to a day's usage. The difference is negative when tokens are returned. */
 export async function correctUsage(db: Db, args: { client: string } & DaysAmount): Promise<void> {
   await sql`update client_usage set tokens = greatest(0, tokens + ${args.tokens}::bigint),
       cost_micro_usd = greatest(0, cost_micro_usd + ${args.costMicroUsd}::bigint)
     where client = ${args.client} and day = ${args.day}::date`.execute(db);
 }
 
+/** Returns what the client has used and reserved today (UTC), 0 when there is no row yet. */
 export async function readUsageOfToday(db: Db, client: string): Promise<DaysAmount> {
   const { rows } = await sql<{ day: string; tokens: number | null; cost: number | null }>`
     select today.day::text as day, tokens, cost_micro_usd as cost

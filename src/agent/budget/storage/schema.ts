@@ -1,4 +1,4 @@
-// The table of what clients have spent, as Kysely sees them. The truth is migrations/; a test compares the two.
+// The table of the clients' daily usage, as Kysely sees it. `migrations/` is authoritative; a test compares the two.
 
 import type { Generated } from "kysely";
 
@@ -8,6 +8,7 @@ declare module "../../../platform/database/schema.ts" {
   }
 }
 
+/** One row for each client and day. */
 export interface ClientUsageTable {
   client: string;
   day: string;

@@ -1,10 +1,11 @@
-// A request as the Messages format accepts it: nothing empty, and marked for the cache. Pure.
+// Adapts a request to the Messages format: drops empty blocks and sets cache marks. Pure.
 
 import type { LanguageModelV4CallOptions, LanguageModelV4Message } from "@ai-sdk/provider";
 import type { ResponseFormat } from "../model.ts";
 
 type Prompt = readonly LanguageModelV4Message[];
 
+/** Returns the call without empty blocks, with cache marks and the options of the Messages format. */
 export function adaptCall(
   { responseFormat, ...call }: LanguageModelV4CallOptions,
   _modelName: string,
@@ -16,21 +17,22 @@ export function adaptCall(
     prompt: markForCache(call.prompt.flatMap(dropEmpty)),
     providerOptions: {
       anthropic: {
-        // Otherwise arguments come sooner but unchecked, by a field of each tool that only the service itself knows.
+        // With tool streaming, arguments arrive sooner but unchecked. It uses a field of each tool that only Anthropic's
+        // service knows.
         toolStreaming: false,
-        // Otherwise the SDK's own table of models decides, and makes a tool of the schema.
+        // In the other modes the SDK's own table of models decides, and turns the schema into a tool.
         structuredOutputMode: "outputFormat",
       },
     },
   };
 }
 
-// The service enforces every schema and closes all of its objects, so that one with open objects could not be answered.
+// The service enforces every schema and closes all of its objects, so a schema with open objects could not be answered.
 function isEnforceable(format: ResponseFormat | undefined): boolean {
   return format?.type === "json-schema" && format.strict;
 }
 
-// The service refuses blocks of text that are blank, and messages that end in a thought.
+// The service refuses blank text blocks, and messages that end in a thinking block.
 function dropEmpty(message: LanguageModelV4Message): LanguageModelV4Message[] {
   switch (message.role) {
     case "system":
@@ -55,9 +57,9 @@ function isBlank(text: string): boolean {
   return text.trim() === "";
 }
 
-// Everything up to a mark is read from the cache when an earlier request had the same. Tools stand before the system
-// prompt and are covered by its mark. A mark finds earlier ones only within some 20 blocks, which one turn of parallel
-// calls exceeds: so the end of the request before this one is marked again.
+// A mark lets the service read everything before it from the cache when an earlier request had the same prefix. Tools come
+// before the system prompt, so its mark covers them. A mark finds earlier marks only within some 20 blocks, which one turn of
+// parallel calls exceeds. So the end of the previous request is marked again.
 function markForCache(prompt: Prompt): LanguageModelV4Message[] {
   const lastAnswer = prompt.findLastIndex(({ role }) => role === "assistant");
   const marked = new Set([prompt.findIndex(({ role }) => role === "system"), lastAnswer - 1, prompt.length - 1]);

@@ -1,10 +1,11 @@
-// The frames of Messages. Figures come in pieces, some at the start and some at the end of a response, so that each
-// response is read by a dialect of its own.
+// Reads the frames of the Messages format. The usage arrives in parts, some at the start and some at the end of a response, so
+// each response needs its own dialect.
 
 import type { FinishReason, ModelUsage } from "../model.ts";
 import type { Dialect, Frame } from "../sdk/dialect.ts";
 import { asCount, asRecord, type FrameFinish } from "../wire/frame.ts";
 
+/** Returns the dialect for one response. It keeps the counts seen so far. */
 export function createMessagesDialect(): Dialect {
   let counts: Counts = {};
   const count = (raw: unknown): ModelUsage | undefined => {
@@ -13,7 +14,7 @@ export function createMessagesDialect(): Dialect {
     return Object.keys(newer).length === 0 ? undefined : toUsage(counts);
   };
   return {
-    // Who made a call, which the SDK also notes, is known: the model, since no other may call our tools.
+    // The SDK also records which caller made a call. Only the model may call our tools, so this is not worth keeping.
     isWorthKeeping: ({ anthropic }) => anthropic?.signature !== undefined || anthropic?.redactedData !== undefined,
     readFrame: (value) => {
       const fields = asRecord(value);
@@ -38,11 +39,11 @@ export function createMessagesDialect(): Dialect {
   };
 }
 
-// Shared, since there are thousands of them.
+// Shared objects, because a response has thousands of frames.
 const content: Frame = { hasContent: true };
 const noContent: Frame = { hasContent: false };
 
-// What we ask for. The service may add types of blocks and deltas at any time; those are passed over.
+// The types that we ask for. The service may add types of blocks and deltas at any time; those are skipped.
 const contentTypes: ReadonlySet<unknown> = new Set([
   "text",
   "text_delta",
@@ -61,7 +62,7 @@ const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
   ["model_context_window_exceeded", "length"],
   ["tool_use", "tool-calls"],
   ["refusal", "content-filter"],
-  // `pause_turn` asks to go on with tools that run at the provider; we offer none, so it is as strange as a new word.
+  // `pause_turn` asks to continue with tools that run at the provider. We offer no such tools, so it maps to "other".
 ]);
 
 function readFinish(delta: Readonly<Record<string, unknown>>): FrameFinish | undefined {
@@ -69,13 +70,13 @@ function readFinish(delta: Readonly<Record<string, unknown>>): FrameFinish | und
   if (typeof word !== "string" || word === "") {
     return undefined;
   }
-  // Null when no category fits, and absent in older models.
+  // Both are null when no category fits, and missing in older models.
   const { category, explanation } = asRecord(delta.stop_details);
   const said = [word, category, explanation].filter((text) => typeof text === "string" && text !== "");
   return { reason: finishReasons.get(word) ?? "other", word: said.join(": ") };
 }
 
-/** Cumulative over the response, each as last given. What is input does not count what went into or came from the cache. */
+/** Cumulative counts of the response, each with its latest value. `input` excludes tokens read from or written to the cache. */
 interface Counts {
   readonly input?: number;
   readonly cacheRead?: number;

@@ -1,12 +1,12 @@
-// Lets the SDK hand over a response as soon as its headers are there. By itself it waits for the first event, and throws
-// the response away when that is an error, a line it cannot read, or never comes: cases that are ours to judge.
+// Makes the SDK return a response as soon as its headers arrive. By default the SDK waits for the first event. It discards the
+// response when that event is an error, is unreadable or never arrives: cases that our own code must judge.
 
-// An event that is valid, is no content and leaves no trace: the mark of a change of models, which we never ask for.
+// A valid event without content or effect: the mark of a model change, which we never request.
 const opening = new TextEncoder().encode(
   'data: {"type":"content_block_start","index":0,"content_block":{"type":"fallback","from":{"model":""},"to":{"model":""}}}\n\n',
 );
 
-/** The same `fetch`, whose responses begin with an event of ours. */
+/** Returns the same `fetch`, except that each response body begins with the event above. */
 export function withOpening(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
     const { body } = await fetch(input, init);

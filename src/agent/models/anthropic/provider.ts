@@ -1,6 +1,6 @@
-// Models behind the Messages format of Anthropic. One provider is one base URL, one key and one pool of sockets.
+// Models behind Anthropic's Messages format. A provider has one base URL, one key and one socket pool.
 
-// The package's main entry reads the environment as it loads, and fails to load where ANTHROPIC_BASE_URL is set to nothing.
+// The package's main entry reads the environment at import, and fails to load when ANTHROPIC_BASE_URL is set but empty.
 import { AnthropicLanguageModel } from "@ai-sdk/anthropic/internal";
 import type { ModelProvider } from "../route.ts";
 import { createModels } from "../sdk/stream.ts";
@@ -9,7 +9,7 @@ import { adaptCall } from "./call.ts";
 import { createMessagesDialect } from "./dialect.ts";
 import { withOpening } from "./opening.ts";
 
-/** Requests go to `<baseUrl>/messages`; the key, if any, is sent as `x-api-key`. */
+/** Creates the provider. Requests go to `<baseUrl>/messages`; a key that is not empty is sent as `x-api-key`. */
 export function createAnthropic(account: Account): ModelProvider {
   const { name, apiKey } = account;
   const { baseUrl, transport } = openAccount(account);
@@ -18,7 +18,7 @@ export function createAnthropic(account: Account): ModelProvider {
     baseURL: baseUrl,
     headers: { "anthropic-version": "2023-06-01", ...(apiKey === "" ? {} : { "x-api-key": apiKey }) },
     fetch: withOpening(transport.fetch),
-    // Strict tools would put a beta flag on every request with tools; servers refuse flags that they do not know.
+    // Strict tools would add a beta flag to every request with tools, and servers refuse unknown flags.
     supportsStrictTools: false,
   };
   const model = createModels({

@@ -1,10 +1,11 @@
-// The text that the demo model ends with: what it is, and what the tools really returned. Pure.
+// Writes the final text of the demo model: a short introduction and the actual results of its tools. Pure.
 
 import type { Exchange } from "./plan.ts";
 
+/** The maximum length of a quoted text, in UTF-16 code units. */
 export const quoteCharsMax = 600;
 
-/** The answer cut into words with the white space that follows them; exactly `words` of them when that is given. */
+/** Returns the answer as words, each with its white space. With `words`, it is cut or filled up to exactly that many. */
 export function writeAnswer(exchange: Exchange, words: number | undefined): string[] {
   const answer = splitWords(composeAnswer(exchange));
   return words === undefined

@@ -1,14 +1,16 @@
-// A model that needs no key: it picks tools by fixed rules, makes real calls and answers with what they returned, word by
-// word. The same request always gives the same parts. `pace=5` (ms a word) and `words=200` in the message make runs of
-// any length and speed.
+// A model that needs no API key: it picks tools by fixed rules, makes real calls and answers with their results, word by word.
+// The same request always gives the same parts. `pace=5` (milliseconds a word) and `words=200` in the message make runs of any
+// length and speed.
 
 import type { Clock } from "../../../platform/base/clock.ts";
 import type { Model, ModelPart, ModelRequest, ModelUsage } from "../model.ts";
 import { writeAnswer } from "./answer.ts";
 import { planCalls, readExchange } from "./plan.ts";
 
+/** The name of the demo model. */
 export const demoModelName = "demo";
 
+/** Creates the demo model. */
 export function createDemoModel(options: { readonly clock: Clock }): Model {
   return {
     provider: "demo",
@@ -17,10 +19,10 @@ export function createDemoModel(options: { readonly clock: Clock }): Model {
   };
 }
 
-// About as fast as a quick hosted model writes.
+// About the speed of a fast hosted model.
 const paceDefaultMs = 20;
 
-// Slow enough for any demonstration of a stalled stream.
+// Slow enough to demonstrate a stalled stream.
 const paceMaxMs = 60_000;
 
 async function* streamDemo(clock: Clock, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
@@ -40,7 +42,7 @@ async function* streamDemo(clock: Clock, request: ModelRequest, signal: AbortSig
     exchange,
     wordsAsked === undefined ? undefined : Math.min(wordsAsked, request.maxTokens + 1),
   );
-  // A word counts as a token, so that the limit can be seen at work.
+  // One word counts as one token, so that the token limit is visible.
   const said = words.slice(0, request.maxTokens);
   yield* speak(clock, said, paceMs, signal);
   if (!signal.aborted) {
@@ -71,7 +73,7 @@ function readSetting(userText: string, name: string): number | undefined {
   return found === undefined ? undefined : Number(found);
 }
 
-/** In words, the only tokens there are here. */
+/** Counts words, which are the tokens of the demo model. */
 function countUsage(request: ModelRequest, completionTokens: number): ModelUsage {
   const texts = [request.system, ...request.messages.map((message) => message.text)];
   const promptTokens = texts.reduce((sum, text) => sum + (text.match(/\S+/g)?.length ?? 0), 0);

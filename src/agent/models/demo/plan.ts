@@ -1,14 +1,14 @@
-// What the demo model does next: fixed rules over the last user message and what its tools have returned since. Pure.
+// Plans the next step of the demo model: fixed rules over the last user message and the tool results after it. Pure.
 
 import type { ModelMessage, ModelRequest, ModelToolCall } from "../model.ts";
 
-/** One tool call of this exchange with its answer. */
+/** A tool call of this exchange that has its result. */
 export interface ToolOutcome {
   readonly toolName: string;
   readonly text: string;
 }
 
-/** The part of the conversation that the demo model looks at: the last user message and all after it. */
+/** The part of the conversation that the demo model reads: the last user message and everything after it. */
 export interface Exchange {
   readonly userText: string;
   readonly outcomes: readonly ToolOutcome[];
@@ -16,6 +16,7 @@ export interface Exchange {
   readonly callsBefore: number;
 }
 
+/** Returns the last exchange of a conversation. */
 export function readExchange(messages: readonly ModelMessage[]): Exchange {
   const start = messages.findLastIndex((message) => message.role === "user");
   const user = messages[start];
@@ -32,7 +33,7 @@ export function readExchange(messages: readonly ModelMessage[]): Exchange {
   };
 }
 
-/** The calls to make now, only of tools on offer; none when it is time to answer. Same input, same calls and ids. */
+/** Returns the next calls, only to available tools; empty when the model should answer. Same input, same calls and ids. */
 export function planCalls(exchange: Exchange, tools: ModelRequest["tools"]): ModelToolCall[] {
   const wanted = exchange.outcomes.length === 0 ? planFirst(exchange.userText) : planSecond(exchange);
   return wanted
@@ -49,7 +50,7 @@ interface WantedCall {
   readonly args: Readonly<Record<string, string>>;
 }
 
-// As many as run side by side in one turn.
+// As many as run in parallel in one turn.
 const filesMax = 5;
 
 const listingWords = /\b(list|ls|files?|director(y|ies)|folders?)\b/i;
@@ -57,7 +58,7 @@ const exploringWords = /\b(explore|look around)\b/i;
 
 function planFirst(userText: string): WantedCall[] {
   const files = findFileNames(userText);
-  // "Read the file a.txt" names its file: that is no wish for a listing.
+  // "Read the file a.txt" names a file, so it does not ask for a listing.
   const lists =
     exploringWords.test(userText) || (files.length === 0 && listingWords.test(userText)) || /\blist\b/i.test(userText);
   return [...(lists ? [{ name: "list_dir", args: {} }] : []), ...files.map(readFile)];

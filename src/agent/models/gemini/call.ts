@@ -1,4 +1,4 @@
-// A call as generateContent accepts it: nothing empty, the results of one turn side by side, arguments that are objects. Pure.
+// Adapts a call to generateContent: no empty parts, the results of one turn together, arguments always an object. Pure.
 
 import type { LanguageModelV4CallOptions, LanguageModelV4Message } from "@ai-sdk/provider";
 import { isThinkingModel } from "./thinking.ts";
@@ -6,6 +6,7 @@ import { isThinkingModel } from "./thinking.ts";
 type Prompt = readonly LanguageModelV4Message[];
 type AssistantPart = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number];
 
+/** Returns the call as generateContent accepts it. Models that think are asked for their thoughts. */
 export function adaptCall(call: LanguageModelV4CallOptions, modelName: string): LanguageModelV4CallOptions {
   const prompt = joinNeighbours(call.prompt.flatMap(adaptMessage));
   return isThinkingModel(modelName) ? { ...call, prompt, providerOptions: withThoughts } : { ...call, prompt };
@@ -32,12 +33,12 @@ function adaptMessage(message: LanguageModelV4Message): LanguageModelV4Message[]
   }
 }
 
-// A signature may stand alone.
+// An empty text may carry a signature and is then kept.
 function isSaid(part: AssistantPart): boolean {
   return (part.type !== "text" && part.type !== "reasoning") || part.text !== "" || part.providerOptions !== undefined;
 }
 
-// Arguments are an object on this wire. What a model wrote that is none is shown to it as it wrote it.
+// Arguments must be an object in this format. A model that wrote anything else reads its own text under `arguments`.
 function adaptArguments(part: AssistantPart): AssistantPart {
   return part.type === "tool-call" ? { ...part, input: asObject(String(part.input)) } : part;
 }
@@ -51,8 +52,8 @@ function asObject(json: string): object {
   }
 }
 
-// All results of a turn have to stand in one content, which may hold nothing else: a user's text starts another one. A
-// content of calls has to follow one of the other side, so that what a model said in two messages is one as well.
+// All results of a turn must be in one content that holds nothing else; the text of a user starts another content. A content
+// with calls must follow one of the other role, so consecutive messages of the model are joined as well.
 function joinNeighbours(prompt: Prompt): LanguageModelV4Message[] {
   const joined: LanguageModelV4Message[] = [];
   for (const message of prompt) {

@@ -1,5 +1,5 @@
-// The frames of streamGenerateContent, each of which is a whole response so far as figures and ends are concerned. Calls
-// may come without ids and are then named after their response, so that each response is read by a dialect of its own.
+// Reads the frames of streamGenerateContent. Usage and finish reason are cumulative in each frame. Calls may arrive without ids
+// and are then named after their response, so each response needs its own dialect.
 
 import type { FinishReason, ModelUsage } from "../model.ts";
 import type { Dialect } from "../sdk/dialect.ts";
@@ -7,9 +7,10 @@ import { asCount, asRecord, type FrameFinish } from "../wire/frame.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** Returns the dialect for one response. */
 export function createContentDialect(): Dialect {
   let responseId: unknown;
-  // Figures are of one request; a long answer may take several.
+  // The usage counts one request; a long answer may take several requests.
   let earlier: ModelUsage | undefined;
   let current: ModelUsage | undefined;
   const count = (counts: Fields, candidate: Fields): ModelUsage | undefined => {
@@ -24,7 +25,7 @@ export function createContentDialect(): Dialect {
   };
   return {
     readFrame: (value) => {
-      // Errors may come as an array of one.
+      // Some errors arrive as an array with one element.
       const fields = asRecord(Array.isArray(value) ? value[0] : value);
       responseId = fields.responseId ?? responseId;
       const candidate = asRecord(asArray(fields.candidates)[0]);
@@ -41,7 +42,7 @@ export function createContentDialect(): Dialect {
   };
 }
 
-// The SDK passes over such a call, which would make a success of a response that lost it.
+// The SDK skips such a call, so a response that lost it would look complete.
 const namelessCall = { message: "a function call has no name" };
 
 function isNamelessCall(part: unknown): boolean {
@@ -49,8 +50,8 @@ function isNamelessCall(part: unknown): boolean {
   return functionCall !== undefined && typeof asRecord(functionCall).name !== "string";
 }
 
-// An error in the stream has the status of its HTTP twin as `code`, and the word of google.rpc.Code as `status`. Gateways
-// leave the number out or send the one of google.rpc.Code. A word that is not here is no refusal of the request.
+// An error in the stream has an HTTP status as `code` and a name of google.rpc.Code as `status`. Gateways leave the number out
+// or send the number of google.rpc.Code. An unknown name does not count as a refusal of the request.
 const httpStatuses: ReadonlyMap<unknown, number> = new Map([
   ["INVALID_ARGUMENT", 400],
   ["FAILED_PRECONDITION", 400],
@@ -89,7 +90,7 @@ const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
   ["IMAGE_PROHIBITED_CONTENT", "content-filter"],
 ]);
 
-// Answers end with STOP or MAX_TOKENS. All other words, also those still to be made up, say that something went wrong.
+// Answers end with STOP or MAX_TOKENS. All other reasons, including future ones, mean that something went wrong.
 function readFinish(feedback: Fields, candidate: Fields): FrameFinish | undefined {
   const { blockReason } = feedback;
   if (isWord(blockReason)) {
@@ -110,12 +111,12 @@ function isWord(reason: unknown): reason is string {
   return typeof reason === "string" && reason !== "" && !reason.endsWith("_UNSPECIFIED");
 }
 
-// The SDK asks for the rest by itself and adds it to the same stream, which therefore has not ended.
+// The SDK requests the rest by itself and appends it to the same stream, so the stream has not ended.
 function isContinued({ finishReason, continuationToken }: Fields): boolean {
   return finishReason === "CONTINUATION" && typeof continuationToken === "string";
 }
 
-// As in "SAFETY (HARM_CATEGORY_HARASSMENT): more words".
+// Returns for example "SAFETY (HARM_CATEGORY_HARASSMENT): more words".
 function explain(word: string, ratings: unknown, message: unknown): string {
   const categories = asArray(ratings)
     .filter(isBlocking)
@@ -125,16 +126,16 @@ function explain(word: string, ratings: unknown, message: unknown): string {
   return (word + where + why).slice(0, explanationCharsMax);
 }
 
-/** A message may quote the call that the model got wrong, whole. */
+/** A message may quote the model's invalid call in full. */
 const explanationCharsMax = 1000;
 
-// Ratings of prompts do not say which of them was too bad; by default those from MEDIUM on are.
+// Ratings of prompts do not say which category blocked them; by default categories from MEDIUM on do.
 function isBlocking(rating: unknown): boolean {
   const { blocked, probability } = asRecord(rating);
   return blocked === undefined ? probability === "HIGH" || probability === "MEDIUM" : blocked === true;
 }
 
-// What tools of the provider read counts as prompt, and what the model thought as completion: so they are charged.
+// Tokens that the provider's tools read count as prompt tokens, and thoughts as completion tokens, because both are charged.
 function readUsage(counts: Fields): ModelUsage | undefined {
   const usage = {
     promptTokens: sum(asCount(counts.promptTokenCount), asCount(counts.toolUsePromptTokenCount)),
@@ -143,7 +144,7 @@ function readUsage(counts: Fields): ModelUsage | undefined {
     cachedTokens: asCount(counts.cachedContentTokenCount),
     reasoningTokens: asCount(counts.thoughtsTokenCount),
   };
-  // Some frames tell only how the request was billed.
+  // Some frames say only how the request was billed.
   return Object.values(usage).every((tokens) => tokens === undefined) ? undefined : usage;
 }
 

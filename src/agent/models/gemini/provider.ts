@@ -1,4 +1,4 @@
-// Gemini models behind Google's generateContent format. One provider is one base URL, one key and one pool of sockets.
+// Gemini models behind Google's generateContent format. A provider has one base URL, one key and one socket pool.
 
 import { GoogleLanguageModel } from "@ai-sdk/google/internal";
 import type { ModelProvider } from "../route.ts";
@@ -7,7 +7,7 @@ import { type Account, openAccount } from "../wire/account.ts";
 import { adaptCall } from "./call.ts";
 import { createContentDialect } from "./dialect.ts";
 
-/** Requests go to `<baseUrl>/models/<model>:streamGenerateContent`; the key, if any, is sent as `x-goog-api-key`. */
+/** Creates the provider. Requests go to `<baseUrl>/models/<model>:streamGenerateContent`; a key goes to `x-goog-api-key`. */
 export function createGemini(account: Account): ModelProvider {
   const { name, apiKey } = account;
   const { baseUrl, transport } = openAccount(account);
@@ -16,7 +16,7 @@ export function createGemini(account: Account): ModelProvider {
     baseURL: baseUrl,
     headers: apiKey === "" ? {} : { "x-goog-api-key": apiKey },
     fetch: transport.fetch,
-    // For calls that came without an id; the dialect names them.
+    // The SDK calls this for calls without an id; the dialect names them later.
     generateId: () => "",
   };
   const model = createModels({
@@ -29,7 +29,7 @@ export function createGemini(account: Account): ModelProvider {
   return { model, close: transport.close };
 }
 
-// The SDK puts names into the URL as they are. No name may reach another path, or be a second name of the same model.
+// The SDK inserts names into the URL unescaped. A name must not reach another path, or be an alias of the same model.
 function toPathSegment(modelName: string): string {
   return encodeURIComponent(modelName.toWellFormed());
 }

@@ -1,5 +1,5 @@
-// A request as its model can take it: images and files that it does not read, or that a request has no room for, are replaced
-// by a placeholder. The newest ones come first, so a conversation with many images stays usable.
+// Fits a request to its model. Placeholders replace images and files that the model does not read or that exceed the request's
+// limits. The newest items get room first, so a conversation with many images stays usable.
 
 import { mediaTypesOf } from "../catalogue.ts";
 import type { Model, ModelContent, ModelMedia, ModelMessage, ModelRequest, ModelText } from "../model.ts";
@@ -7,14 +7,16 @@ import { sniffMediaType } from "./media-type.ts";
 import { describeMedia, joinText, placeholder } from "./placeholder.ts";
 import { Room } from "./room.ts";
 
+/** The model, and how its images and files are loaded. */
 export interface FitOptions {
   readonly model: Pick<Model, "provider" | "name" | "takesMediaOfTools">;
-  /** The provider loads images by their URLs itself, from a network that is not the operator's. */
+  /** True when the provider loads images by URL itself, outside the operator's network. */
   readonly takesUrls: boolean;
-  /** Returns the bytes of a URL, or why it has no bytes. No more than `bytesMax` are read. */
+  /** Returns the bytes behind a URL, or the reason why they are missing. Reads at most `bytesMax` bytes. */
   readonly load: (url: URL, bytesMax: number) => Promise<Uint8Array | string>;
 }
 
+/** Returns the request with placeholders for all media that the model cannot get. */
 export async function fitRequest(request: ModelRequest, options: FitOptions): Promise<ModelRequest> {
   const room = new Room();
   const messages: ModelMessage[] = [];
@@ -24,7 +26,7 @@ export async function fitRequest(request: ModelRequest, options: FitOptions): Pr
   return { ...request, messages };
 }
 
-/** All of them replaced, for the same reason. */
+/** Replaces all images and files with placeholders that give the same reason. */
 export function withoutMedia(request: ModelRequest, why: string): ModelRequest {
   const replace = (part: ModelContent): ModelContent => ("data" in part ? placeholder(describeMedia(part), why) : part);
   return {
@@ -33,11 +35,12 @@ export function withoutMedia(request: ModelRequest, why: string): ModelRequest {
   };
 }
 
+/** Returns whether the request has an image or a file. */
 export function hasMedia({ messages }: ModelRequest): boolean {
   return messages.some((message) => partsOf(message)?.some((part) => "data" in part));
 }
 
-/** Why a model does not read something of this kind; undefined when it may. The type is unknown until the bytes are there. */
+/** Returns why a model does not read this kind of media, or undefined when it may. `mediaType` is undefined before loading. */
 export function whyUnread(
   model: Pick<Model, "provider" | "name">,
   type: ModelMedia["type"],
@@ -64,7 +67,7 @@ function partsOf(message: ModelMessage): readonly ModelContent[] | undefined {
   return message.role === "assistant" ? undefined : message.parts;
 }
 
-/** Sends parts that are all text as one text: not every server takes a list of parts. */
+/** Sets the parts of a message. Parts that are all text become one text, because not every server accepts a list of parts. */
 export function withParts(message: ModelMessage, parts: readonly ModelContent[] | undefined): ModelMessage {
   if (message.role === "assistant" || parts === undefined) {
     return message;

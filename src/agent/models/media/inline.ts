@@ -1,12 +1,16 @@
-// Bytes that came as text: base64, or a data URL.
+// Decodes bytes that arrive as text: base64, or a data URL.
 
+/** Decoded bytes. */
 export interface Inline {
   readonly bytes: Uint8Array;
-  /** As the data URL says; undefined when nothing was said. */
+  /** The type in the data URL; undefined when it has no type. */
   readonly mediaType: string | undefined;
 }
 
-/** Undefined for text that is neither base64 nor a data URL. Line breaks and missing padding do not matter. */
+/**
+ * Decodes base64 or a data URL such as `data:image/png;base64,iVBORw0KGgo=`. Returns undefined for other text. Line breaks and
+ * missing padding are accepted.
+ */
 export function decodeInline(text: string): Inline | undefined {
   if (!isDataUrl(text)) {
     return decodeBase64(text, undefined);
@@ -21,13 +25,14 @@ export function decodeInline(text: string): Inline | undefined {
 
 const dataScheme = "data:";
 
+/** Returns whether the text begins with `data:`. */
 export function isDataUrl(text: string): boolean {
   return text.slice(0, dataScheme.length).toLowerCase() === dataScheme;
 }
 
 function decodeBase64(text: string, mediaType: string | undefined): Inline | undefined {
   const bare = text.replace(/\s+/g, "");
-  // One class of characters, so that a long text is read once.
+  // One character class, so that a long text is scanned only once.
   if (bare === "" || !/^[A-Za-z0-9+/]*={0,2}$/.test(bare)) {
     return undefined;
   }

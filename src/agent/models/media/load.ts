@@ -1,17 +1,18 @@
-// Images and files that callers name by their URLs, loaded through the guarded way out. A URL that is refused, has expired or
-// does not answer in time makes no request fail: it has no bytes, and its placeholder says why.
+// Loads images and files from clients' URLs through the guarded egress. A URL that is refused, has expired or does not answer
+// in time does not fail the request. Its placeholder says why it was not loaded.
 
 import type { Clock } from "../../../platform/base/clock.ts";
 import { EgressFailure } from "../../../platform/egress/failure.ts";
 import type { Egress } from "../../../platform/egress/post.ts";
 import { downloadsTimeoutMs, downloadTimeoutMs } from "./limits.ts";
 
+/** What a download needs. */
 export interface LoadDeps {
   readonly egress: Pick<Egress, "get">;
   readonly clock: Clock;
 }
 
-/** Of one request. Throws the reason of the signal alone. */
+/** Returns the loader of one request. The loader throws only the signal's reason. */
 export function createLoad({ egress, clock }: LoadDeps, signal: AbortSignal) {
   const endMs = clock.monotonicMs() + downloadsTimeoutMs;
   const loaded = new Map<string, Uint8Array | string>();
@@ -41,7 +42,7 @@ async function get(
       : bytes;
   } catch (error) {
     if (error instanceof EgressFailure) {
-      // Words about a refused host may name an address of the operator's network.
+      // The message about a refused host may name an address inside the operator's network.
       return `it could not be loaded: ${error.isRetryable ? error.message : "its host is not a public one that can be trusted"}`;
     }
     throw error;

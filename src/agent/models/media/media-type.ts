@@ -1,8 +1,8 @@
-// What bytes are, by how they begin. Providers refuse images that are not of the type that they were announced with.
+// Detects the media type of bytes by their signature. Providers refuse images whose announced type is wrong.
 
-/** Returns undefined for types that models do not read. */
+/** Returns the media type, or undefined for types that models do not read. */
 export function sniffMediaType(bytes: Uint8Array): string | undefined {
-  // One character a byte, so that signatures can be written as texts.
+  // Latin-1 maps each byte to one character, so that signatures can be written as text.
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, headBytes)).toString("latin1");
   return signatures.find(([pattern]) => pattern.test(head))?.[1];
 }

@@ -1,17 +1,18 @@
-// The text that a model reads in place of an image or a file that it is not given. Pure.
+// Writes the text that a model reads in place of an image or a file. Pure.
 
 import type { ModelContent, ModelMedia, ModelText } from "../model.ts";
 
+/** The facts that a placeholder may show. */
 export interface Described {
   readonly type: ModelMedia["type"];
   readonly name?: string | undefined;
   readonly mediaType?: string | undefined;
   readonly sizeBytes?: number | undefined;
-  /** Of its URL: paths and queries may hold secrets. */
+  /** The host of the URL. Paths and queries are left out because they may hold secrets. */
   readonly host?: string | undefined;
 }
 
-/** Such as `[image "cat.png" (image/png, 12,345 bytes): this model does not read images]`. */
+/** Returns a text such as `[image "cat.png" (image/png, 12,345 bytes): this model does not read images]`. */
 export function placeholder({ type, name, mediaType, sizeBytes, host }: Described, why: string): ModelText {
   const facts = [
     mediaType !== undefined && mediaTypePattern.test(mediaType) && mediaType,
@@ -29,12 +30,13 @@ export function placeholder({ type, name, mediaType, sizeBytes, host }: Describe
 const nameCharsMax = 128;
 const mediaTypePattern = /^[a-z]+\/[\w.+-]{1,100}$/i;
 
+/** Returns the facts about an image or a file. */
 export function describeMedia({ type, name, mediaType, data }: ModelMedia): Described {
   const what = { type, name, mediaType };
   return data instanceof URL ? { ...what, host: data.host } : { ...what, sizeBytes: data.length };
 }
 
-/** The text of a content, with each placeholder on lines of its own. */
+/** Joins the text parts of a content, with each placeholder on its own line. */
 export function joinText(parts: readonly ModelContent[]): string {
   let text = "";
   let isPlaceholderLast = false;

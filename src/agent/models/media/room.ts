@@ -1,7 +1,8 @@
-// What one request to a model still takes of images and files.
+// Tracks how many images and files, and how many bytes of them, still fit into one request to a model.
 
 import { mediaBytesMax, mediaItemsMax, mediaTotalBytesMax } from "./limits.ts";
 
+/** The remaining room of one request. It starts at the maximums of `limits.ts`. */
 export class Room {
   #items = mediaItemsMax;
   #bytes = mediaTotalBytesMax;
@@ -15,7 +16,7 @@ export class Room {
     this.#bytes -= sizeBytes;
   }
 
-  /** Says why an image or file of this size does not fit; undefined when it fits. */
+  /** Returns why an image or file of this size does not fit, or undefined when it fits. */
   whyFull(sizeBytes: number): string | undefined {
     if (this.#items <= 0) {
       return `left out: a request carries at most ${mediaItemsMax} images and files, the newest ones`;

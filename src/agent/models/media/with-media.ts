@@ -1,17 +1,19 @@
-// A model that takes images and files of every kind: what it does not read is replaced by a placeholder.
+// Adds images and files to any model: media that the model does not read become placeholders.
 //
-// I1  Only the guarded way out loads what a caller's URL names, or a hosted provider from its own network.
-// I2  An image or file that the provider refuses makes no request fail: it is asked once more with placeholders. So a server whose
-//     unknown models needs no setting, and a conversation outlives a URL that has expired.
+// I1  A client's URL is loaded only through the guarded egress, or by a hosted provider from its own network.
+// I2  An image or file that the provider refuses does not fail the request: the request is sent once more with placeholders. So
+//     a server with unknown models needs no setting, and a conversation outlives an expired URL.
 
 import type { Model, ModelPart, ModelRequest } from "../model.ts";
 import { fitRequest, hasMedia, withoutMedia } from "./fit.ts";
 import { createLoad, type LoadDeps } from "./load.ts";
 
+/** Options of `withMedia`. */
 export interface MediaOptions extends LoadDeps {
   readonly takesUrls: boolean;
 }
 
+/** Returns the same model, which now accepts images and files of every kind. */
 export function withMedia(model: Model, options: MediaOptions): Model {
   return {
     ...model,
@@ -41,7 +43,7 @@ async function* streamWithMedia(
   }
 }
 
-/** Undefined when the signal was aborted. */
+/** Returns the fitted request, or undefined when the signal was aborted. */
 async function prepare(
   model: Model,
   { takesUrls, ...deps }: MediaOptions,
@@ -58,10 +60,13 @@ async function prepare(
   }
 }
 
-/** What servers answer to content that they do not take. */
+/** The codes of servers that refuse the content of a request. */
 const refusals: ReadonlySet<string> = new Set(["400", "404", "413", "415", "422"]);
 
-/** Some servers that operators run say 500 to images when their model reads none. From a hosted provider it is an outage. */
+/**
+ * Returns whether the failure may be about the media. Some servers run by operators answer images with 500 when their model
+ * reads none. From a hosted provider, 500 is an outage.
+ */
 function isRefusal(part: ModelPart, { provider }: Model): boolean {
   return part.type === "failure" && (refusals.has(part.code) || (provider === "compatible" && part.code === "500"));
 }

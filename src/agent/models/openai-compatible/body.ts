@@ -1,5 +1,5 @@
-// A ModelRequest as the body of a Chat Completions request. Keeps the order of messages, calls and tools; arguments and
-// schemas go out as they are, but for choices at the top of a schema.
+// Builds the body of a Chat Completions request. Keeps the order of messages, calls and tools. Arguments and schemas are sent
+// unchanged, except for choices at the top of a schema.
 
 import type {
   ModelContent,
@@ -14,6 +14,7 @@ import { adaptTool } from "../wire/tool.ts";
 import { adaptParameters } from "./parameters.ts";
 import { readState } from "./state.ts";
 
+/** Returns the body for a streamed response. */
 export function chatBody(model: string, provider: string, request: ModelRequest): object {
   const { system, messages, tools, maxTokens, temperature, responseFormat } = request;
   const said = messages.map((message) => chatMessage(message, provider));
@@ -68,7 +69,7 @@ function urlOf({ mediaType = "application/octet-stream", data }: ModelMedia): st
 }
 
 function chatCall({ id, name, argumentsJson }: ModelToolCall, extras: ReadonlyMap<string, unknown>): object {
-  // A call without arguments may come as empty text, which providers refuse.
+  // A call without arguments may arrive as empty text, which providers refuse in a later request.
   const text = argumentsJson.trim() === "" ? "{}" : argumentsJson;
   const extra = extras.get(id);
   return {

@@ -1,4 +1,4 @@
-// The calls of one response, joined from their pieces: by index, or in order where a server sends no index.
+// Joins the tool calls of one response from their pieces: by index, or by order when a server sends no index.
 
 import type { ModelToolCall } from "../model.ts";
 import { asRecord } from "../wire/frame.ts";
@@ -10,11 +10,12 @@ interface OpenCall {
   extra: unknown;
 }
 
+/** Collects the pieces of calls. */
 export class CallPieces {
   readonly #calls = new Map<number, OpenCall>();
   #latest = -1;
 
-  /** Returns the piece of the arguments; undefined for a piece in a form that nobody knows. */
+  /** Adds a piece and returns its text of the arguments. Returns undefined for a piece of unknown form. */
   add(value: unknown): string | undefined {
     const { index, id, function: named, extra_content: extra } = asRecord(value);
     const { name, arguments: text = "" } = asRecord(named);
@@ -33,7 +34,7 @@ export class CallPieces {
     return this.#calls.size === 0;
   }
 
-  /** In the order of their index; undefined when one of them has no name. */
+  /** Returns the calls in the order of their index, or undefined when one of them has no name. */
   whole(): readonly (ModelToolCall & { readonly extra: unknown })[] | undefined {
     const calls = [...this.#calls].toSorted(([one], [other]) => one - other).map(([, call]) => call);
     if (calls.some(({ name }) => name === "")) {
@@ -53,7 +54,7 @@ export class CallPieces {
     return call;
   }
 
-  /** A piece with a name or an id of its own begins a call; any other goes on with the latest. */
+  /** Returns the index of a piece without an index. A new name or id begins a call; other pieces continue the latest call. */
   #placeOf(id: string | null | undefined, name: string | null | undefined): number {
     const latest = this.#calls.get(this.#latest);
     const begins = latest === undefined || (Boolean(name) && (latest.name !== "" || Boolean(id)));

@@ -1,4 +1,4 @@
-// The words and figures of Chat Completions.
+// Reads the finish reasons and usage figures of Chat Completions.
 
 import type { FinishReason, ModelUsage } from "../model.ts";
 import { asCount, asRecord, type FrameFinish } from "../wire/frame.ts";
@@ -9,17 +9,17 @@ const finishReasons = new Map<string, FinishReason | "failed">([
   ["tool_calls", "tool-calls"],
   ["function_call", "tool-calls"],
   ["content_filter", "content-filter"],
-  // Sent by gateways in place of an error object.
+  // Gateways send this in place of an error object.
   ["error", "failed"],
   ["insufficient_system_resource", "failed"],
 ]);
 
-/** Undefined for a frame that is not the last one. */
+/** Returns the finish of a frame, or undefined when the frame is not the last one. */
 export function readFinish(word: unknown): FrameFinish | undefined {
   return typeof word === "string" && word !== "" ? { reason: finishReasons.get(word) ?? "other", word } : undefined;
 }
 
-/** A figure that is missing is undefined, never 0. */
+/** Returns the usage of a frame, or undefined when it has none. A missing figure is undefined, never 0. */
 export function readUsage(raw: unknown): ModelUsage | undefined {
   if (raw === undefined || raw === null) {
     return undefined;
@@ -29,7 +29,7 @@ export function readUsage(raw: unknown): ModelUsage | undefined {
     promptTokens: asCount(usage.prompt_tokens),
     completionTokens: asCount(usage.completion_tokens),
     totalTokens: asCount(usage.total_tokens),
-    // The second is DeepSeek's name.
+    // The second name is DeepSeek's.
     cachedTokens: asCount(asRecord(usage.prompt_tokens_details).cached_tokens ?? usage.prompt_cache_hit_tokens),
     reasoningTokens: asCount(asRecord(usage.completion_tokens_details).reasoning_tokens),
   };

@@ -1,11 +1,12 @@
-// Where model families differ in the parameters they accept. Pure.
+// The differences between model families in the parameters that they accept. Pure.
 
-/** Families that reason before they answer: they refuse `max_tokens` and `temperature`. Exact or followed by `-` or `.`. */
+/** Families that reason before they answer: they refuse `max_tokens` and `temperature`. Exact, or followed by `-` or `.`. */
 const reasoningFamilies = ["o1", "o3", "o4", "gpt-5", "gpt-6"] as const;
 
-/** Members of these families that answer at once, as other models do. */
+/** Members of these families that answer at once, like other models. */
 const plainFamilies = ["gpt-5-chat"] as const;
 
+/** Returns whether the model reasons before it answers. */
 export function isReasoningModel(modelName: string): boolean {
   return isOf(reasoningFamilies, modelName) && !isOf(plainFamilies, modelName);
 }
@@ -17,7 +18,7 @@ function isOf(families: readonly string[], modelName: string): boolean {
   });
 }
 
-/** A Chat Completions body with the names that its model accepts. */
+/** Returns the Chat Completions body with the parameters that its model accepts. */
 export function adaptParameters(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
   if (!isReasoningModel(String(body.model))) {
     return { ...body };

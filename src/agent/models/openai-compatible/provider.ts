@@ -1,6 +1,6 @@
-// Models behind the Chat Completions format: OpenAI itself and the many servers that speak it. One provider is one base
-// URL, one key and one pool of sockets. Its frames are read here, not by the SDK: most models are behind this format, and
-// the SDK's streams cost five times as much as everything else that is done with a piece of text.
+// Models behind the Chat Completions format: OpenAI and the many compatible servers. A provider has one base URL, one key and
+// one socket pool. We read its frames without the SDK, because most models use this format. The SDK's streams cost five times
+// as much as all the other work on a piece of text.
 
 import type { IncomingMessage } from "node:http";
 import type { Model, ModelFailure, ModelPart, ModelRequest } from "../model.ts";
@@ -13,7 +13,7 @@ import type { Transport } from "../wire/transport.ts";
 import { chatBody } from "./body.ts";
 import { ChatReader } from "./reader.ts";
 
-/** Requests go to `<baseUrl>/chat/completions`; the key, if any, is sent as a bearer token. */
+/** Creates the provider. Requests go to `<baseUrl>/chat/completions`; a key that is not empty is sent as a bearer token. */
 export function createOpenAiCompatible(account: Account): ModelProvider {
   const { transport } = openAccount(account);
   return { model: (name) => createModel(name, { ...account, transport }), close: transport.close };
@@ -66,7 +66,7 @@ function post(model: string, account: Connected, request: ModelRequest, signal: 
   return transport.post("/chat/completions", { headers, body: JSON.stringify(chatBody(model, name, request)), signal });
 }
 
-/** What the connection reports carries a code; anything else is a defect of ours, and thrown on. */
+/** Describes an error of the connection, which carries a code. Any other error is a defect of ours and is rethrown. */
 function describeTrouble(provider: string, error: unknown): ModelFailure {
   const failure = findFailure(error);
   if (failure === undefined && !(error instanceof Error && "code" in error)) {

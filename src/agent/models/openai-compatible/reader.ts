@@ -1,5 +1,5 @@
-// One response of Chat Completions, event by event, as ModelParts. No socket, no clock. Calls are held back until the
-// response proves whole. A line that cannot be read is passed over; a frame that can, but not understood, is not.
+// Turns one Chat Completions response into ModelParts, event by event. No socket, no clock. Calls are held back until the
+// response is complete. A line that is invalid JSON is skipped; a valid frame of unknown form is a failure.
 
 import type { ModelPart, ModelUsage } from "../model.ts";
 import { endResponse } from "../wire/end.ts";
@@ -9,6 +9,7 @@ import { CallPieces } from "./calls.ts";
 import { readFinish, readUsage } from "./frames.ts";
 import { writeState } from "./state.ts";
 
+/** Reads the events of one response. */
 export class ChatReader {
   readonly #provider: string;
   readonly #calls = new CallPieces();
@@ -21,7 +22,7 @@ export class ChatReader {
     this.#provider = provider;
   }
 
-  /** What one event amounts to. Nothing may be fed after a failure came out. */
+  /** Returns the parts of one event. Do not call it again after a failure. */
   read(data: string): readonly ModelPart[] {
     const frame = parse(data);
     if (frame === undefined) {
@@ -43,7 +44,7 @@ export class ChatReader {
     return parts;
   }
 
-  /** The end of the stream: exactly one finish or failure, after the calls. */
+  /** Ends the stream. Returns the calls and then exactly one finish or failure. */
   end(): readonly ModelPart[] {
     const calls = this.#calls.whole();
     if (calls === undefined) {
@@ -70,7 +71,7 @@ export class ChatReader {
     }
     if (said) {
       parts.push({ type: "reasoning", text: said as string });
-      // Servers that call it so refuse a later request without it. Those that call it `reasoning` do not want it.
+      // Servers that use the name `reasoning_content` require it in later requests. Those that say `reasoning` do not.
       this.#thoughts += thought ? (thought as string) : "";
     }
     if (content) {

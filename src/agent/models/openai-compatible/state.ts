@@ -1,19 +1,20 @@
-// What servers of this kind want back with a response: thoughts that led to calls, where they call them
-// `reasoning_content`, and what came beside a call as `extra_content` (signatures, behind gateways to other providers).
+// The state that Chat Completions servers want back with a response. It holds thoughts that led to calls, where they are named
+// `reasoning_content`, and a call's `extra_content` (signatures, behind gateways to other providers).
 
 import { asRecord } from "../wire/frame.ts";
 
+/** The thoughts and extra data of a response. */
 export interface ChatState {
   readonly thoughts: string | undefined;
-  /** By the id of the call. */
+  /** `extra_content` by the id of its call. */
   readonly extras: ReadonlyMap<string, unknown>;
 }
 
 const none: ChatState = { thoughts: undefined, extras: new Map() };
-/** Tells these states from those of the same account's other format. */
+/** Distinguishes these states from those of the same account's other format. */
 const kind = "chat";
 
-/** Undefined when there is nothing to give back. */
+/** Returns the state as JSON text, or undefined when there is nothing to send back. */
 export function writeState(provider: string, { thoughts, extras }: ChatState): string | undefined {
   if (thoughts === undefined && extras.size === 0) {
     return undefined;
@@ -21,7 +22,7 @@ export function writeState(provider: string, { thoughts, extras }: ChatState): s
   return JSON.stringify({ provider, kind, thoughts, extras: Object.fromEntries(extras) });
 }
 
-/** Nothing for what another provider or format wrote. */
+/** Reads a state. Returns an empty state for text of another provider or format, or invalid text. */
 export function readState(provider: string, state: string | undefined): ChatState {
   if (state === undefined) {
     return none;

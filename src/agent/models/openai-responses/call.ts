@@ -1,4 +1,4 @@
-// A call as the Responses format wants it. Pure.
+// Adapts a call to the Responses format. Pure.
 
 import type { LanguageModelV4CallOptions, LanguageModelV4Message } from "@ai-sdk/provider";
 import type { ResponseFormat } from "../model.ts";
@@ -9,6 +9,7 @@ type ToolMessage = Extract<LanguageModelV4Message, { role: "tool" }>;
 type Format = NonNullable<LanguageModelV4CallOptions["responseFormat"]>;
 type Tool = NonNullable<LanguageModelV4CallOptions["tools"]>[number];
 
+/** Returns the call as the Responses format accepts it. */
 export function adaptCall(
   call: LanguageModelV4CallOptions,
   modelName: string,
@@ -19,8 +20,8 @@ export function adaptCall(
     prompt: call.prompt.map(adaptMessage),
     tools: (call.tools ?? []).map(keepToolSchema),
     ...(call.responseFormat && { responseFormat: keepFormatSchema(call.responseFormat) }),
-    // With these two the SDK asks for encrypted thoughts and leaves the temperature out. Its own table of models would
-    // otherwise decide.
+    // With these two options the SDK asks for encrypted thoughts and omits the temperature. Otherwise its own table of models
+    // decides.
     providerOptions: { openai: { store: false, forceReasoning: isReasoningModel(modelName), ...strictnessOf(format) } },
   };
 }
@@ -36,14 +37,14 @@ function adaptMessage(message: LanguageModelV4Message): LanguageModelV4Message {
   }
 }
 
-// A message without text is refused, and so is a thought that nothing follows, as a response has it that reached its limit
-// of tokens while the model was still thinking.
+// OpenAI refuses a message without text, and a thought with nothing after it. A response that reached its token limit while the
+// model was thinking ends with such a thought.
 function adaptAnswer(content: AssistantMessage["content"]): AssistantMessage["content"] {
   const said = content.filter((part) => part.type !== "text" || part.text !== "");
   return said.slice(0, said.findLastIndex((part) => part.type !== "reasoning") + 1);
 }
 
-// The format knows no failed result; what failed says so in its text, which the SDK would wrap in JSON of its own.
+// The format has no failed results; the text itself says that the call failed. The SDK would wrap that text in its own JSON.
 function adaptResult(part: ToolMessage["content"][number]): ToolMessage["content"][number] {
   if (part.type !== "tool-result" || part.output.type !== "error-text") {
     return part;
@@ -51,8 +52,8 @@ function adaptResult(part: ToolMessage["content"][number]): ToolMessage["content
   return { ...part, output: { type: "text", value: part.output.value } };
 }
 
-// The SDK takes out of schemas what OpenAI refuses in strict ones alone, and throws for some. Those of functions are not strict,
-// and a caller's strict one is right or refused. So schemas are written out by JSON itself, after the SDK looked.
+// The SDK removes from all schemas what OpenAI refuses only in strict ones, and throws for some. Our function schemas are not
+// strict, and a client's strict schema is valid or gets refused. So `toJSON` writes the schema unchanged after the SDK's check.
 function keepToolSchema(tool: Tool): Tool {
   return tool.type === "function" ? { ...tool, inputSchema: keepSchema(tool.inputSchema) } : tool;
 }

@@ -1,4 +1,4 @@
-// The frames of the Responses format.
+// Reads the frames of the Responses format.
 
 import type { FinishReason, ModelUsage } from "../model.ts";
 import type { Dialect, Frame } from "../sdk/dialect.ts";
@@ -6,6 +6,7 @@ import { asCount, asRecord } from "../wire/frame.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** The dialect of the Responses format. One object serves all responses. */
 export const responsesDialect: Dialect = {
   stateKind: "responses",
   isWorthKeeping: ({ openai }) => keptKeys.some((key) => (openai?.[key] ?? null) !== null),
@@ -26,13 +27,13 @@ export const responsesDialect: Dialect = {
       case "error":
         return { error: frame.error ?? frame, hasContent: false };
       default:
-        // Gateways send errors of their own shape. Choices are of Chat Completions: nothing of such an answer would be read.
+        // Gateways send errors of their own shape. `choices` belongs to Chat Completions: such an answer would be lost unread.
         return { error: frame.error ?? undefined, hasContent: Array.isArray(frame.choices) };
     }
   },
 };
 
-// Ids alone are of no use to anyone: nothing is stored under them.
+// Ids alone are useless, because nothing is stored under them.
 const keptKeys = ["reasoningEncryptedContent", "phase", "namespace", "caller"] as const;
 
 const piece: Frame = { hasContent: true };
@@ -68,7 +69,7 @@ function asText(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-// The SDK's own figures turn what is missing into 0.
+// The SDK's own figures turn missing values into 0.
 function readUsage(raw: unknown): ModelUsage | undefined {
   if (raw === undefined || raw === null) {
     return undefined;

@@ -1,5 +1,5 @@
-// OpenAI's models behind the Responses format. Stateless: nothing is stored there, and a reasoning model is given back its
-// own encrypted thoughts.
+// OpenAI's models behind the Responses format. Stateless: OpenAI stores nothing, and a reasoning model gets its own encrypted
+// thoughts back.
 
 import { createOpenAI as createSdkProvider } from "@ai-sdk/openai";
 import type { ModelProvider } from "../route.ts";
@@ -8,7 +8,7 @@ import { type Account, openAccount } from "../wire/account.ts";
 import { adaptCall } from "./call.ts";
 import { responsesDialect } from "./dialect.ts";
 
-/** Requests go to `<baseUrl>/responses`; the key, if any, is sent as a bearer token. */
+/** Creates the provider. Requests go to `<baseUrl>/responses`; a key that is not empty is sent as a bearer token. */
 export function createOpenAiResponses(account: Account): ModelProvider {
   const { name, apiKey } = account;
   const { baseUrl, transport } = openAccount(account);
@@ -28,7 +28,7 @@ export function createOpenAiResponses(account: Account): ModelProvider {
   return { model, close: transport.close };
 }
 
-/** The SDK sends an empty key as well. */
+/** Removes the header that the SDK sends for an empty key. */
 function withoutKey(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return (input, init) => {
     const headers = new Headers(init?.headers);

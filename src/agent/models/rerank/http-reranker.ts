@@ -1,5 +1,5 @@
-// Rerankers behind `POST <base URL>/rerank`, as Jina has it, and with it Cohere, vLLM and many others: the
-// request has `model`, `query`, `documents` and `top_n`, the answer `results` of `index` and `relevance_score`.
+// Rerankers behind `POST <base URL>/rerank`, in the form of Jina, Cohere, vLLM and many others. The request has `model`,
+// `query`, `documents` and `top_n`; the answer has `results` of `index` and `relevance_score`.
 
 import type { ModelFailure } from "../model.ts";
 import { type Account, openAccount } from "../wire/account.ts";
@@ -8,13 +8,15 @@ import { asCount, asRecord } from "../wire/frame.ts";
 import type { Transport } from "../wire/transport.ts";
 import type { RankedDocument, Ranking, Reranker, RerankRequest } from "./reranker.ts";
 
+/** An account at a reranking server. */
 export interface RerankProvider {
-  /** Never fails: only the provider knows which models it has. */
+  /** Returns the reranker of this name. Never fails: only the provider knows its models. */
   reranker(name: string): Reranker;
-  /** Ends the calls under way and closes the pool. */
+  /** Ends the active calls and closes the socket pool. */
   close(): void;
 }
 
+/** Creates the provider of rerankers. A key that is not empty is sent as a bearer token. */
 export function createHttpReranker(account: Account): RerankProvider {
   const { transport } = openAccount(account);
   return {
@@ -54,7 +56,7 @@ async function rerank(
   }
 }
 
-/** Undefined when it is not an answer to a request with so many documents. */
+/** Returns the ranked documents, best first, or undefined when the answer does not fit a request with so many documents. */
 function readResults(text: string, documentsCount: number): RankedDocument[] | undefined {
   const { results } = readAnswer(text);
   if (!Array.isArray(results)) {
@@ -79,7 +81,7 @@ function readResult(value: unknown): RankedDocument {
   };
 }
 
-/** Jina counts in `usage`; others do not say. */
+/** Returns the token count, which Jina sends in `usage`; undefined for other servers. */
 function readTokens(text: string): number | undefined {
   const { total_tokens: tokens } = asRecord(readAnswer(text).usage);
   return asCount(tokens);

@@ -1,4 +1,4 @@
-// Which reranker a name means: `rerank:<name>`, if a server of rerankers is configured.
+// Resolves the name of a reranker: `rerank:<name>`, when a reranking server is configured.
 
 import { Fault } from "../../../platform/base/fault.ts";
 import type { RerankProvider } from "./http-reranker.ts";
@@ -6,7 +6,7 @@ import type { Reranker } from "./reranker.ts";
 
 const prefix = "rerank:";
 
-/** Throws MODEL_UNSUPPORTED. */
+/** Returns a function that resolves names. It throws Fault MODEL_UNSUPPORTED for an invalid name or a missing server. */
 export function createRerankRouter(provider: RerankProvider | undefined): (name: string) => Reranker {
   return (name) => {
     if (!name.startsWith(prefix) || name === prefix) {

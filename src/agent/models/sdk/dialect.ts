@@ -1,36 +1,38 @@
-// Where one provider's stream differs from another's: what its raw frames tell that the SDK keeps to itself or forgets.
-// A dialect touches nothing outside; everything else about a stream is the same for all of them.
+// The differences between providers' streams: facts in the raw frames that the SDK hides or forgets. A dialect has no side
+// effects; everything else about a stream is the same for all providers.
 
 import type { SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import type { ModelUsage } from "../model.ts";
 import type { FrameFinish } from "../wire/frame.ts";
 
+/** What one provider does differently. */
 export interface Dialect {
-  /** Reads one frame as the provider sent it, parsed; undefined for a frame that could not be parsed. */
+  /** Reads one parsed frame of the provider. `value` is undefined for a frame that could not be parsed. */
   readonly readFrame: (value: unknown) => Frame;
-  /** Tells the states of this dialect from those of another one that the same provider may be spoken to in. */
+  /** Distinguishes states of this dialect from those of another dialect of the same provider. */
   readonly stateKind?: string;
-  /** Whether what the SDK noted beside a part is of use in later requests. Unless stated, all of it is. */
+  /** Returns whether the SDK's metadata of a part is needed in later requests. By default all of it is. */
   readonly isWorthKeeping?: (metadata: SharedV4ProviderMetadata) => boolean;
-  /** True when a signature is of the piece of text that it came with, and not of all the text around it. */
+  /** True when a signature belongs to the piece of text that it came with, and not to all the text around it. */
   readonly signsPieces?: boolean;
-  /** The id of a call, the first of a response being 0. `given` is empty when the provider gave none. */
+  /** Returns the id of a call. The first call of a response has index 0. `given` is empty when the provider sent no id. */
   readonly callId?: (given: string, index: number) => string;
 }
 
+/** The facts of one raw frame. */
 export interface Frame {
-  /** What stood where a piece of the answer was expected; undefined when nothing did. */
+  /** The error in place of a piece of the answer; undefined when there is no error. */
   readonly error?: unknown;
-  /** A piece of what a model says instead of an answer that it refuses to give, where that is no text of its answer. */
+  /** A piece of the model's refusal, where the refusal is separate from the answer's text. */
   readonly refusal?: string | undefined;
-  /** A piece of reasoning that the SDK does not know. */
+  /** A piece of reasoning that the SDK does not recognise. */
   readonly reasoning?: string | undefined;
-  /** Present in the frame that says why the response ended. A stream without one was cut. */
+  /** Set in the frame that says why the response ended. A stream without such a frame was cut. */
   readonly finish?: FrameFinish | undefined;
-  /** Figures of the whole response so far. Those that are undefined leave earlier ones as they are. */
+  /** The usage of the whole response so far. Undefined figures keep their earlier values. */
   readonly usage?: ModelUsage | undefined;
-  /** True when the provider wants its thoughts back beside the calls that they led to. */
+  /** True when the provider wants its thoughts back beside the calls they led to. */
   readonly wantsThoughts?: boolean;
-  /** Whether losing this frame would lose a piece of the answer. */
+  /** True when losing this frame would lose a piece of the answer. */
   readonly hasContent: boolean;
 }

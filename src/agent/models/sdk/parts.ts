@@ -1,5 +1,5 @@
-// One response of the AI SDK, part by part, as ModelParts. No socket, no clock. Tool calls are held back until the
-// response proves whole, so that no call of a cut response is ever run; the end is exactly one finish or failure.
+// Turns one response of the AI SDK into ModelParts, part by part. No socket, no clock. Tool calls are held back until the
+// response is complete, so that a call of a cut response never runs. The end is exactly one finish or failure.
 
 import {
   APICallError,
@@ -16,16 +16,17 @@ import type { Dialect, Frame } from "./dialect.ts";
 import { Replay } from "./replay.ts";
 
 /**
- * Takes the parts in order; gives what each one amounts to. Nothing may be fed after a finish or failure came out.
- * Undefined is the end of a stream that had no finish part, as the SDK leaves it when nothing was said before a cut.
+ * Takes the SDK's parts in order and returns ours. Do not call it again after a finish or failure. Undefined marks the end of a
+ * stream without a finish part, which the SDK produces when the stream was cut before any output.
  */
 export type PartReader = (part: LanguageModelV4StreamPart | undefined) => ModelPart[];
 
+/** Creates the reader of one response. */
 export function createPartReader(provider: string, dialect: Dialect): PartReader {
   const calls: ModelPart[] = [];
   const replay = new Replay(dialect);
   let frame: Frame = { hasContent: false };
-  // Kept here because the SDK forgets the end and the figures when a later frame is unreadable.
+  // Kept here because the SDK forgets the finish and the usage when a later frame is unreadable.
   let finish: FrameFinish | undefined;
   let usage: ModelUsage | undefined;
   let refusal = "";
@@ -83,14 +84,14 @@ export function createPartReader(provider: string, dialect: Dialect): PartReader
   };
 }
 
-/** For an error that came in place of the stream of parts; undefined when it is a defect of ours. */
+/** Describes an error that the SDK threw in place of a stream. Returns undefined when it is a defect of ours. */
 export function readRefusedStream(dialect: Dialect, error: unknown): ModelFailure | undefined {
-  // Some of the SDK's providers look at the first frames themselves and throw the error that stands there.
+  // Some of the SDK's providers read the first frames themselves and throw the error found there.
   const frame = APICallError.isInstance(error) ? dialect.readFrame(error.data) : undefined;
   return findFailure(error) ?? (frame?.error === undefined ? undefined : describeStreamError(frame.error));
 }
 
-/** For an error that the stream of parts itself threw. */
+/** Describes an error that the SDK's stream threw. */
 export function readBrokenStream(provider: string, error: unknown): ModelFailure {
   if (InvalidResponseDataError.isInstance(error)) {
     return describeUnreadable(provider, "a tool call has no name");
@@ -108,8 +109,8 @@ function toCallPart(call: LanguageModelV4ToolCall): ModelPart {
   return { type: "tool-call", call: { id: call.toolCallId, name: call.toolName, argumentsJson: call.input } };
 }
 
-// A line that is no JSON and a frame without content (a ping of a gateway) are passed over. A missing end is judged at
-// the end itself, where the SDK reports it a second time.
+// Invalid JSON lines and frames without content (a gateway's ping) are skipped. A missing finish is judged at the end of the
+// stream, where the SDK reports it a second time.
 function isLoss(error: unknown, frame: Frame): boolean {
   return !JSONParseError.isInstance(error) && !InvalidResponseDataError.isInstance(error) && frame.hasContent;
 }

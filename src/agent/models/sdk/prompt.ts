@@ -1,10 +1,11 @@
-// A ModelRequest as the call options of the AI SDK. Pure; keeps the order of messages, calls and tools.
+// Turns a ModelRequest into the call options of the AI SDK. Pure; keeps the order of messages, calls and tools.
 
 import type { LanguageModelV4CallOptions, LanguageModelV4FilePart, LanguageModelV4Message } from "@ai-sdk/provider";
 import type { ModelContent, ModelMedia, ModelMessage, ModelRequest, ModelToolCall, ResponseFormat } from "../model.ts";
 import { adaptTool } from "../wire/tool.ts";
 import { readState } from "./replay.ts";
 
+/** Returns the call options for a request. */
 export function toCallOptions(
   request: ModelRequest,
   provider: string,
@@ -74,13 +75,13 @@ function toPromptPart(part: ModelContent): { type: "text"; text: string } | Lang
   return "data" in part ? toFile(part) : { type: "text", text: part.text };
 }
 
-/** The SDK sends a URL as it is: it loads none for messages of users, and those of tools have none. */
+/** Returns the file for the SDK. It sends URLs unchanged: it loads none for user messages, and tool messages have none. */
 function toFile({ type, name, mediaType, data }: ModelMedia): LanguageModelV4FilePart {
   return {
     type: "file",
     mediaType: mediaType ?? (type === "image" ? "image/*" : "application/octet-stream"),
     ...(name !== undefined && { filename: name }),
-    // Bytes, not base64: the SDK takes a text that begins like an id of a file for one of the operator's files.
+    // Bytes, not base64: the SDK would take a text that begins like a file id for one of the operator's files.
     data: data instanceof URL ? { type: "url", url: data } : { type: "data", data },
   };
 }
@@ -99,7 +100,7 @@ function toOutput({ text, parts, isError }: ToolMessage): ToolOutput {
 }
 
 function toPromptCall(call: ModelToolCall): { type: "tool-call"; toolCallId: string; toolName: string; input: string } {
-  // As text the arguments go out byte for byte. A call without arguments may come as empty text, which providers refuse.
+  // As text, the arguments are sent byte for byte. A call without arguments may arrive as empty text, which providers refuse.
   const input = call.argumentsJson.trim() === "" ? "{}" : call.argumentsJson;
   return { type: "tool-call", toolCallId: call.id, toolName: call.name, input };
 }

@@ -1,14 +1,15 @@
-// What a provider wants to be given back with its own words: the parts of a response in their order, with the signatures
-// and ids that came with them. Nothing outside reads it; a response without any such thing needs none.
+// The state that a provider wants back with its own response: the parts in order, with their signatures and ids. Nothing
+// outside reads it. A response without signatures or ids has no state.
 
 import type { LanguageModelV4Message, LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import { asRecord } from "../wire/frame.ts";
 import type { Dialect } from "./dialect.ts";
 
+/** The content of an assistant message in the SDK's prompt. */
 export type AssistantContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"];
 type Piece = { type: "text" | "reasoning"; text: string; providerOptions?: SharedV4ProviderMetadata };
 
-/** Gathers the parts of one response. */
+/** Collects the parts of one response. */
 export class Replay {
   readonly #content: AssistantContent = [];
   readonly #open = new Map<string, Piece>();
@@ -20,11 +21,12 @@ export class Replay {
     this.#dialect = dialect;
   }
 
-  /** Thoughts that led to calls are given back with them, also when they came without a signature. */
+  /** Makes thoughts that led to calls part of the state, even without a signature. */
   keepThoughts(): void {
     this.#keepsThoughts = true;
   }
 
+  /** Adds one part of the response. */
   add(part: LanguageModelV4StreamPart): void {
     switch (part.type) {
       case "text-start":
@@ -44,7 +46,7 @@ export class Replay {
         break;
       case "tool-call": {
         const call = { type: "tool-call" as const, toolCallId: part.toolCallId, toolName: part.toolName };
-        // As text the arguments go out again byte for byte.
+        // As text, the arguments are sent back byte for byte.
         this.#content.push({ ...call, input: part.input, ...this.#options(part.providerMetadata) });
         break;
       }
@@ -52,7 +54,7 @@ export class Replay {
     }
   }
 
-  /** Undefined when the text and the calls alone say the same. */
+  /** Returns the state as JSON text, or undefined when the text and the calls say everything. */
   state(provider: string): string | undefined {
     const thoughtForCalls = this.#keepsThoughts && this.#content.some(({ type }) => type === "tool-call");
     if (!this.#isNeeded && !thoughtForCalls) {
@@ -65,7 +67,7 @@ export class Replay {
     const piece: Piece = { type, text: "" };
     this.#open.set(keyOf(type, id), piece);
     this.#content.push(piece);
-    // The signature of a piece comes once more, with the piece.
+    // The signature of a piece arrives again, with the piece itself.
     this.#note(piece, this.#dialect.signsPieces === true ? undefined : metadata);
     return piece;
   }
@@ -96,7 +98,7 @@ export class Replay {
   }
 }
 
-/** What a response's `state` holds for this provider; undefined when it is another's, or not readable. */
+/** Reads a state. Returns undefined when it belongs to another provider or dialect, or is unreadable. */
 export function readState(
   provider: string,
   kind: string | undefined,

@@ -1,5 +1,5 @@
-// One response of a model behind the AI SDK, as ModelParts: the same for every provider, whose own ways are its dialect.
-// Bytes become events and validated chunks in the SDK; parts.ts makes our parts of them.
+// Streams one response of a model behind the AI SDK as ModelParts. This is the same for every provider; the differences are in
+// its dialect. The SDK turns bytes into events and validated chunks, and parts.ts turns those into our parts.
 
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { Model, ModelFailure, ModelPart, ModelRequest, ResponseFormat } from "../model.ts";
@@ -8,16 +8,17 @@ import type { Dialect } from "./dialect.ts";
 import { createPartReader, readBrokenStream, readRefusedStream } from "./parts.ts";
 import { toCallOptions } from "./prompt.ts";
 
+/** A provider's account and the ways in which it differs. */
 export interface SdkModelOptions {
-  /** Appears in the texts of failures, and says whose a response's state is. */
+  /** The provider's name. It appears in failure messages, and marks the owner of a response's state. */
   readonly provider: string;
-  /** Taken out of every text of a failure: some providers say which key they refused. Empty when there is none. */
+  /** Removed from every failure message, because some providers quote the key they refused. May be empty. */
   readonly apiKey: string;
-  /** A function makes one for each response: for formats where what a frame says depends on earlier ones. */
+  /** A dialect, or a function that creates one for each response, for formats where frames depend on earlier ones. */
   readonly dialect: Dialect | (() => Dialect);
   readonly createModel: (name: string) => LanguageModelV4;
   readonly takesMediaOfTools?: boolean;
-  /** What the provider is asked for besides the request itself. */
+  /** Adds what the provider needs besides the request itself. */
   readonly adaptCall?: (
     call: LanguageModelV4CallOptions,
     modelName: string,
@@ -25,7 +26,7 @@ export interface SdkModelOptions {
   ) => LanguageModelV4CallOptions;
 }
 
-/** Makes models by name. Never fails: only the provider knows which models it has. */
+/** Returns a function that creates models by name. Never fails: only the provider knows its models. */
 export function createModels(options: SdkModelOptions): (name: string) => Model {
   const models = new Map<string, Model>();
   return (name) => {
@@ -38,8 +39,8 @@ export function createModels(options: SdkModelOptions): (name: string) => Model 
   };
 }
 
-// The SDK compiles its schemas anew for each model, which costs more than a short response. Names come from callers, so
-// the number kept has a limit; nobody uses this many at a time.
+// The SDK compiles its schemas again for each model, which costs more than a short response. Names come from clients, so the
+// number of kept models is limited; clients do not use this many at the same time.
 const keptModelsMax = 64;
 
 function createSdkModel(options: SdkModelOptions, name: string): Model {
@@ -106,7 +107,7 @@ async function openStream(
   try {
     return (await sdkModel.doStream({ ...call, abortSignal, includeRawChunks: true })).stream;
   } catch (error) {
-    // The SDK goes on reading a response whose first frames it refused.
+    // The SDK keeps reading a response even after it refused the first frames.
     left.abort();
     const failure = readRefusedStream(dialect, error);
     if (failure !== undefined) {

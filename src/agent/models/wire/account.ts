@@ -1,25 +1,31 @@
-// One account at one provider: where it is, what it is called with, and the pool of sockets to it.
+// One account at one provider: its base URL, its key and its socket pool.
 
 import type { Clock } from "../../../platform/base/clock.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import { createTransport, type Transport } from "./transport.ts";
 
+/** The settings of an account. */
 export interface Account {
-  /** As in `provider:model`; appears in the texts of failures. */
+  /** The provider's name, as in `provider:model`; it appears in failure messages. */
   readonly name: string;
-  /** A trailing slash does not matter. */
+  /** The base URL. A trailing slash is ignored. */
   readonly baseUrl: string;
-  /** Empty for servers that want none. */
+  /** Empty for servers that need no key. */
   readonly apiKey: string;
   readonly clock: Clock;
 }
 
+/** An account that can send requests. */
 export interface OpenAccount {
-  /** Without a trailing slash. */
+  /** The base URL without a trailing slash. */
   readonly baseUrl: string;
   readonly transport: Transport;
 }
 
+/**
+ * Opens an account.
+ * @throws Fault CONFIG_INVALID when the base URL is not an http or https URL.
+ */
 export function openAccount({ name, baseUrl, clock }: Account): OpenAccount {
   const url = parseBaseUrl(name, baseUrl);
   return {

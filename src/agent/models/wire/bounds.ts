@@ -1,20 +1,21 @@
-// How much of a stream of events may have to be held until it makes sense: a line until it ends, an event until the blank
-// line after it. Whoever reads a response asks with each chunk, before anything keeps it.
+// Limits the memory for incomplete parts of an event stream: a line until its end, an event until the blank line after it. The
+// reader of a response checks each chunk before anything stores it.
 
 import type { ModelFailure } from "../model.ts";
 import { describeUnreadable } from "./failures.ts";
 
-/** Events are a few hundred bytes; whole tool arguments in one line stay well below. */
+/** The maximum length of a line. Events have a few hundred bytes; whole tool arguments in one line stay well below this. */
 export const lineBytesMax = 1024 * 1024;
 
-/** An event may have many lines, none of which is too long. */
+/** The maximum length of an event, which may have many lines within their own limit. */
 const eventBytesMax = 2 * lineBytesMax;
 
-/** All but the end of a blank line that came in pieces, with a line break before it: CR LF CR LF. */
+/** The bytes kept from the previous chunk: CR LF CR LF without its last byte, to find a blank line that was split. */
 const tailBytes = 3;
 
 const lineFeed = 10;
 
+/** Checks the chunks of one response. */
 export class StreamBounds {
   readonly #provider: string;
   #lineBytes = 0;
@@ -25,7 +26,7 @@ export class StreamBounds {
     this.#provider = provider;
   }
 
-  /** Undefined while all is well. */
+  /** Counts a chunk. Returns a failure when a line or an event is too long, otherwise undefined. */
   check(chunk: Uint8Array): ModelFailure | undefined {
     this.#lineBytes = continueLine(this.#lineBytes, chunk);
     if (this.#lineBytes > lineBytesMax) {
@@ -45,9 +46,9 @@ export class StreamBounds {
   }
 }
 
-/** The length of the line that a chunk leaves open, or of one that it ends, if that is too long. */
+/** Returns the length of the line that the chunk leaves open, or of a line that it ends when that line is too long. */
 function continueLine(lineBytes: number, chunk: Uint8Array): number {
-  // Lines that begin and end within one chunk need no look: a chunk is one read of the socket, 64 KiB at most.
+  // Lines that begin and end within one chunk need no check: a chunk is one socket read, at most 64 KiB.
   const firstBreak = chunk.indexOf(lineFeed);
   const ended = lineBytes + (firstBreak === -1 ? chunk.byteLength : firstBreak);
   return firstBreak === -1 || ended > lineBytesMax ? ended : chunk.byteLength - chunk.lastIndexOf(lineFeed) - 1;

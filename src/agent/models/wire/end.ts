@@ -1,9 +1,10 @@
-// How a response ends, whatever its format: by what its frames said of the end, never by the end of the connection alone.
+// Ends a response of any format by the finish that its frames gave, never by the end of the connection alone.
 
 import type { ModelPart, ModelUsage } from "../model.ts";
 import { describeBadFinish, describeCut } from "./failures.ts";
 import type { FrameFinish } from "./frame.ts";
 
+/** The collected facts at the end of a response. */
 export interface ResponseEnd {
   readonly provider: string;
   readonly finish: FrameFinish | undefined;
@@ -13,7 +14,7 @@ export interface ResponseEnd {
   readonly state: string | undefined;
 }
 
-/** Exactly one finish or one failure, after the calls that it makes good. */
+/** Returns the calls of a complete response and exactly one finish or failure. */
 export function endResponse({ provider, finish, calls, usage, refusal, state }: ResponseEnd): ModelPart[] {
   if (finish === undefined) {
     return [describeCut(provider)];
@@ -25,7 +26,7 @@ export function endResponse({ provider, finish, calls, usage, refusal, state }: 
   if (reason === "content-filter" || refusal !== "") {
     return [{ type: "finish", reason: "content-filter", detail: refusal || word, usage, state }];
   }
-  // Providers say "stop", or words of their own, beside calls that they want made.
+  // Providers send "stop", or words of their own, with responses that contain calls.
   const wantsCalls = calls.length > 0 && (reason === "stop" || reason === "other");
   return [...calls, { type: "finish", reason: wantsCalls ? "tool-calls" : reason, detail: undefined, usage, state }];
 }

@@ -1,4 +1,4 @@
-// The server-sent events of a response, without a stream between the socket and whoever reads: one hop instead of five.
+// Reads the server-sent events of a response directly from the socket: one hop instead of five.
 
 import type { IncomingMessage } from "node:http";
 import { StringDecoder } from "node:string_decoder";
@@ -7,20 +7,22 @@ import { type Clock, over } from "../../../platform/base/clock.ts";
 import { StreamBounds } from "./bounds.ts";
 import { ProviderFailure } from "./failures.ts";
 
+/** The provider's name for failure messages, and the clock. */
 export interface EventsOptions {
   readonly provider: string;
   readonly clock: Clock;
 }
 
-/** What services of OpenAI's kind send when there is no more to come. */
+/** The last event of OpenAI-compatible services. */
 const lastData = "[DONE]";
 
-/** After the last event a response has this long to end by itself, so that its socket can serve the next request. */
+/** How long the response may take to end after the last event, so that its socket can serve the next request. */
 const endGraceMs = 1_000;
 
 /**
- * The data of the events, those of one read together. Throws when the connection breaks, and a ProviderFailure for a line
- * or an event that is too long. Whoever stops reading closes the socket, unless the response is at its end.
+ * Yields the data of the events; those of one read come together. Closes the socket when the caller stops reading before the
+ * end of the response.
+ * @throws ProviderFailure when a line or an event is too long; an Error when the connection breaks.
  */
 export async function* readEvents(
   response: IncomingMessage,
@@ -37,9 +39,9 @@ export async function* readEvents(
   const decoder = new StringDecoder("utf8");
   const parser = createParser({ onEvent });
   const bounds = new StreamBounds(provider);
-  // It may break while nobody waits for its next chunk.
+  // The response may break while no read is pending.
   response.on("error", () => {});
-  // A loop over the response itself would destroy it with its socket on leaving, also when all of it has come.
+  // A `for await` over the response itself would destroy it and its socket at the end, even when all of it has arrived.
   const chunks = response.iterator({ destroyOnReturn: false });
   try {
     for await (const chunk of chunks as AsyncIterable<Buffer>) {

@@ -1,15 +1,16 @@
-// What frames of every provider are made of: ends, figures, and values that may be anything.
+// Helpers that all frame readers share: finish reasons, usage figures, and values of unknown type.
 
 import type { FinishReason, ModelUsage } from "../model.ts";
 
+/** The end of a response as its frames describe it. */
 export interface FrameFinish {
-  /** `failed` for words that mean trouble at the provider instead of an end. */
+  /** `failed` for words that mean a problem at the provider. */
   readonly reason: FinishReason | "failed";
-  /** The provider's own word, or what it said about a refusal. */
+  /** The provider's own word, or its explanation of a refusal. */
   readonly word: string;
 }
 
-/** Later figures win; what was not given again stays. */
+/** Merges two usages. Later figures win; figures that are missing later keep their earlier value. */
 export function mergeUsage(known: ModelUsage | undefined, newer: ModelUsage | undefined): ModelUsage | undefined {
   if (known === undefined || newer === undefined) {
     return newer ?? known;
@@ -23,11 +24,12 @@ export function mergeUsage(known: ModelUsage | undefined, newer: ModelUsage | un
   };
 }
 
+/** Returns the value as a record, or an empty record when it is not an object. */
 export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** A count of tokens; undefined for anything else, which is not the same as 0. */
+/** Returns a token count, or undefined for any other value; undefined does not mean 0. */
 export function asCount(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }

@@ -1,11 +1,12 @@
-// Pieces of text that came in one read of the socket, as one: each part passes through everything that watches a response,
-// and who reads the run gains nothing from getting them one by one.
+// Joins text pieces that arrived in one socket read. Each part passes through every watcher of the response, and readers of the
+// run gain nothing from separate pieces.
 
 import type { ModelPart } from "../model.ts";
 
-/** As much as the log keeps in one result; a piece that is longer by itself stays as it is. */
+/** The maximum that the log keeps in one result. A single longer piece stays unchanged. */
 const joinedCharsMax = 4_096;
 
+/** Joins adjacent text parts; other parts stay in place. */
 export function joinTexts(parts: readonly ModelPart[]): readonly ModelPart[] {
   const joined: ModelPart[] = [];
   let text = "";

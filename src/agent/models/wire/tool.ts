@@ -1,12 +1,12 @@
-// Tools as providers accept them. OpenAI and Anthropic refuse a schema that does not say that it is of an object, and one
-// with a choice of schemas at its top; everything else is passed on as it is. Pure.
+// Adapts tools to the providers. OpenAI and Anthropic refuse a schema without `type: object`, and one with a choice of schemas
+// at its top; everything else is sent unchanged. Pure.
 
 import type { ModelToolDefinition } from "../model.ts";
 import { asRecord } from "./frame.ts";
 
 const refusedAtTop: ReadonlySet<string> = new Set(["oneOf", "anyOf", "allOf", "enum", "not"]);
 
-/** Moves what the schema may not say into the description, where the model reads it just as well. */
+/** Moves refused keywords of the schema into the description, where the model reads them just as well. */
 export function adaptTool({ name, description, parameters }: ModelToolDefinition): ModelToolDefinition {
   const fields = Object.entries(asRecord(parameters));
   const refused = fields.filter(([keyword]) => refusedAtTop.has(keyword));

@@ -1,7 +1,9 @@
-// The HTTP side of a provider: one keep-alive pool, a `fetch` over it for the AI SDK, and the limits on what comes back.
-// T1: an aborted signal closes the socket at once.
-// T2: whatever the provider does wrong is thrown as a ProviderFailure, by `fetch` or by the body.
-// T3: no response makes us hold more than the bounds of a stream or an error body of `errorBodyBytesMax`.
+// The HTTP side of a provider: one keep-alive pool, a `fetch` over it for the AI SDK, and limits on the size of responses.
+//
+// T1  An aborted signal closes the socket at once.
+// T2  Every fault of the provider is thrown as a ProviderFailure, by `fetch` or by the body.
+// T3  No response makes us hold more than the bounds of a stream, an error body of `errorBodyBytesMax`, or an answer of
+//     `answerBytesMax`.
 
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
@@ -20,48 +22,52 @@ import {
   parseRetryAfter,
 } from "./failures.ts";
 
+/** The provider's name and base URL, and the clock. */
 export interface TransportOptions {
   readonly provider: string;
   readonly baseUrl: URL;
   readonly clock: Clock;
 }
 
+/** Sends requests to one provider. */
 export interface Transport {
   readonly fetch: typeof globalThis.fetch;
-  /** The response to a body of JSON, once it has proved to be a stream. */
+  /** Posts JSON and returns the response once it has proved to be a stream. */
   post(path: string, post: Post): Promise<IncomingMessage>;
-  /** The answer to a body of JSON, in one piece. */
+  /** Posts JSON and returns the whole answer. */
   ask(path: string, post: Post): Promise<string>;
-  /** Ends the requests under way and closes every socket. */
+  /** Ends the active requests and closes every socket. */
   close(): void;
 }
 
+/** A request with a JSON body. */
 export interface Post {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly signal: AbortSignal;
 }
 
-/** A provider that has not begun to answer by then is taken for hung; queueing providers answer their headers sooner. */
+/** The timeout for the headers. A provider without headers by then counts as hung; queueing providers send them sooner. */
 export const headersLimitMs = 30_000;
 
-/** Each response under way needs a socket of its own; the bound keeps a burst of runs below the usual descriptor limit. */
+/** The maximum number of sockets, one for each active response. It keeps a burst of runs below the usual descriptor limit. */
 const socketsMax = 512;
 
-/** Idle sockets close before providers and load balancers drop them, which they do after 60 s or more. */
+/** The idle timeout of a socket. Providers and load balancers close idle sockets after 60 s or more, so we close first. */
 const idleSocketMs = 30_000;
 
-/** What is read of an error body: 2000 characters of any script fit. */
+/** The maximum that is read of an error body: 2000 characters of any script fit. */
 const errorBodyBytesMax = 8192;
 
-/** Of an answer in one piece. A reranker may give back the documents that it was given. */
+/** The maximum size of a whole answer. A reranker may return the documents it was sent. */
 export const answerBytesMax = 8 * 1_048_576;
 
+/** Creates the transport with its own socket pool. */
 export function createTransport(options: TransportOptions): Transport {
   const pool = { keepAlive: true, maxSockets: socketsMax, timeout: idleSocketMs };
   const secure = options.baseUrl.protocol === "https:";
   const agent = secure ? new HttpsAgent(pool) : new HttpAgent(pool);
-  // Without a limit of its own the pool's idle limit would also end a model that thinks for long.
+  // An explicit 0, because otherwise the pool's idle timeout would also end a model that thinks for long.
   const fixed = { agent, timeout: 0 };
   const open = secure ? requestHttps : requestHttp;
   const send = (path: string, accept: string, { headers, signal }: Post): ClientRequest => {
@@ -95,8 +101,9 @@ export function createTransport(options: TransportOptions): Transport {
 }
 
 /**
- * Node's own option would destroy a socket that has just served its response, and that nobody listens to until it is back
- * in the pool: its error would end the process.
+ * Destroys the request when the signal aborts before the response is complete. Node's own `signal` option would also destroy a
+ * socket that has just served its response. Until that socket is back in the pool it has no error listener, so its error would
+ * end the process.
  */
 function destroyOnAbort(request: ClientRequest, signal: AbortSignal): void {
   let response: IncomingMessage | undefined;
@@ -151,7 +158,7 @@ async function exchange(
 
 function awaitResponse(request: ClientRequest, body: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // Stays attached: once the response is there, its own stream reports what happens to the socket.
+    // Stays attached. Once the response arrives, the response's own stream reports errors of the socket.
     request.on("error", reject);
     request.once("response", resolve);
     request.end(body);
@@ -169,14 +176,14 @@ async function refuseErrors(options: TransportOptions, response: IncomingMessage
 async function refuseOtherThanStream(options: TransportOptions, response: IncomingMessage): Promise<void> {
   await refuseErrors(options, response);
   const mediaType = response.headers["content-type"] ?? "";
-  // A web page, or an answer in one piece: most likely the base URL lacks its `/v1` or names something else.
+  // A web page or a whole JSON answer: most likely the base URL is wrong or lacks its `/v1`.
   if (/^(text\/html|application\/json)\b/i.test(mediaType)) {
     const found = `expected an event stream, got ${mediaType}; check the base URL: ${await readErrorBody(response)}`;
     throw new ProviderFailure(describeUnreadable(options.provider, found));
   }
 }
 
-/** A body that breaks off is no answer. */
+/** Reads a whole answer. A body that breaks off is a failure. */
 async function readAnswer({ provider }: TransportOptions, response: IncomingMessage): Promise<string> {
   const pieces: Uint8Array[] = [];
   let leftBytes = answerBytesMax;
@@ -198,7 +205,7 @@ async function readErrorBody(response: IncomingMessage): Promise<string> {
   return await text(takeBytes(response, errorBodyBytesMax));
 }
 
-// A body that breaks off is worth as much as came: the status says the rest.
+// An incomplete error body is still useful, because the status says the rest.
 async function* takeBytes(response: IncomingMessage, bytesMax: number): AsyncGenerator<Uint8Array> {
   let leftBytes = bytesMax;
   try {
@@ -214,7 +221,7 @@ async function* takeBytes(response: IncomingMessage, bytesMax: number): AsyncGen
   }
 }
 
-/** The body, for as long as its lines keep the limit. Whoever stops reading closes the socket. */
+/** Returns the body as a stream within the bounds. Cancelling the stream closes the socket. */
 function toBoundedStream(provider: string, response: IncomingMessage): ReadableStream<Uint8Array> {
   const bounds = new StreamBounds(provider);
   let isRead = true;

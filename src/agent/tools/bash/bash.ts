@@ -1,4 +1,4 @@
-// The tool bash: one command line in a jail of its own. Files in the work directory are all that stays of it.
+// The tool bash: runs one command line in its own jail. Only files in the work directory remain afterwards.
 
 import { readInteger, readText, type ToolArguments } from "../arguments.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../tool.ts";
@@ -6,6 +6,7 @@ import type { Commands } from "./commands.ts";
 import { timeoutSecs } from "./limits.ts";
 import { endToOutcome } from "./outcome.ts";
 
+/** Creates the tool bash. */
 export function createBash(commands: Commands): Tool {
   return {
     name: "bash",

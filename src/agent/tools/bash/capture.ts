@@ -1,14 +1,15 @@
-// Keeps the first bytes of what a command writes and reads on: a full pipe would stop the command, a closed one kill it.
+// Keeps the first bytes of a command's output and discards the rest. A full pipe would block the command, a closed one kill it.
 
 import type { Readable } from "node:stream";
 import { contentBytesMax } from "../cap.ts";
 
-/** What was kept of one stream, as text: bytes that are no UTF-8 are replaced. */
+/** The kept part of one stream as text. Invalid UTF-8 is replaced. */
 export interface Captured {
   readonly text: string;
   readonly isCut: boolean;
 }
 
+/** Reads one stream to its end. */
 export class Capture {
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
@@ -16,13 +17,13 @@ export class Capture {
 
   constructor(stream: Readable) {
     stream.on("data", (piece: Buffer) => this.#add(piece));
-    // The end of the command tells whatever there is to tell.
+    // The end of the command reports any problem.
     stream.on("error", () => {});
   }
 
-  /** Once the stream has ended. */
+  /** Returns the kept output. Call it after the stream has ended. */
   read(): Captured {
-    // Streaming, so that a character that was cut in half is left out rather than replaced.
+    // Decodes in streaming mode when cut, so that half a character at the end is dropped, not replaced.
     const text = new TextDecoder().decode(Buffer.concat(this.#pieces), { stream: this.#isCut });
     return { text, isCut: this.#isCut };
   }

@@ -1,5 +1,5 @@
-// The one way to a shell: what agents and people have run goes through the same jail, list and limits, and through the same
-// count of what work directories have grown by. How an end reads is for who asked.
+// Runs shell commands of agents and of people, through the same jail, deny list, limits and growth accounting. The callers word
+// the outcome.
 
 import { tmpdir } from "node:os";
 import type { Clock } from "../../../platform/base/clock.ts";
@@ -15,28 +15,32 @@ import type { CommandEnd, NotRun } from "./outcome.ts";
 import { type CommandOptions, followCommand } from "./run-command.ts";
 import { TempHomes } from "./temp-home.ts";
 
+/** A command line to run. */
 export interface CommandRequest {
   readonly command: string;
   readonly shell: Shell;
   readonly timeoutMs: number;
 }
 
+/** Runs commands. */
 export interface Commands {
-  /** A command that is stopped by the context's signal has an end too: `killed` tells. */
+  /** Runs a command. A command that the context's signal stops also has an end; `killed` gives the reason. */
   readonly run: (request: CommandRequest, context: ToolContext) => Promise<CommandEnd | NotRun>;
 }
 
+/** Options of `createCommands`. */
 export interface CommandsOptions {
-  /** Undefined: commands run without walls, which somebody asked for. */
+  /** Undefined runs commands without isolation, which an operator must choose explicitly. */
   readonly jail: Bubblewrap | undefined;
   readonly denyList: DenyListName;
-  /** By how much commands may make a work directory grow. */
+  /** The maximum growth of a work directory through commands. */
   readonly growthBytesMax: number;
   readonly clock: Clock;
-  /** Told of each command that is killed, and for what. */
+  /** Called for each killed command, with the limit that it exceeded. */
   readonly onKilled?: (limit: KillLimit) => void;
 }
 
+/** Creates the runner of commands. */
 export function createCommands(options: CommandsOptions): Commands {
   const { denyList, jail, clock, onKilled } = options;
   const growth = new Growth(options.growthBytesMax);
@@ -55,7 +59,7 @@ export function createCommands(options: CommandsOptions): Commands {
   };
 }
 
-/** Where there is no jail, and no leave to do without. */
+/** Returns a runner that refuses every command, for a host without a jail that may not run commands unconfined. */
 export function refuseCommands(why: string): Commands {
   return { run: async () => ({ kind: "no_jail", words: why }) };
 }
@@ -64,7 +68,7 @@ function refuseText(command: string, denyList: DenyListName): string | undefined
   if (Buffer.byteLength(command) > commandBytesMax) {
     return `command too long (max ${commandBytesMax} bytes)`;
   }
-  // The launcher could not be told of it.
+  // An argument of the launcher cannot contain a NUL byte.
   return command.includes("\0") ? "command contains a NUL byte" : refuseCommand(command, denyList);
 }
 

@@ -1,4 +1,4 @@
-// One command in a jail, with the work directory that it is about.
+// Runs one command in a jail, in its work directory.
 
 import { constants } from "node:fs";
 import { open, readlink } from "node:fs/promises";
@@ -18,13 +18,14 @@ import { openPidsGroup } from "./pids-group.ts";
 import { type CommandOptions, followCommand } from "./run-command.ts";
 import { Watch } from "./watch.ts";
 
+/** The jail and the growth accounting. */
 export interface Confinement {
   readonly jail: Bubblewrap;
   readonly growth: Growth;
   readonly clock: Clock;
 }
 
-/** Whatever the command is: nothing here looks at it. */
+/** Runs the command in a jail. The text of the command is not checked here. */
 export async function runConfined(
   { command, shell }: { readonly command: string; readonly shell: Shell },
   context: ToolContext,
@@ -33,7 +34,7 @@ export async function runConfined(
 ): Promise<CommandEnd | NotRun> {
   const { workDir, sessionId, hidden } = context;
   const shownAs = resolve(workDir);
-  // Opened once: everything from here on is about this directory, wherever its path leads by then.
+  // Opened once, so that everything below uses this same directory even if its path leads elsewhere later.
   const opened = await open(shownAs, constants.O_RDONLY | constants.O_DIRECTORY).catch((error: Error) => error);
   if (opened instanceof Error) {
     return { kind: "workspace", words: `work directory ${shownAs} is not accessible: ${opened.message}` };
@@ -56,7 +57,7 @@ export async function runConfined(
   const isOfRoot = isRoot() && worker === undefined;
   await using group = isOfRoot ? await openPidsGroup(processesMax + launchProcesses) : undefined;
   const launched = launchJailed(jail, view, { workDirFd: directory.fd, worker, group });
-  // Until the jail stands its first process still sees this system, and all processes would count as the jail's.
+  // Before the jail is set up, its first process still sees this system, and all of the system's processes would be counted.
   const jailPid = (): number | undefined => (launched.hasStarted() ? launched.jailPid() : undefined);
   const end = await followCommand(launched, {
     ...options,
@@ -69,7 +70,7 @@ export async function runConfined(
   return end;
 }
 
-/** Who can put a link on the way to a directory decides what is written to: a command would be shown any place. */
+/** Refuses a linked path. A user who places a link in the path could make a command write to any directory. */
 function refuseLink(path: string, real: string): string | undefined {
   return real === path
     ? undefined

@@ -1,10 +1,11 @@
-// Commands that are refused before they run, with words that help a model on. It guards nothing: a shell spells a command in
-// countless ways. The jail is what holds. So rules are few, match commands rather than words, and leave honest work alone.
+// Refuses some commands before they run, with a message that helps a model to continue. This is no protection: a shell can
+// spell a command in countless ways. The jail protects. So there are few rules, they match commands rather than words, and they
+// allow legitimate work.
 
 import { posix } from "node:path";
 import { findSensitivePart } from "../sensitive.ts";
 
-/** Why a command is refused; undefined when it may run. */
+/** Returns why a command is refused, or undefined when it may run. */
 export function refuseCommand(command: string, list: DenyListName): string | undefined {
   for (const { words, patterns, hint } of rules[list]) {
     for (const pattern of patterns) {
@@ -18,17 +19,17 @@ export function refuseCommand(command: string, list: DenyListName): string | und
   return part === undefined ? undefined : `blocked access to sensitive path: ${part} (credentials are out of reach)`;
 }
 
-/** What the Agent Runner document lists, or all that its own service refuses. */
+/** The rules of the Agent Runner document, or everything that the document's own service refuses. */
 export type DenyListName = keyof typeof rules;
 
 interface Rule {
-  /** Contract, like the order of the rules: what was matched follows upon them. */
+  /** Part of the contract, like the order of the rules. The matched text follows these words. */
   readonly words: string;
   readonly patterns: readonly RegExp[];
   readonly hint: string;
 }
 
-/** Where a command begins, as far as can be told without a shell: the program may be given with its path. */
+/** The beginning of a command, as far as a pattern can find it without a shell. The program may have a path. */
 const begin = String.raw`(?:^|[;&|({\n\x60]|\b(?:sudo|env|exec|command|nohup|time|then|do|else|if|while|until|xargs)\s)\s*(?:[\w./~-]*/)?`;
 const finish = String.raw`(?=$|[\s;&|)}<>\x60])`;
 
@@ -39,7 +40,7 @@ function program(names: string, more = ""): RegExp {
 const destructive: Rule = {
   words: "blocked dangerous pattern",
   patterns: [
-    // The root itself, with both flags in whatever spelling; a directory of the work directory may go.
+    // Only the root itself, with both flags in any spelling; a directory inside the work directory may be removed.
     /\brm\s+(?=(?:-\S+\s+)*(?:-\w*r|--recursive))(?=(?:-\S+\s+)*(?:-\w*f|--force))(?:-\S+\s+)+\/\*?(?=$|[\s;&|)])/i,
     /\bmkfs\.\w+/i,
     program("dd", String.raw`[^;&|\n]*\b(?:if|of)=\S*`),
@@ -60,7 +61,7 @@ const network: Rule = {
   hint: "commands have no network",
 };
 
-/** What the document's own service refuses beyond its document; much of it is honest work. */
+/** Further rules of the document's own service, which the document does not list. Many of them refuse legitimate work. */
 const strict: readonly Rule[] = [
   {
     ...destructive,
@@ -95,7 +96,7 @@ const rules = {
   strict,
 } as const satisfies Record<string, readonly Rule[]>;
 
-/** Words as they stand and with `.` and `..` resolved; the root may be left out or be somebody's home. */
+/** Checks each word as written and with `.` and `..` resolved. A path may be relative, or begin with a home such as `~`. */
 function findSensitive(command: string): string | undefined {
   for (const word of command.split(/[\s;&|<>()=\x60]+/)) {
     const path = `/${word.replaceAll(/["'\\]/g, "")}`;

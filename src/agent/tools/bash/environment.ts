@@ -1,12 +1,13 @@
-// The whole environment of a command, as the Agent Runner document's service has it. Nothing of the service's own is in it.
+// The complete environment of a command, as in the service of the Agent Runner document. It contains nothing of this service.
 
 import { join } from "node:path";
 
-/** Home and place for temporary files of a session's commands. Session ids are letters, digits, dashes and underscores. */
+/** Returns a session's home and temporary directory: `/tmp/agent-runner/s1`. Ids are letters, digits, `-` and `_`. */
 export function tempDirectoryOf(systemTemp: string, sessionId: string): string {
   return join(systemTemp, "agent-runner", sessionId);
 }
 
+/** Returns the environment variables of a command. */
 export function environmentOf(tempDirectory: string): Readonly<Record<string, string>> {
   return {
     PATH: "/usr/local/bin:/usr/bin:/bin",

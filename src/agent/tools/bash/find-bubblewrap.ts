@@ -1,5 +1,5 @@
-// Finds out whether commands can be confined here, by confining one: only that tells what a kernel, a container and a
-// security module allow together.
+// Checks whether commands can be confined here, by confining one. Only a real attempt shows what the kernel, the container and
+// the security module allow together.
 
 import { constants } from "node:fs";
 import { access, lstat, mkdtemp, open, readlink, realpath, rm } from "node:fs/promises";
@@ -17,23 +17,25 @@ import { hasFilter, seccompFilter } from "./seccomp.ts";
 
 export type { Bubblewrap };
 
-/** Why there is no jail, and what to do about it. */
+/** Why there is no jail, and how to fix it. */
 export interface NoJail {
   readonly problem: string;
   readonly fix: string;
 }
 
+/** Options of the check. */
 export interface FindOptions {
   readonly clock: Clock;
-  /** What no command may see. */
+  /** The paths that no command may see. */
   readonly hidden: readonly string[];
-  /** Where programs are looked for, as in PATH. */
+  /** The directories to search for programs, in the form of PATH. */
   readonly path: string;
 }
 
-/** A trivial command takes some 15 ms; a machine that needs this long cannot run commands. */
+/** The timeout of the probe. A trivial command takes some 15 ms; a machine that needs this long cannot run commands. */
 const probeTimeoutMs = 10_000;
 
+/** Returns the tested jail, or why commands cannot be confined here. */
 export async function findBubblewrap({ clock, hidden, path }: FindOptions): Promise<Bubblewrap | NoJail> {
   if (process.platform !== "linux" || !hasFilter(process.arch)) {
     const problem = `there is no jail for ${process.platform} on ${process.arch}`;
@@ -80,7 +82,7 @@ async function lookAtSystem(hidden: readonly string[]): Promise<SystemView> {
   return { folders: folders.flat(), covered: await coversWithin("/usr", "/usr", hidden) };
 }
 
-/** What of the service's own lies below a directory, as a jail that has it at `shownAs` names it. */
+/** Returns the hidden paths below a directory, named as in a jail that shows the directory at `shownAs`. */
 export async function coversWithin(directory: string, shownAs: string, hidden: readonly string[]): Promise<Cover[]> {
   const covers = await Promise.all(
     hidden.map(async (path): Promise<Cover[]> => {
@@ -90,7 +92,7 @@ export async function coversWithin(directory: string, shownAs: string, hidden: r
         const isBelow = real !== directory && isWithin(real, directory);
         return isBelow ? [{ path: join(shownAs, real.slice(directory.length)), kind }] : [];
       } catch {
-        // What is not there needs no cover.
+        // A missing path needs no cover.
         return [];
       }
     }),
@@ -98,7 +100,7 @@ export async function coversWithin(directory: string, shownAs: string, hidden: r
   return covers.flat();
 }
 
-/** What went wrong with a command that does nothing. */
+/** Runs a trivial command. Returns what went wrong, or undefined when it worked. */
 async function tryOut(bubblewrap: Bubblewrap, clock: Clock): Promise<string | undefined> {
   const workDir = await mkdtemp(join(tmpdir(), "runnel-jail-"));
   try {

@@ -1,5 +1,5 @@
-// How much the work directories have grown since this replica first ran a command in them, and so what the next command may
-// write. A directory is measured when it is first seen and after commands that may have changed its size: most do not.
+// Tracks how much each work directory has grown since this replica first ran a command in it, which limits what the next
+// command may write. A directory is measured at first use and after commands that may have changed its size; most do not.
 
 import type { Dirent } from "node:fs";
 import { lstat, opendir } from "node:fs/promises";
@@ -8,16 +8,17 @@ import { writtenBytesLeast } from "./limits.ts";
 
 interface Known {
   readonly bytesAtFirst: number;
-  /** Undefined when it has to be measured again. */
+  /** Undefined when the directory must be measured again. */
   bytes: number | undefined;
 }
 
-/** Directories that are remembered. One that is forgotten is measured anew, as if it were first seen. */
+/** The maximum number of remembered directories. A forgotten directory is measured as if it were new. */
 const directoriesMax = 10_000;
 
-/** A tree with more entries is not measured to its end: that would take seconds. */
+/** The maximum number of measured entries. Measuring a larger tree to its end would take seconds. */
 const entriesMax = 100_000;
 
+/** The growth of all work directories of this replica. */
 export class Growth {
   readonly #bytesMax: number;
   readonly #known = new Map<string, Known>();
@@ -26,7 +27,7 @@ export class Growth {
     this.#bytesMax = bytesMax;
   }
 
-  /** How many bytes a command may write there; a few, so that it can tidy up, where there is no room. */
+  /** Returns how many bytes a command may write there. A full directory still gets a few, so that the command can tidy up. */
   async roomIn(directory: string): Promise<number> {
     const known = this.#known.get(directory);
     const bytes = known?.bytes ?? (await measure(directory));
@@ -35,6 +36,7 @@ export class Growth {
     return Math.max(writtenBytesLeast, this.#bytesMax - Math.max(0, bytes - bytesAtFirst));
   }
 
+  /** Marks a directory to be measured before the next command. */
   mayHaveChanged(directory: string): void {
     const known = this.#known.get(directory);
     if (known !== undefined) {
@@ -52,7 +54,7 @@ export class Growth {
   }
 }
 
-/** Bytes on disk, links not followed. What cannot be read counts as empty. */
+/** Returns the bytes on disk without following links. Unreadable entries count as empty. */
 async function measure(directory: string): Promise<number> {
   let bytes = 0;
   let entries = 0;
@@ -78,7 +80,7 @@ async function openQuietly(path: string): Promise<AsyncIterable<Dirent> | readon
 }
 
 async function bytesOf(path: string): Promise<number> {
-  // The system counts in blocks of 512 bytes, whatever those of the disk are.
+  // `blocks` counts units of 512 bytes, independent of the disk's block size.
   return await lstat(path).then(
     ({ blocks }) => blocks * 512,
     () => 0,

@@ -1,50 +1,53 @@
-// What a command sees: its own processes, its own temporary files, the programs of the system, its work directory, and
-// nothing else. Pure: bubblewrap's arguments, and why a work directory cannot be shown.
-// J1: the shell is the first process of its own process namespace: when it ends, or is killed, the kernel ends all others
-//     before anybody hears of it.
-// J2: nothing of the service is there: not its environment, its descriptors, its processes, or its files.
-// J3: only the work directory takes writes that stay; what is not on disk is of bounded size.
+// The view of a command: its own processes and temporary files, the programs of the system and its work directory, and nothing
+// else. Pure: the arguments of bubblewrap, and why a work directory is refused.
+//
+// J1  The shell is the first process of its own process namespace. When it ends or is killed, the kernel ends all the others
+//     before its parent learns of the end.
+// J2  The jail contains nothing of the service: no environment, descriptors, processes or files.
+// J3  Only writes to the work directory persist. Everything in memory has a bounded size.
 
 import { join } from "node:path";
 import { isWithin } from "../../../engine/sessions/within.ts";
 import { environmentOf, tempDirectoryOf } from "./environment.ts";
 import { processesMax, sharedMemoryBytes, shellLimits, tempBytes } from "./limits.ts";
 
-/** Descriptors that the launcher is given, beside those of the command. The shell closes what is left of them. */
+/** The file descriptors that the launcher gets beside those of the command. The shell closes the ones that remain. */
 export const launchDescriptors = { filter: 3, info: 4, workDir: 5, told: 6 } as const;
 
-/** What is the same for all commands of a service. */
+/** The parts of the view that are the same for all commands of a service. */
 export interface SystemView {
-  /** Folders of the root that hold programs: links to another one, or real. */
+  /** Root folders with programs: links to other folders, or real ones. */
   readonly folders: readonly { readonly path: string; readonly link: string | undefined }[];
-  /** The service's own places among what is shown: they are covered. */
+  /** The service's own paths inside the visible folders; they are covered. */
   readonly covered: readonly Cover[];
 }
 
+/** A path that a command must not see. */
 export interface Cover {
   readonly path: string;
   readonly kind: "directory" | "file";
 }
 
-/** What may run a command. Both are there in the jail. */
+/** The shells that may run a command. Both exist in the jail. */
 export type Shell = "/bin/bash" | "/bin/sh";
 
+/** A command and what it sees of its own. */
 export interface CommandView {
   readonly command: string;
   readonly shell: Shell;
   readonly sessionId: string;
-  /** Where the opened work directory is to be seen: where it is for everybody else. */
+  /** The path at which the jail shows the opened work directory: the same as on the host. */
   readonly workDir: string;
-  /** The service's own places below it. */
+  /** The service's own paths below the work directory. */
   readonly covered: readonly Cover[];
 }
 
 const jailTemp = "/tmp";
 
-/** Files of /etc that programs cannot do without, where there are any. No passwd: the jail has one user, without a name. */
+/** Files of /etc that programs need, where they exist. There is no passwd: the jail has one user, without a name. */
 const systemFiles = ["/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime"] as const;
 
-/** For `bwrap`, the command of the jail included. */
+/** Returns the arguments for `bwrap`, including the jail's command. */
 export function jailArguments(system: SystemView, view: CommandView): string[] {
   const home = tempDirectoryOf(jailTemp, view.sessionId);
   return [
@@ -60,8 +63,8 @@ export function jailArguments(system: SystemView, view: CommandView): string[] {
     ...["--proc", "/proc", "--dev", "/dev"],
     ...["--size", String(sharedMemoryBytes), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
     ...["--size", String(tempBytes), "--tmpfs", jailTemp, "--perms", "0700", "--dir", home],
-    // By its descriptor: what was checked is what is shown, wherever its path leads by now. `--bind` of a path in
-    // /proc/self/fd is not the same: bubblewrap resolves it to a name first.
+    // Mounted by its descriptor, so that the jail shows the directory that was checked, even if its path leads elsewhere now.
+    // `--bind` with a path in /proc/self/fd is not equivalent: bubblewrap resolves it to a name first.
     ...["--bind-fd", String(launchDescriptors.workDir), view.workDir],
     ...[...system.covered, ...view.covered].flatMap(coverArguments),
     ...["--remount-ro", "/", "--chdir", view.workDir, "--clearenv"],
@@ -70,38 +73,38 @@ export function jailArguments(system: SystemView, view: CommandView): string[] {
   ];
 }
 
-/** Runs `$1` with the shell `$2`. A command that starts with a dash is none of the shell's options. */
+/** Runs `$1` with the shell `$2`. The `--` keeps a command that starts with a dash from being read as an option. */
 export const runInShell = '"$2" -c -- "$1"';
 
 /**
- * Bash, whatever the command's own shell is, because other shells spell limits in other ways. It is the first choice of a kernel that is out of memory. What it
- * says itself goes to `told`: a byte once the jail stands, so that what follows is the command's own, and a line when the
- * command's shell is ended by a signal.
+ * The script of the first process in the jail. It is always bash, because other shells spell limits differently. The kernel
+ * kills it first when memory runs out. Its own messages go to descriptor 6: a byte once the jail is ready, and a line when a
+ * signal ends the command's shell. Output after that byte is the command's own.
  */
 const firstShell = [
   "echo 1000 >/proc/self/oom_score_adj",
   `${shellLimits} -u ${processesMax}`,
-  // Those that the service itself inherited may be among them: not all of what starts services closes them.
+  // The service itself may have inherited descriptors from its own parent, which does not always close them.
   `for fd in /proc/self/fd/*; do fd=\${fd##*/}; ((fd < 3 || fd == ${launchDescriptors.told})) || eval "exec $fd>&-"; done`,
   `printf . >&${launchDescriptors.told}`,
   `exec 9>&2 2>&${launchDescriptors.told} ${launchDescriptors.told}>&-`,
   `${runInShell} 2>&9 9>&-`,
-  // Not the last command, so that bash does not become it: the first process of a namespace ignores most signals.
+  // `exit` comes last so that bash does not exec the command: the first process of a namespace ignores most signals.
   "exit",
 ].join("; ");
 
-/** Something to stand in its place that is empty and takes nothing. */
+/** Returns the arguments that replace a path with something empty and read-only. */
 function coverArguments({ path, kind }: Cover): string[] {
   return kind === "directory"
     ? ["--size", "4096", "--tmpfs", path, "--remount-ro", path]
     : ["--ro-bind", "/dev/null", path];
 }
 
-/** Where the jail has things of its own. */
+/** Paths that the jail uses itself. */
 const jailPlaces = ["/usr", "/bin", "/sbin", "/lib", "/etc", "/proc", "/sys", "/dev", join(jailTemp, "agent-runner")];
 const kernelPlaces = ["/proc", "/sys", "/dev", join(jailTemp, "agent-runner")];
 
-/** Why a directory cannot be the work directory of a command; undefined when it can. */
+/** Returns why a directory cannot be the work directory of a command, or undefined when it can. */
 export function refuseWorkDir(path: string): string | undefined {
   const covered = jailPlaces.find((place) => isWithin(place, path));
   if (covered !== undefined) {

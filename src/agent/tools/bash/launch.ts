@@ -1,4 +1,4 @@
-// Starts one command, confined or not, as a process whose whole tree can be ended.
+// Starts one command, confined or not, as a process tree that can be killed as a whole.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
@@ -10,38 +10,42 @@ import type { PidsGroup } from "./pids-group.ts";
 
 const { PRIORITY_LOW, PRIORITY_HIGHEST } = constants.priority;
 
+/** A started command. */
 export interface Launched {
   readonly child: ChildProcess;
-  /** The first process of the jail, as this system counts, once it is there. */
+  /** Returns the pid of the jail's first process on the host, or undefined until it exists. */
   readonly jailPid: () => number | undefined;
-  /** False as long as nothing of the command itself has run. */
+  /** Returns false until the command itself has begun. */
   readonly hasStarted: () => boolean;
-  /** Once it is over: whether a signal ended the command's shell, and not the shell itself. */
+  /** Returns whether a signal ended the command's shell. Valid after the end of the command. */
   readonly wasSignalled: () => boolean;
-  /** Ends every process of the command. */
+  /** Kills every process of the command. */
   readonly kill: () => void;
 }
 
+/** A tested bubblewrap and the arguments that all commands share. */
 export interface Bubblewrap {
   readonly program: string;
   readonly filter: Uint8Array;
   readonly system: SystemView;
 }
 
+/** How to start a jailed command. */
 export interface LaunchOptions {
-  /** Stays with the caller, who may close it once the launch has returned. */
+  /** The caller owns this descriptor and may close it once the launch has returned. */
   readonly workDirFd: number;
-  /** As whom, if not as the service itself. */
+  /** The user that runs the command; undefined means the user of the service. */
   readonly worker?: Owner | undefined;
   readonly group?: PidsGroup | undefined;
 }
 
-/** Those of bubblewrap outside of the jail. */
+/** The number of bubblewrap's processes outside the jail. */
 export const launchProcesses = 1;
 
-/** Only who is in the group from the start has all its processes in it. */
+/** Joins the group before anything else starts, so that all processes are in it. */
 const joinGroup = 'echo $$ > "$0" && exec "$@"';
 
+/** Starts a command in a jail. */
 export function launchJailed(
   bubblewrap: Bubblewrap,
   view: CommandView,
@@ -52,13 +56,13 @@ export function launchJailed(
     group === undefined ? command : ["/bin/sh", "-c", joinGroup, group.members, ...command];
   const child = spawn(program, args, {
     ...worker,
-    // Its environment would stay readable inside, as that of the jail's first process.
+    // The launcher's environment would be readable inside, as that of the jail's first process.
     env: {},
     cwd: "/",
     stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", workDirFd, "pipe"],
   });
   prioritise(child.pid, PRIORITY_LOW);
-  // A launcher that ends early takes no filter; its own message says why.
+  // A launcher that ends early does not read the filter; its own message gives the reason.
   const filter = child.stdio.at(launchDescriptors.filter) as Writable;
   filter.on("error", () => {});
   filter.end(bubblewrap.filter);
@@ -67,7 +71,7 @@ export function launchJailed(
   const told = collect(child.stdio.at(launchDescriptors.told) as Readable);
   const jailPid = (): number | undefined => readPid(infoText());
   const kill = (): void => {
-    // The launcher ends when the jail has. Killed before it told of the jail, it could leave it behind half made.
+    // The launcher ends with the jail. If it were killed before it reported the jail's pid, a half-made jail could remain.
     prioritise(jailPid(), PRIORITY_HIGHEST);
     if (!killProcess(jailPid())) {
       info.on("data", () => killProcess(jailPid()));
@@ -77,9 +81,9 @@ export function launchJailed(
 }
 
 /**
- * For root, whose processes no limit of the kernel counts. What multiplies must leave time to the watch that ends it (the
- * launcher takes a millisecond to have children, which have its priority); and the jail's first process, in which the
- * kernel ends all others, must not wait for its turn among them.
+ * Sets the priority when the service runs as root, because the kernel limits no process counts of root. Multiplying processes
+ * must leave time to the watch that kills them; the launcher takes a millisecond to have children, and they inherit its
+ * priority. The jail's first process must not wait for its turn among them, because the kernel kills all the others through it.
  */
 function prioritise(pid: number | undefined, priority: number): void {
   if (pid === undefined || !isRoot()) {
@@ -88,11 +92,11 @@ function prioritise(pid: number | undefined, priority: number): void {
   try {
     setPriority(pid, priority);
   } catch {
-    // It has ended already.
+    // The process has already ended.
   }
 }
 
-/** With the documented limits and environment, and no walls. */
+/** Starts a command with the documented limits and environment, but without isolation. */
 export function launchUnconfined(
   command: string,
   { shell, workDir, environment }: { shell: Shell; workDir: string; environment: Readonly<Record<string, string>> },
@@ -100,14 +104,14 @@ export function launchUnconfined(
   const child = spawn("/bin/bash", ["-c", `${shellLimits}; exec ${runInShell}`, "bash", command, shell], {
     env: environment,
     cwd: workDir,
-    // A process group of its own, to be ended as one.
+    // Its own process group, so that it can be killed as one.
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
   const kill = (): void => {
     killProcess(child.pid === undefined ? undefined : -child.pid);
   };
-  // What it left in the background would go on, and keep its output open.
+  // Background processes would continue and keep the output open.
   child.once("exit", kill);
   const hasStarted = (): boolean => child.pid !== undefined;
   return { child, jailPid: () => undefined, hasStarted, wasSignalled: () => child.signalCode !== null, kill };
@@ -128,7 +132,7 @@ function readPid(info: string): number | undefined {
   return pid === undefined ? undefined : Number(pid);
 }
 
-/** False where there was nothing to kill. */
+/** Kills a process. Returns false when there was nothing to kill. */
 function killProcess(pid: number | undefined): boolean {
   if (pid === undefined) {
     return false;

@@ -1,4 +1,4 @@
-// How the end of a command reads: words and layout of the Agent Runner document.
+// Words the end of a command in the layout of the Agent Runner document.
 
 import { constants } from "node:os";
 import { contentBytesMax } from "../cap.ts";
@@ -11,26 +11,28 @@ const { signals } = constants;
 /** How the command's shell ended. */
 export type Exit = { readonly status: number } | { readonly signal: number };
 
+/** The output and the exit of a command. */
 export interface CommandEnd {
   readonly stdout: Captured;
   readonly stderr: Captured;
   readonly exit: Exit;
-  /** What it was killed for, if it was. */
+  /** The limit that it was killed for; undefined when it was not killed. */
   readonly killed?: KillLimit | undefined;
-  /** The limit that it was killed for, where the words `signal: killed` would leave everybody guessing. */
+  /** The exceeded limit in words, when `signal: killed` alone would not explain the end. */
   readonly limit?: string | undefined;
 }
 
-/** Why there was no command. */
+/** Why a command did not run. */
 export interface NotRun {
   /**
-   * `refused` for what the command says; the work directory is not to be worked in; there is no jail here; what the command
-   * should have run in could not be made. Only the words of the first name no places of the host.
+   * `refused`: the text of the command. `workspace`: the work directory cannot be used. `no_jail`: this host has no jail.
+   * `not_started`: the jail or its process could not be created. Only the words of `refused` never name paths of the host.
    */
   readonly kind: "refused" | "workspace" | "no_jail" | "not_started";
   readonly words: string;
 }
 
+/** Returns the end of a command as the outcome of the tool. */
 export function endToOutcome(end: CommandEnd | NotRun): ToolOutcome {
   if ("words" in end) {
     return { error: end.kind === "not_started" ? `bash could not be started: ${end.words}` : end.words };
@@ -48,7 +50,7 @@ export function endToOutcome(end: CommandEnd | NotRun): ToolOutcome {
   return { error: words.join("\n") };
 }
 
-/** As the C library calls them. */
+/** Signal names of the C library. */
 const signalWords: Readonly<Record<number, string>> = {
   [signals.SIGHUP]: "hangup",
   [signals.SIGQUIT]: "quit",
@@ -77,7 +79,7 @@ function layOut(stdout: string, stderr: string): string {
 
 const outputNotice = "\n... (output truncated)";
 
-/** Cut here, where the notice can be part of what fits: results of tools are capped once more. */
+/** Cuts the output so that its notice still fits, because tool results are capped once more. */
 function capOutput(text: string): string {
   if (Buffer.byteLength(text) <= contentBytesMax) {
     return text;

@@ -1,21 +1,22 @@
-// A control group that limits the processes of one command of root, whom `ulimit -u` passes by. Only where root may make one: not in
-// most containers.
+// A control group that limits the processes of one command that runs as root, because `ulimit -u` does not apply to root. It
+// works only where root may create groups, which most containers forbid.
 
 import { mkdir, readdir, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
+/** An open group. Disposing removes it. */
 export interface PidsGroup extends AsyncDisposable {
-  /** Whoever writes its process id there is in the group, with all that it starts from then on. */
+  /** A process that writes its pid into this file joins the group, with everything it starts afterwards. */
   readonly members: string;
 }
 
-/** Where the controller may be: the first version of control groups has a tree for each, the second one tree for all. */
+/** Where the controller may be: version 1 of control groups has one tree for each controller, version 2 one for all. */
 const trees = ["/sys/fs/cgroup/pids", "/sys/fs/cgroup"];
 const namePrefix = "runnel-";
 
 let opened = 0;
 
-/** Undefined where there can be none. */
+/** Creates a group, or returns undefined where that is not possible. */
 export async function openPidsGroup(processesMax: number): Promise<PidsGroup | undefined> {
   opened += 1;
   for (const tree of trees) {
@@ -27,7 +28,7 @@ export async function openPidsGroup(processesMax: number): Promise<PidsGroup | u
   return undefined;
 }
 
-/** Removes the groups of services that did not get to it. */
+/** Removes the groups of services that died before they removed them. */
 export async function removeLeftGroups(): Promise<void> {
   for (const tree of trees) {
     const names = await readdir(tree).catch(() => []);
@@ -43,7 +44,7 @@ async function make(folder: string, processesMax: number): Promise<boolean> {
     return false;
   }
   try {
-    // Made by the kernel, or this is no group.
+    // The kernel creates this file; if it is missing, the folder is no group.
     await writeFile(join(folder, "pids.max"), String(processesMax), { flag: "r+" });
     return true;
   } catch {
@@ -52,7 +53,7 @@ async function make(folder: string, processesMax: number): Promise<boolean> {
   }
 }
 
-/** One that still has members stays, for the next service to remove. */
+/** Removes a group. A group with members remains, and the next service removes it. */
 async function remove(folder: string): Promise<void> {
   await rmdir(folder).catch(() => {});
 }

@@ -1,6 +1,7 @@
-// One command from its start to the end of its last process.
-// C1: it ends at its time limit, at any other limit, or when the run is stopped; nothing of it goes on afterwards.
-// C2: what it writes is read to the end, and kept up to a cap.
+// Follows one command from its start to the end of its last process.
+//
+// C1  The command ends at its timeout, at any other limit, or when the run is stopped. Nothing of it continues afterwards.
+// C2  Its output is read to the end and kept up to a maximum.
 
 import { constants } from "node:os";
 import { type Clock, over } from "../../../platform/base/clock.ts";
@@ -11,16 +12,18 @@ import type { KillLimit } from "./limits.ts";
 import type { CommandEnd, Exit, NotRun } from "./outcome.ts";
 import type { PassedLimit } from "./watch.ts";
 
+/** Options of `followCommand`. */
 export interface CommandOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Told once of a command that is killed. */
+  /** Called once when the command is killed. */
   readonly onKilled?: ((limit: KillLimit) => void) | undefined;
-  /** Looks after the command until the signal aborts; calls `onLimit` to have it killed. */
+  /** Watches the command until the signal aborts; calls `onLimit` to have it killed. */
   readonly watch?: (ended: AbortSignal, onLimit: (passed: PassedLimit) => void) => Promise<void>;
 }
 
+/** Waits for the end of a command. Kills it at its timeout, at a limit or when the signal aborts. */
 export async function followCommand(launched: Launched, options: CommandOptions): Promise<CommandEnd | NotRun> {
   const { child } = launched;
   const [stdout, stderr] = [child.stdout, child.stderr];
@@ -89,12 +92,12 @@ async function untilOver(launched: Launched, options: CommandOptions): Promise<O
   }
 }
 
-/** The time of the call may be over before that of the command, which may ask for more. */
+/** The timeout of the call may pass before that of the command, because a command may ask for more. */
 function limitOf(reason: unknown): KillLimit {
   return reason instanceof CallTimeout ? "time" : "run_end";
 }
 
-/** What shells add to the number of the signal that ended a process. */
+/** The offset that shells add to the number of the signal that ended a process. */
 const signalStatus = 128;
 const { SIGKILL } = constants.signals;
 
@@ -105,7 +108,7 @@ function exitOf(launched: Launched, { code, killed }: Over): Exit {
   return launched.wasSignalled() ? { signal: code - signalStatus } : { status: code };
 }
 
-/** Resolves once the process is gone and its output read to the end. */
+/** Resolves when the process has ended and its output has been read completely. */
 function untilClosed({ child }: Launched): Promise<{ readonly code: number } | NeverBegan> {
   return new Promise((resolve) => {
     child.once("error", (error) => resolve({ problem: error.message }));

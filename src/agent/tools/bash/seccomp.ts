@@ -1,5 +1,5 @@
-// What commands may not ask the kernel for, as the bytes of a filter. Namespaces hide files, processes and the network; this
-// is for what reaches the kernel past them. Everything else stays allowed, so that programs work as on a normal shell.
+// The seccomp filter: system calls that commands may not make. Namespaces hide files, processes and the network; this filter
+// blocks the ways around them. Everything else is allowed, so that programs work as in a normal shell.
 
 import {
   answer,
@@ -17,24 +17,25 @@ import {
   when,
 } from "./bpf.ts";
 
-/** Names of Node for the machines that there is a filter for. */
+/** The machines that have a filter, by their names in Node. */
 export type Machine = "x64" | "arm64";
 
+/** Returns whether there is a filter for the machine. */
 export function hasFilter(machine: string): machine is Machine {
   return machine in machines;
 }
 
-/** The filter of one machine, ready for the kernel. */
+/** Returns the filter of a machine, ready for the kernel. */
 export function seccompFilter(machine: Machine): Buffer {
   const { audit, column } = machines[machine];
   return assemble([
     ...load(architecture),
-    // The numbers below mean other calls in programs for another machine, 32-bit ones included.
+    // The numbers below have other meanings in programs for other architectures, including 32-bit ones.
     ...unless(equals(audit), answer(kill)),
     ...load(callNumber),
-    // x32: the same calls once more, under numbers with this bit.
+    // x32 has the same calls under numbers with this bit set.
     ...(machine === "x64" ? when(isAtLeast(0x4000_0000), answer(refuse(errno.ENOSYS))) : []),
-    // Nobody has looked at what came later.
+    // Later calls have not been reviewed.
     ...when(isAbove(newestKnown), answer(refuse(errno.ENOSYS))),
     ...Object.values(refusedCalls)
       .map((numbers) => numbers[column])
@@ -59,15 +60,15 @@ function refuse(error: number): number {
 
 const errno = { EPERM: 1, ENOSYS: 38, EOPNOTSUPP: 95, EAFNOSUPPORT: 97 } as const;
 
-/** file_setattr of Linux 6.17. From 424 on the numbers are the same on all machines. */
+/** `file_setattr` of Linux 6.17. From 424 on, the numbers are the same on all machines. */
 const newestKnown = 469;
 
-/** The call does not exist there. */
+/** Marks a call that does not exist on the machine. */
 const none = -1;
 
-/** Numbers on x86-64 and on arm64. */
+/** The call numbers on x86-64 and on arm64. */
 const refusedCalls = {
-  // Mounts, old and new ways; namespaces; roots.
+  // Mounts (old and new API), namespaces, roots.
   mount: [165, 40],
   umount2: [166, 39],
   pivot_root: [155, 41],
@@ -87,12 +88,12 @@ const refusedCalls = {
   quotactl: [179, 60],
   quotactl_fd: [443, 443],
   acct: [163, 89],
-  // Files by handle, which pass by every directory.
+  // Files by handle, which bypass the directories.
   name_to_handle_at: [303, none],
   open_by_handle_at: [304, none],
   fanotify_init: [300, 262],
   lookup_dcookie: [212, 18],
-  // Other processes' memory and descriptors.
+  // Memory and descriptors of other processes.
   ptrace: [101, 117],
   process_vm_readv: [310, 270],
   process_vm_writev: [311, 271],
@@ -103,7 +104,7 @@ const refusedCalls = {
   move_pages: [279, 239],
   userfaultfd: [323, 282],
   memfd_secret: [447, 447],
-  // Large parts of the kernel that commands do not need and that had many holes.
+  // Large kernel subsystems that commands do not need and that have had many vulnerabilities.
   bpf: [321, 280],
   perf_event_open: [298, 241],
   io_uring_setup: [425, 425],
@@ -139,7 +140,7 @@ const refusedCalls = {
   _sysctl: [156, none],
 } as const satisfies Record<string, readonly [number, number]>;
 
-/** Calls that are refused for some of their arguments only, or in another way. */
+/** Calls that are refused only for some arguments, or with another error. */
 const partlyRefused = {
   ioctl: [16, 29],
   socket: [41, 198],
@@ -149,10 +150,10 @@ const partlyRefused = {
   fallocate: [285, 47],
 } as const satisfies Record<string, readonly [number, number]>;
 
-/** AF_UNIX, AF_INET and AF_INET6, which see the jail's own namespace only; AF_VSOCK, AF_ALG and others do not. */
+/** AF_UNIX, AF_INET and AF_INET6. These see only the jail's own namespace; AF_VSOCK, AF_ALG and others do not. */
 const families = [1, 2, 10];
 
-/** TIOCSTI types into a terminal, TIOCLINUX pastes into the console. */
+/** TIOCSTI types into a terminal; TIOCLINUX pastes into the console. */
 const terminalRequests = [0x5412, 0x541c];
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
@@ -179,9 +180,9 @@ function checkedCalls(column: 0 | 1): Instruction[] {
       ...when(hasAnyOf(namespaceFlags), answer(refuse(errno.EPERM))),
       ...answer(allow),
     ]),
-    // Its flags are in memory, where a filter cannot look. The C library falls back to clone.
+    // Its flags are in memory, which a filter cannot read. The C library falls back to clone.
     ...onCall("clone3", answer(refuse(errno.ENOSYS))),
-    // Takes disk without writing, which nobody counts. Programs fall back to writing.
+    // Allocates disk space without writing, which the write counters miss. Programs fall back to writing.
     ...onCall("fallocate", answer(refuse(errno.EOPNOTSUPP))),
   ];
 }

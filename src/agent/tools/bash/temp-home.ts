@@ -1,12 +1,13 @@
-// Temporary directories of sessions whose commands run without a jail: there while any of a session's commands runs.
+// Temporary directories of sessions that run commands without a jail. A directory exists while a command of its session runs.
 
 import { mkdir, rm, rmdir } from "node:fs/promises";
 import { dirname } from "node:path";
 
+/** Counts the users of each directory. */
 export class TempHomes {
   readonly #users = new Map<string, number>();
 
-  /** Private to the service's user; gone with its last user. */
+  /** Creates a directory that only the service's user can read. It is deleted when its last user closes it. */
   async open(path: string): Promise<AsyncDisposable> {
     this.#users.set(path, (this.#users.get(path) ?? 0) + 1);
     await mkdir(path, { recursive: true, mode: 0o700 });
@@ -21,7 +22,7 @@ export class TempHomes {
     }
     this.#users.delete(path);
     await rm(path, { recursive: true, force: true });
-    // Other sessions may have theirs in it.
+    // The parent may contain directories of other sessions.
     await rmdir(dirname(path)).catch(() => {});
   }
 }

@@ -1,5 +1,5 @@
-// Looks after a command from outside, for what no limit of the kernel holds in a jail: bytes written over all files, memory
-// over all processes, and their number where it runs as root, whom no limit of the kernel is for.
+// Watches a command from outside, for limits that the kernel does not enforce in a jail: total bytes written and memory of all
+// processes. It also limits their number when the command runs as root, which the kernel does not limit.
 
 import { readdirSync } from "node:fs";
 import { readFile, statfs } from "node:fs/promises";
@@ -14,24 +14,27 @@ import {
   writtenBytesLeast,
 } from "./limits.ts";
 
+/** The command to watch. */
 export interface Watched {
-  /** Undefined until the jail stands. */
+  /** Returns undefined until the jail is ready. */
   readonly jailPid: () => number | undefined;
   readonly writtenBytesMax: number;
-  /** The kernel limits its processes in no way. */
+  /** True when the kernel does not limit the number of its processes. */
   readonly isUncounted: boolean;
-  /** Told once, of the first limit that is passed. */
+  /** Called once, for the first limit that is exceeded. */
   readonly onLimit: (passed: PassedLimit) => void;
 }
 
+/** An exceeded limit. */
 export interface PassedLimit {
   readonly limit: WatchedLimit;
-  /** For the model. */
+  /** The limit in words, for the model. */
   readonly words: string;
 }
 
+/** Watches one command. */
 export class Watch {
-  /** The file system of the work directory is the one that is filled. */
+  /** The work directory, on the file system that a command can fill. */
   readonly #workDir: string;
   readonly #freeBytesBefore: number;
   #writtenBytes = 0;
@@ -45,7 +48,7 @@ export class Watch {
     this.#freeBytesBefore = freeBytesBefore;
   }
 
-  /** Looks until the signal aborts, or a limit is passed. */
+  /** Checks regularly until the signal aborts or a limit is exceeded. */
   async run(clock: Clock, ended: AbortSignal, watched: Watched): Promise<void> {
     const intervalMs = watched.isUncounted ? rootWatchIntervalMs : watchIntervalMs;
     while (!ended.aborted) {
@@ -58,7 +61,7 @@ export class Watch {
     }
   }
 
-  /** Whether the command may have taken disk, or given it back. Others do too: it may be true for nothing. */
+  /** Returns whether the command may have used or freed disk space. Other processes may cause a false alarm. */
   async sawChange(): Promise<boolean> {
     const change = Math.abs(this.#freeBytesBefore - (await readFreeBytes(this.#workDir)));
     return Math.max(change, this.#writtenBytes) >= writtenBytesLeast;
@@ -94,15 +97,15 @@ function findPassed({ processes, memoryBytes, writtenBytes }: Use, writtenBytesM
 interface Use {
   readonly processes: number;
   readonly memoryBytes: number;
-  /** What their processes that are gone have written is in it. */
+  /** Includes the bytes written by child processes that have ended. */
   readonly writtenBytes: number;
 }
 
-/** Undefined when the jail is gone. Its own view of its processes holds no others. */
+/** Returns undefined when the jail is gone. Reads the jail's own /proc, which lists only its processes. */
 async function readUse(pid: number): Promise<Use | undefined> {
   try {
     const folder = `/proc/${pid}/root/proc`;
-    // Not through the pool of threads, where it would wait while processes multiply.
+    // Synchronous, because a call in the thread pool would wait while processes multiply.
     const pids = readdirSync(folder).filter((name) => /^\d+$/.test(name));
     const read = pids.length > processesMax ? [] : await Promise.all(pids.map((each) => readProcess(folder, each)));
     return {
@@ -115,7 +118,7 @@ async function readUse(pid: number): Promise<Use | undefined> {
   }
 }
 
-/** Zeros for a process that is gone meanwhile: its parent has its count. */
+/** Returns zeros for a process that has just ended; its parent has its counts. */
 async function readProcess(folder: string, pid: string): Promise<Omit<Use, "processes">> {
   try {
     const [status, io] = await Promise.all([

@@ -1,4 +1,4 @@
-// The search behind the tool glob: files by their path.
+// The search behind the tool glob: finds files by their path.
 
 import { RE2JSException } from "re2js";
 import { CappedText } from "../cap.ts";
@@ -7,10 +7,11 @@ import { compileGlob, type Glob, globDepth } from "./glob-pattern.ts";
 import type { FileSearch } from "./request.ts";
 import { visitFiles } from "./tree.ts";
 
-/** Contract. */
+/** Contract: the maximum number of files. */
 const filesMax = 1_000;
 const skippedNames: ReadonlySet<string> = new Set([".git", "node_modules", "vendor", ".idea"]);
 
+/** Returns the paths of the files that match the pattern. */
 export function findFiles({ root, pattern }: FileSearch): ToolOutcome {
   const glob = compileGlobOrError(pattern);
   if ("error" in glob) {
@@ -36,7 +37,7 @@ export function findFiles({ root, pattern }: FileSearch): ToolOutcome {
   return { content: leftOut === undefined ? found : `${found}\n... (${leftOut})` };
 }
 
-/** Words a pattern that cannot be meant for the model. */
+/** Compiles a pattern. Returns an error for the model when the pattern is invalid. */
 export function compileGlobOrError(pattern: string): Glob | { readonly error: string } {
   try {
     return compileGlob(pattern);
@@ -48,6 +49,7 @@ export function compileGlobOrError(pattern: string): Glob | { readonly error: st
   }
 }
 
+/** Joins a directory and a relative path. */
 export function pathBelow(directory: string, path: string): string {
   return directory.endsWith("/") ? `${directory}${path}` : `${directory}/${path}`;
 }

@@ -1,5 +1,5 @@
-// The search behind the tool grep: lines by a regular expression in the syntax of Go, by an engine whose time grows with
-// the length of the text and never faster. A line that ends in CR keeps it.
+// The search behind the tool grep: finds lines by a regular expression in Go's syntax. The engine's time grows only linearly
+// with the length of the text. A line that ends in CR keeps it.
 
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { RE2JS, RE2JSException } from "re2js";
@@ -9,7 +9,7 @@ import { compileGlobOrError, pathBelow } from "./find-files.ts";
 import type { LineSearch } from "./request.ts";
 import { openFileIn, type TreeFile, visitFiles } from "./tree.ts";
 
-/** Contract, as are the next three. */
+/** Contract, like the next three: the maximum number of lines. */
 const linesMax = 100;
 const skippedNames: ReadonlySet<string> = new Set([
   ".git",
@@ -23,9 +23,10 @@ const skippedNames: ReadonlySet<string> = new Set([
   "dist",
 ]);
 const fileBytesMax = 1_048_576;
-/** A NUL in this many first bytes makes a file binary. */
+/** A NUL within this many bytes at the start makes a file binary. */
 const sampleBytes = 512;
 
+/** Returns the matching lines as `path:number:line`. */
 export function findLines({ root, pattern, include }: LineSearch): ToolOutcome {
   const lines = compileLines(pattern);
   const names = include === undefined ? undefined : compileGlobOrError(include);
@@ -69,9 +70,9 @@ function addTreeFile(found: FoundLines, { directoryFd, name, path }: TreeFile, r
 }
 
 interface LinePattern {
-  /** One line without its newline. */
+  /** Tests one line without its newline. */
   readonly matches: (line: string) => boolean;
-  /** False only when no line of the text matches: a whole text is quicker to look at than its lines. */
+  /** Returns false only when no line of the text matches. Testing a whole text is faster than testing its lines. */
   readonly mayMatchIn: (text: string) => boolean;
 }
 
@@ -79,7 +80,8 @@ function compileLines(pattern: string): LinePattern | { readonly error: string }
   try {
     const line = RE2JS.compile(pattern);
     const matches = (text: string): boolean => line.test(text);
-    // `\A` and `\z` mean the ends of a line here, and in a text its own ends; flags may do the same to `^` and `$`.
+    // `\A` and `\z` mean the ends of a line here, but the ends of the whole text in `mayMatchIn`. Flags may do the same to `^`
+    // and `$`.
     if (/\\[Az]|\(\?\w*-/.test(pattern)) {
       return { matches, mayMatchIn: () => true };
     }
@@ -96,7 +98,7 @@ function compileLines(pattern: string): LinePattern | { readonly error: string }
 class FoundLines {
   readonly #pattern: LinePattern;
   readonly #content = new CappedText();
-  /** One byte more than is searched, so that a file that grew shows. */
+  /** One byte larger than the maximum, to detect a file that grew. */
   readonly #buffer = Buffer.allocUnsafe(fileBytesMax + 1);
   #count = 0;
 
@@ -112,7 +114,7 @@ class FoundLines {
     return this.#count === 0 ? "No matches found" : this.#content.toString();
   }
 
-  /** Passes over what is not a regular file with one name, is too large or binary. */
+  /** Searches a file. Skips files that are not regular, have several names, are too large or binary. */
   addFile(fd: number, path: string): void {
     const stat = fstatSync(fd);
     if (!stat.isFile() || stat.nlink > 1 || stat.size > fileBytesMax) {
@@ -141,7 +143,7 @@ class FoundLines {
   }
 }
 
-/** From the start of the file, as much as there is room for. */
+/** Reads from the start of the file until the buffer is full or the file ends. */
 function readInto(buffer: Buffer, fd: number): number {
   let length = 0;
   while (length < buffer.length) {

@@ -1,21 +1,21 @@
-// Glob patterns made into regular expressions for an engine that never backtracks: `*`, `?`, `[a-z]`, `[!a]`, `{a,b}`, and
-// `**`, which as a whole segment stands for any number of directories, none included. A leading dot is a character like
-// any other, and a backslash takes the meaning from the next one. What is not closed means itself, as in a shell.
+// Translates glob patterns to regular expressions for an engine without backtracking: `*`, `?`, `[a-z]`, `[!a]`, `{a,b}` and
+// `**`. `**` as a whole segment matches any number of directories, including zero. A leading dot is an ordinary character, and
+// a backslash escapes the next one. An unclosed bracket or brace means itself, as in a shell.
 
 import { RE2JS } from "re2js";
 
-/** Something matches it as a whole, or not. */
+/** A compiled pattern. It matches a text only as a whole. */
 export interface Glob {
   matches(text: string): boolean;
 }
 
-/** Throws the engine's syntax error for a range that runs backwards and the like. */
+/** Compiles a pattern. Throws the engine's syntax error, for example for a range that runs backwards. */
 export function compileGlob(pattern: string): Glob {
   const expression = RE2JS.compile(`^(?:${new Translation(pattern).run()})$`, RE2JS.DOTALL);
   return { matches: (text) => expression.test(text) };
 }
 
-/** The directory that a pattern starts with, in plain names, and the pattern for what lies below it. */
+/** Splits a pattern into its literal directory and the rest: `src/a/*.ts` gives `src/a/` and `*.ts`. */
 export function splitGlob(pattern: string): { readonly directory: string; readonly rest: string } {
   const magicAt = pattern.search(/[*?[{\\]/);
   const plain = magicAt === -1 ? pattern : pattern.slice(0, magicAt);
@@ -23,12 +23,12 @@ export function splitGlob(pattern: string): { readonly directory: string; readon
   return { directory: pattern.slice(0, restAt), rest: pattern.slice(restAt).replaceAll(/\/{2,}/g, "/") };
 }
 
-/** How many directories lie at most between the start of a path that matches and its last name. */
+/** Returns the maximum number of directories in a matching path. Infinity for patterns with `**`. */
 export function globDepth(pattern: string): number {
   return pattern.includes("**") ? Number.POSITIVE_INFINITY : pattern.split("/").length - 1;
 }
 
-/** Whether some segment may be `..`. Names are never that, so that such a pattern asks for something outside. */
+/** Returns whether a segment may be `..`. No name is `..`, so such a pattern could only match outside the directory. */
 export function leadsUp(pattern: string): boolean {
   return /(?:^|[/{,])\.\.(?:$|[/},])/.test(pattern);
 }
@@ -94,13 +94,13 @@ class Translation {
     return "(?:[^/]+/)*";
   }
 
-  /** Whether a segment may begin or end at this place; those of braces count inside of braces only. */
+  /** Returns whether a segment may begin or end here. The characters count only inside braces; elsewhere only `/` does. */
   #isBorder(at: number, characters: string): boolean {
     const character = this.#pattern[at];
     return character === undefined || (this.#depth > 0 ? characters : "/").includes(character);
   }
 
-  /** Undefined when nothing closes it. */
+  /** Translates a character class. Returns undefined when it is not closed. */
   #class(): string | undefined {
     const found = readClass(this.#pattern, this.#at);
     if (found === null) {
@@ -128,7 +128,7 @@ class Translation {
     return at < this.#pattern.length ? this.#literal(at) : "\\\\";
   }
 
-  /** One character, which may be two units long. */
+  /** Translates one character, which may be two UTF-16 units long. */
   #literal(at: number): string {
     const character = String.fromCodePoint(this.#pattern.codePointAt(at) ?? 0);
     this.#at = at + character.length;
@@ -136,12 +136,12 @@ class Translation {
   }
 }
 
-/** What stands between two brackets, of which the first is before `at`: the whole with the second, negation, members. */
+/** Matches a class whose opening bracket is before `at`. The groups are negation and members; the match includes the `]`. */
 function readClass(pattern: string, at: number): RegExpExecArray | null {
   return /^([!^]?)((?:\\.|\[:\w+:\]|[^\\/])(?:\\.|\[:\w+:\]|[^\]\\/])*)\]/s.exec(pattern.slice(at));
 }
 
-/** The braces that make a choice, opening to closing: those with a comma of their own between them. */
+/** Returns the pairs of braces that form a choice, opening to closing: those with a comma of their own. */
 function pairBraces(pattern: string): Map<number, number> {
   const pairs = new Map<number, number>();
   const open: { at: number; choices: number }[] = [];

@@ -5,12 +5,13 @@ import { isLeftBehind } from "../replace-file.ts";
 import type { FileListing, ListedFile, ListingSearch } from "./request.ts";
 import { statFileIn, type TreeFile, visitFiles } from "./tree.ts";
 
-/** A local disk shows a million files in this time. What is listed by then is of more use than a failure. */
+/** The time limit. A local disk lists a million files in it, and a partial list is more useful than a failure. */
 const secondsMax = 10;
 
-/** What tools keep there would leave no room for what people write. */
+/** Tools keep so many files there that they would leave no room for people's files. */
 const skippedNames: ReadonlySet<string> = new Set([".git", "node_modules"]);
 
+/** Returns the first files in path order that fit, and the number of the others. */
 export function listFiles(search: ListingSearch, clock: Clock = systemClock): FileListing {
   const { root } = search;
   const tree = {
@@ -35,7 +36,7 @@ export function listFiles(search: ListingSearch, clock: Clock = systemClock): Fi
   return { files: listed.files, moreFiles: listed.moreFiles, leftOut: leftOut ?? stopped };
 }
 
-/** Keeps the first files that fit and counts the others, which cost no call to the system. */
+/** Keeps the first files that fit and only counts the others, without a system call. */
 class FirstFiles {
   readonly files: ListedFile[] = [];
   moreFiles = 0;
@@ -59,7 +60,7 @@ class FirstFiles {
     }
   }
 
-  // Once one does not fit, none behind it does: what is listed is the beginning of the order.
+  // After the first file that does not fit, no other is added: the list is the beginning of the order.
   #fits({ path }: TreeFile): boolean {
     return this.moreFiles === 0 && this.files.length < this.#filesMax && Buffer.byteLength(path) <= this.#pathBytesLeft;
   }

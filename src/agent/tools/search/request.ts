@@ -1,27 +1,27 @@
-// What is searched, where, and what comes of it: what goes between those who ask and the threads that search.
+// The requests and outcomes that callers and search threads exchange.
 
 import type { ToolOutcome } from "../tool.ts";
 
-/** Where a search starts. The descriptor stays open until the search has ended. */
+/** The start of a search. The descriptor stays open until the search has ended. */
 export interface SearchRoot {
   readonly fd: number;
   readonly isDirectory: boolean;
-  /** How results name it. */
+  /** The path of the root in results. */
   readonly joinedPath: string;
-  /** Absolute, without links. */
+  /** The absolute path without links. */
   readonly realPath: string;
-  /** What is passed over. */
+  /** Paths that are skipped. */
   readonly hidden: readonly string[];
 }
 
-/** Files below the root whose path from there matches a glob pattern. */
+/** Searches files whose path, relative to the root, matches a glob pattern. */
 export interface FileSearch {
   readonly kind: "files";
   readonly root: SearchRoot;
   readonly pattern: string;
 }
 
-/** Lines that match a regular expression, of files whose name matches a glob pattern. */
+/** Searches lines that match a regular expression, in files whose name matches a glob pattern. */
 export interface LineSearch {
   readonly kind: "lines";
   readonly root: SearchRoot;
@@ -29,37 +29,43 @@ export interface LineSearch {
   readonly include: string | undefined;
 }
 
-/** All files below the root with their sizes, in the order of their paths, byte by byte: the first ones, as many as fit. */
+/** Lists all files below the root with their sizes, in byte order of their paths: the first ones that fit. */
 export interface ListingSearch {
   readonly kind: "listing";
   readonly root: SearchRoot;
-  /** Most files to list. */
+  /** The maximum number of files. */
   readonly filesMax: number;
-  /** Most bytes of all their paths together. */
+  /** The maximum total size of the paths. */
   readonly pathBytesMax: number;
 }
 
+/** The files of a workspace. */
 export interface FileListing {
   readonly files: readonly ListedFile[];
-  /** How many files come after those. */
+  /** The number of files after the listed ones. */
   readonly moreFiles: number;
-  /** What was not even looked at, if anything. */
+  /** What was not visited; undefined when everything was. */
   readonly leftOut: string | undefined;
 }
 
+/** A file of a listing. */
 export interface ListedFile {
-  /** From the root. U+FFFD stands for what is not UTF-8. */
+  /** The path from the root. U+FFFD replaces bytes that are not UTF-8. */
   readonly path: string;
   readonly bytes: number;
 }
 
+/** A request to a search thread. */
 export type SearchRequest = FileSearch | LineSearch | ListingSearch;
+/** The answer of a search thread. */
 export type SearchOutcome = ToolOutcome | FileListing;
+/** The answer to a kind of request. */
 export type OutcomeOf<Request extends SearchRequest> = Request extends ListingSearch ? FileListing : ToolOutcome;
 
-/** More than anybody writes by hand, and compiled within milliseconds. */
+/** The maximum size of a pattern. It exceeds any pattern written by hand, and compiles within milliseconds. */
 const patternBytesMax = 4_096;
 
+/** Returns why a pattern is refused, or undefined when it is short enough. */
 export function refusePattern(pattern: string): string | undefined {
   const bytes = Buffer.byteLength(pattern);
   return bytes > patternBytesMax ? `pattern is too long (${bytes} bytes, max ${patternBytesMax})` : undefined;

@@ -1,4 +1,4 @@
-// A thread that searches. One request at a time; a search that has to stop is stopped by ending the thread.
+// A search thread. It handles one request at a time; the caller stops a search by ending the thread.
 
 import { parentPort } from "node:worker_threads";
 import { findFiles } from "./find-files.ts";

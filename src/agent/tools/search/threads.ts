@@ -1,29 +1,30 @@
-// Where searches run: in a few threads beside the event loop, because a pattern of a model may keep a core busy for long,
-// and because files are read several times as fast where nobody minds waiting for the disk.
-// S1: at most `threadsMax` searches run at a time; others wait for their turn.
-// S2: a search ends with its signal, in the middle of a match as well: its thread is ended.
-// S3: an idle thread does not keep the process alive; one is kept, because starting one takes longer than most searches.
+// Runs searches in a few worker threads. A model's pattern may keep a core busy for long, and synchronous reads are several
+// times as fast.
+//
+// S1  At most `threadsMax` searches run at a time; others wait for their turn.
+// S2  A search ends with its signal, even in the middle of a match, because its thread is ended.
+// S3  An idle thread does not keep the process alive. One is kept, because starting a thread takes longer than most searches.
 
 import { Worker } from "node:worker_threads";
 import type { OutcomeOf, SearchOutcome, SearchRequest } from "./request.ts";
 
 const threadsMax = 4;
 const idleMax = 1;
-/** For compiled patterns, one file and the answer, many times over. */
+/** The memory limit of a thread, which fits compiled patterns, one file and the answer many times over. */
 const memoryMbMax = 256;
 
 const idle: Worker[] = [];
 const waiting: (() => void)[] = [];
 let running = 0;
 
-/** Rejects with the signal's reason, and with the thread's error when it died of one. */
+/** Runs a search. Rejects with the signal's reason, or with the error of a thread that died. */
 export async function search<Request extends SearchRequest>(
   request: Request,
   signal: AbortSignal,
 ): Promise<OutcomeOf<Request>> {
   await takeTurn(signal);
   try {
-    // A thread answers the request that it was sent, and no other meanwhile.
+    // A thread handles only one request at a time, so its answer belongs to this request.
     return (await searchIn(idle.pop() ?? startThread(), request, signal)) as OutcomeOf<Request>;
   } finally {
     passTurn();
@@ -62,7 +63,7 @@ function passTurn(): void {
 function startThread(): Worker {
   return new Worker(new URL("./thread.ts", import.meta.url), {
     name: "search",
-    // It needs none of the process's secrets.
+    // The thread needs none of the process's secrets.
     env: {},
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: memoryMbMax },
@@ -76,7 +77,7 @@ async function searchIn(thread: Worker, request: SearchRequest, signal: AbortSig
     keep(thread);
     return outcome;
   } catch (error) {
-    // Only then may the descriptors be closed that it reads from.
+    // The descriptors that the thread reads may be closed only after its end.
     await thread.terminate();
     throw error;
   }

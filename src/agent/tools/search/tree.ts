@@ -1,9 +1,9 @@
-// Goes through a directory and all below it, by descriptors and without following any link. Files come in the order of
-// their names, byte by byte, a directory's between its neighbours', or in the order of their whole paths. For a thread of
-// its own: all calls are synchronous.
-// T1: what is opened lies in a directory that was opened from its parent; a name that became a link is skipped.
-// T2: sensitive places, the service's own, and what shows the system's processes, are neither entered nor told of.
-// T3: what the walk remembers and how long it takes is bounded by the limits below.
+// Visits a directory and everything below it, by descriptors and without following links. Files come in byte order: of names,
+// with a directory's files at the place of its name, or of whole paths. Runs in a thread, because all calls are synchronous.
+//
+// T1  Every open is relative to a directory that was opened from its parent. A name that became a link is skipped.
+// T2  Sensitive paths, the service's own paths and procfs are neither entered nor reported.
+// T3  The memory and time of the walk are bounded by the limits below.
 
 import { closeSync, type Dirent, lstatSync, opendirSync, openSync, type Stats, statfsSync } from "node:fs";
 import { findHidden } from "../../../engine/sessions/work-place.ts";
@@ -11,51 +11,49 @@ import { descriptorPath, directoryFlags, pathIn, readFlags, showsProcesses } fro
 import { isSystemError } from "../path-failure.ts";
 import { findSensitivePart } from "../sensitive.ts";
 
+/** A tree to visit. */
 export interface Tree {
   readonly directoryFd: number;
-  /** Absolute, without links. */
+  /** The absolute path without links. */
   readonly realPath: string;
   readonly hidden: readonly string[];
-  /** Directories of these names are not entered. */
+  /** Names of directories that are not entered. */
   readonly skippedNames: ReadonlySet<string>;
-  /** How many directories lie at most between the tree and a file. */
+  /** The maximum number of directories between the tree and a file. */
   readonly depthMax: number;
-  /** Then `a.ts` comes before what is in the directory `a`, as `.` comes before `/`. */
+  /** Orders by whole paths: `a.ts` then comes before the files in the directory `a`, as `.` comes before `/`. */
   readonly inPathOrder?: boolean;
 }
 
-/**
- * A regular file, by what its directory says. It may be another thing by now: open it with `openFileIn`, or ask
- * `statFileIn`.
- */
+/** A file according to its directory. It may have changed since: use `openFileIn` or `statFileIn` to check it. */
 export interface TreeFile {
   readonly directoryFd: number;
-  /** U+FFFD stands for what is not UTF-8. */
+  /** The name. U+FFFD replaces bytes that are not UTF-8. */
   readonly name: string;
-  /** One character per byte. */
+  /** The name with one character per byte. */
   readonly rawName: string;
-  /** From the tree's directory. */
+  /** The path from the tree's directory. */
   readonly path: string;
 }
 
-/** Far more than a project has; a few seconds. */
+/** The maximum number of entries: far more than a project has, and a few seconds. */
 const entriesMax = 1_000_000;
-/** Each level holds a descriptor. */
+/** The maximum depth. Each level holds a descriptor. */
 const levelsMax = 100;
 
-/** Calls `visit` with each file until it returns false. Tells what was left out, if the tree is larger than we go. */
+/** Calls `visit` with each file until it returns false. Returns what was left out when the tree exceeds the limits. */
 export function visitFiles(tree: Tree, visit: (file: TreeFile) => boolean): string | undefined {
   const walk: Walk = { tree, visit, entriesLeft: entriesMax, ended: false, leftOut: undefined };
   visitDirectory(walk, tree.directoryFd, "", 0);
   return walk.leftOut;
 }
 
-/** Undefined for what is not there any more, became a link, or may not be read. The caller closes it. */
+/** Opens a file for reading; the caller closes it. Returns undefined when it is missing, became a link, or is unreadable. */
 export function openFileIn(directoryFd: number, name: string): number | undefined {
   return openOrSkip(pathIn(directoryFd, name), readFlags);
 }
 
-/** Undefined for what is not there any more, is not a regular file, or stands in a directory that may only be read. */
+/** Returns the stat of a file, or undefined when it is missing, not a regular file, or its directory is not searchable. */
 export function statFileIn({ directoryFd, rawName }: TreeFile): Stats | undefined {
   try {
     const stat = lstatSync(rawPathIn(directoryFd, rawName));
@@ -118,14 +116,14 @@ function visitBelow(walk: Walk, openPath: string | Buffer, path: string, level: 
   }
 }
 
-/** One character per byte: this way the order of texts is the order of bytes. */
+/** One character per byte, so that text order is byte order. */
 const nameEncoding = "latin1";
 
 function decodeName(rawName: string): string {
   return isPlain(rawName) ? rawName : Buffer.from(rawName, nameEncoding).toString();
 }
 
-/** For the system, whose names are bytes: one that is not UTF-8 cannot be reached by any text. */
+/** Returns the path for a system call. A name that is not UTF-8 needs a path of bytes. */
 function rawPathIn(directoryFd: number, rawName: string): string | Buffer {
   const path = pathIn(directoryFd, rawName);
   return isPlain(rawName) ? path : Buffer.from(path, nameEncoding);
@@ -135,7 +133,7 @@ function isPlain(rawName: string): boolean {
   return /^[\0-\x7f]*$/.test(rawName);
 }
 
-/** Sorted. Links, pipes and the like are left out at once. */
+/** Returns the sorted files and directories. Links, pipes and other kinds are left out. */
 function readEntries(walk: Walk, directoryFd: number): Dirent[] {
   const entries: Dirent[] = [];
   using directory = opendirSync(descriptorPath(directoryFd), { encoding: nameEncoding, bufferSize: 256 });
@@ -166,7 +164,7 @@ function openOrSkip(path: string | Buffer, flags: number): number | undefined {
   try {
     return openSync(path, flags);
   } catch (error) {
-    // Without descriptors nothing would be found, which must not look like an answer.
+    // Without free descriptors the search would find nothing, which must not look like an answer.
     if (isSystemError(error) && error.code !== "EMFILE" && error.code !== "ENFILE") {
       return undefined;
     }

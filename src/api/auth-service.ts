@@ -1,4 +1,4 @@
-// AuthService: API keys for whoever has the admin token, tickets for clients.
+// AuthService: API keys for the operator with the admin token, and stream tickets for clients.
 
 import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -16,6 +16,7 @@ import type { Db } from "../platform/database/database.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { nextPageToken, pageSize } from "./page.ts";
 
+/** Returns the handlers of AuthService. */
 export function createAuthService(deps: ServiceDeps): ServiceImpl<typeof AuthService> {
   const { db, cursors } = deps;
   return {
@@ -70,7 +71,10 @@ function streamTarget(target: TicketTarget | undefined): StreamTarget {
   return chosen?.case === "runId" ? { runId: chosen.value } : { sessionId: chosen?.value ?? "" };
 }
 
-/** A ticket to nothing would only fail later, where a page can say less about it. */
+/**
+ * Throws SESSION_NOT_FOUND or RUN_NOT_FOUND now: with a ticket for a missing target, only the stream would fail later, where a
+ * page sees less of the error.
+ */
 async function assertExists(db: Db, client: string, target: StreamTarget): Promise<void> {
   if ("sessionId" in target) {
     if ((await findSession(db, { client, name: target.sessionId })) === undefined) {

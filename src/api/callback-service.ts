@@ -1,4 +1,4 @@
-// CallbackService: what sessions told their hosts.
+// CallbackService: lists the status callbacks of sessions and redelivers them.
 
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -14,6 +14,7 @@ import { Fault } from "../platform/base/fault.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { nextPageToken, pageSize } from "./page.ts";
 
+/** Returns the handlers of CallbackService. */
 export function createCallbackService(deps: ServiceDeps): ServiceImpl<typeof CallbackService> {
   const { db, cursors, wakeup } = deps;
   return {

@@ -1,6 +1,6 @@
-// No unary call lasts longer than it may, whatever its handler waits for: its caller gets an answer when its own deadline
-// is over, when it has left, or after a minute. What the handler was doing may still take effect. What runners ask of their
-// host has times of its own, which the host watches.
+// Limits how long a unary call lasts, even while its handler waits. The caller gets an answer when its own deadline expires,
+// when it leaves, or after a minute. The work of the handler may still take effect. Calls of runners to their host have their
+// own timeouts, which the host enforces.
 
 import type { Interceptor } from "@connectrpc/connect";
 import { Access } from "#gen/runnel/options/v1/options_pb.js";
@@ -9,9 +9,10 @@ import type { Clock } from "../platform/base/clock.ts";
 import { Fault } from "../platform/base/fault.ts";
 import { TimeLimit } from "../platform/base/time-limit.ts";
 
-/** As the Agent Runner document's service has it for everything but its stream. */
+/** The maximum time of a unary call: the limit of the Agent Runner document for everything but its stream. */
 const unaryTimeoutMs = 60_000;
 
+/** Returns the interceptor that ends a unary call with TIMEOUT after 60 s. Streams and calls of runners pass through. */
 export function createDeadlineInterceptor(clock: Clock): Interceptor {
   const limit = new TimeLimit(clock, unaryTimeoutMs);
   return (next) => async (request) => {

@@ -1,4 +1,4 @@
-// What the handlers work with.
+// The dependencies of the handlers.
 
 import type { SelectTools } from "../agent/tools/select-tools.ts";
 import type { Driver } from "../engine/runs/driver.ts";
@@ -10,6 +10,7 @@ import type { Egress } from "../platform/egress/post.ts";
 import type { Events } from "../platform/telemetry/events.ts";
 import type { Core } from "./protocol.ts";
 
+/** The dependencies that all handlers share, those of protocols included. */
 export interface ServiceDeps extends StartDeps, Omit<Core, "ownAddress"> {
   readonly events: Events;
   readonly config: Config;
@@ -18,7 +19,7 @@ export interface ServiceDeps extends StartDeps, Omit<Core, "ownAddress"> {
   readonly selectTools: SelectTools;
   readonly retention: readonly Retention[];
   readonly findDriver: (name: string) => Driver | undefined;
-  /** Null while this replica serves, else why it does not. */
+  /** Returns null while this replica serves, otherwise the reason why it does not. */
   readonly whyNotReady: () => string | null;
   /** Aborts when this replica stops serving. */
   readonly drain: AbortSignal;

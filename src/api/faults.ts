@@ -1,4 +1,4 @@
-// How faults leave the services: as Connect errors that carry google.rpc details and nothing internal.
+// Converts errors of handlers to Connect errors. They carry google.rpc details and nothing internal.
 
 import type { DescMethod } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
@@ -10,15 +10,15 @@ import type { Events } from "../platform/telemetry/events.ts";
 import type { ServicePart } from "./protocol.ts";
 
 const domain = "runnel.dev";
-/** Some clients refuse trailers near 8 KB, so what a fault says stays below half of that. */
+/** Some clients refuse trailers near 8 KB, so the texts of an error stay below half of that. */
 const messageCharsMax = 1_000;
 const violationsMax = 8;
 const violationCharsMax = 150;
 
-/** Maps whatever a handler throws, also in the middle of a stream. */
+/** Returns the interceptor that maps every error of a handler, also in the middle of a stream. */
 export function createFaultInterceptor(map: ErrorMapper): Interceptor {
   return (next) => async (request) => {
-    // A caller that left, or whose time is over, gets connect's own reason.
+    // A caller that left, or whose deadline has expired, gets the reason that connect gives.
     const toError = (error: unknown): ConnectError =>
       map(request.signal.aborted ? ConnectError.from(request.signal.reason) : error, request.method);
     try {
@@ -38,10 +38,10 @@ async function* mapErrors<T>(messages: AsyncIterable<T>, map: (error: unknown) =
   }
 }
 
-/** What an error becomes for the caller of a method. */
+/** Converts an error of a method to the error that its caller gets. */
 export type ErrorMapper = (error: unknown, method: DescMethod) => ConnectError;
 
-/** An unexpected error is logged, and its caller learns no more than that. */
+/** Returns a mapper that logs unexpected errors. The caller gets INTERNAL or DATABASE_UNAVAILABLE without the cause. */
 export function createErrorMapper(events: Events, parts: readonly ServicePart[]): ErrorMapper {
   const additions = new Map(parts.map(({ service, addDetails }) => [service, addDetails]));
   return (error, method) => {
@@ -85,7 +85,7 @@ function faultToConnectError({ reason, message, metadata, violations, retryAfter
   ]);
 }
 
-/** Half of a character at the cut could not be encoded, and the call would never be answered. */
+/** Cuts a text. A surrogate pair split at the cut could not be encoded, and the caller would never get an answer. */
 function shorten(text: string, charsMax: number): string {
   return text.slice(0, charsMax).toWellFormed();
 }

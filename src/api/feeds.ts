@@ -1,5 +1,5 @@
-// The streams that have many readers, as feeds: each result is made into the bytes of a response message once. The gate,
-// the validation and the errors are those of the handlers.
+// Streams with many readers, as feeds: each result is encoded into the bytes of a response message once. Access, validation and
+// errors are the same as in the handlers.
 
 import type { MessageShape } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
@@ -16,6 +16,7 @@ import { type MeasureDeps, MeasuredCall, transportOfProtocol } from "./measure.t
 import { followRun } from "./run-service.ts";
 import { assertValid } from "./validation.ts";
 
+/** Returns the feed of `TailRun`. */
 export function createRunFeed(deps: ServiceDeps): Feed {
   return createFeed(deps, {
     method: RunService.method.tailRun,
@@ -35,7 +36,7 @@ interface Source<Method extends Feed["method"], T extends object> extends Pick<F
   readonly toItem: (each: T) => FeedItem;
 }
 
-/** A stream of the contract as a feed: `follow` is that of its handler. */
+/** Returns a feed for a server-streaming method. `follow` is the source of its handler too. */
 export function createFeed<Method extends Feed["method"], T extends object>(
   deps: MeasureDeps,
   source: Source<Method, T>,
@@ -73,7 +74,7 @@ export function createFeed<Method extends Feed["method"], T extends object>(
 
 const resultsField = RunService.method.tailRun.output.field.results.number;
 
-/** A TailRunResponse around the stored bytes, which stay as they are. */
+/** Encodes a TailRunResponse around the stored bytes, which stay as they are. */
 function responseOfEntry({ bytes }: LogEntry): Uint8Array {
   return new BinaryWriter().tag(resultsField, WireType.LengthDelimited).bytes(bytes).finish();
 }

@@ -1,5 +1,5 @@
-// grpc.health.v1: whether this replica takes calls. Every service is as well as its replica is. Watchers look for
-// themselves, so nothing here knows them or has to forget them.
+// grpc.health.v1: whether this replica takes calls. Every service has the status of its replica. Each watcher polls the status
+// in its own call, so the service keeps no list of watchers.
 
 import type { DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
@@ -7,16 +7,18 @@ import { type Health, HealthCheckResponse_ServingStatus as Status } from "#gen/g
 import type { Clock } from "../platform/base/clock.ts";
 import { Fault } from "../platform/base/fault.ts";
 
+/** The dependencies of the health service. */
 export interface HealthDeps {
-  /** Why this replica takes no calls; null while it does. */
+  /** Returns null while this replica takes calls, otherwise the reason why it does not. */
   readonly whyNotReady: () => string | null;
   readonly clock: Clock;
   /** Aborts when this replica stops serving. */
   readonly drain: AbortSignal;
-  /** What may be asked for by name. The empty name is the whole replica. */
+  /** The services that a client may name. The empty name means the whole replica. */
   readonly services: readonly DescService[];
 }
 
+/** Returns the handlers of `grpc.health.v1.Health`. */
 export function createHealthService(deps: HealthDeps): ServiceImpl<typeof Health> {
   const names = ["", ...deps.services.map(({ typeName }) => typeName)];
   const known = new Set(names);
@@ -36,14 +38,14 @@ export function createHealthService(deps: HealthDeps): ServiceImpl<typeof Health
   };
 }
 
-/** How late a watcher learns of a change: soon enough for a load balancer, and a look costs a comparison. */
+/** The interval between two looks of a watcher: soon enough for a load balancer, and a look costs one comparison. */
 const lookMs = 200;
 
 function lookAt({ whyNotReady, drain }: HealthDeps): Status {
   return drain.aborted || whyNotReady() !== null ? Status.NOT_SERVING : Status.SERVING;
 }
 
-/** Yields the status at once and each change of it; a drain ends it with RESUME, after the change that it brings. */
+/** Yields the status at once and after each change. A drain ends the stream with RESUME, after the change to NOT_SERVING. */
 async function* watch(
   look: () => Status,
   reader: AbortSignal,
@@ -75,7 +77,10 @@ async function* watch(
   }
 }
 
-/** The protocol fixes the code, and its clients know none of our reasons. The name is not repeated: it has no limit. */
+/**
+ * Returns NOT_FOUND, the code that the protocol requires; its clients know no reasons of Runnel. The message leaves out the
+ * unknown name, whose length has no limit.
+ */
 function unknownService(names: readonly string[]): ConnectError {
   return new ConnectError(
     `unknown service: leave the name empty or use one of ${names.slice(1).join(", ")}`,

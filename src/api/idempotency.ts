@@ -1,4 +1,4 @@
-// Makes a create repeatable: with a request id, the same request gets the same answer, also from twins at the same time.
+// Makes a create call idempotent: with a request id, the same request gets the same answer, also when two arrive at once.
 
 import { createHash } from "node:crypto";
 import { type DescMessage, fromBinary, type MessageShape, toBinary } from "@bufbuild/protobuf";
@@ -12,6 +12,7 @@ import {
 import { Fault } from "../platform/base/fault.ts";
 import type { Db, Transaction } from "../platform/database/database.ts";
 
+/** A call with an optional request id. An empty id switches idempotency off. */
 export interface RepeatableCall<Request extends DescMessage, Response extends DescMessage> {
   readonly client: string;
   readonly requestId: string;
@@ -20,7 +21,11 @@ export interface RepeatableCall<Request extends DescMessage, Response extends De
   readonly responseSchema: Response;
 }
 
-/** Does the work unless it was done before. All of it happens in one transaction: what fails may be tried again. */
+/**
+ * Does the work once for each request id, and returns the stored answer for a repeated call. Uses one transaction, so a call
+ * that failed can be retried.
+ * @throws Fault REQUEST_ID_REUSED when another request had this id.
+ */
 export async function answerOnce<Request extends DescMessage, Response extends DescMessage>(
   trx: Transaction,
   call: RepeatableCall<Request, Response>,
@@ -39,7 +44,11 @@ export async function answerOnce<Request extends DescMessage, Response extends D
   return response;
 }
 
-/** What was answered before, for work that is to be done outside of a transaction only once. */
+/**
+ * Returns the stored answer of an earlier call, or undefined. Serves callers that do part of the work outside a transaction and
+ * must do it once.
+ * @throws Fault REQUEST_ID_REUSED when another request had this id.
+ */
 export async function recallAnswer<Request extends DescMessage, Response extends DescMessage>(
   db: Db,
   call: RepeatableCall<Request, Response>,

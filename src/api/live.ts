@@ -1,5 +1,5 @@
-// Streams that follow something: opened at once, kept alive while nothing happens, and ended in a way that tells a
-// reader whether it has everything.
+// Streams that follow a source. They open at once, send heartbeats while nothing happens, and end in a way that shows a reader
+// whether it has everything.
 
 import { type Clock, over } from "../platform/base/clock.ts";
 import { Fault } from "../platform/base/fault.ts";
@@ -7,30 +7,32 @@ import { Interrupt, interrupted } from "../platform/base/interrupt.ts";
 import { onAbort } from "../platform/base/on-abort.ts";
 import { isOutage } from "../platform/database/errors.ts";
 
-/** Proxies cut a silent connection after 60 s at the latest. */
+/** The interval of heartbeats. Proxies cut a silent connection after 60 s at the latest. */
 const heartbeatMs = 15_000;
-/** Streams are ended at this age, so that load spreads over new replicas; their readers resume. */
+/** The maximum age of a stream, so that load spreads over new replicas. Its readers resume. */
 const ageMaxMs = 3_600_000;
-/** A database that was away is to come back before its readers do. */
+/** The retry delay after a database outage, so that the database is back before the readers are. */
 const outageRetryMs = 1_000;
 
+/** The source of a live stream, and the signals that end it. */
 export interface LiveStream<T> {
-  /** Starts what is followed; the signal aborts when nobody follows any more. */
+  /** Opens the source. The signal aborts when the stream is over. */
   readonly open: (signal: AbortSignal) => AsyncGenerator<T>;
-  /** A message that says nothing. */
+  /** Returns a message without content, the heartbeat. */
   readonly empty: () => T;
-  /** The last message before a drain, where there is one. */
+  /** Returns the last message before a drain ends the stream. Unset means no such message. */
   readonly farewell?: () => T;
   readonly clock: Clock;
-  /** Aborts when the reader leaves or its deadline comes. */
+  /** Aborts when the reader leaves or its deadline expires. */
   readonly reader: AbortSignal;
   /** Aborts when this replica stops serving. */
   readonly drain: AbortSignal;
 }
 
 /**
- * Yields what the source yields, after an empty message and with more of them in between. Ends only when the source
- * does: a drain, old age, and a database that is away when it is asked end it with RESUME.
+ * Yields an empty message first, then the messages of the source, with empty messages as heartbeats. Returns only when the
+ * source ends.
+ * @throws Fault RESUME after a drain, at the maximum age, and when the source fails because the database is away.
  */
 export async function* live<T>({ open, empty, farewell, clock, reader, drain }: LiveStream<T>): AsyncGenerator<T> {
   const interrupt = new Interrupt();
@@ -38,7 +40,7 @@ export async function* live<T>({ open, empty, farewell, clock, reader, drain }: 
   const done = new AbortController();
   using _leaving = onAbort(reader, fire);
   using _draining = onAbort(drain, fire);
-  // One that aborted before does not tell.
+  // A signal that has already aborted fires no event.
   if (reader.aborted || drain.aborted) {
     fire();
   }
@@ -76,7 +78,7 @@ export async function* live<T>({ open, empty, farewell, clock, reader, drain }: 
     throw isOutage(error) ? resume(outageRetryMs, error) : error;
   } finally {
     done.abort(over);
-    // The source ends by the signal; it does not have to be waited for.
+    // The signal ends the source, so there is nothing to wait for.
     void source.return(undefined).catch(() => {});
   }
 }

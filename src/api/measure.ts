@@ -1,5 +1,5 @@
-// What calls look like to people who run the service: how many, how they end, how long they take, who follows what. The
-// same for calls that handlers answer and for feeds. It stands around everything else, so it sees what the caller gets.
+// Metrics of calls for operators: how many, how they end, how long they take, and how many readers follow streams. Calls of
+// handlers and feeds count the same way. The interceptor is the outermost, so it sees what the caller gets.
 
 import type { DescMethod } from "@bufbuild/protobuf";
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
@@ -11,14 +11,16 @@ import { restCallNotes } from "../platform/base/rest-call.ts";
 import { callCodeName } from "../platform/telemetry/call-code.ts";
 import type { Events } from "../platform/telemetry/events.ts";
 
+/** The dependencies of the measurement. */
 export interface MeasureDeps {
   readonly clock: Clock;
   readonly events: Events;
 }
 
-/** How a call came, as labels have it. */
+/** The transport of a call, as a metric label. */
 export type Transport = "grpc" | "grpc_web" | "connect" | "sse";
 
+/** Returns the interceptor that counts every call. */
 export function createMeasureInterceptor(deps: MeasureDeps): Interceptor {
   return (next) => async (request) => {
     const { method, contextValues, header, signal } = request;
@@ -30,7 +32,7 @@ export function createMeasureInterceptor(deps: MeasureDeps): Interceptor {
         call.end();
         return response;
       }
-      // A stream that nobody begins to read ends with its signal.
+      // A stream that is never read ends with its signal.
       signal.addEventListener("abort", () => call.end(signal.reason), { once: true });
       return { ...response, message: measureMessages(response.message, call) };
     } catch (error) {
@@ -40,14 +42,16 @@ export function createMeasureInterceptor(deps: MeasureDeps): Interceptor {
   };
 }
 
-/** Counts a call that its caller may not make. Whoever could not say who they are was counted at the door. */
+/**
+ * Counts a call that the access check refused (ACCESS_DENIED). Admission has already counted callers with invalid credentials.
+ */
 export function countRefusal(events: Events, { parent, name }: DescMethod, refusal: ConnectError): void {
   if (reasonOf(refusal) === "ACCESS_DENIED") {
     events.callRefused({ service: parent.typeName, method: name, code: callCodeName(refusal.code) });
   }
 }
 
-/** By the name that a handler's context has for the protocol. */
+/** Returns the transport by the protocol name in a handler's context. */
 export function transportOfProtocol(protocolName: string): Transport {
   switch (protocolName) {
     case "grpc":
@@ -61,7 +65,7 @@ export function transportOfProtocol(protocolName: string): Transport {
   }
 }
 
-/** One call from its start to its end, of which only the first one counts. */
+/** Measures one call from its start to its end. Only the first end counts. */
 export class MeasuredCall {
   readonly #deps: MeasureDeps;
   readonly #method: DescMethod;
@@ -78,7 +82,7 @@ export class MeasuredCall {
     deps.events.callStarted({ service: method.parent.typeName, method: method.name });
   }
 
-  /** A stream was let in: from now on it has a reader. */
+  /** Records that a stream was admitted: from now on it has a reader. Without effect on later calls. */
   read(): void {
     if (!this.#isRead && !this.#isOver && accessOf(this.#method) === Access.READER) {
       this.#isRead = true;
@@ -86,6 +90,7 @@ export class MeasuredCall {
     }
   }
 
+  /** Records the end of the call, and the error that it ended with. */
   end(error?: unknown): void {
     if (this.#isOver) {
       return;
@@ -102,14 +107,14 @@ export class MeasuredCall {
     if (this.#isRead) {
       events.readerLeft({ transport: this.#transport });
       const reason = failure && reasonOf(failure);
-      // A reader that left, or whose time was over, has no reason of ours.
+      // A reader that left, or whose deadline expired, has an error without a fault reason.
       if (reason !== undefined) {
         events.readerDropped({ reason });
       }
     }
   }
 
-  /** Ends a stream whose reader stopped reading; without effect on one that is over. */
+  /** Ends a stream whose reader stopped reading. Without effect on a stream that is over. */
   leave(): void {
     if (!this.#isOver) {
       this.end(new ConnectError("the reader left", Code.Canceled));
@@ -139,7 +144,7 @@ function transportOf(contentType: string): Transport {
   return contentType.startsWith("application/grpc") ? "grpc" : "connect";
 }
 
-/** The reason of a fault; other errors have none. */
+/** Returns the reason of a fault; undefined for other errors. */
 function reasonOf(error: ConnectError): string | undefined {
   return error.findDetails(ErrorInfoSchema)[0]?.reason;
 }

@@ -1,4 +1,4 @@
-// What a protocol adds to the service. `app/protocol-list.ts` lists the protocols; nothing else imports one.
+// The interface between protocols and the service. `app/protocol-list.ts` lists the protocols; nothing else imports one.
 
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectError, ServiceImpl } from "@connectrpc/connect";
@@ -17,64 +17,68 @@ import type { SettingsTable } from "../platform/config/keys.ts";
 import type { AppContext } from "../platform/context.ts";
 import type { ServiceDeps } from "./deps.ts";
 
-/** Its settings have their types in `Config`, by declaration merging. */
+/** The settings of a protocol. Declaration merging adds their types to `Config`. */
 export type ProtocolSettings = Pick<SettingsTable, "keys"> & Partial<SettingsTable>;
 
+/** A protocol: its name, its services, its storage and how to open it. */
 export interface Protocol {
   readonly name: string;
-  /** Services of the contract that it brings. */
+  /** The services of the contract that the protocol adds. */
   readonly services: readonly DescService[];
   readonly retention?: Retention;
   readonly settings?: ProtocolSettings;
-  /** Opens its parts; they close with the context. */
+  /** Opens the parts of the protocol. They close with the context. */
   open(context: AppContext, core: Core): Promise<OpenProtocol>;
 }
 
-/** What the engine and the agent loop offer to protocols. */
+/** The parts of the engine and the agent loop that protocols may use. */
 export interface Core {
   readonly hub: Hub;
   readonly wakeup: Wakeup;
   readonly log: ResultLog;
   readonly models: Models;
   readonly toolbox: Toolbox;
-  /** Limits what a client spends in a day. */
+  /** Limits the usage of a client in a day. */
   readonly dayBudget: DayBudget;
-  /** Makes the credentials that runs call this service with. */
+  /** Makes the credentials with which runs call this service. */
   readonly runTokens: RunTokens;
   readonly workDirs: WorkDirs;
-  /** Resolves when this process listens. */
+  /** Resolves to the address when this process listens. */
   readonly ownAddress: Promise<OwnAddress>;
 }
 
+/** The address on which this process listens. */
 export interface OwnAddress {
   readonly host: string;
   readonly port: number;
 }
 
+/** A protocol whose parts are open. */
 export interface OpenProtocol {
   readonly drivers?: readonly Driver[];
-  /** Says why this replica cannot serve; null while it can. */
+  /** Returns the reason why this replica cannot serve, or null while it can. */
   readonly whyUnfit?: () => string | null;
-  /** Makes its handlers; called once, when runs can be started. */
+  /** Creates the handlers. Called once, when runs can be started. */
   serve(deps: ServiceDeps): ServedProtocol;
 }
 
+/** The handlers and feeds of a protocol. */
 export interface ServedProtocol {
   readonly services: readonly ServicePart[];
   readonly feeds?: readonly Feed[];
-  /** Begins what starts runs without a caller; called once this replica can be reached. */
+  /** Starts the work that creates runs without a caller. Called once this replica can be reached. */
   readonly start?: () => void;
 }
 
-/** Handlers of a service, or of some of its methods: other parts may have the rest. */
+/** The handlers of a service, or of some of its methods: other parts may have the other methods. */
 export interface ServicePart<Desc extends DescService = DescService> {
   readonly service: Desc;
   readonly methods: Partial<ServiceImpl<Desc>>;
-  /** Adds the details that callers of this service read from an error. */
+  /** Adds the error details that callers of this service read. */
   readonly addDetails?: (error: ConnectError) => ConnectError;
 }
 
-/** Keeps the type of the handlers while parts of all services are in one list. */
+/** Creates a part with typed handlers. The result has no type parameter, so parts of all services fit in one list. */
 export function part<Desc extends DescService>(
   service: Desc,
   methods: Partial<ServiceImpl<Desc>>,

@@ -1,4 +1,4 @@
-// ProviderService: model providers, as this replica sees them.
+// ProviderService: the model providers and their circuit breakers, as this replica sees them.
 
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
@@ -7,6 +7,7 @@ import type { CircuitState } from "../agent/models/breaker.ts";
 import type { ProviderStatus } from "../agent/models/open.ts";
 import type { ServiceDeps } from "./deps.ts";
 
+/** Returns the handlers of ProviderService. */
 export function createProviderService({ models, clock }: ServiceDeps): ServiceImpl<typeof ProviderService> {
   return {
     listProviders: () => ({

@@ -11,6 +11,7 @@ import { requireClient } from "../platform/auth/caller.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { requireRun } from "./run-service.ts";
 
+/** Returns the handlers of ReceiptService. */
 export function createReceiptService(deps: ServiceDeps): ServiceImpl<typeof ReceiptService> {
   return {
     getReceipt: async ({ runId }, { values }) => {
@@ -22,6 +23,7 @@ export function createReceiptService(deps: ServiceDeps): ServiceImpl<typeof Rece
   };
 }
 
+/** Converts a public receipt key to a JWK: `OKP`, `Ed25519`, with the key in base64url as `x`. */
 export function jwkToProto({ kid, public_key }: PublicReceiptKeyRow): Jwk {
   const x = Buffer.from(public_key).toString("base64url");
   return create(JwkSchema, { kty: "OKP", crv: "Ed25519", x, kid, use: "sig", alg: "EdDSA" });

@@ -1,5 +1,5 @@
-// The services behind one router: every call passes the gate, is bounded in time and checked against the contract, and
-// what goes wrong is told in its terms.
+// Registers all services on one router. Every call passes the access check, gets a time limit and is validated against the
+// contract, and every error is mapped to the contract's reasons.
 
 import type { DescService } from "@bufbuild/protobuf";
 import { type ConnectRouter, createConnectRouter } from "@connectrpc/connect";
@@ -32,7 +32,7 @@ import { createSessionService } from "./session-service.ts";
 import { createSystemService } from "./system-service.ts";
 import { createValidationInterceptor } from "./validation.ts";
 
-/** The services that are there whatever the protocols are. */
+/** The services that do not depend on protocols. */
 export const coreServices = [
   SessionService,
   RunService,
@@ -43,24 +43,32 @@ export const coreServices = [
   SystemService,
 ];
 
-/** Compressing a stream's message costs each reader more than its bytes do; a large page of a list is worth it. */
+/**
+ * The minimum size of a compressed message. Compressing stream messages costs each reader more than their bytes do; for a large
+ * page of a list it is worth it.
+ */
 const compressMinBytes = 65_536;
+
+/** The limits of a router: the size of a request message in bytes, and the longest timeout that a caller may ask for, in ms. */
 export interface RouterLimits {
   readonly readMaxBytes: number;
   readonly maxTimeoutMs: number;
 }
 
-/** A timeout is longer than any stream is kept open. */
+/** The limits of the public router. The maximum timeout is longer than any stream stays open. */
 export const routerLimits: RouterLimits = { readMaxBytes: messageBytesMax, maxTimeoutMs: 2 * 3_600_000 };
 
+/** The parts and services that a router serves. */
 export interface RouterOptions {
-  /** What protocols add. */
+  /** The parts of protocols. */
   readonly parts: readonly ServicePart[];
-  /** All services of the contract that are served. */
+  /** All services of the contract that this process serves. */
   readonly services: readonly DescService[];
 }
 
-/** One router for each of the limits, over the same services: what a service counts, it counts for all of them. */
+/**
+ * Creates one router for each of the limits, over the same handlers: counters of a service include the calls of all routers.
+ */
 export function createRouters<const All extends readonly RouterLimits[]>(
   deps: ServiceDeps,
   options: RouterOptions,
@@ -73,7 +81,7 @@ export function createRouters<const All extends readonly RouterLimits[]>(
   return allLimits.map(open) as { readonly [Each in keyof All]: ConnectRouter };
 }
 
-/** A router takes a service once, and several parts may have methods of it. */
+/** Merges the parts of each service: a router takes a service once, and several parts may have methods of it. */
 function mergeParts(parts: readonly ServicePart[]): readonly ServicePart[] {
   return [...Map.groupBy(parts, ({ service }) => service)].map(([service, same]) => ({
     service,

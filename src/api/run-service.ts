@@ -24,6 +24,7 @@ import type { ServiceDeps } from "./deps.ts";
 import { live } from "./live.ts";
 import { nextPageToken, pageSize } from "./page.ts";
 
+/** Returns the handlers of RunService. */
 export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunService> {
   const show = async (row: ClientRun): Promise<Run | undefined> => (await runsToProto(deps, [row]))[0];
   return {
@@ -70,6 +71,7 @@ export function createRunService(deps: ServiceDeps): ServiceImpl<typeof RunServi
   };
 }
 
+/** Returns a run of the client. Throws RUN_NOT_FOUND for an unknown run and for a run of another client. */
 export async function requireRun(db: Db, { client }: Client, runId: string): Promise<ClientRun> {
   const run = await findClientRun(db, { client, id: runId });
   if (run === undefined) {
@@ -78,7 +80,11 @@ export async function requireRun(db: Db, { client }: Client, runId: string): Pro
   return run;
 }
 
-/** The run's log from a place on, in batches as they come; an empty one opens the stream and keeps it alive. */
+/**
+ * Yields the log of a run after `request.after`, in batches as they are committed. An empty batch opens the stream and keeps it
+ * alive.
+ * @throws Fault RUN_NOT_FOUND, RESULTS_EXPIRED for a run past its retention, a fault for an `after` beyond the end, and RESUME.
+ */
 export async function* followRun(
   deps: ServiceDeps,
   request: TailRunRequest,
@@ -107,8 +113,8 @@ export async function* followRun(
 }
 
 /**
- * A slow reader catches up in few messages. None is near the limit that clients have for one, and one for each reader that
- * does not read, with the forms that it takes on its way to the socket, is held without harm.
+ * The maximum bytes of results in one message. A slow reader catches up in few messages, and each is far below the message
+ * limit of clients. One message, with its copies on the way to the socket, is cheap to hold for every reader that stalls.
  */
 const responseBytesMax = 262_144;
 

@@ -1,4 +1,4 @@
-// A message to a session: what it starts is checked, and the run is durable when the sender is answered.
+// SendMessage: checks the run that a message starts. The run is durable before the sender gets its answer.
 
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
@@ -19,6 +19,10 @@ import type { Transaction } from "../platform/database/database.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { answerOnce } from "./idempotency.ts";
 
+/**
+ * Sends a message to a session of the client and starts its run. Without a request id the fast path takes two statements.
+ * @throws Fault SESSION_NOT_FOUND, SESSION_ENDED, INVALID_ARGUMENT, and those of `startRun` and `answerOnce`.
+ */
 export async function sendMessage(
   deps: ServiceDeps,
   client: string,
@@ -34,7 +38,7 @@ export async function sendMessage(
   };
   const name = { client, name: request.sessionId };
   const turnOf = (session: SessionRow | undefined) => nextTurn(deps, client, { session, request, traceParent });
-  // The same in two statements, for most messages.
+  // The fast path for most messages: two statements. Without a run id the slow path, `startRun`, finds out why.
   if (request.requestId === "" && !deps.config.sessionsSingleMessage) {
     const turn = turnOf(await findSessionAlone(deps.db, name));
     const runId = await startAlone(deps, turn.start);
@@ -59,7 +63,7 @@ interface Turn {
   readonly answer: (runId: string) => SendMessageResponse;
 }
 
-/** What a message starts in its session, once that has been checked. */
+/** Checks a message and returns the run that it starts in its session. */
 function nextTurn(
   deps: ServiceDeps,
   client: string,
@@ -83,14 +87,16 @@ function nextTurn(
   };
 }
 
-/** Of one message: what a client writes must not flood the log. */
+/** The maximum number of tool problems logged for one message: the input of a client must not flood the log. */
 const problemsToldMax = 10;
 
 function userMessage(text: string): Message {
   return create(MessageSchema, { role: "user", content: { case: "text", value: text } });
 }
 
-/** What the document checks when a message is sent, in its order and words. Returns the names of the tools. */
+/**
+ * Checks what the document checks when a message is sent, in its order and with its wording. Returns the names of the tools.
+ */
 function checkAgent(
   deps: ServiceDeps,
   session: SessionRow,
@@ -119,6 +125,7 @@ async function assertFirstMessage(trx: Transaction, session: SessionRow): Promis
   }
 }
 
+/** Returns the session. Throws SESSION_NOT_FOUND when it is undefined. */
 export function requireFound<T>(session: T | undefined): T {
   if (session === undefined) {
     throw new Fault("SESSION_NOT_FOUND", "session not found");

@@ -34,7 +34,7 @@ import { nextPageToken, pageSize } from "./page.ts";
 import { requireFound, sendMessage } from "./send-message.ts";
 import { findInputFault } from "./validation.ts";
 
-/** Its stream of events is the Agent Runner protocol's. */
+/** Returns the handlers of SessionService, except `streamSession`, which belongs to the Agent Runner protocol. */
 export function createSessionService(deps: ServiceDeps): Omit<ServiceImpl<typeof SessionService>, "streamSession"> {
   return {
     createSession: (request, context) => createSession(deps, clientOf(context), request),
@@ -90,7 +90,7 @@ async function createSession(
     responseSchema: CreateSessionResponseSchema,
   };
   const insert = (db: Db | Transaction) => insertNewSession(db, deps, client, request);
-  // Alone it is one statement, which needs no transaction around it.
+  // Without a request id the insert is a single statement, which needs no transaction.
   const response =
     request.requestId === ""
       ? await insert(deps.db)
@@ -134,13 +134,14 @@ async function deleteSession(deps: ServiceDeps, client: string, name: string): P
     const announceCancel = runId === null ? () => {} : await cancelRunWithin(trx, deps, runId);
     return () => {
       announceCancel();
-      // A reader that waits for a first message learns that there will be none.
+      // Wakes a reader that waits for a first message: the session will not get one.
       deps.wakeup.publish({ topic: "session", key: session.id, value: 0 });
     };
   });
   announce();
 }
 
+/** Returns a session of the client. Throws SESSION_NOT_FOUND for an unknown session and for a session of another client. */
 export async function requireSession(db: Db, client: string, name: string): Promise<SessionWithRun> {
   return requireFound(await findSession(db, { client, name }));
 }

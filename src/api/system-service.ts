@@ -1,4 +1,4 @@
-// SystemService: what runs here and how far it goes.
+// SystemService: versions, limits and the client's usage of the day.
 
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { SystemService } from "#gen/runnel/v1/system_service_pb.js";
@@ -12,6 +12,7 @@ import { messageBytesMax } from "../platform/config/limits.ts";
 import { serverVersion } from "../platform/database/migrate.ts";
 import type { ServiceDeps } from "./deps.ts";
 
+/** Returns the handlers of SystemService. */
 export function createSystemService(deps: ServiceDeps): ServiceImpl<typeof SystemService> {
   const { config } = deps;
   return {

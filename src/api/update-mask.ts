@@ -1,4 +1,4 @@
-// What an update changes (AIP-134): the fields of its mask, or without one the fields that the resource has.
+// The fields that an update changes (AIP-134): those of its mask, or without a mask those that are set in the resource.
 
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
@@ -6,9 +6,8 @@ import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import { invalidField } from "../platform/base/fault.ts";
 
 /**
- * Returns the given fields of the resource by their names, those alone that the update changes. `*` means all of `changeable`.
- *
- * @throws INVALID_ARGUMENT for a path that is not in `changeable`.
+ * Returns the fields of the resource that the update changes, by name. `*` means all of `changeable`.
+ * @throws Fault INVALID_ARGUMENT for a path that is not in `changeable`.
  */
 export function readUpdate<Desc extends DescMessage, Name extends keyof MessageShape<Desc> & string>(
   schema: Desc,

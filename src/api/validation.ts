@@ -1,5 +1,5 @@
-// Checks every request against the rules that stand beside its fields in the contract: before the handler, or, where the
-// contract says so, by the handler after its first lookups. A handler that forgets answers nothing.
+// Validates every request against the rules of its fields in the contract, before the handler runs. Where the contract says so,
+// the handler validates after its first lookups; a handler that forgets to do so answers INTERNAL.
 
 import { type DescMessage, getOption, type MessageShape } from "@bufbuild/protobuf";
 import { pathToString } from "@bufbuild/protobuf/reflect";
@@ -11,7 +11,7 @@ import { perMethod } from "../platform/base/per-method.ts";
 import { restCallNotes } from "../platform/base/rest-call.ts";
 import { validator } from "../platform/base/validator.ts";
 
-/** Throws INVALID_ARGUMENT when a request breaks the rules of its message. */
+/** Throws Fault INVALID_ARGUMENT when a message breaks the rules of its schema. */
 export function assertValid<S extends DescMessage>(schema: S, message: MessageShape<S>): void {
   const fault = findFault(schema, message);
   if (fault !== undefined) {
@@ -19,9 +19,11 @@ export function assertValid<S extends DescMessage>(schema: S, message: MessageSh
   }
 }
 
+/** Returns the interceptor that validates requests, or leaves that to the handler where the contract says so. */
 export function createValidationInterceptor(): Interceptor {
   return (next) => async (request) => {
-    // Our streams run down only: every call has one request message, which connect hands over before the handler runs.
+    // All streams of the contract are server streams: a call has one request message, which connect passes on before the
+    // handler runs.
     if (!request.stream) {
       if (leavesToHandler(request.method)) {
         return await leaveToHandler(request, next);
@@ -36,7 +38,10 @@ export function createValidationInterceptor(): Interceptor {
 
 const leavesToHandler = perMethod((method) => getOption(method, validationOption) === Validation.HANDLER);
 
-/** For a handler that checks itself: what is wrong with its request, if anything is. */
+/**
+ * Returns the fault of the request for a handler that validates itself, or undefined when the request is valid.
+ * @throws Fault INTERNAL when the contract does not leave validation to the handler.
+ */
 export function findInputFault(values: ContextValues): Fault | undefined {
   const find = values.get(inputCheckKey);
   if (find === undefined) {
@@ -84,14 +89,14 @@ function findFault<S extends DescMessage>(schema: S, message: MessageShape<S>): 
   if (result.kind === "error") {
     throw result.error;
   }
-  // What a whole message lacks is told before what is wrong with its fields: the order of the documented checks.
+  // Violations of a whole message come before violations of its fields: the order of the documented checks.
   const ordered = result.violations.toSorted((a, b) => Number(a.field.length > 0) - Number(b.field.length > 0));
   const violations = ordered.map(describe);
   const first = ordered[0];
   return new Fault("INVALID_ARGUMENT", first === undefined ? "invalid request" : sentence(first), { violations });
 }
 
-/** A rule over a whole message is named after the field that it is about. */
+/** Returns the field of a violation. A rule over a whole message has the name of the field that it is about. */
 function fieldName(violation: Violation): string {
   return violation.field.length > 0 ? pathToString(violation.field) : violation.ruleId;
 }
@@ -100,7 +105,10 @@ function describe(violation: Violation): FieldViolation {
   return { field: fieldName(violation), description: violation.message };
 }
 
-/** Rules of our own are whole sentences; the standard ones go on from the field's name. */
+/**
+ * Returns a violation as a sentence. Messages of custom rules are whole sentences; those of standard rules follow the field's
+ * name.
+ */
 function sentence(violation: Violation): string {
   const isOwn = !/^(string|int32|int64|repeated|required|timestamp)\b/.test(violation.ruleId);
   return isOwn ? violation.message : `invalid ${fieldName(violation)}: ${violation.message}`;

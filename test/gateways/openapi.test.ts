@@ -240,7 +240,7 @@ test("a body that may be text is described as both, with a query for what the te
 
 test("an answer that may be text is described as both", () => {
   expect(operationOf("ExchangeService_GetOutbox").responses["200"]).toEqual({
-    description: "OK. Plain text, unless JSON is accepted and no text.",
+    description: "OK. Plain text, unless `Accept` names JSON and no text.",
     content: {
       "text/plain": { schema: { type: "string", description: said("runnel.exchange.v1.GetOutboxResponse.text") } },
       "application/json": { schema: { $ref: "#/components/schemas/GetOutboxResponse" } },

@@ -1,5 +1,5 @@
-// The descriptors that the service was built with, found as server reflection asks for them: by file, by symbol, by
-// extension. Holds the files of the given services and all that these import.
+// Looks up the service's own descriptors for server reflection: by file, by symbol, by extension. Holds the files of the given
+// services and all files that they import.
 
 import {
   type DescEnum,
@@ -12,17 +12,22 @@ import {
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 
+/** An index of descriptors. Lookups return undefined for an unknown name. */
 export interface DescriptorIndex {
   readonly serviceNames: readonly string[];
-  /** By path, such as `runnel/v1/run.proto`. */
+  /** Finds a file by its path, such as `runnel/v1/run.proto`. */
   findFile(path: string): DescFile | undefined;
-  /** By the full name of a service, method, message, field, oneof, enum, enum value or extension. */
+  /**
+   * Finds the file that defines a symbol, by the full name of a service, method, message, field, oneof, enum, enum value or
+   * extension.
+   */
   findFileOfSymbol(name: string): DescFile | undefined;
   findFileOfExtension(extendedType: string, number: number): DescFile | undefined;
-  /** Ascending; undefined when there is no such message. */
+  /** Returns the extension numbers in ascending order, or undefined when the message is unknown. */
   listExtensionNumbers(extendedType: string): readonly number[] | undefined;
 }
 
+/** Builds the index of the files of these services and of their imports. */
 export function indexDescriptors(services: readonly DescService[]): DescriptorIndex {
   const files = collectFiles(services.map(({ file }) => file));
   const descs = files.flatMap((file) => [...nestedTypes(file)]);
@@ -46,10 +51,10 @@ export function indexDescriptors(services: readonly DescService[]): DescriptorIn
   };
 }
 
-/** The files and all that they import, each once, the given ones first. */
+/** Returns the files and all their imports, each once, the given files first. */
 export function collectFiles(roots: readonly DescFile[]): DescFile[] {
   const files = new Set(roots);
-  // A set is walked in the order of insertion, and what is added on the way is walked as well.
+  // A Set iterates in insertion order and also visits elements added during the iteration.
   for (const file of files) {
     for (const dependency of file.dependencies) {
       files.add(dependency);
@@ -58,11 +63,12 @@ export function collectFiles(roots: readonly DescFile[]): DescFile[] {
   return [...files];
 }
 
-/** The path by which other files import it. */
+/** Returns the path by which other files import this file. */
 function pathOf(file: DescFile): string {
   return file.proto.name;
 }
 
+/** Serializes a file as a `FileDescriptorProto`. */
 export function serializeFile(file: DescFile): Uint8Array {
   return toBinary(FileDescriptorProtoSchema, file.proto);
 }
@@ -84,7 +90,7 @@ function symbolsOf(desc: NamedDesc): string[] {
   }
 }
 
-/** Protobuf puts the values of an enum beside it, not into it. */
+/** Returns the full name of an enum value. Protobuf puts values beside their enum, not into it: `a.B` with `C` gives `a.C`. */
 function nameBeside(typeName: string, name: string): string {
   return typeName.slice(0, typeName.lastIndexOf(".") + 1) + name;
 }

@@ -1,5 +1,5 @@
-// grpc.reflection, v1 and v1alpha: what the descriptors of the contract say, for tools such as buf curl and grpcurl. The
-// two versions differ by their package alone, so one implementation serves both.
+// grpc.reflection, v1 and v1alpha: the descriptors of the contract for tools such as buf curl and grpcurl. The two versions
+// differ only in their package, so one implementation serves both.
 
 import type { DescFile, DescService } from "@bufbuild/protobuf";
 import { Code, type ServiceImpl } from "@connectrpc/connect";
@@ -9,15 +9,18 @@ import { Fault } from "../../platform/base/fault.ts";
 import { Interrupt, interrupted } from "../../platform/base/interrupt.ts";
 import { collectFiles, type DescriptorIndex, indexDescriptors, serializeFile } from "./descriptor-index.ts";
 
+/** The dependencies of the reflection service. */
 export interface ReflectionDeps {
-  /** What is listed; the files of these and all that they import can be asked for. */
+  /** The listed services. Clients can also request their files and all imports. */
   readonly services: readonly DescService[];
-  /** Aborts when this replica stops serving: a client may hold its stream open without asking anything. */
+  /** Aborts when this replica stops serving: a client may hold its stream open without a request. */
   readonly drain: AbortSignal;
 }
 
+/** The handlers of both versions. */
 export type ReflectionService = ServiceImpl<typeof ServerReflection> & ServiceImpl<typeof ServerReflectionV1Alpha>;
 
+/** Returns the handlers of server reflection. */
 export function createReflectionService({ services, drain }: ReflectionDeps): ReflectionService {
   const index = indexDescriptors(services);
   const serverReflectionInfo = <R extends Request>(requests: AsyncIterable<R>): AsyncGenerator<Response<R>> =>
@@ -25,12 +28,17 @@ export function createReflectionService({ services, drain }: ReflectionDeps): Re
   return { serverReflectionInfo };
 }
 
-/** More than the whole contract has symbols, so that a client may ask for each of them. */
+/**
+ * The maximum number of requests on one stream: more than the contract has symbols, so that a client may request each of them.
+ */
 const requestsMax = 5_000;
-/** Far longer than any name in the contract. An answer repeats its request, so this bounds it too. */
+/**
+ * The maximum length of a name, far longer than any name in the contract. An answer repeats its request, so this limits the
+ * answer too.
+ */
 const nameCharsMax = 1_024;
 
-/** What both versions call a request, less their names. */
+/** The request of both versions, without their type names. */
 interface Request {
   readonly host: string;
   readonly messageRequest: Question;
@@ -108,7 +116,7 @@ function answer(index: DescriptorIndex, question: Question, sent: Set<DescFile>)
   }
 }
 
-/** The file that was asked for, always and first; of what it imports only what this stream has not sent yet. */
+/** Returns the requested file first and always. Of its imports it adds only those that this stream has not sent yet. */
 function fileToProto(file: DescFile | undefined, asked: string, sent: Set<DescFile>): Answer {
   if (file === undefined) {
     return refuse(Code.NotFound, `not found: ${asked}`);
@@ -126,12 +134,12 @@ function numbersToProto(type: string, numbers: readonly number[] | undefined): A
     : { case: "allExtensionNumbersResponse", value: { baseTypeName: type, extensionNumber: [...numbers] } };
 }
 
-/** The stream goes on: a client may ask for something else. The protocol wants the number of the gRPC status. */
+/** Returns an error response; the stream stays open for further requests. The protocol wants the number of the gRPC status. */
 function refuse(code: Code, errorMessage: string): Answer {
   return { case: "errorResponse", value: { errorCode: code, errorMessage } };
 }
 
-/** Passes the messages on until they end; a drain ends them with RESUME while nothing comes. */
+/** Passes on messages until they end. A drain ends them with RESUME while the stream waits for a message. */
 async function* endAt<T>(drain: AbortSignal, messages: AsyncIterable<T>): AsyncGenerator<T> {
   const interrupt = new Interrupt();
   const fire = (): void => interrupt.fire();
@@ -153,7 +161,7 @@ async function* endAt<T>(drain: AbortSignal, messages: AsyncIterable<T>): AsyncG
     }
   } finally {
     drain.removeEventListener("abort", fire);
-    // Ends by the end of the call; it does not have to be waited for.
+    // The iterator ends with the call, so there is nothing to wait for.
     void iterator.return?.().catch(() => {});
   }
 }

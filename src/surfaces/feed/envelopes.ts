@@ -1,20 +1,22 @@
-// A feed's items as envelopes: a flag byte, four bytes of length, a message. What readers share is made once: an item's,
-// for readers who get it with different neighbours, and a batch's.
+// Encodes the items of a feed as envelopes: a flag byte, four bytes of length, a message. Readers share encoded bytes: of each
+// item, for readers that get it beside different items, and of each batch.
 
 import { fromBinary, type JsonWriteOptions, toJsonString } from "@bufbuild/protobuf";
 import type { Feed, FeedItem } from "../../platform/base/feed.ts";
 import { shared } from "../../platform/base/shared.ts";
 
-/** As large as one message of several items gets: well below what clients accept, and held without harm for each reader. */
+/** The maximum size of one message with several items: far below what clients accept, and cheap to hold for each reader. */
 const mergedBytesMax = 262_144;
 const prefixBytes = 5;
 
+/** Encodes batches of items for one codec. */
 export interface EnvelopeEncoder {
-  /** What keeps a stream alive, and opens it. */
+  /** An empty message, which opens a stream and keeps it alive. */
   readonly empty: Uint8Array;
   encode(items: readonly FeedItem[]): Uint8Array;
 }
 
+/** Returns the encoder for Protobuf. It merges items into larger messages when the feed is mergeable. */
 export function createProtoEncoder({ isMergeable }: Feed): EnvelopeEncoder {
   const envelopeOf = shared(({ bytes }: FeedItem) => wrap([bytes]));
   const encode = (items: readonly FeedItem[]): Uint8Array =>
@@ -22,6 +24,7 @@ export function createProtoEncoder({ isMergeable }: Feed): EnvelopeEncoder {
   return { empty: wrap([]), encode: shared(encode) };
 }
 
+/** Returns the encoder for JSON, one message for each item. */
 export function createJsonEncoder({ method }: Feed, options?: Partial<JsonWriteOptions>): EnvelopeEncoder {
   const print = ({ bytes }: FeedItem): Uint8Array =>
     new TextEncoder().encode(toJsonString(method.output, fromBinary(method.output, bytes), options));

@@ -1,11 +1,10 @@
-// A feed in the place of its method's handler: the same request gets the same answer over gRPC, gRPC-Web and Connect, for a
-// tenth of the work per message. Whatever is unusual about a request (compressed, malformed, too large, refused) goes to
-// the handler itself.
+// Serves a feed instead of its method's handler. The same request gets the same answer over gRPC, gRPC-Web and Connect, for a
+// tenth of the work per message. Unusual requests (compressed, malformed, too large, refused) go to the handler itself.
 //
 // F1  The bytes of an item are made once, however many readers it has.
-// F2  Nothing is read from the feed before the reader has taken what came before.
-// F3  The feed is ended when the reader leaves.
-// F4  What the answer's sink takes comes between two pieces of the body, never into one.
+// F2  The feed is read only after the reader has taken the bytes before.
+// F3  The feed ends when the reader leaves.
+// F4  Bytes that the answer's sink takes go between two pieces of the body, never into one.
 
 import type { JsonReadOptions, JsonWriteOptions } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
@@ -17,15 +16,16 @@ import { createJsonEncoder, createProtoEncoder, type EnvelopeEncoder } from "./e
 import { openContext, readStreamCall, type StreamCall } from "./protocols.ts";
 import { readRequest } from "./request.ts";
 
+/** Limits and JSON options of feed handlers: the same as in the router. */
 export interface FeedHandlerOptions {
-  /** Most bytes of a request message, and the longest timeout: those of the router. */
+  /** The maximum size of a request message, and the maximum timeout: those of the router. */
   readonly readMaxBytes: number;
   readonly maxTimeoutMs: number;
   readonly shutdownSignal?: AbortSignal;
   readonly jsonOptions?: Partial<JsonReadOptions & JsonWriteOptions>;
 }
 
-/** The handlers of a router, with those that have a feed replaced by it. */
+/** Returns the handlers of a router. A feed replaces the handler of its method. */
 export function mountFeeds(
   handlers: readonly UniversalHandler[],
   feeds: readonly Feed[],
@@ -48,7 +48,7 @@ function createFeedHandler(feed: Feed, handler: UniversalHandler, options: FeedH
     }
     const { binary } = call;
     const { method } = feed;
-    // Before the request is read: its deadline runs already.
+    // Opened before the request is read: its deadline is already running.
     const context = openContext(call, request, { method, ...(shutdownSignal && { shutdownSignal }) });
     const shape = { schema: method.input, binary, bytesMax: readMaxBytes, jsonOptions };
     const read = await readRequest(body, shape).catch((error: unknown) => {
@@ -77,7 +77,7 @@ interface Answering {
   readonly encoder: EnvelopeEncoder;
 }
 
-/** The body of an answer. Written out by hand: a generator would cost more than everything else. */
+/** The body of an answer. An iterator written by hand: a generator would cost more than everything else. */
 class FeedBody implements AsyncIterableIterator<Uint8Array> {
   readonly #feed: AsyncGenerator<readonly FeedItem[], void>;
   readonly #answering: Answering;
@@ -89,7 +89,7 @@ class FeedBody implements AsyncIterableIterator<Uint8Array> {
     this.#answering = answering;
   }
 
-  /** Resolves with itself once the first bytes are there: until then headers may still be set. */
+  /** Resolves with the body once its first bytes exist. Until then the caller may still set headers. */
   async begin(): Promise<this> {
     const first = this.#pull();
     this.#first = first;
@@ -107,13 +107,13 @@ class FeedBody implements AsyncIterableIterator<Uint8Array> {
     return first ?? this.#pull();
   }
 
-  /** The reader has left. */
+  /** Ends the feed because the reader has left. */
   async return(): Promise<IteratorResult<Uint8Array>> {
     this.#leave(undefined);
     return finished;
   }
 
-  /** What was written could not be sent. */
+  /** Ends the feed because its bytes could not be sent. */
   async throw(error?: unknown): Promise<IteratorResult<Uint8Array>> {
     this.#leave(error);
     return finished;
@@ -145,13 +145,13 @@ class FeedBody implements AsyncIterableIterator<Uint8Array> {
   }
 
   #leave(error: unknown): void {
-    // After the end nobody is left to be told.
+    // Without effect after the end: the context has already been aborted.
     if (this.#isEnded) {
       return;
     }
     this.#isEnded = true;
     this.#answering.context.abort(error);
-    // Not awaited: it ends by the signal.
+    // Not awaited: the signal ends the feed.
     this.#feed.return().catch(() => {});
   }
 }

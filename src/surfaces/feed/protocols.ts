@@ -1,4 +1,4 @@
-// How gRPC, gRPC-Web and Connect name a stream's codec and timeout, and how each of them ends one.
+// The codecs, timeouts and ends of streams in gRPC, gRPC-Web and Connect.
 
 import { type ConnectError, createHandlerContext, type HandlerContext } from "@connectrpc/connect";
 import { encodeEnvelope, type UniversalServerRequest } from "@connectrpc/connect/protocol";
@@ -6,22 +6,23 @@ import * as connect from "@connectrpc/connect/protocol-connect";
 import * as grpc from "@connectrpc/connect/protocol-grpc";
 import * as web from "@connectrpc/connect/protocol-grpc-web";
 
+/** A protocol for streams. */
 export interface StreamProtocol {
   readonly name: string;
-  /** Undefined for a content type that is not this protocol's, or that it has no codec for. */
+  /** Returns undefined for a content type of another protocol, or of an unsupported codec. */
   readCodec(contentType: string | null): { readonly binary: boolean } | undefined;
   readonly protoType: string;
   readonly jsonType: string;
-  /** Names the compression of the request. */
+  /** The header that names the compression of the request. */
   readonly encodingHeader: string;
-  /** Undefined for a request that says nothing; an error for one that says it wrong. */
+  /** Returns no timeout when the header is missing, and an error when it is invalid. */
   readTimeout(
     header: Headers,
     maxTimeoutMs: number,
   ): { readonly timeoutMs?: number | undefined; readonly error?: unknown };
-  /** Where the trailers begin. */
+  /** The trailers that every stream starts with. */
   readonly initialTrailer: Readonly<Record<string, string>>;
-  /** Tells how the stream ended: the last bytes of its body, or in the trailers that follow it. */
+  /** Writes how the stream ended: returns the last bytes of the body, or sets the trailers after it and returns undefined. */
   end(context: HandlerContext, error: ConnectError | undefined): Uint8Array | undefined;
 }
 
@@ -80,14 +81,14 @@ const connectProtocol: StreamProtocol = {
 
 const protocols: readonly StreamProtocol[] = [grpcProtocol, webProtocol, connectProtocol];
 
-/** A call that can be served without its method's own handler. */
+/** A call that a feed can serve without the method's handler. */
 export interface StreamCall {
   readonly protocol: StreamProtocol;
   readonly binary: boolean;
   readonly timeoutMs: number | undefined;
 }
 
-/** Undefined for everything unusual: that is the handler's to refuse, or to serve. */
+/** Returns undefined for an unusual request: the handler then serves or refuses it. */
 export function readStreamCall(request: UniversalServerRequest, maxTimeoutMs: number): StreamCall | undefined {
   const { header, method } = request;
   const contentType = header.get("content-type");
@@ -109,7 +110,7 @@ export function readStreamCall(request: UniversalServerRequest, maxTimeoutMs: nu
 
 type ContextInit = Parameters<typeof createHandlerContext>[0];
 
-/** The context that the handler would get. */
+/** Opens the context that the handler would get. */
 export function openContext(
   call: StreamCall,
   request: UniversalServerRequest,

@@ -1,16 +1,18 @@
-// The one message of a stream's request. Whatever is not exactly that, uncompressed and within the limit, is given back
-// as it was received, for the method's own handler to refuse in its own words; as soon as it is seen, since its end may
-// never come.
+// Reads the single message of a stream's request. Any other body (compressed, too large, not exactly one message) is returned
+// unread, so that the method's handler refuses it with its own error. This happens as soon as it shows, since the body may
+// never end.
 
 import type { DescMessage, JsonReadOptions, MessageShape } from "@bufbuild/protobuf";
 import { fromBinary, fromJsonString } from "@bufbuild/protobuf";
 
 const prefixBytes = 5;
 
+/** The message, or the whole body for the handler when it is not one plain message. */
 export type RequestRead =
   | { readonly message: MessageShape<DescMessage> }
   | { readonly unread: AsyncIterable<Uint8Array> };
 
+/** The message type, codec and maximum size of a request. */
 export interface RequestShape {
   readonly schema: DescMessage;
   readonly binary: boolean;
@@ -18,6 +20,7 @@ export interface RequestShape {
   readonly jsonOptions?: Partial<JsonReadOptions> | undefined;
 }
 
+/** Reads the body to its end and returns its message, or the body itself, to be read again from its first byte. */
 export async function readRequest(body: AsyncIterable<Uint8Array>, shape: RequestShape): Promise<RequestRead> {
   const source = body[Symbol.asyncIterator]();
   const chunks: Uint8Array[] = [];
@@ -44,7 +47,10 @@ export async function readRequest(body: AsyncIterable<Uint8Array>, shape: Reques
   return message === undefined ? { unread: replay(chunks, source) } : { message };
 }
 
-/** With its prefix; undefined while that is not there yet, infinite for one that is not a plain message. */
+/**
+ * Returns the size of the first envelope with its prefix. Undefined while the prefix is incomplete, infinite when flags are
+ * set.
+ */
 function sizeOfEnvelope(chunks: readonly Uint8Array[], bytes: number): number | undefined {
   if (bytes < prefixBytes) {
     return undefined;
@@ -58,7 +64,7 @@ function parse(bytes: Buffer, { schema, binary, jsonOptions }: RequestShape): Me
     return binary
       ? fromBinary(schema, bytes)
       : fromJsonString(schema, new TextDecoder("utf-8", { fatal: true }).decode(bytes), {
-          // As connect reads JSON.
+          // The default of connect.
           ignoreUnknownFields: true,
           ...jsonOptions,
         });
@@ -77,7 +83,7 @@ async function* replay(
       yield next.value;
     }
   } finally {
-    // Whoever takes the rest off the wire has to know that nobody reads it any more.
+    // Ends the source. Its owner drops the rest of the request only when it is not being read.
     await rest.return?.();
   }
 }

@@ -1,8 +1,7 @@
-// Lets a request in or says why not: who sent it, and whether they call too often.
+// Admits a request or returns the fault that refuses it: authentication, then rate limits.
 //
-// A1  Credentials are checked before anything is counted, so a right one is never refused for what others did from its
-//     address.
-// A2  An attempt that failed counts for its network. Beyond the rate the answer is RATE_LIMITED.
+// A1  Credentials are checked before anything is counted. A valid one is never refused because of other callers at its address.
+// A2  A failed attempt counts for its network. Beyond the rate the answer is RATE_LIMITED.
 
 import { Code } from "@connectrpc/connect";
 import type { Authenticator } from "../../platform/auth/authenticate.ts";
@@ -15,37 +14,41 @@ import { addressOf, networkOf } from "./network.ts";
 import { contentsOf, type UnverifiedBodies } from "./request-body.ts";
 import type { Request } from "./rpc.ts";
 
+/** The authenticator and the rate limits. */
 export interface AdmissionOptions {
   readonly authenticator: Authenticator;
   readonly bodies: UnverifiedBodies;
-  /** By client. */
+  /** The rate limit of each client. */
   readonly callerRate: RateLimit;
-  /** By client, of calls that programs make all the time. */
+  /** The rate limit of each client for frequent calls, those that programs make all the time. */
   readonly frequentRate: RateLimit;
-  /** By network, of attempts that failed. */
+  /** The rate limit of each network for failed attempts. */
   readonly failureRate: RateLimit;
-  /** By network, at the database's knowledge of tokens. */
+  /** Shares token lookups in the database fairly between networks. */
   readonly lookups: FairTurns;
 }
 
+/** The admission of a request. */
 export interface Admitted {
   readonly admission: Admission;
-  /** The body, when it had to be read. */
+  /** The body, when a signature check had to read it. */
   readonly body: Buffer | undefined;
 }
 
+/** The access rules of the requested method. */
 export interface Door {
-  /** True when anybody may call, without credentials. */
+  /** True when the method needs no credentials. */
   readonly isPublic: boolean;
   readonly bodyBytesMax: number;
-  /** True when the query may hold a ticket. */
+  /** True when the query may contain a ticket. */
   readonly takesTicket: boolean;
-  /** True when only the admin token opens it. */
+  /** True when the method needs the admin token. */
   readonly needsAdmin: boolean;
   /** True for a call that programs make all the time. */
   readonly isFrequent: boolean;
 }
 
+/** Authenticates the caller and counts the call. Returns a `Fault` as part of the admission; throws only other errors. */
 export async function admit(request: Request, door: Door, options: AdmissionOptions): Promise<Admitted> {
   let body: Buffer | undefined;
   const readContents = async (): Promise<readonly Buffer[]> => {
@@ -91,7 +94,7 @@ async function identify(
     if (!(error instanceof Fault) || reasons[error.reason].code !== Code.Unauthenticated) {
       throw error;
     }
-    // While callers have nothing to prove, no credential can be wrong.
+    // Where the service asks for no credentials, a credential cannot be wrong.
     const caller = authenticator.callerWithoutProof(readClientId(request));
     if (caller === undefined) {
       failureRate.take(network);
@@ -101,7 +104,7 @@ async function identify(
   }
 }
 
-/** A client that has left costs no lookup. */
+/** Whether the client has left. Its lookup is then skipped. */
 function hasLeft(request: Request): boolean {
   return "stream" in request ? request.stream.destroyed : request.socket.destroyed;
 }

@@ -1,6 +1,6 @@
-// The body of an answer as a sink: bytes go to the stream, or the socket, that Node would write them to, without the
-// detour for each write that its response takes. It takes them only where that is the same: the head is out, nothing
-// waits in the response itself, and the reader keeps up.
+// The body of an answer as a sink. Bytes go directly to the stream or socket that Node would write them to, without the
+// overhead of a write through the response. The sink takes bytes only where both are equivalent: the head is sent, the response
+// itself holds no unsent bytes, and the reader keeps up.
 
 import type { ServerResponse } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
@@ -9,6 +9,7 @@ import { shared } from "../../platform/base/shared.ts";
 import type { Sink } from "../../platform/base/sink.ts";
 import type { Response } from "./rpc.ts";
 
+/** Returns the sink for the body of a response. */
 export function openAnswerSink(response: Response): Sink<Uint8Array> {
   return "stream" in response ? new H2Sink(response.stream) : new H1Sink(response);
 }
@@ -37,7 +38,7 @@ class H2Sink implements Sink<Uint8Array> {
   }
 }
 
-/** A chunk of a chunked body is one write here; Node makes four of it. */
+/** Writes each chunk of a chunked body with one write; Node would make four. */
 class H1Sink implements Sink<Uint8Array> {
   readonly #response: ServerResponse;
 
@@ -48,15 +49,15 @@ class H1Sink implements Sink<Uint8Array> {
   take(bytes: Uint8Array): boolean {
     const response = this.#response;
     const { socket } = response;
-    // As a chunk it would end the body.
+    // An empty chunk would end the body.
     if (bytes.byteLength === 0) {
       return true;
     }
-    // A response has a socket from when it is its turn on the connection until it is finished.
+    // A response has a socket from its turn on the connection until it is finished.
     if (socket === null || !response.headersSent || !response.chunkedEncoding || !takesMore(socket)) {
       return false;
     }
-    // What was written within a cork, or before there was a socket, still has to leave through the response.
+    // Bytes written while corked, or before the socket was assigned, still have to leave through the response.
     if (response.writableEnded || response.writableCorked > 0 || response.writableLength > socket.writableLength) {
       return false;
     }
@@ -72,7 +73,7 @@ class H1Sink implements Sink<Uint8Array> {
   }
 }
 
-/** As RFC 9112, 7.1 has it. */
+/** Encodes a chunk (RFC 9112, 7.1): `abc` gives `3\r\nabc\r\n`. */
 const chunkOf = shared((bytes: Uint8Array) =>
   Buffer.concat([Buffer.from(`${bytes.byteLength.toString(16)}\r\n`), bytes, Buffer.from("\r\n")]),
 );

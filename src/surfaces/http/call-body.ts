@@ -1,21 +1,22 @@
-// A request's body as the handler of a call reads it, and what becomes of the part that no handler wants. An answer may be
-// ready before its request is over, and then the rest still matters: over HTTP/1.1 the next call of the connection waits
-// behind it; over HTTP/2 connect-go ends a request of declared length early once it is answered, an error that hides the
-// answer. So the rest is taken off the wire first, while it comes and is not too much.
+// The request body that a handler reads, and the rest that no handler reads. An answer may be ready before its request is
+// complete, and the rest then still matters. Over HTTP/1.1 the next call on the connection waits behind it. Over HTTP/2
+// connect-go ends a request of declared length early once it is answered, and this error hides the answer. So the rest is
+// received and dropped first, while it keeps coming and is not too large.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { messageBytesMax } from "../../platform/config/limits.ts";
 import type { Request } from "./rpc.ts";
 
-/** The rest of a message that is up to twice too large, so that its sender is told what is wrong. */
+/** The maximum bytes of a dropped rest: a message of up to twice the maximum size, so that its sender sees the error. */
 const unwantedBytesMax = 2 * messageBytesMax;
-/** A client that sends nothing for so long is waiting for the answer. */
+/** The maximum pause: a client that sends nothing for this long is waiting for the answer. */
 const pauseMsMax = 1_000;
 
+/** A request body that leaves the connection usable when the handler stops reading. */
 export class CallBody implements AsyncIterable<Uint8Array> {
   readonly #request: Request;
   #isBeingRead = false;
-  /** A short body is here before its request counts as complete. */
+  /** True when the whole body was received at once. That happens before Node sets `request.complete`. */
   #isWhole = false;
 
   constructor(request: Request) {
@@ -31,19 +32,22 @@ export class CallBody implements AsyncIterable<Uint8Array> {
         yield received;
         if (received.byteLength === Number(request.headers["content-length"])) {
           this.#isWhole = true;
-          // Its end comes by itself, and the connection waits for somebody to take it.
+          // The end follows without another read, but the connection waits until the request is consumed.
           request.resume();
           return;
         }
       }
-      // Leaving a plain `for await` would destroy the request, and then nobody reads its HTTP/1.1 connection any more.
+      // Leaving a plain `for await` would destroy the request, and its HTTP/1.1 connection would not be read any more.
       yield* request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
     } finally {
       this.#isBeingRead = false;
     }
   }
 
-  /** Resolves when the answer may begin; false when there is a rest of the request that nobody will ever take. */
+  /**
+   * Drops the rest of the request and resolves when the answer may begin. Returns false when a rest remains that will never be
+   * read.
+   */
   async settle(clock: Clock): Promise<boolean> {
     const request = this.#request;
     const mayStayOpen = "stream" in request && request.headers["content-length"] === undefined;

@@ -1,10 +1,10 @@
-// Which pages of other origins may call (CORS). Nothing is said to an origin that is not on the list, and the browser
-// refuses it.
+// Which pages of other origins may call (CORS). The answer to an unlisted origin has no CORS headers, so the browser refuses
+// it.
 
 import { cors } from "@connectrpc/connect";
 import type { Request, Response } from "./rpc.ts";
 
-/** How long a browser may keep the answer of a preflight; two hours is the most that Chromium keeps. */
+/** How long a browser may cache the answer of a preflight. Two hours is the maximum in Chromium. */
 const preflightAgeSeconds = 7_200;
 
 const allowedMethods = [...new Set([...cors.allowedMethods, "DELETE", "PUT", "PATCH"])].join(", ");
@@ -29,13 +29,13 @@ const allowedHeaders = [
 ].join(", ");
 const exposedHeaders = [...cors.exposedHeaders, "Retry-After", "X-Request-Id"].join(", ");
 
-/** Sets the headers of an answer to a page; answers a preflight and returns true. */
+/** Sets the CORS headers. Answers a preflight itself and then returns true. */
 export function answerCors(request: Request, response: Response, origins: readonly string[]): boolean {
   const { origin } = request.headers;
   if (origins.length === 0) {
     return false;
   }
-  // Caches must not give one origin's answer to another, nor the answer to no page to a page.
+  // Caches must not serve one origin's answer to another, nor the answer of a request without an origin to a page.
   response.setHeader("vary", "Origin");
   if (origin === undefined || !isListed(origin, origins)) {
     return false;
@@ -54,8 +54,8 @@ export function answerCors(request: Request, response: Response, origins: readon
 }
 
 /**
- * Whether a request comes from a page that has no business here. Only for a service that asks for no credentials: any page
- * that its user visits could call it, and one that makes its own name point to loopback could read the answers.
+ * Whether a request comes from a foreign page. Used only for a service that asks for no credentials: any page that its user
+ * visits could call it. A page whose own host name resolves to loopback could even read the answers.
  */
 export function isForeignPage(request: Request, origins: readonly string[]): boolean {
   const { origin } = request.headers;
@@ -70,7 +70,7 @@ function isListed(origin: string, origins: readonly string[]): boolean {
   return origins.includes("*") || origins.includes(origin);
 }
 
-/** An address or `localhost`: names that no one else can point somewhere. */
+/** Whether the host is an address or `localhost`: names that others cannot redirect. */
 function isLocalName(host: string): boolean {
   return /^(?:localhost|\d+\.\d+\.\d+\.\d+|\[[0-9a-f:.]+\])(?::\d+)?$/i.test(host);
 }

@@ -1,9 +1,10 @@
-// What of a request's headers and query matters for who sent it. Node joins or drops headers that come twice; for
-// credentials that is no reading at all, so they are refused.
+// Reads credentials from the headers and the query of a request. Node joins or drops repeated headers; repeated credentials are
+// refused as ambiguous.
 
 import { Fault } from "../../platform/base/fault.ts";
 import type { Request } from "./rpc.ts";
 
+/** The credential headers of a request. Undefined means missing or empty. */
 export interface Credentials {
   readonly authorization: string | undefined;
   readonly clientId: string | undefined;
@@ -12,7 +13,9 @@ export interface Credentials {
   readonly nonce: string | undefined;
 }
 
-/** Throws CREDENTIALS_AMBIGUOUS for a header that comes twice. An empty header counts as none. */
+/**
+ * Reads the credential headers. An empty header counts as missing. Throws Fault CREDENTIALS_AMBIGUOUS for a repeated header.
+ */
 export function readCredentials(request: Request): Credentials {
   const read = (name: string): string | undefined => readSingle(request.rawHeaders, name);
   return {
@@ -24,15 +27,15 @@ export function readCredentials(request: Request): Credentials {
   };
 }
 
-/** The id that the caller claims. Undefined when it claims none, or two. */
+/** Returns the client id that the caller claims. Undefined when the header is missing, empty or repeated. */
 export function readClientId(request: Request): string | undefined {
   const ids = readAll(request.rawHeaders, "x-client-id");
   return ids.length === 1 ? ids[0] || undefined : undefined;
 }
 
 /**
- * Takes the ticket out of the request's URL, so that it appears in no log and no route has to know of it. Undefined when
- * there is none.
+ * Removes the ticket from the request's URL and returns it, so that no log contains it and no route has to know of it. Returns
+ * undefined when the query has no ticket. Throws Fault CREDENTIALS_AMBIGUOUS for two tickets.
  */
 export function takeTicket(request: Request): string | undefined {
   const [path = "", query] = splitOnce(request.url ?? "", "?");

@@ -1,10 +1,11 @@
-// A caller who leaves before the answer to a call is written. Once it is, nobody is told: an abort costs an exception with
-// its stack, and every call's connection or stream closes some time.
+// Detects a caller that leaves before its answer is written. Later departures abort nothing: an abort costs an exception with
+// its stack, and every connection or stream closes some time.
 
 import { constants } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Request, Response } from "./rpc.ts";
 
+/** The signal that aborts when the caller of a request leaves. */
 export class Departure {
   readonly #departed = new AbortController();
   #isAnswered = false;
@@ -14,7 +15,7 @@ export class Departure {
       request.once("close", () => this.#leave(reasonOfReset(request.stream.rstCode)));
     } else {
       request.once("error", (error) => this.#leave(reasonOfError(error)));
-      // A request over HTTP/1.1 closes when it has been read.
+      // An HTTP/1.1 request closes as soon as it has been read.
       response.once("close", () => this.#leave(request.errored === null ? undefined : reasonOfError(request.errored)));
     }
   }
@@ -23,6 +24,7 @@ export class Departure {
     return this.#departed.signal;
   }
 
+  /** Marks the call as answered. The signal no longer aborts. */
   answered(): void {
     this.#isAnswered = true;
   }
@@ -34,7 +36,7 @@ export class Departure {
   }
 }
 
-/** As the protocol of gRPC reads them. */
+/** The gRPC codes of HTTP/2 error codes, as the gRPC protocol maps them. */
 const codesOfResets = new Map<number | undefined, Code>([
   [constants.NGHTTP2_PROTOCOL_ERROR, Code.Internal],
   [constants.NGHTTP2_INTERNAL_ERROR, Code.Internal],

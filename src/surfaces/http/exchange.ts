@@ -1,5 +1,4 @@
-// One request and its answer, as people who run the service see them: an id that is in the answer and in the log, and one
-// line in the log when it is over.
+// One request and its answer for operators: an id in both the answer and the log, and one access-log line at the end.
 
 import type { Admission } from "../../platform/auth/caller.ts";
 import type { Clock } from "../../platform/base/clock.ts";
@@ -10,15 +9,17 @@ import type { Events } from "../../platform/telemetry/events.ts";
 import { addressOf } from "./network.ts";
 import type { Request, Response } from "./rpc.ts";
 
-/** Enough for anybody's ids, and little enough to be logged. */
+/** The maximum bytes of a client's request id: enough for common ids, and few enough to log. */
 const requestIdBytesMax = 256;
 
+/** One request and its answer. */
 export interface Exchange {
   readonly requestId: string;
-  /** Who called what, `<service>/<method>`, or why they were refused. */
+  /** Records the caller and the RPC (`<service>/<method>`), or why the call was refused. */
   note(admission: Admission, rpc: string): void;
 }
 
+/** Starts an exchange: sets the `X-Request-Id` header and logs the request when its response closes. */
 export function openExchange(
   request: Request,
   response: Response,
@@ -28,9 +29,9 @@ export function openExchange(
   const given = request.headers["x-request-id"];
   const requestId = typeof given === "string" && given !== "" ? cutBytes(given) : newRequestId();
   response.setHeader("X-Request-Id", requestId);
-  // A socket that has closed knows its peer no more.
+  // Read now: a closed socket has no peer address.
   const address = addressOf(request.socket);
-  // The query may hold what nobody should read.
+  // The log leaves out the query: it may contain secrets.
   const [path = ""] = (request.url ?? "").split("?", 1);
   const noted: { client?: string; reason?: string } = {};
   let calledRpc = "";
@@ -63,7 +64,7 @@ export function openExchange(
   };
 }
 
-/** A call that is refused at the door reaches no handler, which would count it. */
+/** Counts a call refused at admission: it reaches no handler, which would count it. */
 function countRefusal(events: Events, rpc: string, { reason }: Fault): void {
   const [service = "", method] = rpc.split("/", 2);
   if (method !== undefined) {
@@ -72,6 +73,6 @@ function countRefusal(events: Events, rpc: string, { reason }: Fault): void {
 }
 
 function cutBytes(text: string): string {
-  // Node reads header values as Latin-1, a byte a character.
+  // Node reads header values as Latin-1, one byte for each character.
   return text.slice(0, requestIdBytesMax);
 }

@@ -1,4 +1,4 @@
-// Where Prometheus reads: a listener of its own, so that what it tells never leaves by the public port.
+// The metrics port, which Prometheus reads: its own listener, so that metrics never leave by the public port.
 
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -6,19 +6,22 @@ import type { AddressInfo } from "node:net";
 import { Fault } from "../../platform/base/fault.ts";
 import type { Metrics } from "../../platform/telemetry/metrics.ts";
 
-/** A reader of figures sends a line and reads at once. */
+/** A metrics client sends one line and reads at once. */
 const requestTimeoutMs = 5_000;
 
+/** The open metrics port. */
 export interface MetricsPort {
   readonly port: number;
   close(): Promise<void>;
 }
 
+/** The address of the metrics port; port 0 lets the system choose. */
 export interface MetricsAddress {
   readonly host: string;
   readonly port: number;
 }
 
+/** Serves the metrics at `GET /metrics`. Throws Fault CONFIG_INVALID when the port cannot be opened. */
 export async function listenForMetrics({ host, port }: MetricsAddress, metrics: Metrics): Promise<MetricsPort> {
   const server = createServer(
     { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs },

@@ -1,13 +1,19 @@
-// Where a connection comes from, as limits and logs count it.
+// Addresses and networks of peers, as rate limits and logs use them.
 
 import type { Socket } from "node:net";
 
-/** The peer's address without port; an IPv4 address that comes by IPv6 is the IPv4 one. Empty when the peer has left. */
+/**
+ * Returns the peer's address without port. An IPv4-mapped IPv6 address gives the IPv4 address: `::ffff:10.0.0.1` gives
+ * `10.0.0.1`. Empty when the peer has left.
+ */
 export function addressOf({ remoteAddress = "" }: Pick<Socket, "remoteAddress">): string {
   return remoteAddress.replace(/^::ffff:(?=\d+\.)/i, "");
 }
 
-/** Whoever has an IPv6 address has the 2^64 that share its first half. */
+/**
+ * Returns the network of an address: an IPv4 address itself, or the first 64 bits of an IPv6 address. The owner of an IPv6
+ * address has all 2^64 addresses of that network.
+ */
 export function networkOf(address: string): string {
   if (!address.includes(":")) {
     return address;

@@ -1,8 +1,8 @@
-// One port for HTTP/1.1 and HTTP/2: in the clear, where the first bytes tell the protocol, or over TLS, where ALPN does.
-// O1  Every accepted socket is known until it has closed, and is in one state: undecided, h1 or h2.
-// O2  A peer that stalls, vanishes or misbehaves loses its socket in bounded time, whatever it sends or omits.
+// One port for HTTP/1.1 and HTTP/2. In cleartext the first bytes show the protocol; over TLS, ALPN does.
+// O1  Every accepted socket is tracked until it closes, and is in one state: undecided, h1 or h2.
+// O2  A peer that stalls, vanishes or misbehaves loses its socket in bounded time, regardless of the bytes it sends or omits.
 // O3  No error of a socket, a handshake, a session or a stream reaches the process.
-// O4  shutdown() ends: at the latest after its grace no socket is left.
+// O4  shutdown() ends: no socket is left after its grace period.
 
 import type http from "node:http";
 import type http2 from "node:http2";
@@ -22,36 +22,39 @@ import { type OnePortProtocols, type OnePortTls, tlsOptions } from "./port/tls.t
 
 export { type OnePortLimits, type OnePortProtocols, type OnePortTls, onePortLimits };
 
+/** Handles one request of either protocol. */
 export type OnePortHandler = (
   request: http.IncomingMessage | http2.Http2ServerRequest,
   response: http.ServerResponse | http2.Http2ServerResponse,
 ) => void;
 
+/** Options of the port. */
 export interface OnePortOptions {
   readonly host: string;
-  /** 0 lets the system choose; `address` then tells the choice. */
+  /** 0 lets the system choose; `address` then has the chosen port. */
   readonly port: number;
   readonly handler: OnePortHandler;
-  /** With it the port speaks TLS only; a client that names no protocol by ALPN speaks HTTP/1.1. */
+  /** Makes the port speak TLS only. A client without ALPN speaks HTTP/1.1. */
   readonly tls?: OnePortTls;
-  /** Both by default. A client of the other protocol is told so, as far as its protocol has words for it. */
+  /** Both by default. A client of the other protocol gets an error, as far as its protocol can express one. */
   readonly protocols?: OnePortProtocols;
   readonly clock?: Clock;
   readonly limits?: Partial<OnePortLimits>;
 }
 
+/** An open port. */
 export interface OnePortServer {
   readonly address: { readonly host: string; readonly port: number };
   /**
-   * Stops listening at once, tells every peer to go and lets running requests finish for `graceMs`; then destroys what
-   * is left. Resolves when no socket is left. A later call with a shorter grace ends the shutdown sooner.
+   * Stops listening at once, asks every peer to close and lets running requests finish for `graceMs`; then destroys the
+   * remaining sockets. Resolves when no socket is left. A later call with a shorter grace period ends the shutdown sooner.
    */
   shutdown(graceMs: number): Promise<void>;
 }
 
 /**
- * Opens the port and serves `handler` on its protocols. A port that cannot be opened, and certificates that cannot be
- * used, are a CONFIG_INVALID that says why.
+ * Opens the port and serves `handler` on its protocols.
+ * @throws Fault CONFIG_INVALID when the port cannot be opened or the certificates cannot be used.
  */
 export async function listenOnePort(options: OnePortOptions): Promise<OnePortServer> {
   const port = new OnePort(options);
@@ -78,19 +81,19 @@ class OnePort {
   readonly #h2: http2.Http2Server;
   readonly #addresses: AddressCounts;
   readonly #handshakes = new Handshakes();
-  /** By the accepted socket, also where TLS has put another one on top of it. */
+  /** By the accepted socket, also when a TLS socket wraps it. */
   readonly #connections = new Map<Socket, Connection>();
   readonly #h1Responses = new Set<http.ServerResponse>();
   readonly #h1Rests: RequestRests;
-  /** Aborted when the port is closed and no socket is left. */
+  /** Aborts when the port is closed and no socket is left. */
   readonly #closed = new AbortController();
   readonly #closing: Promise<void>;
   #sweeping: Promise<void> | undefined;
   #draining = false;
   #sessionsOpened = 0;
   /**
-   * Time as the sweeps count it. It stands still while the process is stopped or busy, so that a late wake-up does not
-   * blame peers whose bytes wait unread.
+   * The time that sweeps have counted. It stops while the process is suspended or busy, so that a late wake-up does not punish
+   * peers whose bytes are still unread.
    */
   #sweptMs = 0;
 
@@ -103,7 +106,7 @@ class OnePort {
     this.#h1 = createH1Server(this.#limits, tls && tlsOptions(tls, protocols), (request, response) => {
       this.#trackH1Response(response);
       this.#h1Rests.track(request, response, () => this.#sweptMs);
-      // Node drops what the peer sent right behind an upgrade that it ignores, so the connection cannot go on.
+      // Node drops bytes that the peer sent right after an ignored upgrade, so the connection has to close.
       if (this.#draining || request.headers.upgrade !== undefined) {
         announceClose(response);
       }
@@ -122,7 +125,7 @@ class OnePort {
 
   async open(host: string, port: number): Promise<OnePortServer["address"]> {
     const address = await bind(this.#h1.listener, host, port);
-    // From here on an error is one connection that could not be accepted (no descriptors left): its peer sees it.
+    // From now on an error concerns one connection that could not be accepted (no descriptors left): its peer sees it.
     this.#h1.listener.on("error", () => {});
     this.#sweeping = this.#sweepUntilClosed();
     return { host: address.address, port: address.port };
@@ -179,20 +182,21 @@ class OnePort {
     } else if (secured.alpnProtocol === "h2") {
       this.#take(socket, secured, "h2");
     } else {
-      // Only ALPN makes it h2 (RFC 9113, 3.2). Until the first byte, though, a shutdown need not wait for it.
+      // Only ALPN selects h2 (RFC 9113, 3.2). Until the first byte the socket stays undecided, so that a shutdown need not wait
+      // for it.
       sniffProtocol(secured, () => this.#take(socket, secured, "h1"));
     }
   }
 
-  /** `transport` is the accepted socket, or the TLS socket on top of it. */
+  /** Hands a socket to its server. `transport` is the accepted socket, or the TLS socket that wraps it. */
   #take(socket: Socket, transport: Socket, protocol: Protocol): void {
     if (protocol === "h2" && this.#protocols !== "h1") {
       this.#takeH2(socket, transport);
     } else if (this.#protocols === "h2") {
-      // Remains undecided: the preface timeout ends who does not leave.
+      // The socket remains undecided: the preface timeout ends a peer that does not leave.
       refuseH1(transport);
     } else {
-      // An h1 port leaves it to Node to refuse the h2 preface, as it refuses any other unknown method.
+      // On an h1 port Node refuses the h2 preface, as it refuses any other unknown method.
       this.#connections.set(socket, { protocol: "h1" });
       this.#h1Rests.guard(transport);
       this.#h1.serve(transport);
@@ -200,9 +204,9 @@ class OnePort {
   }
 
   #takeH2(socket: Socket, transport: Socket): void {
-    // An http.Server accepts half-open sockets; an h2 session has no use for one.
+    // An http.Server accepts half-open sockets; an h2 session does not use them.
     transport.allowHalfOpen = false;
-    // Emitted within the next call, so the session is this socket's.
+    // The event is emitted within the `emit` below, so the session belongs to this socket.
     this.#h2.once("session", (session) => {
       const connection = new H2Connection(session, {
         limits: this.#limits,
@@ -234,7 +238,7 @@ class OnePort {
       this.#h1Rests.check(this.#sweptMs);
       for (const [socket, connection] of this.#connections) {
         if (!this.#isWithinLimits(connection)) {
-          // The socket, not the session: that would first try to flush to a peer that no longer reads.
+          // Destroys the socket, not the session: a session would first try to flush to a peer that no longer reads.
           socket.destroy();
         }
       }
@@ -246,7 +250,7 @@ class OnePort {
       case "undecided":
         return this.#sweptMs - connection.sinceMs <= this.#limits.prefaceTimeoutMs;
       case "h1":
-        // Node keeps the other limits of h1.
+        // Node enforces the other limits of h1.
         return true;
       case "h2":
         return connection.check();
@@ -256,7 +260,7 @@ class OnePort {
   }
 }
 
-/** So that clients do not send the next request into a connection that is about to close. */
+/** Announces the close, so that clients do not send the next request on this connection. */
 function announceClose(response: http.ServerResponse): void {
   if (!response.headersSent) {
     response.setHeader("connection", "close");

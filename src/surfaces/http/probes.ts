@@ -1,17 +1,18 @@
-// What load balancers and people ask before they trust a replica. Plain HTTP, no credentials, nothing but the answer.
+// The probes of load balancers and operators: plain HTTP without credentials.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 
+/** The state that the probes report. */
 export interface Probes {
-  /** Null when this replica serves, else why it does not. */
+  /** Returns null while this replica serves, otherwise the reason why it does not. */
   readonly whyNotReady: () => string | null;
   readonly countSessions: () => Promise<{ active: number; total: number }>;
 }
 
 type Answer = { readonly status: number; readonly body: object };
 
-/** Answers a probe; false when the request is none. */
+/** Answers a probe. Returns false when the path is not that of a probe. */
 export function answerProbe(
   probes: Probes,
   request: IncomingMessage | Http2ServerRequest,

@@ -1,27 +1,31 @@
-// Bodies that have to be read before their senders have proved who they are: bounded each, and all together.
+// Reads bodies before their senders are authenticated, with a limit for each body and for all together.
 //
-// B1  What is held has a limit, whatever is sent.
-// B2  Beyond it the body goes that has made no progress for longest, not the one that arrives. So a body that stalls or
+// B1  The memory for bodies is limited, regardless of what clients send.
+// B2  Beyond the limit the body with the oldest progress is dropped, not the one that arrives. So a body that stalls or
 //     trickles makes room for bodies that complete.
-// B3  Small bodies and large ones have a limit each, so that neither kind takes the room of the other.
+// B3  Small bodies and large bodies have separate limits, so that neither kind displaces the other.
 
 import { Fault } from "../../platform/base/fault.ts";
 import type { Request } from "./rpc.ts";
 
-/** Most calls have less. Such a body is in a few packets, so it is held for moments only. */
+/** The maximum size of a small body. Most calls have less. Such a body takes a few packets, so it is held for moments only. */
 const smallBytesMax = 16_384;
-/** A thousand of them. */
+/** A thousand small bodies. */
 const allSmallBytesMax = 1_024 * smallBytesMax;
 /** Six of the largest bodies that the documented settings allow. */
 const allLargeBytesMax = 64 * 1_048_576;
-/** Less than this in one go is no progress: a body that trickles loses its place. */
+/** Fewer bytes than this at once are no progress, so a body that trickles ages. */
 const progressBytes = 16_384;
 
+/** Reads bodies of unauthenticated senders within the limits. */
 export class UnverifiedBodies {
   readonly #small = new Room(allSmallBytesMax);
   readonly #large = new Room(allLargeBytesMax);
 
-  /** Rejects when the sender goes away, with BODY_TOO_LARGE, or with OVERLOADED when its place went to others. */
+  /**
+   * Reads the body of a request. Rejects when the sender leaves, with Fault BODY_TOO_LARGE, or with OVERLOADED when the body
+   * was dropped in favor of others.
+   */
   async read(request: Request, bytesMax: number): Promise<Buffer> {
     if (Number(request.headers["content-length"] ?? 0) > bytesMax) {
       throw tooLarge(bytesMax);
@@ -71,7 +75,7 @@ class Body {
     }
   }
 
-  /** Tells the room how much there is now. */
+  /** Reports the current size to the room. */
   stayIn(room: Room): void {
     if (this.#isGone) {
       return;
@@ -102,7 +106,7 @@ class Body {
 class Room {
   readonly #bytesMax: number;
   #heldBytes = 0;
-  /** The one without progress for longest comes first. */
+  /** Ordered by progress: the body with the oldest progress comes first. */
   readonly #bodies = new Set<Body>();
 
   constructor(bytesMax: number) {
@@ -131,7 +135,10 @@ class Room {
   }
 }
 
-/** What a signature may be over: the body, and of a call with one plain message in an envelope also that message. */
+/**
+ * Returns the contents that a signature may cover: the body, and for a call with one plain message in an envelope also that
+ * message.
+ */
 export function contentsOf(body: Buffer, contentType: string): readonly Buffer[] {
   const isEnveloped = /^application\/(?:grpc|connect\+)/i.test(contentType);
   const isOnePlainMessage =

@@ -1,6 +1,5 @@
-// The way of a request through the doors, in the order that the Agent Runner document has: id and log line, probes, pages
-// of other origins, who calls and how often, then the surface that it belongs to. RPCs are known by their exact paths,
-// everything else is REST.
+// Routes a request in the order of the Agent Runner document: id and log line, probes, CORS, authentication and rate limits,
+// then the surface. RPCs are matched by their exact paths; everything else is REST.
 
 import type { DescMethod } from "@bufbuild/protobuf";
 import { type ContextValues, createContextValues } from "@connectrpc/connect";
@@ -24,37 +23,39 @@ import { answerProbe, type Probes } from "./probes.ts";
 import { hasSeveralHosts, normalizeTarget } from "./request-target.ts";
 import { answerRpc, createRpcTable, isGone, type Request, type Response } from "./rpc.ts";
 
-/** The surface of everything that is no RPC. */
+/** The REST surface, which answers every request that is not an RPC. */
 export interface RestSurface {
-  /** The method that a request would call, if there is one. */
+  /** Returns the method that a request would call. Undefined when the request fits no route. */
   describe(requestTarget: string, httpMethod: string): { readonly method: DescMethod | undefined };
-  /** Answers every request. `body` is what was read of it already, `sink` is another way into the response's body. */
+  /** Answers a request. `body` is the body when it was already read; `sink` writes directly into the response's body. */
   handle(
     request: Request,
     response: Response,
     call: { readonly contextValues: ContextValues; readonly body?: Uint8Array; readonly sink: Sink<Uint8Array> },
   ): Promise<void>;
-  /** Answers by a failure, in the form of the route. */
+  /** Answers with a failure, in the error format of the route. */
   refuse(request: Request, response: Response, fault: Fault): void;
 }
 
+/** Options of the request listener. */
 export interface RequestListenerOptions {
   readonly handlers: readonly UniversalHandler[];
   readonly rest: RestSurface;
   readonly probes: Probes;
-  /** What never changes while the service runs, by path. */
+  /** Documents that never change while the service runs, by path. */
   readonly documents: ReadonlyMap<string, { readonly contentType: string; readonly print: () => string }>;
   readonly admission: AdmissionOptions;
   readonly corsOrigins: readonly string[];
-  /** True when no credentials are asked for: then pages of other origins are kept out by other means. */
+  /** True when the service asks for no credentials: then it refuses pages of other origins. */
   readonly isOpen: boolean;
   readonly bodyBytesMax: number;
-  /** Of an answer that is no stream; 0 means no limit. */
+  /** The maximum time of an answer that is not a stream; 0 means no limit. */
   readonly writeTimeoutMs: number;
   readonly clock: Clock;
   readonly events: Events;
 }
 
+/** Returns the listener that answers every request of the port. */
 export function createRequestListener(options: RequestListenerOptions): (request: Request, response: Response) => void {
   const { clock, writeTimeoutMs } = options;
   const rpcs = createRpcTable(options.handlers);
@@ -63,7 +64,7 @@ export function createRequestListener(options: RequestListenerOptions): (request
     normalizeTarget(request);
     const exchange = openExchange(request, response, options);
     answer(request, response, { ...options, rpcs, answerLimit, exchange }).catch((error: unknown) => {
-      // A client that leaves in the middle of an answer is nothing to report.
+      // A client that leaves in the middle of an answer is not reported.
       if (isGone(response)) {
         return;
       }
@@ -137,7 +138,7 @@ async function answerCall(request: Request, response: Response, visit: Visit): P
   setTraceParent(contextValues, request.headers.traceparent);
   if (rpc !== undefined) {
     if ("fault" in admission && !request.complete && !("stream" in response)) {
-      // What is left of the request is not waited for.
+      // Closes the connection instead of waiting for the rest of the request.
       response.setHeader("connection", "close");
     }
     await answerRpc(rpc, request, response, { contextValues, body, clock: visit.clock });
@@ -152,15 +153,18 @@ async function answerCall(request: Request, response: Response, visit: Visit): P
   }
 }
 
-/** Prefix of an envelope, and room for a message that its compression made longer. */
+/** The prefix of an envelope, and reserve for a message that compression made longer. */
 const envelopeBytesMax = 1_024;
 
-/** Below /v1/ nobody learns without credentials which routes there are; elsewhere there is nothing to hide. */
+/**
+ * Whether a path needs no credentials. Below /v1/ callers without credentials must not learn which routes exist; other paths
+ * are no secret.
+ */
 function isPublic(method: DescMethod | undefined, path: string): boolean {
   return method === undefined ? !path.startsWith("/v1/") : accessOf(method) === Access.PUBLIC;
 }
 
-/** An answer that is no stream must be out in time, however slowly its reader reads. */
+/** Destroys a non-streaming answer that is not sent in time, however slowly its reader reads. */
 function boundAnswer(response: Response, method: DescMethod | undefined, { answerLimit }: Visit): void {
   if (answerLimit !== undefined && (method === undefined || method.methodKind === "unary")) {
     response.once(
@@ -170,7 +174,7 @@ function boundAnswer(response: Response, method: DescMethod | undefined, { answe
   }
 }
 
-/** Something of ours broke: the caller learns that much, and is not kept waiting. */
+/** Ends a response after an internal error: the caller gets a 500 at once. */
 function endWithoutAnswer(response: Response): void {
   if (response.headersSent) {
     response.destroy();

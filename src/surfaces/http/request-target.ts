@@ -1,4 +1,4 @@
-// The target of a request and the host that it is for (RFC 9112, 3.2).
+// The target of a request and its host (RFC 9112, 3.2).
 
 import type { Request } from "./rpc.ts";
 
@@ -15,7 +15,7 @@ export function normalizeTarget(request: Request): void {
   }
 }
 
-/** Node shows the first Host header only, and a proxy in front of it may have read another one. */
+/** Whether a request has several Host headers. Node exposes only the first, and a proxy before it may have read another one. */
 export function hasSeveralHosts({ rawHeaders }: Request): boolean {
   return rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === "host").length > 1;
 }

@@ -1,4 +1,4 @@
-// gRPC, gRPC-Web and Connect on Node's requests. The one file of the server that knows how connect's handlers are called.
+// gRPC, gRPC-Web and Connect on Node's requests. The only file of the server that knows how to call connect's handlers.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
@@ -11,26 +11,29 @@ import { openAnswerSink } from "./answer-sink.ts";
 import { CallBody } from "./call-body.ts";
 import { Departure } from "./departure.ts";
 
+/** A request of HTTP/1.1 or HTTP/2. */
 export type Request = IncomingMessage | Http2ServerRequest;
+/** A response of HTTP/1.1 or HTTP/2. */
 export type Response = ServerResponse | Http2ServerResponse;
 
+/** The context of an RPC, and the body when it was already read. */
 export interface RpcCall {
   readonly contextValues: ContextValues;
   readonly body?: Uint8Array | undefined;
   readonly clock?: Clock;
 }
 
-/** Whether nobody will get the answer. */
+/** Whether the client has left, so that it cannot get the answer. */
 export function isGone(response: Response): boolean {
   return "stream" in response ? response.stream.destroyed : response.destroyed;
 }
 
-/** The handlers by the exact path that calls them. */
+/** Returns the handlers by the exact path that calls them. */
 export function createRpcTable(handlers: readonly UniversalHandler[]): ReadonlyMap<string, UniversalHandler> {
   return new Map(handlers.map((handler) => [handler.requestPath, handler]));
 }
 
-/** `body` is the request's body when it was read already. Rejects when the answer could not be written. */
+/** Answers a call. `body` is the request's body when it was already read. Rejects when the answer could not be written. */
 export async function answerRpc(
   handler: UniversalHandler,
   request: Request,
@@ -44,7 +47,7 @@ export async function answerRpc(
   }
 }
 
-/** The answer is whole before any of it is written, and no handler waits for what becomes of it. */
+/** Answers a unary call. The answer is complete before its first byte is written, and no handler waits for the write. */
 async function answerUnary(
   handler: UniversalHandler,
   request: Request,
@@ -67,7 +70,7 @@ async function answerUnary(
     await settle(received, request, response, clock);
   }
   const { status, header, trailer } = withLegibleMessage(answer);
-  // Both have this form of it, but TypeScript finds none that they share.
+  // Both response types have this overload, but TypeScript finds no common one.
   (response as ServerResponse).writeHead(status, header && Object.fromEntries(header));
   if (trailer !== undefined) {
     response.addTrailers(Object.fromEntries(trailer));
@@ -112,7 +115,7 @@ function urlOf(request: Request): string {
   return new URL(request.url ?? "", `${scheme}://${authority}`).toString();
 }
 
-/** Without the pseudo-headers of HTTP/2. */
+/** Returns the headers without the pseudo-headers of HTTP/2. */
 function headersOf({ headers }: Request): Headers {
   const read = new Headers();
   for (const [name, value] of Object.entries(headers)) {
@@ -142,7 +145,10 @@ async function send(answer: UniversalServerResponse, response: Response): Promis
   await universalResponseToNodeResponse(withLegibleMessage(answer), response);
 }
 
-/** The same answer, once its first chunk is there or has failed: by then its handler has read what it wants to read. */
+/**
+ * Returns the same answer once its first chunk is ready or has failed: by then the handler has read the request as far as it
+ * wants.
+ */
 async function begin(answer: UniversalServerResponse): Promise<UniversalServerResponse> {
   const source = answer.body?.[Symbol.asyncIterator]();
   if (source === undefined) {
@@ -163,8 +169,8 @@ async function begin(answer: UniversalServerResponse): Promise<UniversalServerRe
 }
 
 /**
- * Error texts go out as gRPC escapes them: connect escapes punctuation too, and grpc-js would show `%3A` for a colon. The
- * trailer is filled while the body is sent, so it is looked at only when it is asked for.
+ * Escapes error texts as gRPC does. Connect escapes punctuation too, and grpc-js would show `%3A` for a colon. The trailer is
+ * filled while the body is sent, so it is read only on access.
  */
 function withLegibleMessage(answer: UniversalServerResponse): UniversalServerResponse {
   const { trailer } = answer;

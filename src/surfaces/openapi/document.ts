@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 document of the REST surface, made from the descriptors that the surface itself is made from: the same
-// descriptors give the same bytes.
+// The OpenAPI 3.1 document of the REST surface, generated from the same descriptors as the surface itself. The same descriptors
+// give the same bytes.
 
 import type { DescService } from "@bufbuild/protobuf";
 import { Fault } from "../../platform/base/fault.ts";
@@ -11,16 +11,19 @@ import { formatPath } from "./parameters.ts";
 import { Schemas } from "./schema.ts";
 import { securitySchemes } from "./security.ts";
 
+/** Options of the document. */
 export interface OpenApiOptions {
   readonly services: readonly DescService[];
-  /** Version of what is served. */
+  /** The version of the service. */
   readonly version: string;
-  /** Base URL of the service; unset means the one that the document came from. */
+  /** The base URL of the service. Unset means the origin of the document. */
   readonly serverUrl?: string;
 }
 
+/** The operations of a path, by HTTP method in lower case. */
 export type PathItem = Readonly<Record<string, Operation>>;
 
+/** An OpenAPI document. */
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly info: object;
@@ -30,7 +33,7 @@ export interface OpenApiDocument {
   readonly components: Readonly<Record<string, Readonly<Record<string, object>>>>;
 }
 
-/** Throws CONFIG_INVALID for a method that has no place in the document. */
+/** Creates the document. Throws Fault CONFIG_INVALID for a method that OpenAPI cannot express. */
 export function createOpenApiDocument({ services, version, serverUrl = "/" }: OpenApiOptions): OpenApiDocument {
   const bindings = services.flatMap(({ methods }) =>
     methods.flatMap((method) => compileBindings(method).map((binding, index) => ({ binding, index }))),
@@ -56,14 +59,14 @@ export function createOpenApiDocument({ services, version, serverUrl = "/" }: Op
   };
 }
 
-/** The ways in that something of REST takes: some are for methods that have no REST form. */
+/** Returns the security schemes that a REST operation uses: some schemes are for methods without a REST form. */
 function schemesOf(paths: OpenApiDocument["paths"]): Readonly<Record<string, object>> {
   const operations = Object.values(paths).flatMap((path) => Object.values(path));
   const used = new Set(operations.flatMap(({ security }) => security.flatMap((way) => Object.keys(way))));
   return Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => used.has(name)));
 }
 
-/** The document as it is sent. It never changes while the service runs: to be made once, for every caller. */
+/** Returns the document as text, with a final newline. It never changes while the service runs, so callers create it once. */
 export function printOpenApiDocument(options: OpenApiOptions): string {
   return `${JSON.stringify(createOpenApiDocument(options))}\n`;
 }
@@ -71,7 +74,7 @@ export function printOpenApiDocument(options: OpenApiOptions): string {
 const description =
   "Runs agents for other programs. The same methods are served over gRPC, gRPC-Web and Connect; this is their REST form.";
 
-/** The methods that a path item can hold. */
+/** The HTTP methods that a path item can contain. */
 const methodKeys: readonly string[] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 function methodKey(httpMethod: string): string {

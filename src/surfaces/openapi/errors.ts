@@ -1,4 +1,4 @@
-// Failures as components: one body per profile, and one response per profile and status.
+// Errors as components: one body for each profile, and one response for each profile and status.
 
 import { STATUS_CODES } from "node:http";
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
@@ -11,10 +11,11 @@ import { reference, type Schema, type Schemas } from "./schema.ts";
 
 type ErrorProfile = Exclude<ErrorBody, ErrorBody.UNSPECIFIED>;
 
+/** Collects the error responses that operations refer to. */
 export class ErrorResponses {
   readonly #components = new Map<string, object>();
 
-  /** Before any message: the bodies have their names first. */
+  /** Defines the error bodies before any message, so that they get their names first. */
   constructor(schemas: Schemas, services: readonly DescService[]) {
     for (const profile of new Set(services.flatMap(({ methods }) => methods.map(errorBodyOf)))) {
       const { name, schema } = bodies[profile];
@@ -22,19 +23,19 @@ export class ErrorResponses {
     }
   }
 
-  /** Every response that was referred to, by name. */
+  /** Returns every response that an operation refers to, sorted by name. */
   list(): Record<string, object> {
     return Object.fromEntries([...this.#components].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** What a caller of this binding has to expect, by status, and `default` for everything else. */
+  /** Returns the error responses of a binding, by status, with `default` for every other status. */
   describe(binding: Binding): Record<string, Schema> {
     const { method } = binding;
     const known = statusesOf(binding).map((status) => [String(status), this.#refer(method, status)] as const);
     return Object.fromEntries([...known, ["default", this.#refer(method, undefined)]]);
   }
 
-  /** The body of a failure. */
+  /** Returns a reference to the error body of a method. */
   referBody(method: DescMethod): Schema {
     return reference(bodies[errorBodyOf(method)].name);
   }
@@ -121,7 +122,7 @@ const bodies: Record<ErrorProfile, { readonly name: string; readonly schema: Sch
   },
 };
 
-/** What the descriptors say about how a call may fail; other failures are the `default`. */
+/** Returns the error statuses that follow from the descriptors. Other errors are the `default`. */
 function statusesOf({ method, httpMethod, body }: Binding): number[] {
   const isPublic = accessOf(method) === Access.PUBLIC;
   return [
@@ -134,7 +135,7 @@ function statusesOf({ method, httpMethod, body }: Binding): number[] {
   ];
 }
 
-/** Statuses with which the service says when to come again. */
+/** The statuses that come with a `Retry-After` header. */
 const retryStatuses: readonly number[] = [429, 503];
 
 function describeStatus(profile: ErrorProfile, status: number | undefined): object {

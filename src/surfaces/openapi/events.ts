@@ -1,12 +1,12 @@
-// What a stream sends as server-sent events. OpenAPI 3.1 has no word for it, so the events and their payloads are told in
-// the description, and beside it for programs as `x-sse-events`.
+// The server-sent events of a stream. OpenAPI 3.1 has no term for them: the description lists the events and their payloads,
+// and `x-sse-events` holds them for programs.
 
 import { type DescField, type DescMessage, type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import { event, result, sse } from "#gen/runnel/options/v1/options_pb.js";
 import { Fault } from "../../platform/base/fault.ts";
 import type { Schema, Schemas } from "./schema.ts";
 
-/** The content of a stream's answer. `errorBody` is what the closing event of a stream that failed holds. */
+/** Returns the content of a stream's answer. `errorBody` is the schema of the closing event of a failed stream. */
 export function describeEventStream(method: DescMethod, schemas: Schemas, errorBody: Schema): object {
   const desc = findEventMessage(method);
   const { idField, memberOnly } = getOption(desc, sse);
@@ -34,7 +34,7 @@ export function describeEventStream(method: DescMethod, schemas: Schemas, errorB
   };
 }
 
-/** The response is an event, or carries a list of them. */
+/** Returns the message of an event: the response itself, or the item of its list. Throws Fault CONFIG_INVALID for neither. */
 function findEventMessage({ output }: DescMethod): DescMessage {
   const listed = output.fields.find(({ fieldKind }) => fieldKind === "list")?.message;
   const desc = hasOption(output, sse) ? output : listed;

@@ -12,6 +12,7 @@ import { describeParameters, fieldsOfPath, type Parameter } from "./parameters.t
 import type { Schema, Schemas } from "./schema.ts";
 import { describeSecurity, type SecurityRequirement } from "./security.ts";
 
+/** An OpenAPI operation. */
 export interface Operation {
   readonly operationId: string;
   readonly summary: string;
@@ -24,7 +25,7 @@ export interface Operation {
   readonly security: readonly SecurityRequirement[];
 }
 
-/** `index` is the place of the binding among those of its method: all but the first need an id of their own. */
+/** Describes a binding. `index` is its position among the bindings of its method; all but the first get a numbered id. */
 export function describeOperation(
   binding: Binding,
   index: number,
@@ -51,7 +52,7 @@ export function describeOperation(
   };
 }
 
-/** Undefined when nothing is left for a body to say. */
+/** Returns the content of the request body, or undefined when the operation takes no body. */
 function describeRequest(binding: Binding, schemas: Schemas): object | undefined {
   const { body, method } = binding;
   switch (body.kind) {
@@ -71,7 +72,7 @@ function describeRequest(binding: Binding, schemas: Schemas): object | undefined
   }
 }
 
-/** What is left of a message for its body to say. */
+/** Describes a message without the fields that the path fills. */
 function describeRest(desc: DescMessage, omitted: ReadonlySet<DescField>, schemas: Schemas): object {
   return omitted.size === 0 ? describeMessage(desc, schemas) : jsonContent(schemas.describeMessage(desc, omitted));
 }
@@ -80,7 +81,7 @@ function unaryResponses({ method, responseField, textResponse }: Binding, schema
   const message =
     responseField === undefined ? describeMessage(method.output, schemas) : describeField(responseField, schemas);
   const content = { ...describeText(textResponse, schemas), ...message };
-  const note = textResponse === undefined ? "" : " Plain text, unless JSON is accepted and no text.";
+  const note = textResponse === undefined ? "" : " Plain text, unless `Accept` names JSON and no text.";
   const statuses = [getOption(method, success_status) || 200, ...getOption(method, other_success_statuses)];
   return Object.fromEntries(
     statuses.map((status) => {
@@ -93,7 +94,7 @@ function unaryResponses({ method, responseField, textResponse }: Binding, schema
 function streamResponses(content: object): Record<string, object> {
   return {
     200: { description: `${STATUS_CODES[200]}.`, content },
-    204: { description: "Nothing is left to be sent: there is no need to come back." },
+    204: { description: "The stream is complete: do not reconnect." },
   };
 }
 
@@ -109,7 +110,7 @@ function describeSchema(field: DescField, schemas: Schemas): Schema {
   return shape === undefined ? {} : schemas.describeField(shape);
 }
 
-/** The field as a body of its own; nothing where there is none. */
+/** Describes the field as a plain-text body. Returns an empty object without a field. */
 function describeText(field: DescField | undefined, schemas: Schemas): object {
   return field === undefined ? {} : { "text/plain": { schema: describeSchema(field, schemas) } };
 }
@@ -126,7 +127,7 @@ function jsonContent(schema: Schema): object {
   return { "application/json": { schema } };
 }
 
-/** `ListRunResults` → `List run results`. */
+/** Converts a method name to words: `ListRunResults` gives `List run results`. */
 function toWords(name: string): string {
   const words = name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, " ").toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);

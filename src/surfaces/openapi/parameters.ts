@@ -1,5 +1,5 @@
-// Where a URL of OpenAPI differs from a rule of google.api.http: the path as a template of plain names, and what path,
-// query and headers say as parameters.
+// Converts URLs of google.api.http rules to OpenAPI: the path as a template of plain names, and the path variables, query keys
+// and headers as parameters.
 
 import { type DescField, type DescMessage, getOption } from "@bufbuild/protobuf";
 import { header } from "#gen/runnel/options/v1/options_pb.js";
@@ -11,6 +11,7 @@ import type { PathTemplate, TemplateSegment, TemplateVariable } from "../rest/te
 import { findRequirements } from "./rules.ts";
 import type { Schema, Schemas } from "./schema.ts";
 
+/** An OpenAPI parameter. */
 export interface Parameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
@@ -19,7 +20,10 @@ export interface Parameter {
   readonly schema: Schema;
 }
 
-/** `/v1/{name=shelves/*}:read` is `/v1/{name}:read` here: what a name may hold is told by its parameter. */
+/**
+ * Returns the path for OpenAPI: `/v1/{name=shelves/*}:read` gives `/v1/{name}:read`. The parameter describes the allowed
+ * values.
+ */
 export function formatPath(template: PathTemplate): string {
   const { segments, variables, verb } = template;
   const parts = segments.flatMap((segment, index) => {
@@ -32,6 +36,7 @@ export function formatPath(template: PathTemplate): string {
   return `/${parts.join("/")}${verb === undefined ? "" : `:${verb}`}`;
 }
 
+/** Returns the parameters of a binding: path, query, cursor, headers. */
 export function describeParameters(binding: Binding, schemas: Schemas): Parameter[] {
   return [
     ...describePathParameters(binding, schemas),
@@ -41,14 +46,15 @@ export function describeParameters(binding: Binding, schemas: Schemas): Paramete
   ];
 }
 
-/** The fields of the request that the path fills by themselves, so that a body does not have to. */
+/** Returns the top-level request fields that the path fills, so that a body need not contain them. */
 export function fieldsOfPath({ pathFields }: Binding): ReadonlySet<DescField> {
   return new Set([...pathFields.values()].filter(({ parents }) => parents.length === 0).map(({ field }) => field));
 }
 
 /**
- * `agent_id` of `{agent.agent_id}`: all methods of a resource have one path then. OpenAPI takes paths that differ in names alone for
- * the same one, and refuses two of them.
+ * Returns the name of a path variable: `{agent.agent_id}` gives `agent_id`, so all methods of a resource share one path.
+ * OpenAPI treats paths that differ only in names as equal, and forbids two of them. Variables with the same last part keep the
+ * whole path.
  */
 function variableName({ fieldPath }: TemplateVariable, { variables }: PathTemplate): string {
   const last = (path: string): string => path.slice(path.lastIndexOf(".") + 1);
@@ -56,7 +62,7 @@ function variableName({ fieldPath }: TemplateVariable, { variables }: PathTempla
   return twins.length > 1 ? fieldPath : last(fieldPath);
 }
 
-/** A wildcard outside of any variable fills no field, but OpenAPI has to call it something. */
+/** Returns a name for a wildcard outside of variables. It fills no field, but OpenAPI needs a name: `segment_2`. */
 function wildcardName(index: number): string {
   return `segment_${index + 1}`;
 }
@@ -110,7 +116,7 @@ function describeQueryParameters(binding: Binding, schemas: Schemas): Parameter[
     }));
 }
 
-/** A body of JSON says these fields itself, so that none is ever required here. */
+/** Describes the query beside a plain-text body. No parameter is required: a JSON body contains these fields itself. */
 function describeQueryBesideText(binding: Binding, schemas: Schemas): Parameter[] {
   return describeQueryParameters(binding, schemas).map(({ required: _, description = "", ...parameter }) => ({
     ...parameter,
@@ -118,7 +124,7 @@ function describeQueryBesideText(binding: Binding, schemas: Schemas): Parameter[
   }));
 }
 
-/** Every field that one text can say, also inside of the fields, in the order of their numbers. */
+/** Yields every field that one text value can fill, also in nested messages, in field-number order. */
 function* textFields(fields: readonly DescField[], parents: FieldPath["parents"]): Generator<FieldPath> {
   for (const field of fields) {
     if (isTextValue(field)) {
@@ -133,7 +139,7 @@ function fieldsOf(desc: DescMessage): DescField[] {
   return jsonShape(desc).fields.map(({ field }) => field);
 }
 
-/** Further names of a stream's cursor. */
+/** Returns the aliases of a stream's cursor, and the header `Last-Event-ID`. */
 function describeCursor({ cursor }: Binding, schemas: Schemas): Parameter[] {
   if (cursor === undefined) {
     return [];
@@ -151,7 +157,7 @@ function describeCursor({ cursor }: Binding, schemas: Schemas): Parameter[] {
   ];
 }
 
-/** Fields that a header may fill. */
+/** Returns the headers that fill a field. */
 function describeHeaders({ headerFields }: Binding, schemas: Schemas): Parameter[] {
   return [...headerFields.values()].map((field) => ({
     name: getOption(field, header),

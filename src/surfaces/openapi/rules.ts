@@ -1,5 +1,5 @@
-// The rules that stand beside a field (buf.validate) as JSON Schema. What it has no keyword for becomes a sentence: no
-// rule is left out silently.
+// Converts the rules of a field (buf.validate) to JSON Schema. A rule without a keyword becomes a sentence: no rule is silently
+// left out.
 
 import {
   create,
@@ -26,43 +26,48 @@ import { jsonShape } from "../../platform/base/json/shape.ts";
 import { validator } from "../../platform/base/validator.ts";
 import type { Schema } from "./schema.ts";
 
+/** A rule as JSON Schema keywords and sentences. */
 export interface RuleReading {
   readonly keywords: Schema;
-  /** Whole sentences. */
+  /** Complete sentences. */
   readonly notes: readonly string[];
 }
 
-/** Of a list: what holds for the list as a whole. */
+/** Reads the rules of a field; for a list, the rules of the list as a whole. */
 export function readFieldRules(field: DescField): RuleReading {
   return readRules(getOption(field, fieldRulesOption));
 }
 
-/** What holds for each item of a list. */
+/** Reads the rules of each item of a list. */
 export function readItemRules(field: DescField): RuleReading {
   const { type } = getOption(field, fieldRulesOption);
   return type.case === "repeated" && type.value.items !== undefined ? readRules(type.value.items) : nothing;
 }
 
-/** The rules over a whole message, as sentences. */
+/** Returns the rules of a whole message, as sentences. */
 export function readMessageRules(desc: DescMessage): readonly string[] {
   const { cel, celExpression, oneof } = getOption(desc, messageRulesOption);
   const choices = oneof.map(({ fields, required }) => describeChoice(desc, fields, required));
   return [...readExpressions(cel, celExpression), ...choices];
 }
 
-/** That several fields exclude each other, by the keys that are printed. */
+/** Describes fields that exclude each other, by their JSON keys: `` At most one of `a`, `b`. `` */
 export function describeChoice(desc: DescMessage, names: readonly string[], required: boolean): string {
   const { byName } = jsonShape(desc);
   const keys = names.map((name) => `\`${byName.get(name)?.key ?? name}\``);
   return `${required ? "Exactly" : "At most"} one of ${keys.join(", ")}.`;
 }
 
+/** The fields and oneofs that a message must have. */
 export interface Requirements {
   readonly fields: ReadonlySet<DescField>;
   readonly oneofs: ReadonlySet<DescOneof>;
 }
 
-/** What an empty message is refused for: asked of the validator, since many a rule asks for a value without saying so. */
+/**
+ * Returns the required fields and oneofs of a message. Validates an empty message to find them, since many rules require a
+ * value implicitly.
+ */
 export function findRequirements(desc: DescMessage): Requirements {
   let requirements = requirementsByMessage.get(desc);
   if (requirements === undefined) {
@@ -72,7 +77,7 @@ export function findRequirements(desc: DescMessage): Requirements {
   return requirements;
 }
 
-// Descriptors never change, so what is derived from them is kept for as long as they live.
+// Descriptors never change, so derived values are kept as long as the descriptors.
 const requirementsByMessage = new WeakMap<DescMessage, Requirements>();
 
 function validateEmpty(desc: DescMessage): Requirements {
@@ -118,7 +123,7 @@ function readTypeRules(rules: ReflectMessage): RuleReading[] {
   return [...standard, ...readOwnRules(typed.message)];
 }
 
-/** The rules that Runnel adds to those of buf.validate. */
+/** Reads the rules that Runnel adds to those of buf.validate. */
 function readOwnRules(rules: Message): RuleReading[] {
   return isMessage(rules, StringRulesSchema) && getExtension(rules, noNul)
     ? [{ keywords: { pattern: "^[^\\u0000]*$" }, notes: [] }]
@@ -135,7 +140,7 @@ function plainValue(value: unknown): unknown {
 }
 
 function readRule(kind: string, name: string, value: unknown): RuleReading {
-  // A check that is switched off; only a constant means it.
+  // A false value switches the check off; only for `const` it is a value.
   if (value === false && name !== "const") {
     return nothing;
   }
@@ -188,7 +193,7 @@ const readers: Readonly<Record<string, Reader>> = {
   "repeated.unique": keyword("uniqueItems"),
   "timestamp.gt_now": () => note("Lies in the future."),
   "timestamp.lt_now": () => note("Lies in the past."),
-  // The words of an enum stand in its schema anyway.
+  // The schema of an enum already lists its words.
   "enum.defined_only": () => nothing,
 };
 
@@ -204,7 +209,9 @@ function note(sentence: string): RuleReading {
   return { keywords: {}, notes: [sentence] };
 }
 
-/** Rules are RE2, JSON Schema is ECMAScript; what ECMAScript can read means the same in both. */
+/**
+ * Whether ECMAScript can parse a pattern. Rules are RE2 and JSON Schema is ECMAScript; a pattern valid in both means the same.
+ */
 function isSharedPattern(pattern: string): boolean {
   try {
     void new RegExp(pattern, "u");
@@ -214,7 +221,7 @@ function isSharedPattern(pattern: string): boolean {
   }
 }
 
-/** Rules of our own: by what a caller is told, or by the expression where it says that itself. */
+/** Returns custom rules as sentences: by their error message, or by the expression when the message is empty. */
 function readExpressions(cel: readonly Rule[], celExpression: readonly string[]): string[] {
   return [
     ...cel.map(({ message, expression }) =>

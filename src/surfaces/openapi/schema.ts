@@ -1,5 +1,4 @@
-// Messages and enums as JSON Schema, in the form that the REST surface gives them. Each becomes one component, made when
-// it is first referred to.
+// Messages and enums as JSON Schema, in their REST form. Each becomes a component when it is first referred to.
 
 import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
 import { FieldBehavior, field_behavior } from "#gen/google/api/field_behavior_pb.js";
@@ -9,33 +8,39 @@ import { findTextForm } from "../../platform/base/json/text-form.ts";
 import { commentOf, describe } from "./comments.ts";
 import { describeChoice, findRequirements, readFieldRules, readItemRules, readMessageRules } from "./rules.ts";
 
+/** A JSON Schema. */
 export type Schema = Readonly<Record<string, unknown>>;
 
+/** Collects the schemas of messages and enums as components. */
 export class Schemas {
   readonly #components = new Map<string, Schema>();
   readonly #names = new Map<DescMessage | DescEnum, string>();
   readonly #sent: ReadonlySet<DescMessage>;
 
-  /** `inputs`: what callers send. There a required field is one that they have to say, elsewhere one that is always told. */
+  /**
+   * `inputs` are the messages that callers send: callers must send their required fields. In other messages a required field is
+   * always printed.
+   */
   constructor(inputs: readonly DescMessage[]) {
     this.#sent = collectMessages(inputs);
   }
 
-  /** Adds a component that has no descriptor; before any that has. */
+  /** Adds a component without a descriptor. Must be called before components with descriptors get their names. */
   define(name: string, schema: Schema): void {
     this.#components.set(name, schema);
   }
 
-  /** Every component, by name. */
+  /** Returns every component, sorted by name. */
   list(): Record<string, Schema> {
     return Object.fromEntries([...this.#components].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
 
+  /** Returns a reference to a message, or its own schema when its JSON form is a text. */
   refer(desc: DescMessage): Schema {
     return findTextForm(desc)?.schema ?? reference(this.nameOf(desc));
   }
 
-  /** The name of the component, which is made if there is none. */
+  /** Returns the name of the component, and creates the component on first use. */
   nameOf(desc: DescMessage | DescEnum): string {
     const known = this.#names.get(desc);
     if (known !== undefined) {
@@ -44,13 +49,13 @@ export class Schemas {
     const shortName = desc.typeName.slice(desc.file.proto.package.length + 1);
     const name = this.#components.has(shortName) ? desc.typeName : shortName;
     this.#names.set(desc, name);
-    // Taken before it is made: a message may hold itself.
+    // The name is taken before the component exists: a message may contain itself.
     this.#components.set(name, {});
     this.#components.set(name, desc.kind === "enum" ? describeEnum(desc) : this.describeMessage(desc));
     return name;
   }
 
-  /** The message itself, without the fields that are said elsewhere. */
+  /** Describes a message without the omitted fields. */
   describeMessage(desc: DescMessage, omitted: ReadonlySet<DescField> = new Set()): Schema {
     const shapes = jsonShape(desc).fields.filter(({ field }) => !omitted.has(field));
     const required = shapes.filter(this.#sent.has(desc) ? isAsked(desc) : isAlwaysPrinted).map(({ key }) => key);
@@ -63,6 +68,7 @@ export class Schemas {
     };
   }
 
+  /** Describes a field with its rules. */
   describeField({ field, raw }: JsonFieldShape): Schema {
     const { keywords, notes } = readFieldRules(field);
     const schema = raw ? describeRaw(field) : this.#describeTyped(field, keywords);
@@ -71,7 +77,7 @@ export class Schemas {
       ...(isNullable ? { anyOf: [schema, { type: "null" }] } : schema),
       ...describe(field, raw ? ["Any JSON value.", ...describeText(keywords), ...notes] : notes),
       ...(field.deprecated ? { deprecated: true } : {}),
-      // Of what callers send: what only the service sets.
+      // In messages that callers send: fields that only the service sets.
       ...(this.#sent.has(field.parent) && isOutputOnly(field) ? { readOnly: true } : {}),
     };
   }
@@ -104,11 +110,12 @@ function describeRaw(field: DescField): Schema {
   return field.fieldKind === "list" ? { type: "array", items: {} } : {};
 }
 
-/** The rules of raw JSON are about its text, where no keyword reaches. */
+/** Describes the rules of a raw JSON field. They are about its text, which no keyword can describe. */
 function describeText(keywords: Schema): string[] {
   return Object.entries(keywords).map(([name, value]) => `As text: ${name} ${JSON.stringify(value)}.`);
 }
 
+/** Returns a reference to a schema component. */
 export function reference(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
@@ -131,7 +138,7 @@ const scalarSchemas: Readonly<Record<ScalarType, Schema>> = {
   [ScalarType.BYTES]: { type: "string", contentEncoding: "base64" },
 };
 
-/** The words that are written. A zero without one stands for "not set" and is left out instead. */
+/** Describes an enum by its JSON values. A zero value without a JSON name means "not set" and is left out. */
 function describeEnum(desc: DescEnum): Schema {
   const { texts } = enumShape(desc);
   const values = desc.values.filter((value) => value.number !== 0 || hasOption(value, json_value));
@@ -160,10 +167,10 @@ function isAlwaysPrinted({ field, emitEmpty }: JsonFieldShape): boolean {
   return emitEmpty || getOption(field, json).nullWhenUnset;
 }
 
-/** The messages and all that they hold. */
+/** Returns the messages and all messages nested in them. */
 function collectMessages(roots: readonly DescMessage[]): ReadonlySet<DescMessage> {
   const messages = new Set(roots);
-  // A set is walked in the order of insertion, and what is added on the way is walked as well.
+  // A Set iterates in insertion order and also visits elements added during the iteration.
   for (const { fields } of messages) {
     for (const { message } of fields) {
       if (message !== undefined) {

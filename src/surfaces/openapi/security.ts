@@ -1,12 +1,13 @@
-// Who may call, in the terms of OpenAPI.
+// Access rules as OpenAPI security schemes.
 
 import type { DescMethod } from "@bufbuild/protobuf";
 import { Access } from "#gen/runnel/options/v1/options_pb.js";
 import { accessOf } from "../../platform/base/access.ts";
 
-/** Names of security schemes; all of them have to be there. */
+/** Names of security schemes. A caller needs all of them. */
 export type SecurityRequirement = Readonly<Record<string, readonly never[]>>;
 
+/** All security schemes of the service, by name. */
 export const securitySchemes = {
   signature: {
     type: "apiKey",
@@ -32,7 +33,7 @@ export const securitySchemes = {
   client_id: { type: "apiKey", in: "header", name: "X-Client-ID", description: "The client whose secret signed." },
   api_key: { type: "http", scheme: "bearer", description: "An API key of a client." },
   run_token: { type: "http", scheme: "bearer", description: "The token of the run that a runner works on." },
-  admin_token: { type: "http", scheme: "bearer", description: "The token of whoever runs the service." },
+  admin_token: { type: "http", scheme: "bearer", description: "The admin token of the service: `auth.admin_token`." },
   ticket: {
     type: "http",
     scheme: "bearer",
@@ -41,7 +42,7 @@ export const securitySchemes = {
   },
 } as const;
 
-/** The ways in, each enough by itself; none for what anybody may call. */
+/** Returns the alternative requirements of a method: each is enough by itself. Empty for a public method. */
 export function describeSecurity(method: DescMethod): readonly SecurityRequirement[] {
   return requirements[accessOf(method)];
 }

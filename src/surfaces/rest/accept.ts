@@ -1,8 +1,8 @@
-// What a caller accepts, where an answer has two forms.
+// Reads the Accept header, for answers with a text and a JSON form.
 
 /**
- * Whether a caller who would get text has to get JSON: it accepts JSON and no text. The most specific range that it names
- * decides, as RFC 9110 has it; somebody who names neither can read what everybody reads.
+ * Whether a caller gets JSON instead of text: it accepts JSON and does not accept text. The most specific range decides (RFC
+ * 9110). A caller that names neither gets text.
  */
 export function prefersJson(accept: string | undefined): boolean {
   const ranges = parseAccept(accept ?? "");
@@ -12,7 +12,7 @@ export function prefersJson(accept: string | undefined): boolean {
   return (accepts("application/json", "application/*") || acceptsSuffix) && !accepts("text/plain", "text/*", "*/*");
 }
 
-/** Whether each range is accepted, by its name; a weight that is no number counts as none. */
+/** Returns whether each range is accepted, by name. An invalid weight counts as not accepted. */
 function parseAccept(accept: string): ReadonlyMap<string, boolean> {
   const ranges = new Map<string, boolean>();
   for (const part of accept.toLowerCase().split(",")) {

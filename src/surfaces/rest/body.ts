@@ -1,15 +1,15 @@
-// Request bodies: what may be sent, how much of it is taken into memory, and its text.
+// Request bodies: allowed encodings and types, the maximum size, and decoding.
 
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { Fault } from "../../platform/base/fault.ts";
 
-/** The largest body of the Agent Runner document (`max_body_bytes`). */
+/** The maximum body of the Agent Runner document (`max_body_bytes`): 10 MiB. */
 export const restBodyBytesMax = 10 * 1024 * 1024;
 
 /**
- * Reads the whole body, and never holds more than `bytesMax` of it: BODY_TOO_LARGE comes as soon as the length is
- * known. The request stays open then, so that an answer can be sent. Rejects when the client goes away.
+ * Reads the whole body, and never holds more than `bytesMax` of it. Rejects with Fault BODY_TOO_LARGE as soon as the length is
+ * known; the request stays open so that an answer can be sent. Rejects when the client leaves.
  */
 export async function readBody(request: IncomingMessage | Http2ServerRequest, bytesMax: number): Promise<Uint8Array> {
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) {
@@ -17,7 +17,7 @@ export async function readBody(request: IncomingMessage | Http2ServerRequest, by
   }
   const chunks: Uint8Array[] = [];
   let length = 0;
-  // Leaving a plain `for await` would destroy the request and with it the socket that the answer needs.
+  // Leaving a plain `for await` would destroy the request, and with it the socket that the answer needs.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
     length += chunk.byteLength;
     if (length > bytesMax) {
@@ -28,7 +28,7 @@ export async function readBody(request: IncomingMessage | Http2ServerRequest, by
   return Buffer.concat(chunks, length);
 }
 
-/** No service takes compressed bodies: their size is not known before they are read. */
+/** Throws Fault MEDIA_TYPE_UNSUPPORTED for a compressed body: its size is unknown before it is read. */
 export function assertUncompressed(request: IncomingMessage | Http2ServerRequest): void {
   const encoding = request.headers["content-encoding"] ?? "identity";
   if (encoding !== "identity") {
@@ -36,7 +36,7 @@ export function assertUncompressed(request: IncomingMessage | Http2ServerRequest
   }
 }
 
-/** What a strict service asks for; a lenient one does not look. */
+/** Throws Fault MEDIA_TYPE_UNSUPPORTED for a body that is not declared as JSON. Lenient services skip this check. */
 export function assertJsonType(
   request: IncomingMessage | Http2ServerRequest,
   { takesText }: { readonly takesText: boolean },
@@ -48,7 +48,7 @@ export function assertJsonType(
   }
 }
 
-/** The body as text. Bytes that are not UTF-8 become U+FFFD for a lenient service and are refused by a strict one. */
+/** Returns the body as text. For a lenient service invalid UTF-8 becomes U+FFFD; otherwise it throws Fault INVALID_ARGUMENT. */
 export function decodeBody(bytes: Uint8Array, lenient: boolean): string {
   try {
     return new TextDecoder("utf-8", { fatal: !lenient, ignoreBOM: true }).decode(bytes);

@@ -1,6 +1,6 @@
-// Calls a method of the router in process, as a Connect client would over a socket: Protobuf bytes in, Protobuf bytes
-// out, failures as ConnectError. So interceptors, gates, validation and deadlines are those of every other surface.
-// The only file that knows the shape of UniversalHandler, which its makers may change.
+// Calls a method of the router in process, like a Connect client over a socket: Protobuf bytes in, Protobuf bytes out, failures
+// as ConnectError. So interceptors, access checks, validation and deadlines are the same as on every other surface. The only
+// file that knows the shape of UniversalHandler, which connect may change.
 
 import type { IncomingHttpHeaders } from "node:http";
 import { Code, ConnectError, type ContextValues } from "@connectrpc/connect";
@@ -8,6 +8,7 @@ import { encodeEnvelope, type UniversalHandler, type UniversalServerResponse } f
 import { endStreamFlag, endStreamFromJson, errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { Fault } from "../../platform/base/fault.ts";
 
+/** The HTTP context of a call. */
 export interface CallOptions {
   readonly httpVersion: string;
   readonly headers: IncomingHttpHeaders;
@@ -15,17 +16,20 @@ export interface CallOptions {
   readonly contextValues?: ContextValues | undefined;
 }
 
+/** The answer of a unary call: headers and Protobuf bytes. */
 export interface UnaryAnswer {
   readonly headers: Record<string, string>;
   readonly message: Uint8Array;
 }
 
+/** The answer of a streaming call. */
 export interface StreamAnswer {
   readonly headers: Record<string, string>;
-  /** Ends with the stream; throws the ConnectError that it ended with. */
+  /** The messages as Protobuf bytes. Throws the ConnectError that the stream ended with. */
   readonly messages: AsyncGenerator<Uint8Array, void>;
 }
 
+/** Calls a unary method. Throws the ConnectError of the call. */
 export async function callUnary(
   handler: UniversalHandler,
   message: Uint8Array,
@@ -39,6 +43,7 @@ export async function callUnary(
   return { headers: copyResponseHeaders(response.header), message: body };
 }
 
+/** Calls a server-streaming method. Throws Fault INTERNAL when the handler breaks the protocol. */
 export async function callStream(
   handler: UniversalHandler,
   message: Uint8Array,
@@ -51,12 +56,12 @@ export async function callStream(
   return { headers: copyResponseHeaders(response.header), messages: readMessages(response.body) };
 }
 
-// Headers that speak of the REST message or its connection, not of the call. What is left may matter to a handler.
+// Headers about the REST message or its connection, not about the call. Every other header may matter to a handler.
 const droppedRequestHeaders =
   /^(?::.*|content-.*|connect-(?!timeout-ms$).*|(?:transfer|accept)-encoding|connection|keep-alive|te|trailer|upgrade|expect|http2-settings|proxy-connection)$/;
 const droppedResponseHeaders = /^(?:content-.*|connect-.*|trailer-.*|transfer-encoding|connection|keep-alive)$/;
 
-/** A UniversalHandler wants an absolute URL; nothing listens there. */
+/** A UniversalHandler requires an absolute URL; nothing listens at this origin. */
 const inProcessOrigin = "http://localhost";
 
 const envelopePrefixBytes = 5;
@@ -81,7 +86,7 @@ async function send(
   });
 }
 
-/** Without the headers that speak of the REST message or its connection. */
+/** Returns the headers without those about the REST message or its connection. */
 export function copyRequestHeaders(headers: IncomingHttpHeaders): Headers {
   const copy = new Headers();
   for (const [name, value] of Object.entries(headers)) {
@@ -131,7 +136,7 @@ async function* readMessages(body: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
   throw protocolError("the stream ended without its end message");
 }
 
-/** Bytes of the first envelope with its prefix; Infinity while the prefix itself is not there. */
+/** Returns the size of the first envelope with its prefix; Infinity while the prefix is incomplete. */
 function envelopeSize(bytes: Uint8Array): number {
   if (bytes.byteLength < envelopePrefixBytes) {
     return Number.POSITIVE_INFINITY;
@@ -140,7 +145,7 @@ function envelopeSize(bytes: Uint8Array): number {
   return envelopePrefixBytes + view.getUint32(1);
 }
 
-/** Our own handlers broke the protocol. The text is for the log; a caller sees that something internal failed. */
+/** Returns the fault of a handler that broke the protocol. The text is for the log; the caller sees an internal error. */
 function protocolError(problem: string): Fault {
   return new Fault("INTERNAL", "internal error", { cause: new Error(`in-process call: ${problem}`) });
 }

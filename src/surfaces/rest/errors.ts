@@ -1,4 +1,4 @@
-// The bodies of failures, in each profile, and what of a failure goes into the head of its answer.
+// Error bodies in each profile, and the status and headers of a failure.
 
 import { Code } from "@connectrpc/connect";
 import { ErrorBody, type RestProfile } from "#gen/runnel/options/v1/options_pb.js";
@@ -7,19 +7,17 @@ import { styleJson } from "../../platform/base/json/print.ts";
 import type { Failure } from "./failure.ts";
 import { debugFailureBody, debugStatus, jobFailureBody, jobStatus } from "./signing-errors.ts";
 
-/** The JSON of an error body, without the final newline. */
+/** Returns the JSON of an error body, without the final newline. */
 export function printFailure(failure: Failure, profile: RestProfile): string {
   return styleJson(JSON.stringify(failureBody(failure, profile.errorBody)), profile);
 }
 
-/**
- * Whether the body ends in a newline. One text of the Agent Runner document does not, and clients may know its length.
- */
+/** Whether the body ends in a newline. One text of the Agent Runner document does not, and clients may rely on its length. */
 export function endsInNewline({ reason }: Failure, { errorBody }: RestProfile): boolean {
   return !(errorBody === ErrorBody.BARE && reason === rateLimited);
 }
 
-/** The status of a failure, which some services have others for. */
+/** Returns the HTTP status of a failure. Some profiles override it. */
 export function statusOfFailure(failure: Failure, { errorBody }: RestProfile): number {
   const override =
     errorBody === ErrorBody.JOBSPEC
@@ -30,12 +28,12 @@ export function statusOfFailure(failure: Failure, { errorBody }: RestProfile): n
   return override ?? failure.httpStatus;
 }
 
-/** Whether the rest of the request is not worth waiting for. */
+/** Whether the service answers without waiting for the rest of the request. */
 export function abandonsRequest({ reason }: Failure): boolean {
   return reason === bodyTooLarge || reason === overloaded;
 }
 
-/** The headers that belong to the failure itself. */
+/** Returns the headers of the failure itself: `retry-after` in seconds, or no header. */
 export function failureHeaders({ retryAfterSeconds }: Failure): Record<string, string> {
   return retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
 }
@@ -61,7 +59,7 @@ function failureBody(failure: Failure, errorBody: ErrorBody): object {
   }
 }
 
-/** Names of google.rpc.Code, as gRPC documents write them. */
+/** The names of google.rpc.Code, as gRPC documents write them. */
 const codeNames: Record<Code, string> = {
   [Code.Canceled]: "CANCELLED",
   [Code.Unknown]: "UNKNOWN",

@@ -1,5 +1,5 @@
-// Which SSE events a response message of a server stream stands for, read from its descriptor. Either the message is
-// the event (StreamSession), or it carries a list of them (TailRun). A message without events is a heartbeat.
+// Converts response messages of a server stream to SSE events, by their descriptors. Either the message is the event
+// (StreamSession), or it carries a list of events (TailRun). A message without events is a heartbeat.
 
 import {
   type DescField,
@@ -16,14 +16,15 @@ import { Fault } from "../../platform/base/fault.ts";
 import { printMessage, styleJson } from "../../platform/base/json/print.ts";
 import type { SseEvent } from "./sse.ts";
 
+/** Reads the SSE events of response messages. */
 export interface EventReader {
-  /** True when the stream says itself how it ended; false when its SSE form needs a closing event. */
+  /** True when the messages of the stream say how it ended. False when its SSE form needs a closing event. */
   readonly endsItself: boolean;
-  /** The events in the bytes of one response message. */
+  /** Returns the events in the bytes of one response message. */
   read(bytes: Uint8Array): SseEvent[];
 }
 
-/** Throws CONFIG_INVALID when the method's responses cannot become events. */
+/** Compiles the reader for a method. Throws Fault CONFIG_INVALID when its responses cannot become events. */
 export function compileEventReader(method: DescMethod): EventReader {
   const { output } = method;
   const profile = getOption(method.parent, rest);
@@ -46,15 +47,15 @@ export function compileEventReader(method: DescMethod): EventReader {
 interface EventShape {
   readonly desc: DescMessage;
   readonly oneof: DescMessage["oneofs"][number];
-  /** Undefined for events that are no place to go on after. */
+  /** Undefined when a reader cannot resume after an event. */
   readonly idField: DescField | undefined;
   readonly memberOnly: boolean;
   readonly profile: RestProfile;
-  /** What each member's event is called. Options are slow to read, and every event asks. */
+  /** The event name of each member. Cached: reading options is slow, and every event needs its name. */
   readonly names: ReadonlyMap<DescField, string>;
 }
 
-/** Name of an event whose payload is newer than this version. Its place in the log still has to reach the reader. */
+/** The name of an event whose payload is unknown to this version. The reader still needs its position in the log. */
 const unknownType = "unknown";
 
 function compileEventShape(desc: DescMessage, profile: RestProfile): EventShape {
@@ -101,7 +102,7 @@ function printData({ profile }: EventShape, { desc, message }: ReflectMessage): 
 }
 
 function typeOf({ names }: EventShape, member: DescField, payload: ReflectMessage): string {
-  // An extension stands for a type of its own, whose name it carries.
+  // An extension has its own event type and carries the name.
   const ownType = payload.desc.typeName === ExtensionSchema.typeName ? (payload.message as Extension).type : "";
   return ownType === "" ? (names.get(member) ?? unknownType) : ownType;
 }

@@ -1,11 +1,11 @@
-// Failures as REST knows them. Whatever was thrown becomes one `Failure`: a Fault of the gateway, a ConnectError of the called
-// method, or an unexpected error, of which a caller learns nothing. The status follows the reason where there is one we know,
-// and the Connect code where there is none.
+// Converts every error to one `Failure`: a Fault of the gateway, a ConnectError of the called method, or an unexpected error,
+// whose cause stays hidden. A known reason decides the HTTP status; without it the Connect code decides.
 
 import { Code, ConnectError } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import { Fault, type FieldViolation, reasons } from "../../platform/base/fault.ts";
 
+/** An error as REST reports it. */
 export interface Failure {
   readonly httpStatus: number;
   readonly code: Code;
@@ -16,6 +16,7 @@ export interface Failure {
   readonly retryAfterSeconds?: number;
 }
 
+/** Converts an error to a failure. An unexpected error becomes INTERNAL. */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof ConnectError) {
     return describeConnectError(error);
@@ -23,7 +24,7 @@ export function describeFailure(error: unknown): Failure {
   return describeFault(error instanceof Fault && error.reason !== "INTERNAL" ? error : internal);
 }
 
-/** Whether nobody planned the failure. What a method failed with is no longer our news: its own interceptors saw it. */
+/** Whether an error is unexpected and must be reported. Errors of the called method are not: its own interceptors saw them. */
 export function isUnexpected(error: unknown): boolean {
   return !(error instanceof ConnectError) && (!(error instanceof Fault) || error.reason === "INTERNAL");
 }
@@ -78,7 +79,7 @@ function describeConnectError(error: ConnectError): Failure {
   };
 }
 
-/** Never less than is needed, and never 0, which some clients take for "at once, and again". */
+/** Rounds up to whole seconds, at least 1: some clients retry at once, again and again, after 0. */
 function toWholeSeconds(seconds: number): number {
   return Math.max(1, Math.ceil(seconds));
 }

@@ -1,5 +1,5 @@
-// The REST surface: HTTP requests → routes → in-process calls of the router's handlers → JSON or SSE. Everything it
-// knows it reads from descriptors when it starts; a service that cannot be served that way fails then.
+// The REST surface: HTTP requests → routes → in-process calls of the router's handlers → JSON or SSE. It reads everything from
+// descriptors at startup; a service that cannot be served fails then.
 
 import { create, type DescMethod, type DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ContextValues, createContextValues } from "@connectrpc/connect";
@@ -26,45 +26,49 @@ import { answerStream } from "./stream.ts";
 import { compileRoutes, type Target } from "./target.ts";
 import { answerUnary } from "./unary.ts";
 
+/** Options of the gateway. */
 export interface RestGatewayOptions {
-  /** `handlers` of a Connect router on which all the services are registered. */
+  /** The `handlers` of a Connect router on which all services are registered. */
   readonly handlers: readonly UniversalHandler[];
   readonly services: readonly DescService[];
-  /** Quicker ways to streams of these services. */
+  /** Feeds for streams of these services, which are faster than the handlers. */
   readonly feeds?: readonly Feed[];
-  /** Most bytes of a request body. */
+  /** The maximum size of a request body in bytes. */
   readonly bodyBytesMax?: number;
-  /** Told of every failure that nobody planned. Its answer says no more than "internal error". */
+  /** Reports every unexpected error. The caller sees only "internal error". */
   readonly reportError?: (error: unknown) => void;
 }
 
-/** What the server has found out about a request before the gateway sees it. */
+/** The results of the server's work on a request before the gateway. */
 export interface RestCall {
-  /** Travels to the handler, for instance with the caller's identity. */
+  /** Passed to the handler, for instance with the caller's identity. */
   readonly contextValues?: ContextValues;
-  /** The body, when it was already read, for instance to check its signature. */
+  /** The body when it was already read, for instance to check its signature. */
   readonly body?: Uint8Array;
-  /** Writes into the body of the response as well, to readers of streams that are in step. */
+  /** Writes directly into the body of the response, for readers of streams that are in step. */
   readonly sink?: Sink<Uint8Array>;
 }
 
-/** What can be said of a request from its first line. */
+/** The result of matching the first line of a request. */
 export interface RestDescription {
   /** Undefined when the request fits no route. */
   readonly method: DescMethod | undefined;
   readonly errorBody: ErrorBody;
 }
 
+/** The REST surface. */
 export interface RestGateway {
-  /** For decisions that come before the call. */
+  /** Describes a request for decisions before the call. */
   describe(requestTarget: string, httpMethod: string): RestDescription;
-  /** Answers every request, one without a route by 404. Resolves when the answer is written or the client is gone. */
+  /** Answers a request; without a route by 404. Resolves when the answer is written or the client has left. */
   handle(request: RestRequest, response: RestResponse, call?: RestCall): Promise<void>;
-  /** Answers by a failure that was found before the call, as the service of the route tells its own. */
+  /** Answers with a failure from before the call, in the error format of the route's service. */
   refuse(request: RestRequest, response: RestResponse, fault: Fault): void;
 }
 
-/** Throws CONFIG_INVALID when a service cannot be served: a rule that cannot work, a shape without JSON, no handler. */
+/**
+ * Creates the gateway. Throws Fault CONFIG_INVALID for an invalid rule, a message without a JSON form, or a missing handler.
+ */
 export function createRestGateway(options: RestGatewayOptions): RestGateway {
   const { bodyBytesMax = restBodyBytesMax, reportError = () => undefined } = options;
   const router = createRouter(options.services.flatMap((service) => compileRoutes(service, options)));
@@ -95,7 +99,7 @@ export function createRestGateway(options: RestGatewayOptions): RestGateway {
   };
 }
 
-/** What a request without a route is refused in. */
+/** The error format of a request without a route. */
 const profileOfNothing = create(RestProfileSchema, { errorBody: ErrorBody.BARE });
 
 function profileOf(match: RouteMatch<Target>): RestProfile {
@@ -111,12 +115,15 @@ function profileOf(match: RouteMatch<Target>): RestProfile {
   }
 }
 
-/** A client that goes away makes the response fail; its `close` says all that there is to know. */
+/** Ignores errors of the response. They come from a client that leaves, and the `close` event already reports it. */
 function ignoreWriteErrors(response: RestResponse): void {
   response.on("error", () => undefined);
 }
 
-/** HEAD is refused unless a route declares it; OPTIONS is answered, since asking what is allowed cannot be forbidden. */
+/**
+ * Answers a method that the path does not have. HEAD is refused unless a route declares it. OPTIONS is answered: a client may
+ * always ask for the allowed methods.
+ */
 function answerOtherMethod(request: RestRequest, response: RestResponse, allowed: readonly string[]): void {
   if (request.method === "OPTIONS") {
     sendEmpty(response, { allow: [...allowed, "OPTIONS"].join(", ") });
@@ -165,7 +172,7 @@ async function call(visit: Visit, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Aborts when the client goes away before it has the answer. */
+/** Returns a signal that aborts when the client leaves before it has the answer. */
 function signalOf(response: RestResponse): AbortSignal {
   const controller = new AbortController();
   response.once("close", () => controller.abort(clientLeft));
@@ -175,5 +182,5 @@ function signalOf(response: RestResponse): AbortSignal {
   return controller.signal;
 }
 
-/** One for all: without a reason Node would make an exception for each request, with its stack. */
+/** Shared by all requests: without a reason Node would create an exception with its stack for each request. */
 const clientLeft = new ConnectError("the client left", Code.Canceled);

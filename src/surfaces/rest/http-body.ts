@@ -1,5 +1,5 @@
-// google.api.HttpBody: a body that is no JSON but bytes of some media type, which pass through as they are. It may be the
-// whole request or response, or the one field of it that the rule names; nowhere else.
+// google.api.HttpBody: a body of raw bytes in some media type, passed through unchanged. It may be the whole request or
+// response, or the one field that the rule names, and nothing else.
 
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import type { ReflectMessage } from "@bufbuild/protobuf/reflect";
@@ -7,10 +7,13 @@ import { type HttpBody, HttpBodySchema } from "#gen/google/api/httpbody_pb.js";
 import { openMessageField } from "../../platform/base/json/field-path.ts";
 import { isHttpBody } from "../../platform/base/json/shape.ts";
 
-/** Where the bytes of a body go in a message of this type, or come from; undefined when that body is JSON. */
+/** The place of a raw body in a message: the whole message, or one field. */
 export type HttpBodyPlace = "whole" | (DescField & { readonly fieldKind: "message" });
 
-/** `field` is the one that the rule names; undefined means the whole message. */
+/**
+ * Returns the place of the raw body, or undefined when the body is JSON. `field` is the field in the rule; undefined means the
+ * whole message.
+ */
 export function findHttpBodyPlace(desc: DescMessage, field: DescField | undefined): HttpBodyPlace | undefined {
   if (field === undefined) {
     return isHttpBody(desc) ? "whole" : undefined;
@@ -18,6 +21,7 @@ export function findHttpBodyPlace(desc: DescMessage, field: DescField | undefine
   return field.fieldKind === "message" && isHttpBody(field.message) ? field : undefined;
 }
 
+/** Writes a raw body into its place in the message. */
 export function fillHttpBody(
   message: ReflectMessage,
   place: HttpBodyPlace,
@@ -28,7 +32,7 @@ export function fillHttpBody(
   body.set(HttpBodySchema.field.data, data);
 }
 
-/** What is in the place; an empty body when nothing is. */
+/** Returns the raw body in its place; an empty body when the field is unset. */
 export function readHttpBody(message: ReflectMessage, place: HttpBodyPlace): HttpBody {
   const body = place === "whole" ? message : message.get(place);
   return body.message as HttpBody;

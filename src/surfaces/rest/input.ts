@@ -1,5 +1,5 @@
-// What a request says, as the message that its method takes: body, then headers, query and path, where what comes later
-// wins if two may say the same. And what a handler may want to know beside it.
+// Reads a request as the input message of its method: body, then headers, query and path. A later source overrides an earlier
+// one where both may set a field. Also collects the notes for the handler.
 
 import { create, type DescField, getOption, toBinary } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
@@ -16,20 +16,22 @@ import { type Binding, bindText } from "./rule.ts";
 import type { Target } from "./target.ts";
 import { decodeText, isPlainText } from "./text-body.ts";
 
+/** The parts of a request that the router and the server have already read. */
 export interface InputSource {
   readonly query: string;
   readonly variables: ReadonlyMap<string, string>;
-  /** The body, when it was already read. */
+  /** The body when it was already read. */
   readonly body: Uint8Array | undefined;
   readonly bodyBytesMax: number;
 }
 
+/** The input message as Protobuf bytes, and the notes for the handler. */
 export interface Input {
   readonly message: Uint8Array;
   readonly notes: RestCallNotes;
 }
 
-/** Throws what the caller did wrong, except for what the handler of such a method has to say itself. */
+/** Reads the input of a call. Throws the fault of an invalid request, except body faults that the handler reports itself. */
 export async function readInput(target: Target, request: RestRequest, source: InputSource): Promise<Input> {
   const { input } = target.method;
   let message = reflect(input);
@@ -43,7 +45,7 @@ export async function readInput(target: Target, request: RestRequest, source: In
     binding = textField === undefined ? target : bindText(target, textField);
     const inputFault = fillBody(message, target, textField, request, rawBody);
     if (inputFault !== undefined) {
-      // Half of a body would look like a whole one.
+      // Cleared, because a partly read body would look like a complete one.
       message = reflect(input);
     }
     notes = { ...notes, rawBody, ...(inputFault && { inputFault }) };
@@ -54,12 +56,12 @@ export async function readInput(target: Target, request: RestRequest, source: In
   return { message: toBinary(input, message.message), notes };
 }
 
-/** The field that the body fills as it is; undefined when it is to be read as something else. */
+/** Returns the field that a plain-text body fills. Undefined when the body has another form. */
 function findTextField({ textRequest }: Target, request: RestRequest): DescField | undefined {
   return textRequest !== undefined && isPlainText(request.headers["content-type"] ?? "") ? textRequest : undefined;
 }
 
-/** Returns the fault of a body that cannot be read, where that is for the handler to tell. */
+/** Reads the body into the message. Returns the fault of an invalid body when the handler reports it, otherwise throws it. */
 function fillBody(
   message: ReflectMessage,
   target: Target,
@@ -109,13 +111,16 @@ function readJson(
   }
 }
 
-/** A caller may send back a resource that it has read: what the service sets, and the id, change nothing (AIP-203). */
+/**
+ * Whether a caller may change a field. A caller may send back a resource that it has read: its id and the fields that the
+ * service sets have no effect (AIP-203).
+ */
 function isChangeable(field: DescField): boolean {
   const behaviors = getOption(field, field_behavior);
   return !behaviors.includes(FieldBehavior.OUTPUT_ONLY) && !behaviors.includes(FieldBehavior.IDENTIFIER);
 }
 
-/** PATCH changes the fields that its body has, and PUT all of them; the query may say otherwise. */
+/** Sets the update mask. PATCH changes the fields in its body, and PUT all of them; the query may override both. */
 function fillUpdateMask(message: ReflectMessage, paths: readonly string[]): void {
   const mask = message.desc.field.updateMask;
   if (mask?.message?.typeName === FieldMaskSchema.typeName) {

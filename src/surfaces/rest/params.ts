@@ -1,5 +1,5 @@
-// What URL and headers say, put into the request message: query keys, path variables, headers that stand for a field, and the
-// cursor of a stream. A parameter that fills no field is an INVALID_ARGUMENT that names it; a lenient service ignores it.
+// Fills the request message from the URL and headers: query keys, path variables, headers that fill a field, and the cursor of
+// a stream. A parameter that fills no field gives an INVALID_ARGUMENT that names it; a lenient service ignores it.
 
 import type { ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { Fault, invalidField } from "../../platform/base/fault.ts";
@@ -13,14 +13,15 @@ import {
 import { describeExpected, isTextValue, readValueText } from "../../platform/base/json/value-text.ts";
 import type { Binding } from "./rule.ts";
 
+/** Options for reading a query. */
 export interface QueryOptions {
-  /** The header that an EventSource sends when it reconnects, or empty. Fills the cursor and wins over the query. */
+  /** The `Last-Event-ID` header of an EventSource that reconnects, or empty. Fills the cursor and overrides the query. */
   readonly lastEventId: string;
   /** True ignores a parameter that fills no field. False refuses it. */
   readonly lenient: boolean;
 }
 
-/** Fills fields from a raw query. The URL of an EventSource never changes, so the header beats it. */
+/** Fills fields from a raw query. `Last-Event-ID` overrides it, because the URL of an EventSource never changes. */
 export function assignQuery(
   message: ReflectMessage,
   binding: Binding,
@@ -58,7 +59,7 @@ export function assignQuery(
   }
 }
 
-/** Fills fields from the headers that stand for them. An empty one counts as none, and the query may say something else. */
+/** Fills fields from headers. An empty header counts as missing, and the query may override a header. */
 export function assignHeaders(
   message: ReflectMessage,
   { headerFields }: Binding,
@@ -72,7 +73,7 @@ export function assignHeaders(
   }
 }
 
-/** Fills fields from decoded path variables, over anything that a body said of them. */
+/** Fills fields from decoded path variables. They override the body. */
 export function assignPath(message: ReflectMessage, binding: Binding, variables: ReadonlyMap<string, string>): void {
   for (const [name, text] of variables) {
     const path = binding.pathFields.get(name);
@@ -82,7 +83,7 @@ export function assignPath(message: ReflectMessage, binding: Binding, variables:
   }
 }
 
-/** Says why a parameter fills no field. */
+/** Why a parameter fills no field. */
 interface NoField {
   readonly problem: string;
 }
@@ -138,7 +139,7 @@ function splitParameter(part: string): readonly [key: string, value: string] {
   return equalsAt === -1 ? [part, ""] : [part.slice(0, equalsAt), part.slice(equalsAt + 1)];
 }
 
-/** `a+b%21` is `a b!`. Undefined when an escape is malformed or is not UTF-8. */
+/** Decodes a query text: `a+b%21` gives `a b!`. Returns undefined when an escape is malformed or is not UTF-8. */
 function decodeQueryText(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
@@ -147,7 +148,7 @@ function decodeQueryText(text: string): string | undefined {
   }
 }
 
-/** A key comes from the caller: enough of it is shown to be found again. */
+/** The maximum characters of a key in an error message: the key comes from the caller and has no limit. */
 const keyCharsMax = 100;
 
 function invalidParameter(key: string, problem: string): Fault {

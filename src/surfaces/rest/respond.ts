@@ -1,4 +1,4 @@
-// Writes answers: a whole body, a failure, or pieces of a stream with back-pressure. Works on HTTP/1.1 and HTTP/2.
+// Writes answers with backpressure: a whole body, a failure, or pieces of a stream. Works on HTTP/1.1 and HTTP/2.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
@@ -7,7 +7,9 @@ import type { RestProfile } from "#gen/runnel/options/v1/options_pb.js";
 import { abandonsRequest, endsInNewline, failureHeaders, printFailure, statusOfFailure } from "./errors.ts";
 import { describeFailure } from "./failure.ts";
 
+/** A request of HTTP/1.1 or HTTP/2. */
 export type RestRequest = IncomingMessage | Http2ServerRequest;
+/** A response of HTTP/1.1 or HTTP/2. */
 export type RestResponse = ServerResponse | Http2ServerResponse;
 
 type ResponseHeaders = Readonly<Record<string, string>>;
@@ -22,7 +24,7 @@ export function sendJson(
   sendBody(response, httpStatus, `${json}\n`, { ...headers, "content-type": jsonType });
 }
 
-/** Sends a whole body with its length. A status that has no body sends none. */
+/** Sends a whole body with its length. For status 204 it sends no body. */
 export function sendBody(
   response: RestResponse,
   httpStatus: number,
@@ -47,12 +49,12 @@ export function sendText(
   sendBody(response, httpStatus, text, {
     ...headers,
     "content-type": "text/plain; charset=utf-8",
-    // No text of a caller must run as a page.
+    // Browsers must not run a caller's text as a page.
     "x-content-type-options": "nosniff",
   });
 }
 
-/** Whether the client has left. An HTTP/2 response itself never says so. */
+/** Whether the client has left. The HTTP/2 response itself never shows it, only its stream. */
 export function isGone(response: RestResponse): boolean {
   return "stream" in response ? response.stream.destroyed : response.destroyed;
 }
@@ -63,7 +65,7 @@ export function sendEmpty(response: RestResponse, { "content-type": _, ...header
   endStream(response, "");
 }
 
-/** Sends an error, unless it is too late for one: the head is out or the client is gone. */
+/** Sends an error. Does nothing when the head is already sent or the client has left. */
 export function sendFailure(response: RestResponse, error: unknown, profile: RestProfile): void {
   if (response.headersSent || isGone(response)) {
     return;
@@ -77,19 +79,19 @@ export function sendFailure(response: RestResponse, error: unknown, profile: Res
   sendBody(response, httpStatus, body, { ...failureHeaders(failure), "content-type": jsonType });
 }
 
-/** Tells that there is no such path, in the words that the Agent Runner document's service has for it. */
+/** Answers 404 with the text of the Agent Runner document's service. */
 export function sendNotFound(response: RestResponse): void {
   sendText(response, 404, "404 page not found\n");
 }
 
-/** Tells which methods a path has. Has no body, as the Agent Runner document's service does it. */
+/** Answers 405 with the allowed methods. Has no body, like the Agent Runner document's service. */
 export function sendMethodNotAllowed(response: RestResponse, allowed: readonly string[]): void {
   sendBody(response, 405, "", { allow: allowed.join(", ") });
 }
 
 const jsonType = "application/json";
 
-/** Sets status and headers; they leave with the first byte of the body. */
+/** Sets status and headers. They are sent with the first byte of the body. */
 export function setHead(response: RestResponse, httpStatus: number, headers: ResponseHeaders): void {
   for (const [name, value] of Object.entries(headers)) {
     response.setHeader(name, value);
@@ -97,10 +99,10 @@ export function setHead(response: RestResponse, httpStatus: number, headers: Res
   response.statusCode = httpStatus;
 }
 
-/** Writes a piece and waits while the client is slower than we are. Resolves too when the client is gone. */
+/** Writes a piece and waits while the client is slow. Also resolves when the client has left. */
 export async function writePiece(response: RestResponse, piece: string | Uint8Array): Promise<void> {
   const stream: Writable = response;
-  // After the close there will be no `drain`, and a write would only raise an error.
+  // After the close `drain` never fires, and a write would only raise an error.
   if (piece.length === 0 || isGone(response)) {
     return;
   }
@@ -119,7 +121,7 @@ export async function writePiece(response: RestResponse, piece: string | Uint8Ar
   });
 }
 
-/** What is written within one turn of the event loop leaves with one system call. */
+/** Corks the stream for this turn of the event loop, so that all its writes use one system call. */
 function corkForThisTurn(stream: Writable): void {
   if (stream.writableCorked === 0) {
     stream.cork();
@@ -137,13 +139,13 @@ function uncork(stream: Writable): void {
 export function endStream(response: RestResponse, lastPiece: string | Uint8Array): void {
   const stream: Writable = response;
   if (!isGone(response)) {
-    // Node would write the end of a corked chunked body before what is corked.
+    // Uncorks first: Node would write the end of a chunked body before the corked bytes.
     uncork(stream);
     stream.end(lastPiece);
   }
 }
 
-/** The rest of a body that nobody wants is not waited for: the connection, or the HTTP/2 stream, ends with the answer. */
+/** Ends the connection, or the HTTP/2 stream, with the answer instead of waiting for the rest of the request. */
 function closeAfter(response: RestResponse): void {
   if ("stream" in response) {
     const { stream } = response;

@@ -1,30 +1,33 @@
-// Finds the route of a request. Of the templates that fit a path the most specific one that has the method wins:
-// literal before `*` before `**`, segment by segment. A path that ends in the verb of some route belongs to routes with
-// that verb alone, so `/v1/runs/x:cancel` never reads as a run whose id is `x:cancel`.
+// Finds the route of a request. Of the templates that fit a path and have the method, the most specific wins: literal before
+// `*` before `**`, segment by segment. A path that ends in the verb of some route matches only routes with that verb. So
+// `/v1/runs/x:cancel` never means a run with the id `x:cancel`.
 
 import { Fault } from "../../platform/base/fault.ts";
 import { captureVariables, matchSegments, type PathTemplate, type TemplateSegment } from "./template.ts";
 
+/** A template with an HTTP method, and the target that serves it. */
 export interface Route<Target> {
   readonly httpMethod: string;
   readonly template: PathTemplate;
   readonly target: Target;
 }
 
+/** The result of a search. */
 export type RouteMatch<Target> =
   | { readonly kind: "found"; readonly target: Target; readonly capture: () => ReadonlyMap<string, string> }
-  /** The path is known but not with this method. `nearest` is the target that would come first. */
+  /** The path is known but not with this method. `nearest` is the target of the most specific template. */
   | { readonly kind: "method_not_allowed"; readonly allowed: readonly string[]; readonly nearest: Target }
   | { readonly kind: "not_found" };
 
+/** Finds routes. */
 export interface Router<Target> {
-  /** `capture` of what was found throws INVALID_ARGUMENT when the path has a malformed escape. */
+  /** Finds the route of a raw path. `capture` throws Fault INVALID_ARGUMENT when the path has a malformed escape. */
   find(httpMethod: string, path: string): RouteMatch<Target>;
 }
 
-/** Throws CONFIG_INVALID when two routes could never be told apart. */
+/** Creates a router. Throws Fault CONFIG_INVALID when two routes fit the same paths. */
 export function createRouter<Target>(routes: readonly Route<Target>[]): Router<Target> {
-  // A scan is enough: there are a few dozen routes, and most fall out on the number of their segments.
+  // A scan is enough: there are a few dozen routes, and the number of segments excludes most of them.
   const ranked = routes.toSorted((a, b) => compareTemplates(a.template, b.template));
   assertDistinct(ranked);
   return {
@@ -45,7 +48,7 @@ export function createRouter<Target>(routes: readonly Route<Target>[]): Router<T
   };
 }
 
-/** Splits a request target, which begins with its path, into raw path and raw query. */
+/** Splits a request target, which begins with its path: `/v1/runs?x=1` gives the path `/v1/runs` and the query `x=1`. */
 export function splitRequestTarget(requestTarget: string): { readonly path: string; readonly query: string } {
   const queryAt = requestTarget.indexOf("?");
   return queryAt === -1
@@ -85,7 +88,9 @@ function selectFitting<Target>(
 
 const segmentRanks = { literal: 0, single: 1, rest: 2 } as const satisfies Record<TemplateSegment["kind"], number>;
 
-/** Negative when `a` is the more specific one. The end of a template ranks after `*`: only `**` can reach beyond it. */
+/**
+ * Returns a negative number when `a` is more specific. The end of a template ranks after `*`: only `**` can match beyond it.
+ */
 function compareTemplates(a: PathTemplate, b: PathTemplate): number {
   const length = Math.max(a.segments.length, b.segments.length);
   for (let index = 0; index < length; index += 1) {

@@ -1,5 +1,5 @@
-// google.api.http rules checked against their methods: what fills which field, and which field is the answer. A rule
-// that cannot work fails when the gateway starts, never when a caller comes.
+// Compiles google.api.http rules against their methods: the source of each request field, and the field that is the answer. An
+// invalid rule fails at startup, never during a call.
 
 import {
   type DescField,
@@ -18,37 +18,39 @@ import { isHttpBody } from "../../platform/base/json/shape.ts";
 import { isTextValue } from "../../platform/base/json/value-text.ts";
 import { type PathTemplate, parseTemplate } from "./template.ts";
 
+/** One HTTP binding of a method. */
 export interface Binding {
   readonly method: DescMethod;
   readonly httpMethod: string;
   readonly template: PathTemplate;
-  /** By the name that the template gives a variable. */
+  /** The fields that the path fills, by the name of the variable in the template. */
   readonly pathFields: ReadonlyMap<string, FieldPath>;
   readonly body: BodyRule;
-  /** The field of the response that is the body of the answer; undefined means the whole message. */
+  /** The response field that is the body of the answer; undefined means the whole message. */
   readonly responseField: DescField | undefined;
   readonly cursor: CursorRule | undefined;
-  /** Fields that a header fills, by the header's name in lower case. */
+  /** The fields that a header fills, by the header's name in lower case. */
   readonly headerFields: ReadonlyMap<string, DescField>;
-  /** The string that a body of plain text fills; undefined where none is taken. */
+  /** The string that a plain-text body fills; undefined when the method takes no text. */
   readonly textRequest: DescField | undefined;
-  /** The string that is the body of the answer as plain text; undefined where it is never that. */
+  /** The string that is the plain-text body of the answer; undefined when the answer is never text. */
   readonly textResponse: DescField | undefined;
 }
 
+/** The content of a request body. */
 export type BodyRule =
   | { readonly kind: "none" }
-  /** `optional`: the path fills every field, so that there is nothing a body would have to say. */
+  /** The body is the message. `optional`: the path fills every field, so a body has nothing to add. */
   | { readonly kind: "whole"; readonly optional: boolean }
   | { readonly kind: "field"; readonly field: DescField };
 
-/** The field of a stream's request that says where to go on, and the query keys that mean the same. */
+/** The request field with a stream's resume position, and its aliases as query keys. */
 export interface CursorRule {
   readonly field: DescField;
   readonly aliases: readonly string[];
 }
 
-/** All bindings of a method: none without a rule. Throws CONFIG_INVALID that names the method. */
+/** Compiles all bindings of a method. Empty without a rule. Throws Fault CONFIG_INVALID that names the method. */
 export function compileBindings(method: DescMethod): Binding[] {
   if (!hasOption(method, http)) {
     return [];
@@ -65,7 +67,7 @@ export function compileBindings(method: DescMethod): Binding[] {
   });
 }
 
-/** The binding for a body of plain text: what else the request holds comes from path and query then. */
+/** Returns the binding for a plain-text body: the other fields then come from path and query. */
 export function bindText<B extends Binding>(binding: B, field: DescField): B {
   return { ...binding, body: { kind: "field", field } };
 }
@@ -128,7 +130,9 @@ function resolvePathField(method: DescMethod, text: string): FieldPath {
   return path;
 }
 
-/** `{run_id}/{runId}` names one field in two ways, which the template alone cannot see. */
+/**
+ * Checks that no two variables fill the same field. `{run_id}/{runId}` names one field twice, which the template cannot detect.
+ */
 function assertDistinctFields(method: DescMethod, pathFields: ReadonlyMap<string, FieldPath>): void {
   const names = new Set([...pathFields.values()].map(formatFieldPath));
   if (names.size < pathFields.size) {
@@ -215,7 +219,7 @@ function resolveTextResponse(method: DescMethod, responseField: DescField | unde
   return field;
 }
 
-/** A string that is always there and means what it says. */
+/** Returns a plain string field: not in a oneof, without raw JSON. Undefined for any other field. */
 function findTextField(desc: DescMessage, name: string): DescField | undefined {
   const field = findTopField(desc, name);
   const isPlain = field?.fieldKind === "scalar" && field.scalar === ScalarType.STRING && field.oneof === undefined;

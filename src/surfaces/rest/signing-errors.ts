@@ -1,10 +1,9 @@
-// Failures in the words of the signing contract's service, which knows them by codes of its own ("Portal ↔ Runner Signing
-// Contract"): those of its jobs, and those of its debug call.
+// Error bodies with the codes of the "Portal ↔ Runner Signing Contract": those of its jobs, and those of its debug call.
 
 import type { ReasonName } from "../../platform/base/fault.ts";
 import type { Failure } from "./failure.ts";
 
-/** What a reason is called there; others by their own names in lower case. */
+/** The contract's codes of reasons. Other reasons use their own names in lower case. */
 const codes: Partial<Record<ReasonName, string>> = {
   RATE_LIMITED: "rate_limit_exceeded",
   BODY_TOO_LARGE: "invalid_body",
@@ -12,7 +11,7 @@ const codes: Partial<Record<ReasonName, string>> = {
   REPLAY_UNPROTECTED: "protection_unavailable:replay",
 };
 
-/** What the debug call, which takes one credential alone, calls them. */
+/** The codes of the debug call, which takes only one credential. */
 const debugCodes: Partial<Record<ReasonName, string>> = {
   ...codes,
   ADMIN_NOT_CONFIGURED: "admin_auth_not_configured",
@@ -26,7 +25,9 @@ const unauthorized = 401;
 const forbidden = 403;
 const badRequest = 400;
 
-/** `{"error", "error_code", "details"}`. Of a body that was not looked into yet the code stands in the place of the text. */
+/**
+ * Returns `{"error", "error_code", "details"}`. For a body that was not parsed yet, `error` is the code instead of the text.
+ */
 export function jobFailureBody({ message, metadata }: Failure, reason: string): object {
   const { error_code = codeOf(reason, codes), stage, ...details } = metadata;
   const isOfBody = stage === "body" || reason === bodyTooLarge;
@@ -36,7 +37,7 @@ export function jobFailureBody({ message, metadata }: Failure, reason: string): 
   };
 }
 
-/** `{"error": code, "message"}`, with the time to wait where there is one. */
+/** Returns `{"error": code, "message"}`, with the retry delay in seconds if known. */
 export function debugFailureBody(failure: Failure, reason: string): object {
   const { message, metadata, httpStatus, retryAfterSeconds } = failure;
   const isNameless = httpStatus === unauthorized && !Object.hasOwn(debugCodes, reason);
@@ -49,11 +50,12 @@ export function debugFailureBody(failure: Failure, reason: string): object {
   };
 }
 
-/** Undefined where the catalogue's own status is theirs too. */
+/** Returns the status of a job failure, or undefined when the catalogue's own status applies. */
 export function jobStatus({ reason }: Failure): number | undefined {
   return reason === bodyTooLarge ? badRequest : undefined;
 }
 
+/** Returns the status of a debug-call failure, or undefined when the catalogue's own status applies. */
 export function debugStatus(failure: Failure): number | undefined {
   return failure.reason === "TOKEN_INVALID" ? forbidden : jobStatus(failure);
 }

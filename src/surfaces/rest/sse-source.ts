@@ -1,5 +1,5 @@
-// Where the pieces of an SSE stream come from: the messages of the method's handler, or the items of its feed, whose text
-// is made once for all readers, and written by the feed itself to those that are in step. A piece without bytes says that the stream is alive.
+// The source of an SSE stream: the messages of the method's handler, or the items of its feed. The text of feed items is made
+// once for all readers, and the feed writes it directly to readers in step. An empty piece means that the stream is alive.
 
 import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
 import { createHandlerContext } from "@connectrpc/connect";
@@ -12,35 +12,39 @@ import { type CallOptions, callStream, copyRequestHeaders } from "./call.ts";
 import type { EventReader } from "./event.ts";
 import { encodeSseEvent } from "./sse.ts";
 
+/** An open stream as pieces of SSE text. */
 export interface SseSource {
   readonly headers: Record<string, string>;
-  /** Ends with the stream; throws the failure that it ended with. */
+  /** The pieces of the stream. Throws the failure that the stream ended with. */
   readonly pieces: AsyncGenerator<Uint8Array, void>;
 }
 
+/** The handler of a stream, and its feed if it has one. */
 export interface SseTarget {
   readonly handler: UniversalHandler;
   readonly events: EventReader;
   readonly feed: SharedText | undefined;
-  /** Of the response, for the feed alone: a handler that is called in process answers somebody else. */
+  /** The sink of the response, for the feed alone: a handler called in process answers the gateway, not the client. */
   readonly sink: Sink<Uint8Array> | undefined;
 }
 
-/** A feed with the text of a batch of its items. */
+/** A feed, and the shared text of its batches. */
 export interface SharedText {
   readonly feed: Feed;
   readonly textOf: (items: readonly FeedItem[]) => Uint8Array;
 }
 
+/** Pairs a feed with a function that encodes each batch and item once. */
 export function shareText(feed: Feed, events: EventReader): SharedText {
   const textOfOne = shared(({ bytes }: FeedItem) => encodeEvents(events, bytes));
   return { feed, textOf: shared((items: readonly FeedItem[]) => joinTexts(items.map(textOfOne))) };
 }
 
+/** Opens the stream through its feed. Uses the handler when the method has no feed or the caller sets a timeout. */
 export async function openSource(target: SseTarget, message: Uint8Array, options: CallOptions): Promise<SseSource> {
   const { handler, events, feed, sink } = target;
   const { headers, contextValues } = options;
-  // A timeout of the caller's is rare over REST: the handler knows how to read one.
+  // Callers rarely set a timeout over REST; the handler knows how to read it.
   if (feed !== undefined && contextValues !== undefined && headers[timeoutHeader] === undefined) {
     return { headers: {}, pieces: readFeed(feed, message, { ...options, sink }) };
   }

@@ -1,5 +1,5 @@
-// Answers a REST call of a server-streaming method with SSE. Everything that can be refused is refused before the first
-// message, so the head is only written once that message is there. Never reads ahead of the client.
+// Answers a REST call of a server-streaming method with SSE. The head is written only after the first message, because a call
+// can be refused until then. Never reads ahead of the client.
 
 import type { RestProfile } from "#gen/runnel/options/v1/options_pb.js";
 import type { CallOptions } from "./call.ts";
@@ -9,14 +9,14 @@ import { endStream, type RestResponse, sendEmpty, setHead, writePiece } from "./
 import { encodeSseEvent, sseHeartbeat, sseOpening } from "./sse.ts";
 import { openSource, type SseSource, type SseTarget } from "./sse-source.ts";
 
+/** The stream to serve, and the profile of its errors. */
 export interface StreamTarget extends SseTarget {
   readonly profile: RestProfile;
 }
 
 /**
- * Rejects with the failure that the call ends with: before the first message nothing has been sent, afterwards the
- * stream has been closed. A stream that ends well without any message answers 204, which tells an EventSource not to
- * come back.
+ * Answers a streaming call. Rejects with the failure of the call: before the first message nothing has been sent, afterwards
+ * the stream has been closed. A stream that ends well without a message answers 204, so that an EventSource does not reconnect.
  */
 export async function answerStream(
   target: StreamTarget,
@@ -45,14 +45,14 @@ export async function answerStream(
     await writePiece(response, sseOpening);
     await writeEvents(target, first, pieces, response, signal);
   } finally {
-    // Not awaited: a handler that waits for something else than its signal would keep the call forever.
+    // Not awaited: a handler that ignores its signal would keep the call open without end.
     pieces.return().catch(() => undefined);
   }
 }
 
 type Next = IteratorResult<Uint8Array, void> | undefined;
 
-/** Writes until the stream or the client ends, and closes the stream. */
+/** Writes pieces until the stream ends or the client leaves, and closes the stream. */
 async function writeEvents(
   { events, profile }: StreamTarget,
   first: IteratorYieldResult<Uint8Array>,
@@ -64,7 +64,7 @@ async function writeEvents(
     endStream(response, events.endsItself ? "" : encodeSseEvent({ id: "", type, data }));
   };
   try {
-    // The opening comment has just said that the stream is alive, so an empty first piece needs no heartbeat.
+    // The opening comment has just shown that the stream is alive, so an empty first piece needs no heartbeat.
     await writePiece(response, first.value);
     let next: Next = await unlessAborted(pieces.next(), signal);
     while (next?.done === false) {
@@ -78,7 +78,10 @@ async function writeEvents(
   }
 }
 
-/** `connection: keep-alive` is written by Node where it is true: over HTTP/1.1, unless the client asked for a close. */
+/**
+ * The headers of a stream. Node adds `connection: keep-alive` where it applies: over HTTP/1.1, unless the client asked for a
+ * close.
+ */
 const sseHeaders = {
   "content-type": "text/event-stream",
   "cache-control": "no-cache",
@@ -86,11 +89,11 @@ const sseHeaders = {
   "x-accel-buffering": "no",
 };
 
-/** What the promise brings, or undefined as soon as the signal aborts, even if the one who promised does not notice. */
+/** Returns the result of the promise, or undefined as soon as the signal aborts, even if the promise never settles. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const leave = (): void => resolve(undefined);
-    // Added and removed each time: racing against one long promise would collect a callback per message.
+    // Added and removed each time: racing against one long promise would collect a callback for each message.
     signal.addEventListener("abort", leave, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
     if (signal.aborted) {
@@ -99,7 +102,9 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T |
   });
 }
 
-/** Ends a stream that opens after its client has left; it has to be begun for its handler to be told. */
+/**
+ * Ends a stream that opens after its client has left. The stream must be started, otherwise its handler does not see the end.
+ */
 function discardWhenOpened(opening: Promise<SseSource>): void {
   opening
     .then(async ({ pieces }) => {

@@ -1,5 +1,5 @@
-// A binding with all that it takes to serve it, made once from descriptors when the gateway starts. What could not be
-// served fails then.
+// A binding with everything needed to serve it, compiled from descriptors at startup. A method that cannot be served fails
+// then.
 
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
@@ -20,29 +20,34 @@ import type { Route } from "./route.ts";
 import { type Binding, compileBindings } from "./rule.ts";
 import { type SharedText, shareText } from "./sse-source.ts";
 
+/** A binding that is ready to serve. */
 export interface Target extends Binding {
   readonly handler: UniversalHandler;
   readonly profile: RestProfile;
-  /** What was wrong with a body is left to the handler, which has other things to say first. */
+  /** True when the handler reports an invalid body, after other checks. */
   readonly leavesInputFaults: boolean;
-  /** Undefined when the body of the request is JSON, or none. */
+  /** The place of a raw request body. Undefined when the body is JSON or empty. */
   readonly requestBytes: HttpBodyPlace | undefined;
-  /** Undefined when the body of the answer is JSON, or a stream. */
+  /** The place of a raw answer body. Undefined when the answer is JSON or a stream. */
   readonly responseBytes: HttpBodyPlace | undefined;
   readonly successStatuses: SuccessStatuses;
-  /** Set for a stream. */
+  /** Set for a stream: reads its events. */
   readonly events: EventReader | undefined;
-  /** Set for a stream whose readers share what they get. */
+  /** Set for a stream whose readers share encoded text. */
   readonly feed: SharedText | undefined;
 }
 
+/** The HTTP statuses of a method's success. */
 export interface SuccessStatuses {
-  /** What is sent when the handler chooses nothing. */
+  /** The status when the handler chooses none. */
   readonly usual: number;
   readonly allowed: ReadonlySet<number>;
 }
 
-/** Throws CONFIG_INVALID for a method that cannot be served: a rule that cannot work, a shape without JSON, no handler. */
+/**
+ * Compiles the routes of a service. Throws Fault CONFIG_INVALID for an invalid rule, a message without a JSON form, or a
+ * missing handler.
+ */
 export function compileRoutes(
   service: DescService,
   { handlers, feeds = [] }: { readonly handlers: readonly UniversalHandler[]; readonly feeds?: readonly Feed[] },

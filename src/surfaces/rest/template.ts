@@ -1,28 +1,31 @@
-// The path grammar of google.api.http: template text → segments, variables and verb, and the matching of one template.
-// Knows neither descriptors nor routes. Matching looks at the raw path; only captured text is decoded.
+// Parses and matches path templates of google.api.http: template text → segments, variables and verb. Knows neither descriptors
+// nor routes. Matching uses the raw path; only captured text is decoded.
 //
 //   template = "/" segments [ ":" verb ]     segment  = "*" | "**" | literal | variable
 //   segments = segment { "/" segment }       variable = "{" field.path [ "=" segments ] "}"
 
 import { Fault } from "../../platform/base/fault.ts";
 
+/** A segment of a path template. */
 export type TemplateSegment =
   | { readonly kind: "literal"; readonly text: string }
   /** `*`: exactly one segment. */
   | { readonly kind: "single" }
-  /** `**`: the segments that are left, none included; only at the end. */
+  /** `**`: all remaining segments, possibly zero; only at the end. */
   | { readonly kind: "rest" };
 
+/** A variable of a path template, and the segments that it captures. */
 export interface TemplateVariable {
   readonly fieldPath: string;
-  /** First segment of the capture. */
+  /** The index of the first captured segment. */
   readonly start: number;
-  /** One past its last segment; with `**` everything up to the end of the path. */
+  /** The index after the last captured segment; with `**` the capture reaches the end of the path. */
   readonly end: number;
-  /** Captures more than one segment, so that an escaped slash must stay an escaped slash. */
+  /** True when the variable captures several segments. An escaped slash then stays escaped. */
   readonly multiple: boolean;
 }
 
+/** A parsed path template. */
 export interface PathTemplate {
   readonly text: string;
   readonly segments: readonly TemplateSegment[];
@@ -30,7 +33,7 @@ export interface PathTemplate {
   readonly verb: string | undefined;
 }
 
-/** Reads a template; throws CONFIG_INVALID with the place where it stops making sense. */
+/** Parses a template, such as `/v1/{name=shelves/*}:read`. Throws Fault CONFIG_INVALID with the offset of the first error. */
 export function parseTemplate(text: string): PathTemplate {
   const cursor: Cursor = { text, at: 0 };
   const segments: TemplateSegment[] = [];
@@ -53,7 +56,7 @@ export function parseTemplate(text: string): PathTemplate {
   return { text, segments, variables, verb };
 }
 
-/** Whether raw path segments (verb taken off) fit. An empty segment, as a trailing slash makes one, fits nothing. */
+/** Whether raw path segments (without the verb) fit a template. An empty segment, as after a trailing slash, never fits. */
 export function matchSegments(template: PathTemplate, path: readonly string[]): boolean {
   const { segments } = template;
   const hasRest = segments.at(-1)?.kind === "rest";
@@ -67,7 +70,7 @@ export function matchSegments(template: PathTemplate, path: readonly string[]): 
   });
 }
 
-/** Decodes what the variables of a matching template captured; throws INVALID_ARGUMENT on a malformed escape. */
+/** Decodes the captured variables of a matching path. Throws Fault INVALID_ARGUMENT for a malformed escape in the path. */
 export function captureVariables(template: PathTemplate, path: readonly string[]): ReadonlyMap<string, string> {
   for (const text of path) {
     decodeSegment(text);
@@ -86,8 +89,8 @@ interface Cursor {
   at: number;
 }
 
-// What RFC 3986 lets stand unescaped in a segment, less `:` (the verb) and `*` (wildcards). Escapes are left out on
-// purpose: literals are compared with the raw path, so an escaped literal could never match.
+// The characters that RFC 3986 allows unescaped in a segment, except `:` (the verb) and `*` (wildcards). Escapes are left out
+// on purpose: literals are compared with the raw path, so an escaped literal could never match.
 const literalPattern = /[A-Za-z0-9\-._~!$&'()+,;=@]+/y;
 const fieldPathPattern = /[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*/y;
 
@@ -105,7 +108,7 @@ function parseVariable(cursor: Cursor, segments: TemplateSegment[], variables: T
   const fieldPath = parsePattern(cursor, fieldPathPattern, "expected a field path");
   const start = segments.length;
   if (accept(cursor, "=")) {
-    // The grammar of http.proto nests no variables, so none may be opened inside.
+    // The grammar of http.proto does not nest variables, so none can start inside.
     parseSegments(cursor, segments, undefined);
   } else {
     segments.push({ kind: "single" });

@@ -1,10 +1,13 @@
-// Bodies of plain text: what counts as one, and its text.
+// Bodies of plain text: their media type and their text.
 
 import { MIMEType } from "node:util";
 import { Fault, invalidField } from "../../platform/base/fault.ts";
 import { decodeUtf8 } from "../../platform/base/utf8.ts";
 
-/** Throws MEDIA_TYPE_UNSUPPORTED for plain text in a charset that is not UTF-8, which is the one where none is named. */
+/**
+ * Whether a content type is plain text. A missing charset means UTF-8. Throws Fault MEDIA_TYPE_UNSUPPORTED for text in another
+ * charset.
+ */
 export function isPlainText(contentType: string): boolean {
   const type = parseType(contentType);
   if (type?.essence !== "text/plain") {
@@ -18,7 +21,10 @@ export function isPlainText(contentType: string): boolean {
   return true;
 }
 
-/** The text without a byte order mark. Throws INVALID_ARGUMENT that names the field and the first byte that is not UTF-8. */
+/**
+ * Returns the text without a byte order mark. Throws Fault INVALID_ARGUMENT with the field and the offset of the first invalid
+ * byte.
+ */
 export function decodeText(fieldName: string, bytes: Uint8Array): string {
   const decoded = decodeUtf8(bytes);
   if ("invalidAt" in decoded) {
@@ -27,7 +33,7 @@ export function decodeText(fieldName: string, bytes: Uint8Array): string {
   return decoded.text;
 }
 
-/** A charset comes from the caller: enough of it is shown to be recognised. */
+/** The maximum characters of a charset in an error message: the charset comes from the caller and has no limit. */
 const shownCharsMax = 40;
 
 function parseType(contentType: string): MIMEType | undefined {

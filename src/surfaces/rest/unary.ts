@@ -1,4 +1,4 @@
-// Answers a REST call of a unary method.
+// Answers a REST call of a unary method with JSON, text or a raw body.
 
 import { type DescMethod, fromBinary, type Message } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
@@ -11,7 +11,9 @@ import { type HttpBodyPlace, readHttpBody } from "./http-body.ts";
 import { type RestResponse, sendBody, sendJson, sendText } from "./respond.ts";
 import type { Target } from "./target.ts";
 
-/** Rejects with the call's failure; nothing has been sent then. `notes` are those that the handler sees. */
+/**
+ * Answers a unary call. Rejects with the failure of the call; nothing has been sent then. The handler reads and writes `notes`.
+ */
 export async function answerUnary(
   target: Target,
   message: Uint8Array,
@@ -23,7 +25,7 @@ export async function answerUnary(
   const httpStatus = chooseStatus(target, options.notes);
   const output = fromBinary(method.output, answer.message);
   if (textResponse !== undefined) {
-    // Beside what other parts of the server say that their answers depend on.
+    // Appended: other parts of the server also set `vary`.
     response.appendHeader("vary", "accept");
   }
   if (textResponse !== undefined && !prefersJson(options.headers.accept)) {
@@ -36,7 +38,10 @@ export async function answerUnary(
   }
 }
 
-/** Throws INTERNAL for a status that the contract does not have: no caller could be ready for it. */
+/**
+ * Returns the HTTP status of a success. Throws Fault INTERNAL for a status that the contract does not declare, since no caller
+ * expects it.
+ */
 function chooseStatus({ method, successStatuses }: Target, { successStatus }: RestCallNotes): number {
   const httpStatus = successStatus ?? successStatuses.usual;
   if (!successStatuses.allowed.has(httpStatus)) {
@@ -64,7 +69,7 @@ function sendBytes(
   sendBody(response, httpStatus, data, {
     ...headers,
     "content-type": contentType === "" ? "application/octet-stream" : contentType,
-    // What a handler calls text must not run as a script.
+    // Browsers must not run a handler's text as a script.
     "x-content-type-options": "nosniff",
   });
 }

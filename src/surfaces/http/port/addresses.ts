@@ -1,9 +1,10 @@
-// How many connections each peer holds, so that one host cannot take them all. Of IPv6 a peer is a network: an address
-// more costs its owner nothing.
+// Limits the connections of each peer, so that one host cannot take them all. For IPv6 a peer is a network: a further address
+// costs its owner nothing.
 
 import type { Socket } from "node:net";
 import { addressOf, networkOf } from "../network.ts";
 
+/** Counts the open connections of each peer. */
 export class AddressCounts {
   readonly #perAddressMax: number;
   readonly #counts = new Map<string, number>();
@@ -12,7 +13,7 @@ export class AddressCounts {
     this.#perAddressMax = perAddressMax;
   }
 
-  /** Counts the connection until it closes. False when its peer has as many as it may, or has left. */
+  /** Counts the connection until it closes. Returns false when its peer has reached the maximum or has left. */
   admit(socket: Socket): boolean {
     const network = networkOf(addressOf(socket));
     const count = this.#counts.get(network) ?? 0;

@@ -1,16 +1,16 @@
-// Opening a port, and in words that help why it cannot be opened.
+// Opens a port, and explains why it cannot be opened.
 
 import type { AddressInfo, Server } from "node:net";
 import { Fault } from "../../../platform/base/fault.ts";
 
-/** Resolves with what the system gave; rejects with CONFIG_INVALID. */
+/** Resolves with the bound address. Rejects with Fault CONFIG_INVALID, which says how to fix the settings. */
 export function bind(server: Server, host: string, port: number): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     const refuse = (error: NodeJS.ErrnoException): void => reject(explainBindFailure(error, host, port));
     server.once("error", refuse);
     server.listen({ host, port }, () => {
       server.off("error", refuse);
-      // A string only for pipes, null only when not listening.
+      // `address()` returns a string only for pipes, and null only when the server is not listening.
       resolve(server.address() as AddressInfo);
     });
   });

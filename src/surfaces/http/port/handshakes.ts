@@ -1,8 +1,9 @@
-// The connections whose TLS handshake runs. A TLS socket does not tell which socket it stands on, but both name the same
-// two ends, and no two open connections have both ends in common.
+// The connections with a running TLS handshake. A TLS socket does not expose the socket that it wraps, but both have the same
+// two ends. No two open connections have both ends in common.
 
 import type { Socket } from "node:net";
 
+/** Finds the accepted socket of a TLS socket. */
 export class Handshakes {
   readonly #running = new Map<string, Socket>();
 
@@ -10,14 +11,17 @@ export class Handshakes {
     const ends = describeEnds(socket);
     this.#running.set(ends, socket);
     socket.once("close", () => {
-      // A new connection may have the same ends before this one is told to be closed.
+      // A new connection may have the same ends before the close event of this one.
       if (this.#running.get(ends) === socket) {
         this.#running.delete(ends);
       }
     });
   }
 
-  /** The socket below a TLS socket that has completed its handshake; undefined when the connection is gone already. */
+  /**
+   * Returns the accepted socket of a TLS socket that has completed its handshake. Undefined when the connection has already
+   * closed.
+   */
   finish(secured: Socket): Socket | undefined {
     const ends = describeEnds(secured);
     const socket = this.#running.get(ends);

@@ -1,5 +1,5 @@
-// Node's servers for the two protocols, with the port's limits, and opened up so that the port decides which of its
-// sockets goes to which of them.
+// Node's servers for both protocols, with the port's limits. They do not take sockets by themselves: the port decides which
+// server serves each socket.
 
 import http from "node:http";
 import http2 from "node:http2";
@@ -8,23 +8,24 @@ import type { Socket } from "node:net";
 import type { TlsOptions } from "node:tls";
 import { type OnePortLimits, orNever } from "./limits.ts";
 
-/** What a server does with a socket that is given to it. */
+/** Serves a socket. */
 export type ServeSocket = (socket: Socket) => void;
 
+/** Node's HTTP/1.1 server. */
 export interface H1Server {
   /**
-   * The server that listens, since only then Node tracks its connections and keeps its timeouts. What it accepts goes
-   * nowhere by itself.
+   * The server that listens. Node tracks connections and enforces timeouts only on a listening server. It does not serve the
+   * sockets that it accepts by itself.
    */
   readonly listener: http.Server | https.Server;
   readonly serve: ServeSocket;
-  /** Starts the handshake on an accepted socket; the listener emits `secureConnection` after it. */
+  /** Starts the TLS handshake on an accepted socket; the listener then emits `secureConnection`. Undefined without TLS. */
   readonly secure: ServeSocket | undefined;
 }
 
 /**
- * The HTTP/1.1 server. It has no `upgrade` listener on purpose, since without one Node serves a request with
- * `Upgrade: h2c` as the plain h1 request it is.
+ * Creates the HTTP/1.1 server. It has no `upgrade` listener on purpose: without one Node serves a request with `Upgrade: h2c`
+ * as the plain h1 request it is.
  */
 export function createH1Server(
   limits: OnePortLimits,
@@ -43,7 +44,7 @@ export function createH1Server(
   };
 }
 
-/** An HTTP/2 server that never listens: it serves the sockets that it is given, TLS or not. */
+/** Creates an HTTP/2 server that never listens. It serves the sockets passed to it, with or without TLS. */
 export function createH2Server(
   limits: OnePortLimits,
   serve: (request: http2.Http2ServerRequest, response: http2.Http2ServerResponse) => void,
@@ -62,21 +63,21 @@ function takeListener(server: http.Server | https.Server, event: "connection" | 
 }
 
 /**
- * The longest that a timer of Node takes, 24 days. A keep-alive timeout of 0 would leave an idle connection to the stall
- * timeout, which is for responses.
+ * The maximum duration of a Node timer, 24 days. A keep-alive timeout of 0 would leave an idle connection to the stall timeout,
+ * which is for responses.
  */
 const timerMsMax = 2 ** 31 - 1;
-/** Node adds it to the keep-alive timeout. */
+/** Node adds this to the keep-alive timeout. */
 const keepAliveBufferMs = 1_000;
 
 function h1Options(limits: OnePortLimits): http.ServerOptions {
   const requestMs = orNever(limits.h1RequestTimeoutMs);
   return {
     connectionsCheckingInterval: limits.checkIntervalMs,
-    // Node takes no head that may take longer than its request.
+    // Node rejects a head timeout longer than the request timeout.
     headersTimeout: Math.min(limits.h1HeadersTimeoutMs, requestMs),
-    // TCP's own probes find a vanished h1 peer as soon as PING finds an h2 peer, unless something that was sent to it is
-    // unconfirmed, such as a heartbeat: then the system sends that again for its own time, on Linux 15 minutes.
+    // TCP keep-alive finds a vanished h1 peer as soon as PING finds an h2 peer. The exception is a peer with unconfirmed bytes,
+    // such as a heartbeat: the system then retransmits for its own time, on Linux 15 minutes.
     keepAlive: true,
     keepAliveInitialDelay: limits.h2PingIntervalMs,
     keepAliveTimeout: Math.min(orNever(limits.h1KeepAliveTimeoutMs), timerMsMax - keepAliveBufferMs),

@@ -1,14 +1,15 @@
-// Which protocol a new cleartext connection speaks, told by its first bytes. Nothing is lost: what was read is put
-// back, so that the server that takes the socket over sees the connection from its first byte.
+// Detects the protocol of a new cleartext connection by its first bytes. No byte is lost: the bytes read are put back, so that
+// the server sees the connection from its first byte.
 
 import type { Socket } from "node:net";
 
+/** The protocol of a connection. */
 export type Protocol = "h1" | "h2";
 
-/** The start of the HTTP/2 client preface. Four bytes are the fewest that tell it from PROPFIND and every other method. */
+/** The start of the HTTP/2 client preface. Four bytes are the fewest that differ from PROPFIND and every other method. */
 const h2Marker = Buffer.from("PRI ", "latin1");
 
-/** The protocol of a connection that began with `head`; undefined while more bytes are needed to tell. */
+/** Returns the protocol of a connection that began with `head`. Undefined while more bytes are needed. */
 function guessProtocol(head: Buffer): Protocol | undefined {
   const comparedBytes = Math.min(head.length, h2Marker.length);
   if (h2Marker.compare(head, 0, comparedBytes, 0, comparedBytes) !== 0) {
@@ -18,8 +19,8 @@ function guessProtocol(head: Buffer): Protocol | undefined {
 }
 
 /**
- * Calls `handOver` once, as soon as the peer has shown its protocol. A peer that fails or hangs up before is destroyed;
- * one that stays silent is the caller's to end. Afterwards the socket carries no listener of ours.
+ * Calls `handOver` once, as soon as the peer has shown its protocol. Destroys a peer that fails or hangs up before. The caller
+ * has to end a peer that stays silent. Afterwards the socket has no listener of this function.
  */
 export function sniffProtocol(socket: Socket, handOver: (protocol: Protocol) => void): void {
   let head: Buffer = Buffer.alloc(0);

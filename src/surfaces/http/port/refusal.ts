@@ -1,12 +1,12 @@
-// The answer of an HTTP/2 port to a peer that speaks HTTP/1, in words that this peer understands.
+// The answer of an HTTP/2 port to an HTTP/1 peer, in HTTP/1.
 
 import type { Socket } from "node:net";
 
-/** Answers and closes. A peer that neither closes its side nor stops sending is the caller's to end. */
+/** Answers 505 and closes. The caller has to end a peer that neither closes its side nor stops sending. */
 export function refuseH1(socket: Socket): void {
   socket.on("error", () => socket.destroy());
-  // What the peer sends is read and dropped, until it ends: closing over unread bytes would reset the connection, and the
-  // answer with it.
+  // Reads and drops the peer's bytes until it ends. A close with unread bytes would reset the connection, and the answer could
+  // be lost.
   socket.resume();
   socket.end(refusal);
 }

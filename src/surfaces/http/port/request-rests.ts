@@ -1,12 +1,14 @@
-// The rests of HTTP/1.1 requests that were answered before they were received. They are read and dropped, so that their
-// senders get to see the answer: a connection that closes over unread bytes is reset, and the answer may be lost with it.
+// The rests of HTTP/1.1 requests that were answered early. They are read and dropped, so that their senders see the answer. A
+// close with unread bytes resets the connection, and the answer may be lost.
 //
-// R1  A rest that does not come to its end in time, or is too large, costs the connection.
-// R2  An answer that closes its connection closes our side at once, and the peer's side after the rest (RFC 9112, 9.6).
+// R1  A rest that does not end in time, or is too large, closes the connection.
+// R2  An answer that closes its connection closes the server's side at once, and the peer's side after the rest (RFC 9112,
+//     9.6).
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
+/** The maximum time and size of a rest. */
 export interface RestLimits {
   readonly h1LingerTimeoutMs: number;
   readonly h1LingerBytesMax: number;
@@ -14,10 +16,11 @@ export interface RestLimits {
 
 interface Rest {
   readonly sinceMs: number;
-  /** What the connection had received when the answer was over. */
+  /** The bytes that the connection had received when the answer was complete. */
   readonly receivedBytes: number;
 }
 
+/** Receives and drops the rests of requests. */
 export class RequestRests {
   readonly #limits: RestLimits;
   readonly #requests = new WeakMap<Socket, IncomingMessage>();
@@ -27,7 +30,7 @@ export class RequestRests {
     this.#limits = limits;
   }
 
-  /** Takes over how Node closes a connection of HTTP/1.1 after an answer: it would destroy it. */
+  /** Replaces how Node closes an HTTP/1.1 connection after an answer: Node would destroy it. */
   guard(socket: Socket): void {
     const destroySoon = socket.destroySoon.bind(socket);
     socket.destroySoon = () => {
@@ -41,6 +44,7 @@ export class RequestRests {
     };
   }
 
+  /** Watches a request for a rest after its response. */
   track(request: IncomingMessage, response: ServerResponse, nowMs: () => number): void {
     const { socket } = request;
     this.#requests.set(socket, request);
@@ -53,6 +57,7 @@ export class RequestRests {
     });
   }
 
+  /** Destroys connections with a rest that is too late or too large (R1). */
   check(nowMs: number): void {
     for (const [request, { sinceMs, receivedBytes }] of this.#rests) {
       const { complete, socket } = request;

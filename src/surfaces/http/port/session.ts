@@ -1,16 +1,18 @@
-// One HTTP/2 session over time: whether its peer is there, has anything to do, and has stayed long enough.
+// The lifetime of one HTTP/2 session: whether its peer is alive, whether it has streams, and its age.
 
 import type { ServerHttp2Session } from "node:http2";
 import { type OnePortLimits, orNever } from "./limits.ts";
 import { OpenStreams } from "./streams.ts";
 
+/** Options of an HTTP/2 connection. */
 export interface H2ConnectionOptions {
   readonly limits: OnePortLimits;
-  /** Counts the sessions of the port, so that those opened together do not end together. */
+  /** The number of the session on this port, so that sessions opened together do not end together. */
   readonly ordinal: number;
   readonly nowMs: () => number;
 }
 
+/** An HTTP/2 session that the port checks against its limits. */
 export class H2Connection {
   readonly protocol = "h2";
   readonly #session: ServerHttp2Session;
@@ -19,9 +21,9 @@ export class H2Connection {
   readonly #streams: OpenStreams;
   readonly #sinceMs: number;
   readonly #ageMaxMs: number;
-  /** The peer's SETTINGS have arrived, which completes its preface. */
+  /** True when the peer's SETTINGS have arrived, which completes its preface. */
   #isSettled = false;
-  /** When the last stream ended, or when the session without streams was told to go. */
+  /** The time when the last stream ended, or when GOAWAY was sent on a session without streams. */
   #quietSinceMs: number;
   #pingedMs: number;
   #isPingPending = false;
@@ -46,7 +48,7 @@ export class H2Connection {
     });
   }
 
-  /** Holds the peer to its limits. False when it is to lose its connection. */
+  /** Checks the peer against its limits. Returns false when the caller must destroy its connection. */
   check(): boolean {
     this.#streams.check(this.#nowMs());
     const verdict = this.#judge();
@@ -58,7 +60,7 @@ export class H2Connection {
     return verdict !== "destroy";
   }
 
-  /** Sends GOAWAY: running streams may finish, new ones are refused in a way that tells clients to go elsewhere. */
+  /** Sends GOAWAY: running streams may finish, and the refusal of new ones makes clients connect elsewhere. */
   retire(): void {
     this.#quietSinceMs = this.#nowMs();
     this.#session.close();
@@ -85,7 +87,7 @@ export class H2Connection {
     if (!this.#session.closed && (quietMs > orNever(limits.h2IdleTimeoutMs) || ageMs > this.#ageMaxMs)) {
       return "retire";
     }
-    // A closed session that still has streams is pinged too: its peer may vanish like any other.
+    // A closed session that still has streams gets pings too: its peer may vanish like any other.
     return sincePingMs >= limits.h2PingIntervalMs ? "ping" : "keep";
   }
 
@@ -93,13 +95,13 @@ export class H2Connection {
     this.#pingedMs = this.#nowMs();
     this.#isPingPending = true;
     this.#session.ping((error) => {
-      // The error says that the session is gone; its socket is about to close.
+      // An error means that the session has ended; its socket is about to close.
       this.#isPingPending = error !== null;
     });
   }
 }
 
-/** `ageMs` give or take a tenth, by a golden-ratio sequence: sessions opened together do not end together. */
+/** Returns `ageMs` plus or minus a tenth, by a golden-ratio sequence: sessions opened together do not end together. */
 function spreadAge(ageMs: number, ordinal: number): number {
   const goldenRatio = 0.618_034;
   return ageMs * (0.9 + 0.2 * ((ordinal * goldenRatio) % 1));

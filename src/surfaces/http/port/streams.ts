@@ -1,20 +1,21 @@
-// The open streams of one HTTP/2 session. What a peer does not finish costs it the stream, never the session:
-// R1  A request that is not received in time is reset, unless its answer has begun: then both sides take their time.
-// R2  When an answer is over, so is its stream. What is missing of the request, or was not read of it, is no longer wanted,
-//     and a peer that is still sending is told so without an error (RFC 9113, 8.1). One that has sent all is told nothing.
+// The open streams of one HTTP/2 session. A peer that does not finish a request loses the stream, never the session.
+// R1  A request that is not received in time is reset, unless its answer has begun: then both sides may take their time.
+// R2  A stream ends with its answer. Missing or unread parts of the request are no longer needed. A peer that is still sending
+//     gets a reset without an error (RFC 9113, 8.1); a peer that has sent everything gets no reset.
 
 import { constants, type ServerHttp2Stream } from "node:http2";
 
 /**
- * Node tells when an answer is written, not when it is sent: as a rule that is two turns of the event loop later. Where a
- * slow peer makes it later than this, the next check sees it.
+ * The event-loop turns to wait for an answer to be sent. Node reports when it is written; as a rule it is sent two turns later.
+ * The next check finds an answer that a slow peer delays further.
  */
 const turnsToSendMax = 8;
 
+/** The open streams of one session. */
 export class OpenStreams {
   readonly #requestTimeoutMs: number;
   #count = 0;
-  /** Those whose request has more than a head, and since when it has been coming in. */
+  /** The streams whose request has more than a head, with the time since when it is being received. */
   readonly #sinceMs = new Map<ServerHttp2Stream, number>();
 
   constructor(requestTimeoutMs: number) {
@@ -37,6 +38,7 @@ export class OpenStreams {
     }
   }
 
+  /** Ends answered streams (R2) and resets requests that are late (R1). */
   check(nowMs: number): void {
     for (const [stream, sinceMs] of this.#sinceMs) {
       if (isAnswered(stream)) {
@@ -51,7 +53,7 @@ export class OpenStreams {
 function endOnceAnswered(stream: ServerHttp2Stream, turnsMax: number): void {
   setImmediate(() => {
     if (isAnswered(stream)) {
-      // Not close(): that would wait for somebody to read the rest of the request.
+      // Not close(): it would wait for a reader of the rest of the request.
       stream.destroy();
     } else if (turnsMax > 1) {
       endOnceAnswered(stream, turnsMax - 1);
@@ -60,8 +62,8 @@ function endOnceAnswered(stream: ServerHttp2Stream, turnsMax: number): void {
 }
 
 /**
- * The last of the answer is on its way. A closed stream, over for both sides, is kept by Node for somebody who might read
- * the rest of the request.
+ * Whether the end of the answer is on its way. Node keeps a stream that is closed on both sides, in case the rest of the
+ * request is still read.
  */
 function isAnswered(stream: ServerHttp2Stream): boolean {
   return stream.closed || stream.state.localClose === 1;

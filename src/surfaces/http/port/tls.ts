@@ -1,23 +1,22 @@
-// What TLS needs, from PEM texts: checked when the port opens, so that a mistake in them is told to the one who starts the
-// service and not to its first client.
+// TLS options from PEM texts. They are checked when the port opens, so that the operator sees a mistake, not the first client.
 
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { createSecureContext, type TlsOptions } from "node:tls";
 import { Fault } from "../../../platform/base/fault.ts";
 
-/** PEM texts. */
+/** The certificates and the key, as PEM texts. */
 export interface OnePortTls {
-  /** The server's certificate, followed by those between it and its authority. */
+  /** The server's certificate, followed by the intermediate certificates. */
   readonly cert: string;
   readonly key: string;
-  /** Authorities of client certificates; with it a client must present one of theirs. */
+  /** The authorities of client certificates. When set, a client must present a certificate of one of them. */
   readonly clientCa?: string;
 }
 
-/** Which protocols a port speaks. */
+/** The protocols of a port. */
 export type OnePortProtocols = "both" | "h1" | "h2";
 
-/** Throws CONFIG_INVALID for texts that cannot work. */
+/** Returns the TLS options of Node. Throws Fault CONFIG_INVALID for certificates or a key that cannot be used. */
 export function tlsOptions({ cert, key, clientCa }: OnePortTls, protocols: OnePortProtocols): TlsOptions {
   const [certificate] = readCertificates(cert, "RUNNEL_TLS_CERT_FILE");
   if (certificate?.checkPrivateKey(readKey(key)) !== true) {
@@ -38,7 +37,7 @@ export function tlsOptions({ cert, key, clientCa }: OnePortTls, protocols: OnePo
   if (clientCa === undefined) {
     return options;
   }
-  // Node leaves out what it cannot read, and then no client would ever get in.
+  // Checked here because Node ignores certificates that it cannot read, and then no client could connect.
   readCertificates(clientCa, "RUNNEL_TLS_CLIENT_CA_FILE");
   return { ...options, ca: clientCa, requestCert: true, rejectUnauthorized: true };
 }
@@ -51,7 +50,7 @@ const alpnNames: Readonly<Record<OnePortProtocols, string[]>> = {
 
 const pemCertificate = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
 
-/** At least one. */
+/** Reads at least one certificate. */
 function readCertificates(pem: string, setting: string): X509Certificate[] {
   const texts = pem.match(pemCertificate) ?? [];
   if (texts.length === 0) {
@@ -83,7 +82,7 @@ function readKey(pem: string): KeyObject {
   }
 }
 
-/** OpenSSL has rules of its own, such as the fewest bits that a key must have. */
+/** Checks the rules of OpenSSL, such as the minimum key length. */
 function assertUsable(options: TlsOptions): void {
   try {
     createSecureContext(options);

@@ -101,12 +101,12 @@ circuit_breaker:
   expect(config).toEqual({ ...loadConfig({}), ...own });
 });
 
-test("the README has every variable of the document, and the example every key, with its default", async () => {
-  const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
+test("the page of settings has every variable of the document, and the example every key, with its default", async () => {
+  const page = await readFile(new URL("../../docs/reference/settings.md", import.meta.url), "utf8");
   const example = await readFile(new URL("../../docs/config.example.yaml", import.meta.url), "utf8");
   for (const [key, variable] of documented) {
-    expect(readme).toContain(`| \`${key}\``);
-    expect(readme).toContain(`\`AGENT_RUNNER_${variable}\``);
+    expect(page).toContain(`| \`${key}\``);
+    expect(page).toContain(`\`AGENT_RUNNER_${variable}\``);
   }
   const uncommented = example.replaceAll(/^( +)# (\w+: )/gm, "$1$2");
   expect(uncommented.match(/^ +\w+: \S/gm)?.length).toBeGreaterThan(documented.length);

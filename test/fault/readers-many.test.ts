@@ -25,8 +25,6 @@ const grownBytesMax = 400 * 1_048_576;
 const stuckReaderBytesMax = 2 * 1_048_576;
 /** What may differ between two looks at the same process: caches, and code that was compiled meanwhile. */
 const driftBytesMax = 16 * 1_048_576;
-/** Far above what an idle machine needs, and far below what a reader that nobody wakes would wait. */
-const lagMaxMs = 10_000;
 const crowdTimeoutMs = 180_000;
 
 // The model waits until all readers are there; then it says a piece each 100 ms. Some readers stop reading at once. When the
@@ -66,7 +64,6 @@ test("2,000 readers of a run get everything in order, and leave nothing behind",
   expect(report.last).toBe(Number(lastSequence));
   // What waits for a write is merged: the busier the machine, the fewer results.
   expect(report.last).toBeGreaterThan(pieces / 40);
-  expect(report.lagMs.p99).toBeLessThan(lagMaxMs);
 
   expect(peakResidentBytes(member.pid) - residentBefore).toBeLessThan(grownBytesMax);
   const stuckBytesMax = 2 * stuckOfEachKind * stuckReaderBytesMax;

@@ -18,7 +18,10 @@ const steps: readonly Step[] = [
   { name: "gen/ is fresh", run: checkGenIsFresh },
   { name: "Python's contract is fresh", run: checkPythonContractIsFresh },
   // Loaded after the check of gen/, which the settings need.
-  { name: "settings are fresh", run: async () => (await import("./settings.ts")).checkSettingsAreFresh() },
+  {
+    name: "reference pages are fresh",
+    run: async () => (await import("./reference-pages.ts")).checkReferencePagesAreFresh(),
+  },
   { name: "buf lint", run: () => silent(runCommand("buf", ["lint"])) },
   { name: "buf format", run: () => silent(runCommand("buf", ["format", "--diff", "--exit-code", "proto"])) },
   { name: "buf breaking", run: checkBreaking },

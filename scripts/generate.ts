@@ -1,5 +1,5 @@
-// `npm run generate`: third_party/ from npm packages, gen/ and the contract of clients/python from the protos, and what is
-// written of the settings from their table. Works offline.
+// `npm run generate`: writes third_party/ from npm packages, gen/ and the contract of clients/python from the protos, and the
+// pages of docs/reference. Works offline.
 
 import { writePythonContract } from "./python-contract.ts";
 import { runCommand } from "./run-command.ts";
@@ -9,5 +9,5 @@ await fillThirdParty();
 await runCommand("buf", ["generate"]);
 await writePythonContract();
 // Loaded only here: the settings come with code that needs what was generated above.
-const { writeSettings } = await import("./settings.ts");
-await writeSettings();
+const { writeReferencePages } = await import("./reference-pages.ts");
+await writeReferencePages();

@@ -6,7 +6,6 @@
 import http from "node:http";
 import http2 from "node:http2";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { createParser } from "eventsource-parser";
 import { RunService, TailRunRequestSchema, TailRunResponseSchema } from "#gen/runnel/v1/run_service_pb.js";
 import { credentialsOf } from "../harness/credentials.ts";
@@ -27,8 +26,6 @@ export interface CrowdReport {
   readonly wrong: readonly string[];
   /** Sequence of the last result of every reader, when they agree. */
   readonly last: number;
-  /** From the making of a result to its arrival. */
-  readonly lagMs: { readonly p50: number; readonly p99: number; readonly max: number };
 }
 
 /** The streams that one HTTP/2 connection may have. */
@@ -40,12 +37,11 @@ class Reader {
   last = 0;
   readonly wrong: string[] = [];
 
-  take(sequence: number, madeAtMs: number, lagsMs: number[]): void {
+  take(sequence: number): void {
     if (sequence !== this.last + 1) {
       this.wrong.push(`after ${this.last} came ${sequence}`);
     }
     this.last = sequence;
-    lagsMs.push(Date.now() - madeAtMs);
   }
 }
 
@@ -56,30 +52,26 @@ interface Stream {
 }
 
 async function main({ url, runId, reading, stuck }: Crowd): Promise<void> {
-  const lagsMs: number[] = [];
   const sessions = openSessions(url, reading);
   const sessionOfStuck = http2.connect(url);
   const kinds: ((index: number) => Stream)[] = [
-    (index) => readGrpc(sessionAt(sessions, index), runId, lagsMs),
-    (_) => readSse(url, runId, lagsMs),
+    (index) => readGrpc(sessionAt(sessions, index), runId, "reads"),
+    (_) => readSse(url, runId, "reads"),
   ];
   const streams = await openAll(reading, kinds);
-  await openAll(stuck, [(_) => readGrpc(sessionOfStuck, runId, undefined), (_) => readSse(url, runId, undefined)]);
+  await openAll(stuck, [(_) => readGrpc(sessionOfStuck, runId, "stops"), (_) => readSse(url, runId, "stops")]);
   say({ begun: streams.length + 2 * stuck });
   await Promise.all(streams.map(({ ended }) => ended));
-  say(report(streams, lagsMs) satisfies CrowdReport);
+  say(report(streams) satisfies CrowdReport);
 }
 
-function report(streams: readonly Stream[], lagsMs: number[]): CrowdReport {
-  const sorted = Float64Array.from(lagsMs).sort();
-  const at = (share: number): number => Math.round(sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN);
+function report(streams: readonly Stream[]): CrowdReport {
   const lasts = new Set(streams.map(({ reader }) => reader.last));
   const wrong = streams.flatMap(({ reader }) => reader.wrong.slice(0, 1));
   return {
     ended: streams.length,
     wrong: lasts.size === 1 ? wrong : [...wrong, `readers ended at ${[...lasts].join(", ")}`],
     last: Math.max(...lasts),
-    lagMs: { p50: at(0.5), p99: at(0.99), max: at(1) },
   };
 }
 
@@ -107,8 +99,10 @@ function sessionAt(sessions: readonly http2.ClientHttp2Session[], index: number)
   return session;
 }
 
-/** Without `lagsMs` it stops reading once it has begun. */
-function readGrpc(session: http2.ClientHttp2Session, runId: string, lagsMs: number[] | undefined): Stream {
+/** Reads to the end, or stops reading once its stream has begun. */
+type Manner = "reads" | "stops";
+
+function readGrpc(session: http2.ClientHttp2Session, runId: string, manner: Manner): Stream {
   const reader = new Reader();
   const { service, method } = { service: RunService.typeName, method: RunService.method.tailRun.name };
   const stream = session.request({
@@ -127,11 +121,11 @@ function readGrpc(session: http2.ClientHttp2Session, runId: string, lagsMs: numb
       reader.wrong.push(`ended with ${trailers["grpc-status"]}: ${trailers["grpc-message"]}`);
     }
   });
-  if (lagsMs !== undefined) {
+  if (manner === "reads") {
     let pending: Buffer = Buffer.alloc(0);
     stream.on("data", (chunk: Buffer) => {
       pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
-      pending = takeMessages(pending, reader, lagsMs);
+      pending = takeMessages(pending, reader);
     });
   }
   return { reader, begun, ended };
@@ -146,26 +140,22 @@ function envelope(message: Uint8Array): Buffer {
 }
 
 /** Returns what is not yet a whole message. */
-function takeMessages(bytes: Buffer, reader: Reader, lagsMs: number[]): Buffer {
+function takeMessages(bytes: Buffer, reader: Reader): Buffer {
   let at = 0;
   while (bytes.length - at >= prefixBytes) {
     const end = at + prefixBytes + bytes.readUInt32BE(at + 1);
     if (end > bytes.length) {
       break;
     }
-    for (const { sequence, createTime } of fromBinary(TailRunResponseSchema, bytes.subarray(at + prefixBytes, end))
-      .results) {
-      reader.take(Number(sequence), createTime === undefined ? Number.NaN : timestampMs(createTime), lagsMs);
+    for (const { sequence } of fromBinary(TailRunResponseSchema, bytes.subarray(at + prefixBytes, end)).results) {
+      reader.take(Number(sequence));
     }
     at = end;
   }
   return bytes.subarray(at);
 }
 
-const createTime = /"create_time":"([^"]+)"/;
-
-/** Without `lagsMs` it stops reading once it has begun. */
-function readSse(url: string, runId: string, lagsMs: number[] | undefined): Stream {
+function readSse(url: string, runId: string, manner: Manner): Stream {
   const reader = new Reader();
   const request = http.get(`${url}/v1/runs/${runId}/results:tail`, { agent: false, headers: credentialsOf() });
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -177,21 +167,21 @@ function readSse(url: string, runId: string, lagsMs: number[] | undefined): Stre
     request.once("response", (response) => {
       resolve();
       response.once("close", end);
-      if (lagsMs !== undefined) {
-        takeEvents(response, reader, lagsMs);
+      if (manner === "reads") {
+        takeEvents(response, reader);
       }
     });
   });
   return { reader, begun, ended };
 }
 
-function takeEvents(response: http.IncomingMessage, reader: Reader, lagsMs: number[]): void {
+function takeEvents(response: http.IncomingMessage, reader: Reader): void {
   const parser = createParser({
     onEvent: ({ id, event, data }) => {
       if (event === "error") {
         reader.wrong.push(data);
       } else if (event !== "end") {
-        reader.take(Number(id), Date.parse(createTime.exec(data)?.[1] ?? ""), lagsMs);
+        reader.take(Number(id));
       }
     },
   });

@@ -1,5 +1,5 @@
-// What is written of the settings from their table: the section of README.md between two markers, and the example of a
-// YAML file. A row of the table is the only place where a setting is described.
+// Writes the pages of docs/reference that are made from code: the tables of settings between two markers, the example of a YAML
+// file, and the table of RPCs.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,37 +8,39 @@ import type { Key } from "../src/platform/config/keys.ts";
 
 const { keys } = settings;
 
+import { printRpcPage, rpcPagePath } from "./rpc-page.ts";
 import { repositoryRoot } from "./run-command.ts";
 
-const readmePath = "README.md";
+const pagePath = "docs/reference/settings.md";
 const examplePath = "docs/config.example.yaml";
 const beginning = "<!-- settings: written by `npm run generate` -->";
 const end = "<!-- /settings -->";
 
-export async function writeSettings(): Promise<void> {
+export async function writeReferencePages(): Promise<void> {
   for (const [path, text] of await printFiles()) {
     await writeFile(join(repositoryRoot, path), text);
   }
 }
 
-/** Throws when a file is not what the table says. */
-export async function checkSettingsAreFresh(): Promise<string> {
+/** Throws when a page is stale. */
+export async function checkReferencePagesAreFresh(): Promise<string> {
   const files = await printFiles();
   const found = await Promise.all([...files.keys()].map(async (path) => [path, await readOrNothing(path)] as const));
   const stale = found.filter(([path, text]) => text !== files.get(path)).map(([path]) => path);
   if (stale.length > 0) {
     throw new Error(
-      `${stale.join(" and ")}: not what the tables of settings say; run \`npm run generate\` and commit the result.`,
+      `${stale.join(" and ")}: not made from the settings and RPCs as they are; run \`npm run generate\` and commit the result.`,
     );
   }
   return `${Object.keys(keys).length} settings`;
 }
 
 async function printFiles(): Promise<ReadonlyMap<string, string>> {
-  const readme = await readFile(join(repositoryRoot, readmePath), "utf8");
+  const page = await readFile(join(repositoryRoot, pagePath), "utf8");
   return new Map([
-    [readmePath, fillMarkers(readme)],
+    [pagePath, fillMarkers(page)],
     [examplePath, printExample()],
+    [rpcPagePath, printRpcPage()],
   ]);
 }
 
@@ -54,7 +56,7 @@ async function readOrNothing(path: string): Promise<string | undefined> {
 function fillMarkers(text: string): string {
   const [start, stop] = [text.indexOf(beginning), text.indexOf(end)];
   if (start === -1 || stop < start) {
-    throw new Error(`${readmePath} lacks the line ${beginning}, or the line ${end} below it`);
+    throw new Error(`${pagePath} lacks the line ${beginning}, or the line ${end} below it`);
   }
   return `${text.slice(0, start)}${beginning}\n\n${printTables()}\n\n${text.slice(stop)}`;
 }

@@ -1,0 +1,41 @@
+// Writes docs/reference/rpcs.md: every RPC with its routes and the first sentence of its comment.
+
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
+import { services } from "../src/app/protocols.ts";
+import { commentOf } from "../src/surfaces/openapi/comments.ts";
+import { formatPath } from "../src/surfaces/openapi/parameters.ts";
+import { compileBindings } from "../src/surfaces/rest/rule.ts";
+
+export const rpcPagePath = "docs/reference/rpcs.md";
+
+const opening = `# RPCs and routes
+
+Every RPC is served over gRPC, gRPC-Web and Connect by its name, and over REST by the routes beside it. A route without a body rule
+takes its fields from the path and the query. \`/openapi.json\` of a running service has all fields; the comments in
+[proto](../../proto) have all rules and errors. \`npm run generate\` writes this page.
+
+Besides: \`grpc.health.v1.Health\`, \`GET /livez\`, \`GET /readyz\`, \`GET /health\`, \`GET /openapi.json\`, and in \`dev\` gRPC reflection.
+`;
+
+export function printRpcPage(): string {
+  return `${[opening, ...services.map(printService)].join("\n")}\nNext: [promises](../promises.md)\n`;
+}
+
+function printService(service: DescService): string {
+  const rows = service.methods.map(
+    (method) => `| ${[`\`${method.name}\``, routesOf(method), aboutOf(method)].join(" | ")} |`,
+  );
+  const table = ["| RPC | REST | |", "|---|---|---|", ...rows].join("\n");
+  return `## ${service.typeName}\n\n${commentOf(service)}\n\n${table}\n`;
+}
+
+function routesOf(method: DescMethod): string {
+  const routes = compileBindings(method).map(({ httpMethod, template }) => `\`${httpMethod} ${formatPath(template)}\``);
+  return routes.join("<br>");
+}
+
+/** Returns the first sentence of the comment. */
+function aboutOf(method: DescMethod): string {
+  const sentence = /^.*?\.(?=\s|$)/s.exec(commentOf(method) ?? "")?.[0] ?? "";
+  return sentence.replaceAll("|", "\\|").replaceAll("\n", " ");
+}

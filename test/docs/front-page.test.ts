@@ -1,0 +1,58 @@
+// The pages that a new user reads: short, and every link leads somewhere.
+
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { expect, test } from "vitest";
+import { repositoryRoot } from "../../scripts/run-command.ts";
+
+const readme = read("README.md");
+const pages = globSync(["*.md", "docs/**/*.md", "src/README.md", "clients/*/README.md"], { cwd: repositoryRoot });
+
+function read(path: string): string {
+  return readFileSync(join(repositoryRoot, path), "utf8");
+}
+
+test("the README has at most 900 words", () => {
+  expect(readme.split(/\s+/).length).toBeLessThanOrEqual(900);
+});
+
+test("a first call takes at most 20 lines in each language", () => {
+  const blocks = [...readme.matchAll(/```(sh|ts|python|go)\n([\s\S]*?)```/g)];
+  const lines = blocks.map(([, language, code = ""]) => {
+    const isCode = (line: string) => line.trim() !== "" && !/^(\/\/|#) \S+\.(ts|py|go)$/.test(line);
+    return [language, code.split("\n").filter(isCode).length] as const;
+  });
+  expect(new Set(lines.map(([language]) => language))).toEqual(new Set(["sh", "ts", "python", "go"]));
+  expect(lines.filter(([, count]) => count > 20)).toEqual([]);
+});
+
+test.each(pages)("every link of %s leads to a file, and to a heading that is there", (page) => {
+  const prose = read(page).replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, "");
+  const links = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
+  const local = links.filter((target) => !/^[a-z]+:/.test(target));
+  expect(local.filter((target) => !leads(page, target))).toEqual([]);
+});
+
+function leads(page: string, target: string): boolean {
+  const [path = "", anchor] = target.split("#");
+  const file = path === "" ? page : join(dirname(page), path);
+  return existsSync(join(repositoryRoot, file)) && (anchor === undefined || anchorsOf(read(file)).includes(anchor));
+}
+
+/** As GitHub makes them of headings. */
+function anchorsOf(text: string): string[] {
+  const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => heading);
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+test("the index of the documentation names every page", () => {
+  const index = read("docs/README.md");
+  const own = pages.filter((page) => /^docs\/(?!decisions\/|README\.md)/.test(page));
+  expect(own.length).toBeGreaterThan(20);
+  expect(own.filter((page) => !index.includes(`](${relative("docs", page)})`))).toEqual([]);
+});

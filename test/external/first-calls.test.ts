@@ -1,0 +1,92 @@
+// The first calls of the README in each language, run as they stand there. Only the port is another one.
+
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeAll, expect, inject, onTestFinished, test, vi } from "vitest";
+import { repositoryRoot } from "../../scripts/run-command.ts";
+import { fillThirdParty } from "../../scripts/third-party.ts";
+import { modelFlags } from "../conformance/stage.ts";
+import { answer, startFakeProvider } from "../fakes/provider.ts";
+import { startService } from "../harness/service.ts";
+import { runProgram } from "./program.ts";
+
+/** Go compiles grpc-go once. */
+vi.setConfig({ testTimeout: 240_000 });
+
+const python = inject("python");
+const readme = readFileSync(join(repositoryRoot, "README.md"), "utf8");
+const goPage = readFileSync(join(repositoryRoot, "docs/call/go.md"), "utf8");
+
+beforeAll(() => fillThirdParty());
+
+interface Place {
+  readonly folder: string;
+  readonly port: string;
+}
+
+/** A folder with what the README says is there, and a service in which callers need no credentials. */
+async function prepare(): Promise<Place> {
+  const folder = mkdtempSync(join(tmpdir(), "runnel-first-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const name of ["proto", "third_party", "gen", "node_modules", "package.json"]) {
+    symlinkSync(join(repositoryRoot, name), join(folder, name));
+  }
+  const provider = await startFakeProvider();
+  provider.respond(answer("hello, reader"));
+  const { url } = await startService({ ...modelFlags(provider), authApiKeys: [] });
+  return { folder, port: new URL(url).port };
+}
+
+/** The block of a language, with the port of the service. */
+function blockOf(page: string, language: string, { port }: Place): string {
+  const blocks = [...page.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, "g"))].map(
+    ([, code = ""]) => code,
+  );
+  const block = blocks.find((code) => code.includes("8090")) ?? expect.unreachable(`no ${language} that calls`);
+  return block.replaceAll("8090", port);
+}
+
+/** The environment that a user's shell has. */
+const environment = { ...process.env, NODE_DISABLE_COMPILE_CACHE: "1", PYTHONDONTWRITEBYTECODE: "1" };
+
+test("curl", async () => {
+  const place = await prepare();
+  const { stdout } = await runProgram("bash", ["-euc", blockOf(readme, "sh", place)], { environment });
+  expect(stdout.toString()).toContain('"content":"hello, reader"');
+});
+
+test("TypeScript", async () => {
+  const place = await prepare();
+  const file = join(place.folder, "first-call.ts");
+  writeFileSync(file, blockOf(readme, "ts", place));
+  const { stdout } = await runProgram(process.execPath, ["--preserve-symlinks-main", file], { environment });
+  expect(stdout.toString()).toBe("hello, reader");
+});
+
+test.runIf(python !== "")("Python", async () => {
+  const place = await prepare();
+  writeFileSync(join(place.folder, "first_call.py"), blockOf(readme, "python", place));
+  const line = `cd '${place.folder}' && exec '${python}' first_call.py`;
+  const { stdout } = await runProgram("bash", ["-euc", line], { environment });
+  expect(stdout.toString()).toBe("hello, reader");
+});
+
+// A module of its own, beside a checkout named `runnel`, as docs/call/go.md has it. The versions are those of the Go runner.
+test.runIf(inject("hasGo"))("Go", async () => {
+  const place = await prepare();
+  const module = join(place.folder, "example");
+  mkdirSync(module);
+  symlinkSync(repositoryRoot, join(module, "runnel"));
+  const goRunner = join(repositoryRoot, "test/external/runners/go");
+  const goMod = readFileSync(join(goRunner, "go.mod"), "utf8");
+  writeFileSync(join(module, "go.mod"), goMod.replace(/^module .*/, "module example"));
+  cpSync(join(goRunner, "go.sum"), join(module, "go.sum"));
+  const template = /```yaml\n {3}# buf\.gen\.yaml\n([\s\S]*?)```/.exec(goPage)?.[1] ?? expect.unreachable();
+  writeFileSync(join(module, "buf.gen.yaml"), template.replaceAll(/^ {3}/gm, ""));
+  writeFileSync(join(module, "main.go"), blockOf(readme, "go", place));
+  const buf = join(repositoryRoot, "node_modules/.bin/buf");
+  const line = `cd '${module}' && '${buf}' generate && exec go run .`;
+  const { stdout } = await runProgram("bash", ["-euc", line], { environment: { ...environment, HOME: homedir() } });
+  expect(stdout.toString()).toBe("hello, reader");
+});

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command line's way in. Says at once when Node is too old; everything else is in cli/.
+// The entry point of the command line. Exits with an error at once when Node is too old; everything else is in cli/.
 
 const oldestNode = 24;
 

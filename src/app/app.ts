@@ -35,43 +35,46 @@ import { openWorkDirs } from "./open-work-dirs.ts";
 import { protocols } from "./protocols.ts";
 import { settings } from "./settings.ts";
 
+/** A running service. */
 export interface App extends Address {
-  /** Where Prometheus reads, if anywhere. */
+  /** The port of the metrics endpoint; undefined when it is off. */
   readonly metricsPort: number | undefined;
-  /** False while anybody may call without credentials. */
+  /** False when clients may call without credentials. */
   readonly asksForCredentials: boolean;
-  /** Of agents that name none. */
+  /** The model of agents that name no model. */
   readonly defaultModel: string;
-  /** How commands of agents run. */
+  /** How commands of agents run, as text for people. */
   readonly bash: string;
-  /** Where this process was started, if sessions may name that directory. */
+  /** The directory that this process was started in, if sessions may name it. */
   readonly workDirHere: string | undefined;
-  /** Where the embedded Postgres keeps its data; undefined when another database was named. */
+  /** The data directory of the embedded Postgres; undefined when the settings name another database. */
   readonly databaseDirectory: string | undefined;
-  /** How many readers follow the log of a run here. */
+  /** Returns how many readers follow logs of runs on this replica. */
   countReaders(): number;
   /**
-   * Hands on the runs, lets open calls end, and stops what was started. Resolves when nothing is left. For `noticeMs`
-   * before, everything goes on but readiness, so that load balancers send new calls elsewhere.
+   * Hands on the runs, lets open calls end, and closes all components. Resolves when nothing is left. During the first
+   * `noticeMs` only readiness changes, so that load balancers send new calls elsewhere.
    */
   close(options?: { readonly noticeMs: number }): Promise<void>;
 }
 
+/** Options of `openApp`. */
 export interface AppOptions {
   readonly config: Config;
   readonly logger: Logger;
-  /** Instead of the machine's own, which the database's sets right. */
+  /** Replaces the machine's clock, which is otherwise corrected by the database's clock. */
   readonly clock?: Clock;
-  /** Where the settings came from, as far as those files hold secrets: no tool shows them. */
+  /** The files that settings with secrets came from: no tool shows them. */
   readonly secretFiles?: readonly string[];
-  /** Told of steps that take a while. */
+  /** Receives a message for each step that takes a while. */
   readonly onProgress?: (message: string) => void;
-  /** Ends the wait for the embedded Postgres to start. */
+  /** Aborts the wait for the embedded Postgres to start. */
   readonly signal?: AbortSignal;
-  /** Serves every stream by its handler, none as a feed: what readers get is the same, and tests compare the two. */
+  /** Serves every stream by its handler and none as a feed. Readers get the same; tests compare the two. */
   readonly plainStreams?: boolean;
 }
 
+/** Opens the service. When a step fails, closes the components that are open already. */
 export async function openApp(options: AppOptions): Promise<App> {
   const closers = new AsyncDisposableStack();
   try {
@@ -102,7 +105,7 @@ async function open(options: AppOptions, closers: AsyncDisposableStack): Promise
       events.clockCorrected({ aheadMs });
     }
   };
-  // Before anything gets an id or looks at the age of something.
+  // Before any id is made or any age is computed.
   sync({ askedAtMs: synced.monotonicMs(), shownMs: await readTimeMs(connections.db) });
   metrics.attach({
     readPools: () => connections.readPools(),

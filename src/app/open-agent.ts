@@ -1,4 +1,4 @@
-// The agent loop and what it works with: models, tools, and limits on what a client spends.
+// Opens the agent loop and its parts: models, tools, and limits on what a client spends.
 
 import { runBudgetOfService } from "../agent/budget/budget.ts";
 import { DayBudget, dayBudgetOfService } from "../agent/budget/day-budget.ts";
@@ -11,12 +11,14 @@ import { random } from "../platform/base/random.ts";
 import type { AppContext } from "../platform/context.ts";
 import { openTools } from "./open-tools.ts";
 
+/** The parts that the agent loop works with. */
 export interface Agent {
   readonly models: Models;
   readonly toolbox: Toolbox;
   readonly dayBudget: DayBudget;
 }
 
+/** Opens the models, the tools and the daily budget. */
 export async function openAgent(context: AppContext, workDirs: WorkDirs): Promise<Agent> {
   const { config, clock, events, connections, closers, egress } = context;
   const models = openModels({ config, clock, events, random, egress });
@@ -25,6 +27,7 @@ export async function openAgent(context: AppContext, workDirs: WorkDirs): Promis
   return { models, toolbox: await openTools(context, workDirs), dayBudget };
 }
 
+/** Returns the driver that runs the agent loop. */
 export function createLoop({ config, clock, events }: AppContext, { models, toolbox, dayBudget }: Agent): Driver {
   return createLlmLoop({
     resolveModel: models.resolve,

@@ -5,6 +5,7 @@ import { random } from "../platform/base/random.ts";
 import type { AppContext } from "../platform/context.ts";
 import type { Runlog } from "./open-log.ts";
 
+/** Starts the delivery on this replica. */
 export function openCallbacks(
   { clock, events, connections: { db }, egress, signRequest, closers }: AppContext,
   { wakeup }: Runlog,

@@ -1,4 +1,4 @@
-// The log of all runs and what keeps it in shape.
+// Opens the log of all runs, and the loops that distribute and maintain it.
 
 import { Follower } from "../engine/log/follower.ts";
 import { followPurges, Hub } from "../engine/log/hub.ts";
@@ -11,12 +11,14 @@ import type { WorkDirs } from "../engine/sessions/work-dirs.ts";
 import { type AppContext, runTimeoutOf } from "../platform/context.ts";
 import { retention } from "./protocols.ts";
 
+/** The parts of the log that other components use. */
 export interface Runlog {
   readonly hub: Hub;
   readonly wakeup: Wakeup;
   readonly log: ResultLog;
 }
 
+/** Opens the hub, the wake-ups, the log, the follower and the maintenance. */
 export async function openLog(
   { config, clock, events, metrics, connections, closers }: AppContext,
   lease: Lease,

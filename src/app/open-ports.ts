@@ -1,4 +1,4 @@
-// The ports of a service, with the limits that its settings give them.
+// Opens the ports of the service, with the limits from its settings.
 
 import type { Clock } from "../platform/base/clock.ts";
 import type { Config } from "../platform/config/keys.ts";
@@ -12,13 +12,15 @@ import {
   type OnePortServer,
 } from "../surfaces/http/one-port.ts";
 
+/** Where the service listens. */
 export interface Address {
   readonly host: string;
   readonly port: number;
-  /** The port of HTTP/2, where it has its own. */
+  /** The port for HTTP/2; undefined when one port serves both protocols. */
   readonly h2Port: number | undefined;
 }
 
+/** Opens the metrics port. Returns its number; undefined when the settings name no port. */
 export async function openMetricsPort(
   { metricsHost: host, metricsPort: port }: Config,
   metrics: Metrics,
@@ -32,7 +34,7 @@ export async function openMetricsPort(
   return server.port;
 }
 
-/** One port for both protocols, or one for each. */
+/** Opens one port for both HTTP/1.1 and HTTP/2, or one for each. */
 export async function openPorts(
   config: Config,
   { clock, handler, closers }: { clock: Clock; handler: OnePortHandler; closers: AsyncDisposableStack },

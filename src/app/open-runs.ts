@@ -1,4 +1,4 @@
-// Opens the dispatcher, which gives runs to drivers, and the reaper, which takes care of runs that have lost their owner.
+// Opens the lease, the dispatcher, which gives runs to drivers, and the reaper, which handles runs that have lost their owner.
 
 import { Dispatcher } from "../engine/runs/dispatch.ts";
 import type { Driver } from "../engine/runs/driver.ts";
@@ -9,18 +9,21 @@ import type { WorkDirs } from "../engine/sessions/work-dirs.ts";
 import type { AppContext } from "../platform/context.ts";
 import type { Runlog } from "./open-log.ts";
 
+/** Options of `openRuns`. */
 export interface RunsOptions {
   readonly lease: Lease;
   readonly drivers: readonly Driver[];
   readonly workDirs: WorkDirs;
 }
 
+/** The dispatcher and the lookup of drivers. */
 export interface Runs {
   readonly dispatcher: Dispatcher;
   readonly findDriver: (name: string) => Driver | undefined;
   readonly freeWhileWaiting: readonly string[];
 }
 
+/** Opens the lease, the dispatcher and the reaper. */
 export async function openRuns(
   { config, clock, events, metrics, traces, connections, closers }: AppContext,
   { log, wakeup }: Runlog,

@@ -1,4 +1,4 @@
-// The ports and all that answers there: handlers behind the router, the surfaces over it, and admission before both.
+// Opens the ports and connects them: admission first, then the surfaces, then the handlers behind the router.
 
 import { createRunFeed } from "../api/feeds.ts";
 import type { Core, OpenProtocol } from "../api/protocol.ts";
@@ -21,28 +21,31 @@ import { type Address, openMetricsPort, openPorts } from "./open-ports.ts";
 import type { Runs } from "./open-runs.ts";
 import { retention, services } from "./protocols.ts";
 
+/** The addresses of an open server, and its switch to draining. */
 export interface Doors extends Address {
-  /** Where Prometheus reads. */
+  /** The port of the metrics endpoint; undefined when it is off. */
   readonly metricsPort: number | undefined;
-  /** Tells whoever asks that this replica is about to go. */
+  /** Makes readiness probes answer "draining". */
   leave(): void;
 }
 
+/** Options of `openServer`. */
 export interface ServerOptions {
   readonly core: Core;
   readonly runs: Runs;
   readonly protocols: readonly OpenProtocol[];
-  /** Says why this replica cannot serve; null while it can. */
+  /** Returns why this replica cannot serve; null while it can. */
   readonly whyUnfit: () => string | null;
   readonly plainStreams: boolean;
 }
 
+/** Builds the handlers and opens the ports. */
 export async function openServer(
   { config, clock, events, metrics, connections, keyRing, egress, closers }: AppContext,
   { core, runs, protocols, whyUnfit, plainStreams }: ServerOptions,
 ): Promise<Doors> {
   const { db } = connections;
-  // Leaving is told to whoever asks; a while later the drain ends what is open.
+  // `leaving` only changes readiness. `drain` ends open streams, a while later.
   const leaving = new AbortController();
   const drain = new AbortController();
   const whyNotReady = (): string | null => (leaving.signal.aborted ? "draining" : whyUnfit());
@@ -67,7 +70,7 @@ export async function openServer(
   const served = protocols.map((protocol) => protocol.serve(deps));
   const parts = served.flatMap((each) => each.services);
   const feeds = plainStreams ? [] : [createRunFeed(deps), ...served.flatMap((each) => each.feeds ?? [])];
-  // A body over REST may hold more than a message over gRPC: what it becomes is not limited once more.
+  // A REST body may be larger than a gRPC message, so the message made of it has the limit of the body.
   const restLimits = { ...routerLimits, readMaxBytes: config.serverMaxBodyBytes };
   const [rpcRouter, restRouter] = createRouters(deps, { parts, services }, [routerLimits, restLimits]);
   const handlers = mountFeeds(rpcRouter.handlers, feeds, routerLimits);
@@ -86,7 +89,7 @@ export async function openServer(
   const handler = createRequestListener({
     handlers,
     rest,
-    // Anybody may ask, and it looks through all sessions.
+    // Clients without credentials may ask too, and one answer counts all sessions.
     probes: { whyNotReady, countSessions: joined(() => countSessions(db)) },
     documents: new Map([
       [
@@ -107,7 +110,7 @@ export async function openServer(
       callerRate: rateOf(config.rateLimitRps),
       frequentRate: rateOf(config.rateLimitRps, 100),
       failureRate: rateOf(config.rateLimitFailuresRps),
-      // Guesses of tokens leave most of the pool to calls.
+      // Lookups of guessed tokens take at most a quarter of the pool; the rest is for calls.
       lookups: new FairTurns(Math.ceil(config.databasePoolSize / 4)),
     },
     corsOrigins: config.serverCorsOrigins,
@@ -126,7 +129,7 @@ export async function openServer(
   return { ...ports, metricsPort, leave: () => leaving.abort() };
 }
 
-/** Prints when the first client asks: it takes 200 ms of CPU, which a start would pay each time. */
+/** Prints when the first client asks: printing takes 200 ms of CPU, which every start would pay otherwise. */
 function printOnce(print: () => string): () => string {
   let text: string | undefined;
   return () => (text ??= print());

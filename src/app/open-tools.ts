@@ -1,4 +1,4 @@
-// The tools of a service, and what confines them.
+// Opens the tools of the service and the sandbox that confines them.
 
 import { createBash } from "../agent/tools/bash/bash.ts";
 import { type Commands, createCommands, refuseCommands } from "../agent/tools/bash/commands.ts";
@@ -13,6 +13,7 @@ import type { AppContext } from "../platform/context.ts";
 
 const mebibyte = 1_048_576;
 
+/** Opens bash and returns the toolbox. */
 export async function openTools(context: AppContext, workDirs: WorkDirs): Promise<Toolbox> {
   const { tool, commands, words } = await openBash(context, workDirs);
   const { config, clock, keyRing, egress, signRequest } = context;
@@ -22,7 +23,7 @@ export async function openTools(context: AppContext, workDirs: WorkDirs): Promis
     clock,
     random,
     sign: signRequest,
-    // Where nobody proves anything to us, we have nothing to prove with either.
+    // Without configured credentials, calls to clients go unsigned. With them, only a client with a callback secret gets calls.
     canSign: (client) => keyRing.isOpen || keyRing.findCallbackSecret(client) !== undefined,
     callbackBaseUrl: config.callbackBaseUrl,
     callbackTimeoutMs: config.callbackTimeoutSec * 1_000,
@@ -33,11 +34,11 @@ export async function openTools(context: AppContext, workDirs: WorkDirs): Promis
 interface OpenedBash {
   readonly tool: Tool | Withheld;
   readonly commands: Commands;
-  /** How commands run, for people. */
+  /** How commands run, as text for people. */
   readonly words: string;
 }
 
-/** Not offered without a jail, unless that is what the settings say. */
+/** Withholds bash when the jail is missing, unless the settings turn the jail off. */
 async function openBash({ config, clock, events }: AppContext, workDirs: WorkDirs): Promise<OpenedBash> {
   const open = (jail: Bubblewrap | undefined, words: string): OpenedBash => {
     const commands = createCommands({

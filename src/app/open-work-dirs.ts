@@ -1,4 +1,4 @@
-// Where tools may work, by the settings, and what of this service lies on the same disk.
+// Reads from the settings where tools may work, and which files of the service on the same disk are reserved.
 
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { resolveExisting } from "../platform/base/owner.ts";
 import { packageRoot } from "../platform/base/package-root.ts";
 import type { Config } from "../platform/config/keys.ts";
 
-/** `secretFiles` are those that settings with secrets came from. */
+/** Opens the work directories. `secretFiles` are the files that settings with secrets came from. */
 export function openWorkDirs(config: Config, secretFiles: readonly string[]): WorkDirs {
   const key = config.tlsKeyFile === "" ? [] : [config.tlsKeyFile];
   const database = config.databaseUrl === "" ? [config.databaseDir] : [];
@@ -18,24 +18,24 @@ export function openWorkDirs(config: Config, secretFiles: readonly string[]): Wo
   });
 }
 
-/** Below which sessions that name no directory have theirs. */
+/** Returns the directory that holds the work directories of sessions that name none. */
 export function workRootOf({ sessionsWorkRoot, databaseDir }: Config): string {
   return resolve(sessionsWorkRoot || join(databaseDir, "work"));
 }
 
-/** The source of this program, its packages, and what else lies beside them: who could write there would run in the service. */
+/** The source of this program, its packages, and the files beside them: code written there would run in the service. */
 const programDirectory = fileURLToPath(packageRoot);
 
 /**
- * The last parts of a path may not be there yet: the first run makes the root. Links on the way to it count all the same, or what is
- * made there later would go by another name than the one that sessions are kept away from.
+ * Returns a path without links. The last parts of the path may not exist yet: the first run makes the root. Links before them
+ * are resolved all the same. Otherwise a directory made later would have a name that does not match the reserved one.
  */
 function resolveLinks(path: string): string {
   const absolute = resolve(path);
   try {
     return resolveExisting(absolute);
   } catch {
-    // Where we may not even look, nobody works for us.
+    // The service may not read the path, so its tools cannot work there either.
     return absolute;
   }
 }

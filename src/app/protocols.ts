@@ -6,6 +6,7 @@ import { coreServices } from "../api/router.ts";
 import type { Retention } from "../engine/storage/retention.ts";
 import * as list from "./protocol-list.ts";
 
+/** All protocols, in the order of the list. */
 export const protocols: readonly Protocol[] = Object.values(list);
 
 /** All services of the contract, for surfaces that read descriptors. */
@@ -14,4 +15,5 @@ export const services: readonly DescService[] = [
   ...protocols.flatMap((protocol) => protocol.services),
 ];
 
+/** The retention rules of all protocols. */
 export const retention: readonly Retention[] = protocols.flatMap((protocol) => protocol.retention ?? []);

@@ -1,4 +1,4 @@
-// All settings: those of the core, and those of protocols.
+// All settings: those of the core and those of the protocols.
 
 import { type Config, type KeyTable, keys, type SettingsTable } from "../platform/config/keys.ts";
 import { type Environment, readConfig } from "../platform/config/load.ts";
@@ -6,18 +6,19 @@ import { protocols } from "./protocols.ts";
 
 const tables = protocols.flatMap((protocol) => protocol.settings ?? []);
 
+/** The table of all settings, grouped by section. */
 export const settings: SettingsTable = {
   keys: groupBySection(Object.assign({}, keys, ...tables.map((table) => table.keys))),
   findProblems: (config, isValid) => tables.flatMap((table) => table.findProblems?.(config, isValid) ?? []),
   devDefaults: Object.assign({}, ...tables.map((table) => table.devDefaults)),
 };
 
-/** Reads the environment and `flags` alone. */
+/** Reads the settings from the environment and `flags` alone, without a file. */
 export function loadConfig(environment: Environment, flags: Partial<Config> = {}): Config {
   return readConfig({ table: settings, environment, directory: ".", home: "", file: false, flags });
 }
 
-/** A section may have settings of the core and of a protocol. */
+/** Groups the keys by section: a section may have settings of the core and of a protocol. */
 function groupBySection(all: KeyTable): KeyTable {
   const sections = Map.groupBy(Object.entries(all), ([, { path }]) => path.split(".", 1)[0]);
   return Object.fromEntries([...sections.values()].flat());

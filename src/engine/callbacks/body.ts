@@ -1,10 +1,13 @@
-// What a status callback says: the body that the Agent Runner document gives, its keys in that order, and ours after them.
+// The body of a status callback: the keys of the Agent Runner document in its order, then Runnel's own keys.
 
 import { clientIdOf } from "../../platform/auth/caller.ts";
 import { terminalToProto } from "../sessions/to-proto.ts";
 import type { DueCallback } from "../storage/callback.ts";
 
-/** The same at every attempt, but for texts that were purged meanwhile. What is empty or 0 is left out, as documented. */
+/**
+ * Returns the body as JSON. It is the same at every attempt, except for texts that were purged meanwhile. Empty values and 0
+ * are left out, as documented.
+ */
 export function statusBody(callback: DueCallback): string {
   const { error, output, turns, durationMs } = callback.terminal === null ? {} : terminalToProto(callback.terminal);
   return escapeMarkup(
@@ -23,7 +26,7 @@ export function statusBody(callback: DueCallback): string {
   );
 }
 
-/** The document's receivers get these as escapes, as from every JSON of its service. */
+/** Escapes these characters as the documented service does in all its JSON. */
 function escapeMarkup(json: string): string {
   return json.replace(
     /[<>&\u2028\u2029]/g,

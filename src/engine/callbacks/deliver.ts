@@ -1,10 +1,10 @@
-// Sends status callbacks: takes what is due from the outbox, posts it, and notes what became of it. Every replica does;
-// the outbox sees to it that callbacks of a session come in order and one at a time.
+// Sends status callbacks: takes due callbacks from the outbox, posts them, and records the outcome. Every replica sends. The
+// outbox makes callbacks of a session go out in order and one at a time.
 //
-// D1  What was taken and not noted, for whatever reason, is due again when the hold has passed.
-// D2  Nothing is sent under a hold that may not last until the answer.
-// D3  Nobody has more under way here than there are places free, so that the hosts of one client, whatever they do, leave
-//     places for those of others.
+// D1  A callback that was taken and has no recorded outcome is due again when its hold has passed.
+// D2  Nothing is sent under a hold that may end before the response.
+// D3  A client that has as many callbacks under way here as there are free slots gets no more. So the hosts of one client leave
+//     slots for the hosts of others.
 
 import type { SignRequest } from "../../platform/auth/sign-request.ts";
 import { type Clock, over } from "../../platform/base/clock.ts";
@@ -18,22 +18,23 @@ import { type DueCallback, settleCallback, takeDueCallbacks } from "../storage/c
 import { backoffMs } from "./backoff.ts";
 import { statusBody } from "./body.ts";
 
-/** The net under lost wake-ups, and how late a repetition may be. */
+/** The poll interval. It covers lost wake-ups, and is how late a retry may be. */
 const pollMs = 2_000;
-/** One that does not answer blocks its own session and a place among those that are sent, so it is not waited for long. */
+/** The timeout of an attempt. A host that does not answer blocks its session and a slot, so it is short. */
 const attemptTimeoutMs = 10_000;
-/** A sender that dies is forgotten after this. */
+/** A callback whose sender died is due again after this time. */
 const holdMs = 2 * attemptTimeoutMs;
-/** A hold that took this long to get still lasts for an attempt and the note of it. */
+/** A hold that took longer to get is not used: it may end before an attempt and the record of its outcome. */
 const takeMaxMs = 5_000;
-/** Most callbacks that one replica sends at a time. */
+/** The maximum number of callbacks that one replica sends at a time. */
 const sendingMax = 32;
-/** What is under way when this replica stops. */
+/** How long a closing replica waits for attempts under way. */
 const graceMs = 2_000;
-/** Only the status of an answer counts. */
+/** The maximum size of a response; only its status counts. */
 const responseBytesMax = 4_096;
 const errorCharsMax = 500;
 
+/** Options of the delivery. */
 export interface DeliveryOptions {
   readonly db: Db;
   readonly clock: Clock;
@@ -41,20 +42,21 @@ export interface DeliveryOptions {
   readonly wakeup: Wakeup;
   readonly egress: Pick<Egress, "post">;
   readonly signRequest: SignRequest;
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number;
 }
 
-/** One under way. */
+/** An attempt under way. */
 interface Sending {
   readonly client: string;
   readonly over: Promise<void>;
 }
 
+/** Delivers the status callbacks that are due. */
 export class Delivery {
   readonly #options: DeliveryOptions;
   readonly #loop: Loop;
-  /** Aborts what is still under way a while after the close. */
+  /** Aborts attempts that are still under way a while after the close. */
   readonly #giveUp = new AbortController();
   readonly #sending = new Set<Sending>();
   readonly #unsubscribe: (() => void)[] = [];
@@ -76,7 +78,7 @@ export class Delivery {
     this.#loop.open();
   }
 
-  /** Takes nothing more, and lets what is under way come to its end for a short while. */
+  /** Takes no more callbacks, and lets attempts under way finish for a short while. */
   async close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) {
       unsubscribe();
@@ -107,7 +109,7 @@ export class Delivery {
     for (const callback of taken) {
       const isOver = this.#deliver(callback).finally(() => {
         this.#sending.delete(sending);
-        // The session's next one may be due now, and there is a place again.
+        // The session's next callback may be due now, and a slot is free again.
         this.#loop.wake();
       });
       const sending = { client: callback.client, over: isOver };
@@ -146,7 +148,7 @@ export class Delivery {
     }
   }
 
-  /** Why it was not taken; undefined when it was. */
+  /** Returns why the host did not accept the callback; undefined when it did. */
   async #send(callback: DueCallback): Promise<Error | undefined> {
     try {
       const { egress, signRequest } = this.#options;
@@ -167,7 +169,7 @@ export class Delivery {
   }
 }
 
-/** Each attempt has a signature of its own: receivers refuse one that they have seen. */
+/** Each attempt has its own signature: receivers refuse a signature that they have seen. */
 function requestOf(callback: DueCallback, signRequest: SignRequest, signal: AbortSignal): EgressPost {
   const body = statusBody(callback);
   return {
@@ -184,7 +186,7 @@ function requestOf(callback: DueCallback, signRequest: SignRequest, signal: Abor
   };
 }
 
-/** A query of the base stays one. */
+/** Appends the path to the base URL, such as `/sessions/s1/status`. A query of the base URL stays. */
 function statusUrl({ base_url: base, session_name: name }: DueCallback): string {
   const url = new URL(base);
   url.pathname = `${url.pathname.replace(/\/+$/, "")}/sessions/${encodeURIComponent(name)}/status`;

@@ -1,54 +1,62 @@
-// The hash chain of a run's log. Entries are taken in blocks, because a hash for each would cost more than the rest of writing it:
+// The hash chain of a run's log. Entries are hashed in blocks: a hash for each entry would cost more than the rest of writing
+// it.
 //
 //   B(0)   = SHA-256("runnel.run-log.v1\n" ‖ run id in lower case)
 //   B(k+1) = SHA-256(B(k) ‖ frame(64k + 1) ‖ … ‖ frame(64k + 64)),  frame(e) = varint(length of e) ‖ stored bytes of e
-//   value after n entries = B(n / 64), or SHA-256(B(k) ‖ frames of the block that is begun)
+//   value after n entries = B(n / 64), or SHA-256(B(k) ‖ frames of the unfinished block)
 //
-// C1  The value depends on the run, the stored bytes and their order; not on how they came in batches, nor on who resumed it.
-// C2  What a chain holds in memory is bounded, however large the entries are.
+// C1  The value depends on the run, the stored bytes and their order. It does not depend on batches or on takeovers.
+// C2  The memory of a chain is bounded, however large the entries are.
 
 import { createHash, type Hash, hash } from "node:crypto";
 
 const domain = "runnel.run-log.v1\n";
+/** Entries in a block. */
 export const entriesPerBlock = 64;
+/** Bytes of a hash. */
 export const hashBytes = 32;
-/** Enough for most blocks of text; what grows beyond `heldBytesMax` is hashed before its block is whole. */
+/**
+ * The first size of the buffer, enough for most blocks of text. A block larger than `heldBytesMax` is hashed before it is
+ * whole.
+ */
 const heldBytesAtFirst = 4_096;
 const heldBytesMax = 65_536;
 const varintBytesMax = 5;
 
+/** An entry as the chain needs it. */
 export interface ChainEntry {
   readonly sequence: number;
   readonly bytes: Uint8Array;
 }
 
-/** The end of a block: all that is needed to go on from it. */
+/** The end of a block: all that a chain needs to continue from it. */
 export interface BlockEnd {
   /** The last entry that it covers. */
   readonly sequence: number;
   readonly head: Uint8Array;
 }
 
-/** A log with a hole in it: it has no chain. */
+/** Thrown for a log with missing entries: it has no chain. */
 export class ChainGap extends Error {
   override readonly name = "ChainGap";
 }
 
-/** The chain of a log without entries. */
+/** Returns the start of a run's chain: the chain of a log without entries. */
 export function startOfChain(runId: string): BlockEnd {
   return { sequence: 0, head: hash("sha256", domain + runId.toLowerCase(), "buffer") };
 }
 
+/** The hash chain of one run, entry by entry. */
 export class LogChain {
   #lastBlock: BlockEnd;
   #count: number;
-  /** What the block that is begun starts with and holds, except for what was hashed already. */
+  /** The bytes of the unfinished block: its start and frames, except the ones already hashed. */
   #held: Buffer;
   #heldBytes = 0;
-  /** Only while a block is larger than what may be held. */
+  /** Set only while a block is larger than the buffer may be. */
   #running: Hash | undefined;
 
-  /** Goes on after a block. */
+  /** Continues after a block. */
   constructor(from: BlockEnd) {
     this.#lastBlock = from;
     this.#count = from.sequence;
@@ -56,20 +64,25 @@ export class LogChain {
     this.#startBlock();
   }
 
-  /** How many entries the value covers, which is the sequence of the last one. */
+  /** The number of entries that the value covers, which is the sequence of the last one. */
   get count(): number {
     return this.#count;
   }
 
-  /** Nobody changes it. */
+  /** The end of the last whole block. Do not change it. */
   get lastBlock(): BlockEnd {
     return this.#lastBlock;
   }
 
+  /** The hash over all entries so far. */
   get value(): Uint8Array {
     return this.#count === this.#lastBlock.sequence ? this.#lastBlock.head : digest(this.#running?.copy(), this.#block);
   }
 
+  /**
+   * Adds entries in order.
+   * @throws ChainGap when an entry does not follow the last one.
+   */
   add(entries: readonly ChainEntry[]): void {
     for (const { sequence, bytes } of entries) {
       if (sequence !== this.#count + 1) {
@@ -84,7 +97,7 @@ export class LogChain {
     }
   }
 
-  /** Another chain that has these entries too. */
+  /** Returns another chain with these entries added. */
   with(entries: readonly ChainEntry[]): LogChain {
     const other = new LogChain(this.#lastBlock);
     other.#count = this.#count;
@@ -140,12 +153,12 @@ export class LogChain {
   }
 }
 
-/** The hash of what was hashed before, if anything was, and the rest. Hashing all at once is quicker. */
+/** Returns the hash of the bytes hashed before, if any, and the rest. Hashing all at once is faster. */
 function digest(running: Hash | undefined, rest: Buffer): Uint8Array {
   return running === undefined ? hash("sha256", rest, "buffer") : running.update(rest).digest();
 }
 
-/** As protobuf writes lengths. Returns where it ends. */
+/** Writes a varint as protobuf does. Returns the position after it. */
 function writeVarint(target: Buffer, value: number, start: number): number {
   let at = start;
   let left = value;

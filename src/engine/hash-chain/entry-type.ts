@@ -1,11 +1,11 @@
-// The type of a stored result, read from its tags alone: to count a long log by type nothing of it has to be decoded.
+// Reads the type of a stored result from its tags alone, so that counting a long log by type decodes nothing.
 
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { resultTypes, unknownType } from "../../platform/base/result-types.ts";
 
 const nameOfField = new Map(resultTypes.map(({ fieldNumber, name }) => [fieldNumber, name]));
 
-/** `unknown` for a payload of a later version, and for bytes that are no result. */
+/** Returns the dotted type, such as `message.delta`; `unknown` for a payload of a later version and for invalid bytes. */
 export function readEntryType(bytes: Uint8Array): string {
   let type = unknownType;
   try {

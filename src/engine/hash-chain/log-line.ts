@@ -1,4 +1,4 @@
-// A line of an exported log: JSON with the stored bytes, which count, and the same decoded, for people.
+// A line of an exported log: JSON with the stored bytes, which count, and the decoded entry, which is for people.
 
 import { fromBinary, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
@@ -6,11 +6,13 @@ import { resultTypes } from "../../platform/base/result-types.ts";
 import { describeRunEnd, type RunEndFields } from "../../platform/base/run-end.ts";
 import type { ChainEntry } from "./chain.ts";
 
+/** A line of an exported log. */
 export interface LogLine extends ChainEntry {
-  /** What the line says for people; undefined when it says nothing. */
+  /** The decoded entry that the line shows to people; undefined when it has none. */
   readonly entry: unknown;
 }
 
+/** Returns a line such as `{"sequence":1,"bytes":"CgNhYmM=","entry":{…}}`, without the newline. */
 export function printLogLine({ sequence, bytes }: ChainEntry): string {
   const entry = decodeEntry(bytes);
   return JSON.stringify({
@@ -20,7 +22,7 @@ export function printLogLine({ sequence, bytes }: ChainEntry): string {
   });
 }
 
-/** Undefined for what is no such line. */
+/** Returns undefined when the text is not a valid line. */
 export function readLogLine(text: string): LogLine | undefined {
   let parsed: unknown;
   try {
@@ -36,11 +38,11 @@ export function readLogLine(text: string): LogLine | undefined {
     return undefined;
   }
   const decoded = Buffer.from(bytes, "base64");
-  // Lenient readers skip what is no base64, so that a change would pass.
+  // Node skips invalid base64 characters, so a changed line would pass without this comparison.
   return decoded.toString("base64") === bytes ? { sequence: sequence as number, bytes: decoded, entry } : undefined;
 }
 
-/** ProtoJSON of stored bytes; undefined for bytes that are no result. */
+/** Returns stored bytes as ProtoJSON; undefined for invalid bytes. */
 export function decodeEntry(bytes: Uint8Array): JsonValue | undefined {
   try {
     return toJson(RunResultSchema, fromBinary(RunResultSchema, bytes));
@@ -49,7 +51,7 @@ export function decodeEntry(bytes: Uint8Array): JsonValue | undefined {
   }
 }
 
-/** What the bytes say of their place themselves; undefined for bytes that are no result. */
+/** Returns the run and the sequence that the bytes name; undefined for invalid bytes. */
 export function readPlace(bytes: Uint8Array): { readonly runId: string; readonly sequence: number } | undefined {
   try {
     const { runId, sequence } = fromBinary(RunResultSchema, bytes);
@@ -61,7 +63,7 @@ export function readPlace(bytes: Uint8Array): { readonly runId: string; readonly
 
 const terminalCases = new Set(resultTypes.filter(({ isTerminal }) => isTerminal).map(({ payloadCase }) => payloadCase));
 
-/** How the run ended by a terminal result; undefined for bytes that are none. */
+/** Returns how a terminal result ended its run; undefined for other results and for invalid bytes. */
 export function readEnd(bytes: Uint8Array): RunEndFields | undefined {
   try {
     const result = fromBinary(RunResultSchema, bytes);

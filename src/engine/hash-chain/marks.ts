@@ -1,15 +1,16 @@
-// Short values of a log's chain at regular places, inside what is signed. They tell which entry is the first bad one, even
-// if somebody has computed all values after a forged entry anew.
+// Short values of a log's chain at regular intervals, which are signed. They show which entry is the first bad one, even if a
+// forger recomputed all values after a forged entry.
 //
-// M1  A mark is the first 8 bytes of the value: enough to tell entries apart in a log that the whole last value vouches for.
-// M2  There are no more than 65,536: of a longer log every second entry is marked, or every fourth, and so on, and the last.
+// M1  A mark is the first 8 bytes of the value. That is enough to tell entries apart in a log whose whole last value is signed.
+// M2  A log has at most 65,536 marks. In a longer log every second entry is marked, or every fourth, and so on, and the last.
 
 import type { LogChain } from "./chain.ts";
 
+/** Bytes of a mark. */
 export const markBytes = 8;
 const marksMax = 65_536;
 
-/** How far marks stand apart in a log of so many entries. */
+/** Returns how many entries lie from one mark to the next in a log of so many entries. */
 export function markIntervalOf(entries: number): number {
   let interval = 1;
   while (entries > marksMax * interval) {
@@ -18,22 +19,23 @@ export function markIntervalOf(entries: number): number {
   return interval;
 }
 
-/** How many marks such a log has. */
+/** Returns how many marks a log of so many entries has. */
 export function markCountOf(entries: number): number {
   return Math.ceil(entries / markIntervalOf(entries));
 }
 
+/** Returns the mark of the chain's last entry. */
 export function markOf(chain: LogChain): Uint8Array {
   return chain.value.subarray(0, markBytes);
 }
 
-/** Gathers the marks of a log while it is read from its start; how long it is shows in the end. */
+/** Collects the marks of a log while it is read from its start. The length of the log is known only at the end. */
 export class MarkList {
   readonly #bytes = Buffer.alloc(marksMax * markBytes);
   #count = 0;
   #interval = 1;
 
-  /** Call it after each entry. */
+  /** Adds the mark of the last entry where one is due. Call it after each entry. */
   note(chain: LogChain): void {
     if (chain.count > marksMax * this.#interval) {
       this.#thinOut();
@@ -43,7 +45,7 @@ export class MarkList {
     }
   }
 
-  /** All of them, that of the last entry at the end. Call it once. */
+  /** Returns all marks; the last one is that of the last entry. Call it once. */
   finish(chain: LogChain): Buffer {
     if (chain.count % this.#interval !== 0) {
       this.#add(chain);
@@ -56,7 +58,7 @@ export class MarkList {
     this.#count += 1;
   }
 
-  /** Keeps every second one. */
+  /** Keeps every second mark. */
   #thinOut(): void {
     this.#interval *= 2;
     this.#count /= 2;

@@ -1,16 +1,17 @@
-// How many results of each type became durable. It stands in the way of every result, so it counts and does nothing else;
-// whoever wants the figures asks for them.
+// Counts the results that became durable, by type. Every result passes here, so it only counts; the metrics read the figures
+// when they are asked for them.
 
 import { type LogEntry, type PayloadCase, resultTypeOf } from "./result.ts";
 
+/** The number of results that this process made durable, by type. */
 export class AppendCount {
   readonly #counts = new Map<PayloadCase, number>();
 
-  /** Entries that this process made: their types are at hand. */
+  /** Counts entries that this process made: their types are known without decoding. */
   add(entries: readonly LogEntry[]): void {
     let current: PayloadCase;
     let count = 0;
-    // Results of one type mostly come together.
+    // Neighbouring results mostly have the same type.
     for (const { payloadCase } of entries) {
       if (payloadCase !== current) {
         this.#note(current, count);
@@ -22,6 +23,7 @@ export class AppendCount {
     this.#note(current, count);
   }
 
+  /** Returns the counts with the dotted names of the types. */
   byType(): Iterable<readonly [type: string, count: number]> {
     return Array.from(this.#counts, ([payloadCase, count]) => [resultTypeOf(payloadCase), count] as const);
   }

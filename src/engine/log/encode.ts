@@ -1,7 +1,8 @@
-// The results of one run as bytes, a batch at a time: its entries share one buffer, since a buffer of its own costs each of
-// them more than all the rest. Pieces of text come by the thousand and are written without a message made of them first.
+// Encodes the results of one run, a batch at a time. The entries of a batch share one buffer: a buffer for each entry costs
+// more than the rest of its encoding. Pieces of text arrive by the thousand, so they are written without building a message
+// first.
 //
-// E1  What is written so is byte for byte what `encodeResult` makes of it.
+// E1  The bytes written here equal those of `encodeResult`.
 
 import { create, type DescField, toBinary } from "@bufbuild/protobuf";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
@@ -11,7 +12,7 @@ import { MessageDeltaSchema, ReasoningDeltaSchema, RunResultSchema } from "#gen/
 import { isCounted, isPlainText, type PlainChunk } from "./merge.ts";
 import { encodeResult, isTerminal, LogEntry, type ResultInit } from "./result.ts";
 
-/** A buffer that one large batch needed is not worth keeping. */
+/** A larger buffer is dropped after its batch. */
 const keptBytesMax = 1_048_576;
 const uint32Max = 0xffff_ffff;
 
@@ -26,6 +27,7 @@ const tags = {
   reasoning: tagOf(ReasoningDeltaSchema.field.content, WireType.LengthDelimited),
 } as const;
 
+/** Encodes the results of one run. */
 export class ResultEncoder {
   readonly #runId: string;
   readonly #runIdField: Uint8Array;
@@ -35,10 +37,10 @@ export class ResultEncoder {
     this.#runIdField = toBinary(RunResultSchema, create(RunResultSchema, { runId }));
   }
 
-  /** Makes the one and only bytes of each result; the first one follows `after`. */
+  /** Encodes each result once; all readers get these bytes. The first result gets the sequence after `after`. */
   encode(inits: readonly ResultInit[], { after, timeMs }: { after: number; timeMs: number }): LogEntry[] {
     const writer = idleWriter ?? new BinaryWriter();
-    // Comes back only when all went well: what was written before an error would go out with the next batch.
+    // Kept again only after success: bytes written before an error would go out with the next batch.
     idleWriter = undefined;
     let sequence = after;
     for (const init of inits) {
@@ -56,7 +58,7 @@ export class ResultEncoder {
     });
   }
 
-  /** An entry, with its length before it. */
+  /** Writes an entry with its length before it. */
   #write(writer: BinaryWriter, init: ResultInit, place: { sequence: number; timeMs: number }): void {
     const delta = plainDeltaOf(init);
     if (delta === undefined) {
@@ -79,7 +81,7 @@ let idleWriter: BinaryWriter | undefined;
 
 type Delta = Extract<ResultInit["payload"], { case: "messageDelta" | "reasoningDelta" }>;
 
-/** The payload when it holds nothing but what is written here. */
+/** Returns the payload when it has only fields that are written here; undefined otherwise. */
 function plainDeltaOf(init: ResultInit): Delta | undefined {
   if (isCounted(init)) {
     return undefined;
@@ -92,7 +94,7 @@ function plainDeltaOf(init: ResultInit): Delta | undefined {
   return payload?.case === "reasoningDelta" && isKnown(payload.value) ? payload : undefined;
 }
 
-/** A message that was read may hold fields of a newer version. */
+/** Returns false for a message with fields of a newer version. */
 function isKnown(message: object): boolean {
   return !("$unknown" in message);
 }
@@ -122,7 +124,7 @@ function writeText(writer: BinaryWriter, tag: number, text = ""): void {
   }
 }
 
-/** A small number has the same bytes in both, but 64 bits go by way of a BigInt. */
+/** Writes small numbers as uint32: the bytes are the same, and int64 needs a BigInt. */
 function writeSequence(writer: BinaryWriter, sequence: number): void {
   writer.uint32(tags.sequence);
   if (sequence <= uint32Max) {
@@ -134,7 +136,7 @@ function writeSequence(writer: BinaryWriter, sequence: number): void {
 
 let latestTime = { timeMs: Number.NaN, bytes: new Uint8Array() };
 
-/** The same for all batches of a millisecond. */
+/** Returns the encoded time, which is the same for all batches of a millisecond. */
 function createTimeField(timeMs: number): Uint8Array {
   if (timeMs !== latestTime.timeMs) {
     const message = create(RunResultSchema, { createTime: timestampFromMs(timeMs) });

@@ -1,5 +1,5 @@
-// Brings results that other replicas wrote to the readers of this one: one statement for all watched runs, however
-// many readers they have. Wake-ups say when to look; a slow poll covers wake-ups that got lost. No reader polls for itself.
+// Brings results that other replicas wrote to the readers of this one. One statement reads for all watched runs, however many
+// readers they have. Wake-ups trigger a read, and a slow poll covers lost wake-ups. No reader polls for itself.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
@@ -13,12 +13,13 @@ import type { Wakeup } from "./wakeup.ts";
 
 const pollMs = 2_000;
 /**
- * How long a reader may wait in vain at the end of a run that has ended, or beyond it: of this no result tells. It is rare
- * and costs that reader nothing.
+ * The interval of the check for ended runs. A reader at or beyond the end of an ended run waits in vain: no result will wake
+ * it. This is rare and delays only that reader.
  */
 const endedCheckMs = 15_000;
 const rowsPerRunMax = 500;
 
+/** Reads new results of watched runs and publishes them to the hub. */
 export class Follower {
   readonly #db: Db;
   readonly #hub: Hub;
@@ -26,7 +27,7 @@ export class Follower {
   readonly #onError: (error: unknown) => void;
   readonly #stops: (() => void)[];
   readonly #loops: readonly Loop[];
-  /** Runs to look at with the next statement, and when this process first heard that it should. */
+  /** Runs to read with the next statement, and when this process first heard of news for them. */
   readonly #dirty = new Map<string, number>();
   #fetching: Promise<void> = Promise.resolve();
   #isFetching = false;
@@ -39,7 +40,7 @@ export class Follower {
     this.#onError = options.onError;
     this.#stops = [
       options.wakeup.subscribe("result", ({ key, value, isOwn }) => {
-        // Readers here were told by whoever wrote it; those who came later have read it from the log.
+        // The writer has published its results to the readers here; readers that came later have read them from the log.
         if (isOwn) {
           return;
         }
@@ -75,7 +76,7 @@ export class Follower {
       return;
     }
     const ended = await findEndedRuns(this.#db, watched);
-    // Those who only wait for a terminal result that is on its way get it like any other.
+    // Readers that only wait for a terminal result on its way get it like any other result.
     this.#fetch(ended);
     await this.#fetching;
     for (const runId of ended) {

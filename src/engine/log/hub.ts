@@ -1,13 +1,14 @@
-// Readers of this process, woken when results of their run become durable. Per run there is one ring of the newest
-// entries that all its readers share; a reader holds nothing but its cursor, so a slow one costs no memory: what has
-// left the ring it reads from the log. One that waits for what comes next may say where to put it: then it is given to it
-// there and then, and it goes on waiting.
+// Wakes the readers of this process when results of their run become durable. All readers of a run share one ring buffer of its
+// newest entries. A reader holds only its cursor, so a slow reader costs no memory: it reads from the log what has left the
+// ring. A waiting reader may offer a sink. The hub then writes new entries into the sink at once, and the reader goes on
+// waiting.
 //
-// H1  Only runs that somebody watches are kept.
-// H2  A ring is contiguous. A gap (entries this process did not hear of) empties it.
+// H1  The hub keeps only runs that have a reader.
+// H2  A ring is contiguous. A gap (entries that this process did not hear of) empties it.
 // H3  `heard` is a sequence that is in the log: a reader below it finds something there.
-// H4  A run that was forgotten has no ring again: what was read of it before comes late, and its readers go to the log.
-// H5  A reader is given nothing but what follows its cursor, while it waits. Whatever else there is wakes it.
+// H4  A forgotten run gets no ring again: entries that were read before may arrive late. Its readers read from the log.
+// H5  A sink gets only entries that follow its reader's cursor, and only while the reader waits. Everything else wakes the
+//     reader.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
@@ -15,28 +16,33 @@ import type { Sink } from "../../platform/base/sink.ts";
 import type { LogEntry } from "./result.ts";
 import type { Wakeup } from "./wakeup.ts";
 
-/** Enough for readers in step; a reader further behind gains by the larger pages of the log. */
+/** Enough for readers in step. A reader further behind is better served by the larger pages of the log. */
 const ringLengthMax = 256;
-/** Forgotten runs that are remembered as such: what is late is seconds late, and nobody purges so many runs meanwhile. */
+/**
+ * The maximum number of forgotten runs to remember. Late entries are seconds late, and purges forget far fewer runs in that
+ * time.
+ */
 const forgottenMax = 10_000;
-/** How soon readers get results is looked at this often, for all who wait then: looking costs each of them a little. */
+/** The lag of readers is measured once per interval, for all that wait then: measuring costs a little for each reader. */
 const lagIntervalMs = 100;
 
 interface Channel {
   readonly runId: string;
   readonly ring: LogEntry[];
-  /** Sequence up to which this process knows of results. */
+  /** The sequence up to which this process knows of results. */
   heard: number;
   isForgotten: boolean;
   readonly watches: Set<Watch>;
 }
 
+/** Measures how soon waiting readers get results. */
 export interface LagGauge {
   readonly clock: Clock;
-  /** A reader that waited has got its results this long after they were offered. */
+  /** Reports that a waiting reader got its results this long after they were offered. */
   readonly onShown: (lagMs: number) => void;
 }
 
+/** The readers of this process, by run. */
 export class Hub {
   readonly #channels = new Map<string, Channel>();
   readonly #forgotten = new Set<string>();
@@ -47,7 +53,7 @@ export class Hub {
     this.#lag = lag;
   }
 
-  /** How many readers there are; 0 after the last one left. */
+  /** The number of readers; 0 after the last one left. */
   get watcherCount(): number {
     let count = 0;
     for (const channel of this.#channels.values()) {
@@ -56,7 +62,7 @@ export class Hub {
     return count;
   }
 
-  /** Registers a reader. Register before reading the log, or results get lost between. */
+  /** Registers a reader. Register before reading the log: otherwise the reader misses results committed in between. */
   watch(runId: string): Watch {
     let channel = this.#channels.get(runId);
     if (channel === undefined) {
@@ -69,8 +75,8 @@ export class Hub {
   }
 
   /**
-   * Offers entries that are durable, in order. Known ones are dropped. `sinceMs` is when this process first knew of them,
-   * if it was not now.
+   * Offers durable entries in order; known ones are dropped. `sinceMs` is when this process first knew of them; unset means
+   * now.
    */
   publish(runId: string, entries: readonly LogEntry[], sinceMs?: number): void {
     const channel = this.#channels.get(runId);
@@ -81,7 +87,7 @@ export class Hub {
     for (const entry of entries) {
       push(channel, entry);
     }
-    // The same array for all who are in step, so that what is made of it can be shared.
+    // One array for all readers in step, so that they can share what they make of it.
     const news = newsAfter(before, channel);
     const shownSinceMs = this.#takeLag(sinceMs);
     for (const watch of channel.watches) {
@@ -89,7 +95,7 @@ export class Hub {
     }
   }
 
-  /** The time from which readers are to be clocked; undefined for most publications. */
+  /** Returns the time from which the lag of readers counts; undefined for most publications. */
   #takeLag(sinceMs: number | undefined): number | undefined {
     const nowMs = this.#lag?.clock.monotonicMs();
     if (nowMs === undefined || nowMs - this.#lagTakenAtMs < lagIntervalMs) {
@@ -99,7 +105,7 @@ export class Hub {
     return sinceMs ?? nowMs;
   }
 
-  /** Keeps nothing of a run any more, because its log was rewritten. Only runs that have ended are. */
+  /** Drops the entries of a run because its log was rewritten. Only logs of ended runs are rewritten. */
   forget(runId: string): void {
     this.#forgotten.add(runId);
     const [oldest] = this.#forgotten;
@@ -113,40 +119,40 @@ export class Hub {
     }
   }
 
-  /** Lets the readers of a run that wait look at the log themselves: there is something that they would never hear of. */
+  /** Makes the waiting readers of a run check the log themselves, for a change that no result announces. */
   lookAgain(runId: string): void {
     for (const watch of this.#channels.get(runId)?.watches ?? []) {
       watch.demandLook();
     }
   }
 
-  /** Lets readers go to the log for what is in the rings: some of it may have been rewritten unheard. */
+  /** Empties all rings, so that readers use the log: entries may have been rewritten without this process hearing of it. */
   emptyRings(): void {
     for (const channel of this.#channels.values()) {
       channel.ring.length = 0;
     }
   }
 
-  /** Where each watched run's readers would go on, for whoever fetches results of other replicas. */
+  /** Returns each watched run with the sequence known here: the follower fetches what other replicas wrote after it. */
   cursors(): { runId: string; after: number }[] {
     return Array.from(this.#channels.values(), ({ runId, heard }) => ({ runId, after: heard }));
   }
 
-  /** What is known of one run: undefined when nobody here watches it. */
+  /** Returns the sequence up to which results of a run are known; undefined when it has no reader here. */
   heard(runId: string): number | undefined {
     return this.#channels.get(runId)?.heard;
   }
 
   #leave(channel: Channel, watch: Watch): void {
     channel.watches.delete(watch);
-    // A watch may be ended twice, and by then the run may have readers again.
+    // A watch may be disposed twice, and by then the run may have new readers.
     if (channel.watches.size === 0 && this.#channels.get(channel.runId) === channel) {
       this.#channels.delete(channel.runId);
     }
   }
 }
 
-/** Forgets the runs that another replica has purged. Such a run is told of as one with results up to 0. */
+/** Forgets the runs that another replica has purged. A purge is announced as a result with value 0. */
 export function followPurges(hub: Hub, wakeup: Wakeup): void {
   wakeup.subscribe("result", ({ key, value }) => {
     if (value === 0) {
@@ -156,17 +162,17 @@ export function followPurges(hub: Hub, wakeup: Wakeup): void {
   wakeup.onGap(() => hub.emptyRings());
 }
 
-/** One reader's registration; disposing it ends it. */
+/** The registration of one reader; disposing it ends the registration. */
 export class Watch implements Disposable {
   readonly #channel: Channel;
   readonly #leave: () => void;
   readonly #lag: LagGauge | undefined;
-  /** Where the reader stands while it waits. */
+  /** The cursor of the reader while it waits. */
   #cursor = 0;
   #sink: Sink<readonly LogEntry[]> | undefined;
   #resolve: ((cursor: number) => void) | undefined;
   #shownSinceMs: number | undefined;
-  /** The first look is due at once: the run may have ended long ago. */
+  /** A first check is due at once: the run may have ended long ago. */
   #isLookDue = true;
 
   constructor(channel: Channel, { leave, lag }: { readonly leave: () => void; readonly lag?: LagGauge | undefined }) {
@@ -175,7 +181,7 @@ export class Watch implements Disposable {
     this.#lag = lag;
   }
 
-  /** The entries that follow the cursor, when the ring holds the next one. */
+  /** Returns the entries after the cursor; undefined when the ring does not hold the next one. */
   live(cursor: number): readonly LogEntry[] | undefined {
     const { ring } = this.#channel;
     const first = ring[0];
@@ -189,31 +195,32 @@ export class Watch implements Disposable {
     return entries;
   }
 
-  /** Whether this process has heard of something beyond the cursor. */
+  /** Returns whether this process knows of entries after the cursor. */
   isBehind(cursor: number): boolean {
     return this.#channel.heard > cursor;
   }
 
-  /** Whether the reader is to look at the log and at how its run stands. */
+  /** Whether the reader has to check the log and the status of its run. */
   get isLookDue(): boolean {
     return this.#isLookDue;
   }
 
-  /** True once after each demand. */
+  /** Returns whether a check is due, and resets it. */
   takeLook(): boolean {
     const isDue = this.#isLookDue;
     this.#isLookDue = false;
     return isDue;
   }
 
+  /** Demands a check of the log, and wakes the reader. */
   demandLook(): void {
     this.#isLookDue = true;
     this.wake();
   }
 
   /**
-   * Notes a sequence that a reader has found in the log, so that nothing up to there is fetched for it. Nor for those who
-   * wait further back: they have to look themselves.
+   * Notes a sequence that a reader found in the log, so that the follower fetches nothing up to it. Wakes all waiting readers:
+   * those further back have to read the log themselves.
    */
   seen(sequence: number): void {
     if (sequence > this.#channel.heard) {
@@ -225,8 +232,8 @@ export class Watch implements Disposable {
   }
 
   /**
-   * Resolves when there may be something beyond the cursor: at once, with the next results, or by `wake`. What the sink
-   * takes meanwhile moves the cursor on; it resolves with where that is then.
+   * Resolves when there may be entries after the cursor: at once, with the next results, or by `wake`. The sink may take
+   * entries meanwhile, which advances the cursor. Resolves with the advanced cursor.
    */
   beyond(cursor: number, sink?: Sink<readonly LogEntry[]>): Promise<number> {
     if (this.isBehind(cursor)) {
@@ -239,13 +246,16 @@ export class Watch implements Disposable {
     });
   }
 
-  /** Ends a wait. */
+  /** Ends the wait of the reader. */
   wake(): void {
     this.#resolve?.(this.#cursor);
     this.#resolve = undefined;
   }
 
-  /** Gives a reader that waits what is new, or ends its wait. One that does not is slow by its own fault and not clocked. */
+  /**
+   * Gives new entries to a waiting reader, or ends its wait. A reader that does not wait is slow itself, so its lag is not
+   * measured.
+   */
   show(news: readonly LogEntry[], sinceMs: number | undefined): void {
     if (this.#resolve === undefined) {
       return;
@@ -268,7 +278,7 @@ export class Watch implements Disposable {
         return false;
       }
     } catch {
-      // Nobody's but this reader's. Pulled, the same fails where it can be told.
+      // The failure concerns this reader only. When the reader pulls, the same call fails where the error can be reported.
       return false;
     }
     this.#cursor += news.length;
@@ -287,13 +297,13 @@ export class Watch implements Disposable {
   }
 }
 
-/** What sinks are given of a publication. The last entry of a run is not for them: a tail ends with it. */
+/** Returns the entries of a publication for sinks. Sinks never get the last entry of a run: the tail has to end with it. */
 function newsAfter(sequence: number, { ring }: Channel): readonly LogEntry[] {
   const entries = ring.at(-1)?.terminal === true ? undefined : entriesAfter(ring, sequence);
   return entries ?? [];
 }
 
-/** The part of a ring that comes after a sequence; undefined when there is none. */
+/** Returns the part of a ring after a sequence; undefined when it is empty. */
 function entriesAfter(ring: readonly LogEntry[], sequence: number): readonly LogEntry[] | undefined {
   const entries = ring.slice(Math.max(0, sequence + 1 - (ring[0]?.sequence ?? 0)));
   return entries.length > 0 ? entries : undefined;

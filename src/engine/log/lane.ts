@@ -1,10 +1,10 @@
-// A lane writes the results of many runs over one connection. At most one INSERT is in flight; what gathers meanwhile
-// is the next batch, so the lane clocks itself and needs no timer.
+// Writes the results of many runs over one connection. At most one INSERT is in flight. Results that arrive meanwhile form the
+// next batch, so a lane needs no timer.
 //
 // L1  Results are offered to readers only after their batch has committed.
 // L2  A batch that hits a lost lease writes nothing, and all its runs are lost.
-// L3  A run that belongs to somebody else costs only its own rows, never its neighbours'.
-// L4  After an error whose outcome is unknown the log itself is asked what was written; only the rest is written again.
+// L3  A run that belongs to another replica costs only its own rows, never those of other runs in the batch.
+// L4  After an error whose outcome is unknown, the lane reads from the log what was written, and writes only the rest again.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
@@ -15,26 +15,27 @@ import { insertResultsFenced, type RunRows, readStandings } from "../storage/run
 import type { LogEntry } from "./result.ts";
 import type { RunQueue } from "./run-queue.ts";
 
-/** Without a cap batches grow until commits take seconds (measured: collapse at 400,000 results a second). */
+/** Without this maximum, batches grow until commits take seconds (measured: collapse at 400,000 results a second). */
 const batchRowsMax = 3000;
 const retryDelayMs = 100;
-/** An error that is not the connection's is no accident when it comes this often. */
+/** The maximum number of errors that are not the connection's; a batch that fails this often is refused. */
 const refusalsMax = 3;
 
+/** Options of a lane. */
 export interface LaneOptions {
   readonly name: string;
   readonly connections: Connections;
   readonly clock: Clock;
-  /** Entries of a run became durable. */
+  /** Called when entries of a run are durable. */
   readonly onDurable: (runId: string, entries: readonly LogEntry[]) => void;
-  /** A batch was committed. */
+  /** Called after each commit of a batch. */
   readonly onWritten?: (batch: { readonly results: number; readonly durationMs: number }) => void;
   /**
-   * The lease had ended when something was to be written, as it does while the database is away. True when it is renewed,
-   * because nobody has taken over. Where it is left out, a lease that has ended is lost.
+   * Called when the lease had expired at a write, as happens during a database outage. Returns true when the lease is renewed,
+   * because no other replica took over. Without this function an expired lease is lost.
    */
   readonly renewLease?: ((replicaId: string) => Promise<boolean>) | undefined;
-  /** The replica's lease is gone. */
+  /** Called when the replica's lease is lost. */
   readonly onLeaseLost: (replicaId: string) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -44,6 +45,7 @@ interface BatchPart {
   readonly entries: readonly LogEntry[];
 }
 
+/** One connection that writes batches. */
 export class Lane {
   readonly #options: LaneOptions;
   readonly #queues = new Set<RunQueue>();
@@ -55,13 +57,13 @@ export class Lane {
     this.#options = options;
   }
 
-  /** Writes what waits in the queue with the next batch. */
+  /** Writes the waiting results of the queue with the next batch. */
   submit(queue: RunQueue): void {
     this.#queues.add(queue);
     this.#writing ??= this.#writeAll();
   }
 
-  /** Waits for the batch in flight and drops the connection. Whoever wants its results flushes before. */
+  /** Waits for the batch in flight and drops the connection. Flush the runs first: what still waits is lost. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#writing;
@@ -69,12 +71,12 @@ export class Lane {
   }
 
   async #writeAll(): Promise<void> {
-    // What the other runs say within this turn of the event loop shares the first batch.
+    // Results of other runs within this turn of the event loop share the first batch.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#queues.size > 0 && !this.#closing.signal.aborted) {
       await this.#write(this.#takeBatch());
     }
-    // Only a lane that closes leaves some.
+    // Only a closing lane leaves queues here.
     for (const queue of this.#queues) {
       queue.lose(new Fault("INTERNAL", `the log closed before run ${queue.runId}`));
     }
@@ -82,7 +84,7 @@ export class Lane {
     this.#writing = undefined;
   }
 
-  /** One batch belongs to one lease: a queue of an earlier lease was lost with it. */
+  /** Takes the next batch. It belongs to one lease: a queue of an earlier lease was lost with it. */
   #takeBatch(): BatchPart[] {
     const parts: BatchPart[] = [];
     let rows = 0;
@@ -102,7 +104,7 @@ export class Lane {
       const entries = this.#take(queue, batchRowsMax - rows);
       rows += entries.length;
       parts.push({ queue, entries });
-      // A queue with more comes again after the others.
+      // A queue with more results waits behind the other queues.
       if (queue.waitingRows > 0) {
         this.#queues.add(queue);
       }
@@ -110,7 +112,7 @@ export class Lane {
     return parts;
   }
 
-  /** A result that cannot be encoded is a defect of its run's driver and costs nobody else. */
+  /** A result that cannot be encoded is a defect of its run's driver: only this run is lost. */
   #take(queue: RunQueue, rowsMax: number): readonly LogEntry[] {
     try {
       return queue.take(rowsMax);
@@ -180,14 +182,14 @@ export class Lane {
     }
   }
 
-  /** Resolves callers first, then readers: a caller never learns of its result from somebody else. */
+  /** Resolves the writer's callers before the readers: a caller never learns of its result from another source. */
   #settle({ queue, entries }: BatchPart): void {
     queue.settle(entries);
     failpoint("lane.settled");
     this.#options.onDurable(queue.runId, entries);
   }
 
-  /** Finds out what became of a batch and returns what is still to be written. */
+  /** Reads which entries of a batch were written, and returns the parts that are still to be written. */
   async #reconcile(parts: readonly BatchPart[]): Promise<BatchPart[]> {
     const live = parts.filter(({ queue }) => queue.lost === undefined);
     let standings: Awaited<ReturnType<typeof readStandings>>;
@@ -197,7 +199,7 @@ export class Lane {
         live.map(({ queue }) => queue.runId),
       );
     } catch {
-      // Postgres is away; whether it is for good shows by the lease.
+      // Postgres is away. If it stays away, the lease ends.
       return live;
     }
     const byRun = new Map(standings.map((standing) => [standing.runId, standing]));
@@ -223,7 +225,7 @@ export class Lane {
     }
   }
 
-  /** A connection that failed may hang for as long as TCP hopes, and with it whatever is asked next. */
+  /** Drops the connection without waiting. A failed connection may hang until TCP gives up, and every statement on it too. */
   #dropConnection(): void {
     void this.#client?.end().catch(() => {});
     this.#client = undefined;
@@ -240,10 +242,12 @@ export class Lane {
   }
 }
 
+/** Returns the fault for a run whose replica lost its lease. */
 export function leaseLost(): Fault {
   return new Fault("LEASE_LOST", "this replica lost its lease; another one goes on with its runs");
 }
 
+/** Returns the fault for a run that another replica has taken over. */
 export function runLost(runId: string): Fault {
   return new Fault("RUN_LOST", `run ${runId} belongs to another replica now`);
 }

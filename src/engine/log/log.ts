@@ -1,5 +1,5 @@
-// The durable log of all runs, as one replica sees it: pens for the runs it owns, and what becomes of a result once it
-// is durable – readers here are woken at once, other replicas are told.
+// The durable log of all runs, as seen by one replica. Opens writers for the runs it owns, and announces durable results: it
+// wakes readers here at once and notifies other replicas.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
@@ -16,30 +16,33 @@ import { RunQueue } from "./run-queue.ts";
 import type { Wakeup } from "./wakeup.ts";
 import { RunWriter } from "./writer.ts";
 
-/** Two lanes hide one fsync behind the other; more gain nothing (measured with 1, 2 and 4). */
+/** Two lanes hide one fsync behind the other; more bring nothing (measured with 1, 2 and 4). */
 const laneCount = 2;
 
+/** Options of the log. */
 export interface ResultLogOptions {
   readonly connections: Connections;
   readonly clock: Clock;
   readonly hub: Hub;
   readonly wakeup: Wakeup;
-  /** As lanes have it. */
+  /** See `LaneOptions`. */
   readonly renewLease?: (replicaId: string) => Promise<boolean>;
   readonly onLeaseLost: (replicaId: string) => void;
   readonly onError: (error: unknown) => void;
   readonly events?: Pick<Events, "batchWritten" | "runFinished">;
 }
 
+/** A run that this replica owns. */
 export interface OpenRun {
   readonly runId: string;
   readonly epoch: number;
   readonly replicaId: string;
-  /** Of the log as it stands: a new one for a run that was never worked on, else what is read by `readStoredChain`. */
+  /** The chain of the log so far: a new one for a run without entries, else the result of `readStoredChain`. */
   readonly chain: LogChain;
   readonly onLost: (fault: Fault) => void;
 }
 
+/** The log of all runs: writers for owned runs, and announcements of durable results. */
 export class ResultLog {
   readonly #options: ResultLogOptions;
   readonly #lanes: readonly Lane[];
@@ -63,7 +66,7 @@ export class ResultLog {
     );
   }
 
-  /** The pen of a run that this replica owns. */
+  /** Returns the writer of a run that this replica owns. */
   open(run: OpenRun): RunWriter {
     const { connections, clock, renewLease, onLeaseLost, onError } = this.#options;
     return new RunWriter({
@@ -78,12 +81,12 @@ export class ResultLog {
     });
   }
 
-  /** Results that became durable by this process, by type. */
+  /** Returns how many results this process made durable, by type. */
   countAppended(): Iterable<readonly [type: string, count: number]> {
     return this.#appended.byType();
   }
 
-  /** Offers durable entries to readers everywhere. Call it after the commit, never before, and once for each entry. */
+  /** Offers durable entries to the readers of all replicas. Call it once for each entry, after the commit and never before. */
   announce(runId: string, entries: readonly LogEntry[]): void {
     const newest = entries.at(-1);
     if (newest === undefined) {
@@ -102,7 +105,9 @@ export class ResultLog {
     await Promise.all(this.#lanes.map((lane) => lane.close()));
   }
 
-  /** The last digits of a run id are random, so runs spread evenly and each stays with its lane. */
+  /**
+   * Returns the lane of a run. The last digits of its id are random, so runs spread evenly, and each run stays with its lane.
+   */
   #laneOf(runId: string): Lane {
     const lane = this.#lanes[Number.parseInt(runId.slice(-8), 16) % laneCount];
     if (lane === undefined) {

@@ -1,5 +1,5 @@
-// Keeps the store in shape: partitions ahead of time; sessions, logs, rows and answers out when their time is over. One
-// pass at a time over the cluster. Each part fails by itself and comes again.
+// Maintains the database: creates partitions ahead of time, and deletes sessions, logs, rows and answers past their retention.
+// One replica at a time makes a pass. Each part fails on its own and is tried again.
 
 import { deleteNoncesOlderThan } from "../../platform/auth/storage/nonce.ts";
 import { deleteTicketsOlderThan } from "../../platform/auth/storage/stream-ticket.ts";
@@ -31,28 +31,31 @@ import type { ExpiringRows, Retention } from "../storage/retention.ts";
 import { deleteIdleToolCalls } from "../storage/tool-call.ts";
 import type { Wakeup } from "./wakeup.ts";
 
-/** Sessions are kept for minutes, so a minute late is on time. */
+/** The interval for sessions, which are kept for minutes: a minute late is in time. */
 const intervalMs = 60_000;
-/** What is kept for days. */
+/** The interval for rows that are kept for days. */
 const slowIntervalMs = 10 * 60_000;
-/** Enough passes for a weekend without maintenance. */
+/** How many days ahead partitions are made: enough for a weekend without maintenance. */
 const daysAhead = 7;
 const answerAgeMaxMs = 24 * 3_600_000;
-/** Twice the two minutes by which a signed request may be early or late, and a minute until a clock that jumped is set. */
+/** A signed request may be two minutes early or late: twice that, plus a minute until a clock that jumped is corrected. */
 const nonceAgeMaxMs = 5 * 60_000;
-/** The quarter of an hour for which a ticket is good. */
+/** A ticket is valid for a quarter of an hour. */
 const ticketAgeMaxMs = 15 * 60_000;
-/** A run that has ended reads its calls and its checkpoint no more; for a while people may, who ask what went wrong. */
+/**
+ * An ended run no longer needs its tool calls and its checkpoint. For this long, people can still inspect them after a failure.
+ */
 const leftoverAgeMaxMs = 3_600_000;
-/** A quarter, for whoever settles accounts. */
+/** A quarter of a year, so that operators can settle accounts. */
 const usageDaysMax = 90;
 const dayMs = 86_400_000;
 const sessionsPerTransaction = 500;
-/** Sessions whose rows go together: small enough to stop between two batches. */
+/** Sessions that are erased in one batch: small enough to stop between two batches. */
 const sessionsPerBatch = 100;
-/** Most batches of a pass; the rest waits for the next one, and meanwhile the other parts have their turn. */
+/** The maximum number of batches in a pass. The rest waits for the next pass, so that the other parts get their turn. */
 const batchesMax = 200;
 
+/** Options of the maintenance. */
 export interface MaintenanceOptions {
   readonly db: Db;
   readonly clock: Clock;
@@ -60,20 +63,21 @@ export interface MaintenanceOptions {
   readonly wakeup: Wakeup;
   readonly sessionTtlMinutes: number;
   readonly retentionDays: number;
-  /** A log is needed as long as its run can last. */
+  /** The longest time of a run: its log is needed that long. */
   readonly runTimeoutMs: number;
   readonly retention: readonly Retention[];
-  /** Removes what lies outside the database for a session that goes for good. */
+  /** Removes the work directory of a session that is erased. */
   readonly removeWorkDir: (session: ErasableSession) => Promise<void>;
 }
 
-/** A piece of upkeep with a rhythm of its own. */
+/** A maintenance task with its own interval. */
 interface Part {
   readonly name: string;
   readonly intervalMs: number;
   readonly work: (db: Db) => Promise<void>;
 }
 
+/** Runs the maintenance tasks whenever they are due. */
 export class Maintenance {
   readonly #options: MaintenanceOptions;
   readonly #loop: Loop;
@@ -101,7 +105,7 @@ export class Maintenance {
     ];
   }
 
-  /** Makes a first pass, so that there is a partition for today, and goes on in the background. */
+  /** Makes a first pass, so that a partition for today exists, and continues in the background. */
   async open(): Promise<void> {
     await this.#pass([this.#partitions]);
     this.#loop.open();
@@ -133,7 +137,9 @@ export class Maintenance {
     }
   }
 
-  /** The default partition takes results meanwhile, and what was not deleted is deleted later. */
+  /**
+   * Logs a failure and goes on. Until the next pass the default partition takes results, and rows past their retention stay.
+   */
   async #attempt(part: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -148,7 +154,7 @@ export class Maintenance {
     await this.#inBatches(sessionsPerTransaction, async () => {
       const expired = await db.transaction().execute((trx) => expireSessions(trx, args));
       for (const key of expired) {
-        // A reader that waits for a first message learns that there will be none.
+        // A reader that waits for the session's first run learns that none will start.
         wakeup.publish({ topic: "session", key, value: 0 });
       }
       if (expired.length > 0) {
@@ -160,7 +166,7 @@ export class Maintenance {
 
   async #partition(db: Db): Promise<void> {
     const { clock, events } = this.#options;
-    // First: such rows keep the partition of their day from being made.
+    // Counted first: such rows prevent the partition of their day from being created.
     const rows = await countUnpartitionedResults(db);
     if (rows > 0) {
       events.partitionMissed({ rows });
@@ -190,7 +196,7 @@ export class Maintenance {
     await this.#inBatches(erasedRowsMax, () => deleteSettledCallbacks(db, args));
   }
 
-  /** Of so many days ago. */
+  /** Returns the lowest UUID with a time of so many days ago. */
   #lowestUuidOf(days: number): string {
     return lowestUuid(Math.max(0, this.#options.clock.nowMs() - days * dayMs));
   }
@@ -218,7 +224,7 @@ export class Maintenance {
     });
   }
 
-  /** The directories go before the last rows that tell of them, so that a crash in between forgets none. */
+  /** Removes the directories before the last rows that name them, so that a crash in between leaves no directory behind. */
   async #eraseBatch(db: Db, sessions: readonly ErasableSession[]): Promise<number> {
     const ids = sessions.map(({ id }) => id);
     const runs = await eraseContents(db, ids, this.#options.retention);
@@ -229,7 +235,7 @@ export class Maintenance {
     return runs;
   }
 
-  /** Until a batch is not full any more, or it is time for something else. */
+  /** Repeats `work` until a batch is not full, the maximum is reached, or the loop closes. */
   async #inBatches(full: number, work: () => Promise<number>): Promise<void> {
     for (let batch = 0; batch < batchesMax && !this.#loop.closing.aborted; batch++) {
       if ((await work()) < full) {

@@ -1,14 +1,14 @@
-// Text that waits while a write is in flight is merged before it gets a sequence: fewer rows, and readers see the same
-// text. Only adjacent pieces of one block merge, and never for long.
+// Merges waiting pieces of text before they get a sequence: fewer rows, and readers see the same text. Only adjacent pieces of
+// one block merge, and only for a short time.
 
 import type { ResultInit } from "./result.ts";
 
-/** A merged piece grows no longer than this … */
+/** The maximum time in which a merged piece grows, in milliseconds. */
 export const mergeAgeMaxMs = 50;
-/** … and no larger than this, so that readers still see text flow. */
+/** The maximum length of a merged piece in characters, so that readers still see text flow. */
 export const mergeCharsMax = 4096;
 
-/** The two as one result, or undefined when they must stay apart. */
+/** Returns both as one result; undefined when they must stay apart. */
 export function mergeResults(first: ResultInit, second: ResultInit): ResultInit | undefined {
   if (isCounted(first) || isCounted(second)) {
     return undefined;
@@ -24,12 +24,14 @@ export function mergeResults(first: ResultInit, second: ResultInit): ResultInit 
   return undefined;
 }
 
-/** A result with figures of its own is an entry of its own: its usage, or its number in its runner's count. */
+/**
+ * Returns whether a result has its own figures: a usage, or a sequence number of its runner. Such a result is never merged.
+ */
 export function isCounted({ usage, runnerSequence }: ResultInit): boolean {
   return usage !== undefined || runnerSequence !== undefined;
 }
 
-/** Characters of text that a result carries; other kinds are small and few. */
+/** Returns how many characters of text a result carries; 0 for other results, which are small and few. */
 export function textLength({ payload }: ResultInit): number {
   switch (payload?.case) {
     case "messageDelta":
@@ -41,6 +43,7 @@ export function textLength({ payload }: ResultInit): number {
   }
 }
 
+/** A chunk of text. */
 export type PlainChunk = NonNullable<Chunk>;
 
 type DeltaPayload = Extract<ResultInit["payload"], { case: "messageDelta" }>;
@@ -54,7 +57,7 @@ function mergeDeltas(a: Chunk, b: Chunk): ResultInit | undefined {
   return content === undefined ? undefined : { payload: { case: "messageDelta", value: { chunk: { ...b, content } } } };
 }
 
-/** A chunk of text and no more: no tool call, no end, nothing of a provider. */
+/** Returns whether a chunk is only text: it has no tool call, is not final, and has no fields of a provider. */
 export function isPlainText(chunk: Chunk): chunk is PlainChunk {
   return (
     chunk !== undefined &&

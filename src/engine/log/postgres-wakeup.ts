@@ -1,5 +1,5 @@
-// Wake-ups over LISTEN and NOTIFY. Sending is coalesced: per run only the newest sequence goes out, many runs share a
-// payload, and at most one transaction notifies per interval. Receiving reconnects for ever and says when it had a gap.
+// Wake-ups over LISTEN and NOTIFY. The sender coalesces them: per run only the newest sequence goes out, many runs share a
+// payload, and at most one transaction notifies per interval. The receiver always reconnects, and reports each gap.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
@@ -13,16 +13,20 @@ import {
 } from "../../platform/database/notify.ts";
 import { type HeardMessage, type Topic, topics, type Wakeup, type WakeupMessage } from "./wakeup.ts";
 
-/** A notifying commit holds a database-wide lock, so it comes at most this often. */
+/** The minimum time between two sends: a notifying commit holds a database-wide lock. */
 const sendIntervalMs = 10;
 /** Postgres refuses payloads of 8000 bytes. */
 const payloadBytesMax = 7_900;
 const reconnectDelayMs = 250;
-/** The listener hears itself this often; silence for three beats means a dead socket or a pooler without LISTEN. */
+/**
+ * The listener gets its own notification at this interval. Silence for three intervals means a dead socket or a pooler without
+ * LISTEN.
+ */
 const beatMs = 5_000;
 const beatsMissedMax = 3;
 const channelPrefix = "runnel_";
 
+/** Implements `Wakeup` over two connections: one sends, one listens. */
 export class PostgresWakeup implements Wakeup {
   readonly #connections: Connections;
   readonly #clock: Clock;
@@ -45,7 +49,7 @@ export class PostgresWakeup implements Wakeup {
     this.#receiving = this.#receive();
   }
 
-  /** False while only polls find what others did. */
+  /** False while only polls find what other replicas did. */
   get isListening(): boolean {
     return this.#isListening;
   }
@@ -87,7 +91,7 @@ export class PostgresWakeup implements Wakeup {
         await sendNotifications(this.#sender, notifications);
         failpoint("notify.sent");
       } catch (error) {
-        // What is lost here is found by the readers' polls.
+        // The polls find what got lost here.
         this.#onError(error);
       }
       await this.#clock.sleep(sendIntervalMs, this.#closing.signal);
@@ -134,7 +138,7 @@ export class PostgresWakeup implements Wakeup {
     }
   }
 
-  /** Returns when the connection is of no use any more. */
+  /** Returns when the connection has ended or is silent. */
   async #watchConnection(client: Connection, signal: AbortSignal): Promise<void> {
     const ended = new AbortController();
     client.once("end", () => ended.abort());
@@ -160,7 +164,7 @@ export class PostgresWakeup implements Wakeup {
   }
 }
 
-/** `key:value` joined by commas, split over as many payloads as the limit asks for. */
+/** Packs wake-ups into payloads of at most 7,900 bytes, such as `run-1:5,run-2:9`. */
 export function packNotifications(dirty: ReadonlyMap<Topic, ReadonlyMap<string, number>>): Notification[] {
   const notifications: Notification[] = [];
   for (const [topic, keys] of dirty) {
@@ -178,6 +182,7 @@ export function packNotifications(dirty: ReadonlyMap<Topic, ReadonlyMap<string, 
   return notifications;
 }
 
+/** Reads a payload such as `run-1:5,run-2:9`. */
 export function unpackPayload(topic: Topic, payload: string): WakeupMessage[] {
   return payload.split(",").map((word) => {
     const colon = word.lastIndexOf(":");

@@ -1,5 +1,5 @@
-// A stored result without what was said in it. By reflection, so that a field of tomorrow is erased unless it is listed
-// here: what stays is the type, figures and times, the names of tools, the code of a failure.
+// Erases the content of a stored result. Works by reflection, so that a field added later is erased unless it is listed here.
+// The type, figures, times, names of tools and codes of failures stay.
 
 import { createHash } from "node:crypto";
 import { type DescField, getOption, ScalarType, toBinary } from "@bufbuild/protobuf";
@@ -27,7 +27,7 @@ const kept: ReadonlySet<DescField> = new Set([
   ExtensionSchema.field.type,
 ]);
 
-/** The bytes to store instead; undefined when these were purged before. The same bytes always give the same. */
+/** Returns the bytes to store instead; undefined when the result was purged before. Equal bytes give equal results. */
 export function purgeResult(bytes: Uint8Array): Uint8Array | undefined {
   const result = decodeResult(bytes);
   if (result.purgedSha256 !== "") {
@@ -39,7 +39,7 @@ export function purgeResult(bytes: Uint8Array): Uint8Array | undefined {
 }
 
 function eraseTexts(message: ReflectMessage): void {
-  // Fields of a newer version: nobody here can tell text from figures.
+  // This version cannot tell text from figures in unknown fields.
   message.setUnknown([]);
   for (const field of message.fields) {
     if (message.isSet(field) && !kept.has(field)) {
@@ -55,7 +55,8 @@ function eraseField(message: ReflectMessage, field: DescField): void {
       return;
     case "scalar":
       if (field.scalar === ScalarType.STRING) {
-        // Readers parse JSON that is there; and a text that is there, though empty, says that there was one.
+        // Readers parse JSON that is present, so it becomes `{}`. A present text stays present, though empty: it shows that one
+        // existed.
         message.set(field, getOption(field, json).raw ? "{}" : "");
       } else if (field.scalar === ScalarType.BYTES) {
         message.set(field, new Uint8Array());

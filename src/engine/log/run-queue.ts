@@ -1,9 +1,9 @@
-// The results of one owned run that are not durable yet, the counter that numbers them, and the hash chain over those that are.
+// The results of one owned run that are not durable yet, their counter, and the hash chain over the durable ones.
 //
-// Q1  A result gets its sequence when it enters a batch, so numbers are given in the order of writing and never skipped.
+// Q1  A result gets its sequence when it enters a batch, so numbers follow the order of writing without a gap.
 // Q2  At most one batch of a run is in flight.
-// Q3  After `lose` nothing of the run is written, and whoever waits hears why.
-// Q4  The chain covers what is durable and nothing else, so nothing is ever taken back from it.
+// Q3  After `lose` nothing of the run is written, and every waiting caller gets the fault.
+// Q4  The chain covers the durable entries and no others, so nothing is ever removed from it.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Fault } from "../../platform/base/fault.ts";
@@ -12,19 +12,20 @@ import { ResultEncoder } from "./encode.ts";
 import { mergeAgeMaxMs, mergeResults, textLength } from "./merge.ts";
 import type { LogEntry, ResultInit } from "./result.ts";
 
-/** A driver that is this far ahead of the database waits: many small results, or a few large ones. */
+/** A driver this far ahead of the database has to wait: backpressure for many small results, or a few large ones. */
 const waitingRowsMax = 256;
 const waitingCharsMax = 1_048_576;
 
+/** Options of the queue. */
 export interface RunQueueOptions {
   readonly runId: string;
   readonly epoch: number;
   /** The lease under which this process owns the run. */
   readonly replicaId: string;
-  /** Of the log as it stands. It is the queue's from here on. */
+  /** The chain of the log so far. The queue owns it from here on. */
   readonly chain: LogChain;
   readonly clock: Clock;
-  /** Called once when the run turns out to belong to somebody else. */
+  /** Called once when the run is lost to another replica, or cannot be written. */
   readonly onLost: (fault: Fault) => void;
 }
 
@@ -33,6 +34,7 @@ interface WaitingResult {
   readonly bornMs: number;
 }
 
+/** The results of one run that wait for a batch or are in flight. */
 export class RunQueue {
   readonly runId: string;
   readonly epoch: number;
@@ -59,19 +61,22 @@ export class RunQueue {
     this.#onLost = options.onLost;
   }
 
+  /** The number of results that wait for a batch. */
   get waitingRows(): number {
     return this.#waiting.length;
   }
 
-  /** Of what is durable. */
+  /** The chain of the durable entries. */
   get chain(): LogChain {
     return this.#chain;
   }
 
+  /** Why the run is lost; undefined while it is not. */
   get lost(): Fault | undefined {
     return this.#lost;
   }
 
+  /** Adds a result, merged into the newest waiting one where possible. Throws when the run is lost. */
   push(init: ResultInit): void {
     if (this.#lost !== undefined) {
       throw this.#lost;
@@ -97,30 +102,31 @@ export class RunQueue {
     return this.#inFlight;
   }
 
-  /** Numbers results that are written otherwise than by a batch; nothing may be waiting or in flight. */
+  /** Numbers results that are written without a batch. No result may be waiting or in flight. */
   number(results: readonly ResultInit[]): LogEntry[] {
     const entries = this.#encoder.encode(results, { after: this.#lastSequence, timeMs: this.#clock.nowMs() });
     this.#lastSequence += entries.length;
     return entries;
   }
 
-  /** Takes numbers back that were given for a transaction which did not commit. */
+  /** Takes back the numbers of a transaction that did not commit. */
   unnumber(count: number): void {
     this.#lastSequence -= count;
   }
 
-  /** These, the first ones of the batch in flight, are durable. */
+  /** Notes that these first entries of the batch in flight are durable. */
   settle(durable: readonly LogEntry[]): void {
     this.#chain.add(durable);
     this.#inFlight = this.#inFlight.slice(durable.length);
     this.#notify();
   }
 
-  /** What was numbered and written otherwise than by a batch is durable: this is the chain with it. */
+  /** Sets the chain after a commit without a batch; it covers the committed entries too. */
   advance(chain: LogChain): void {
     this.#chain = chain;
   }
 
+  /** Drops everything and rejects waiting callers with the fault. Only the first call counts. */
   lose(fault: Fault): void {
     if (this.#lost !== undefined) {
       return;
@@ -133,12 +139,15 @@ export class RunQueue {
     this.#onLost(fault);
   }
 
-  /** Undefined while the driver may go on; else resolves when it may. */
+  /**
+   * Returns undefined while there is room; else a promise that resolves when there is. The promise rejects when the run is
+   * lost.
+   */
   room(): Promise<void> | undefined {
     return this.#isFull ? this.#waitForRoom() : undefined;
   }
 
-  /** Resolves when everything that was pushed is durable. */
+  /** Resolves when every pushed result is durable. Throws when the run is lost. */
   async flush(): Promise<void> {
     while (this.#waiting.length > 0 || this.#inFlight.length > 0) {
       await this.#change();
@@ -161,7 +170,7 @@ export class RunQueue {
     }
   }
 
-  /** Mostly nobody waits, so the promise is made for whoever does. */
+  /** Made on demand: mostly no caller waits. */
   #change(): Promise<void> {
     this.#changed ??= Promise.withResolvers<void>();
     return this.#changed.promise;

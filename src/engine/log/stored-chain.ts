@@ -1,5 +1,5 @@
-// The hash chain of a run that is not in memory: from its checkpoint's block on, as it is stored. Only who takes a run over,
-// wakes it, or ends it without owning it has to read it.
+// Reads the stored hash chain of a run, from the block of its checkpoint on. Needed only to take a run over, to wake it, or to
+// end it without owning it.
 
 import type { Db, Transaction } from "../../platform/database/database.ts";
 import { LogChain, startOfChain } from "../hash-chain/chain.ts";
@@ -9,7 +9,10 @@ import { readResultPage } from "../storage/run-result.ts";
 const pageRowsMax = 1_000;
 const pageBytesMax = 1_048_576;
 
-/** Covers what is durable. Whoever may still be writing has to be kept from it by the caller. */
+/**
+ * Returns the chain of all durable entries. The caller has to keep other writers of the run away.
+ * @throws ChainGap when entries are missing.
+ */
 export async function readStoredChain(db: Db | Transaction, runId: string): Promise<LogChain> {
   const chain = new LogChain((await readChainBlock(db, runId)) ?? startOfChain(runId));
   for (;;) {

@@ -1,7 +1,7 @@
-// The one way to read a run as it happens: what is stored first, then what comes, until the terminal result. It gives
-// every reader the same entries in the same order, whichever replica it asks and however slow it is. A reader that has
-// everything and waits is in step: if it has a sink, what comes is put there by the hub, and its generator sleeps on. It is
-// woken for all that is not a plain next result: the end, a gap, a sink that refuses, a look at the log.
+// The only way to read a run live: stored entries first, then new ones, until the terminal result. Every reader gets the same
+// entries in the same order, from any replica and at any speed. A reader in step has read everything and waits. If it has a
+// sink, the hub writes plain next results there and the generator sleeps on. It wakes for everything else: the end, a gap, a
+// sink that refuses, or a check of the log.
 
 import { failpoint } from "../../platform/base/failpoint.ts";
 import { Fault } from "../../platform/base/fault.ts";
@@ -13,37 +13,42 @@ import { lastSequence, readResultPage } from "../storage/run-result.ts";
 import type { Hub } from "./hub.ts";
 import { type LogEntry, storedEntries } from "./result.ts";
 
-/** A page of the log: large enough to catch up at full speed … */
+/** The maximum number of rows in a page of the log: large enough to catch up at full speed. */
 const pageRowsMax = 500;
-/** … and small enough to be held for each of many readers that do not read. */
+/** The maximum size of a page: small enough to be held for each of many readers that do not read. */
 const pageBytesMax = 262_144;
 
+/** Where a tail reads from. */
 export interface TailSource {
   readonly db: Db;
   readonly hub: Hub;
 }
 
+/** A request to follow one run. */
 export interface TailRequest {
   readonly runId: string;
-  /** Sequence of the last entry that the reader has. */
+  /** The sequence of the last entry that the reader has. */
   readonly after: number;
   readonly signal: AbortSignal;
-  /** Takes entries that are not yielded then, while the next ones are waited for. */
+  /** Takes entries while the reader waits; these entries are not yielded. */
   readonly sink?: Sink<readonly LogEntry[]> | undefined;
 }
 
-/** Yields entries in order, in batches; ends after the terminal one, or when the signal aborts. */
+/**
+ * Yields entries in order, in batches; ends after the terminal one, or when the signal aborts.
+ * @throws Fault OFFSET_BEYOND_END when the run ended before `after`; RESULTS_EXPIRED when its log is past its retention.
+ */
 export async function* tail(source: TailSource, request: TailRequest): AsyncGenerator<readonly LogEntry[]> {
   const { runId, signal, sink } = request;
   using watch = source.hub.watch(runId);
   using _leaving = onAbort(signal, () => watch.wake());
   let cursor = request.after;
-  // What a reader claims to have may not exist yet.
+  // The reader may claim entries that do not exist yet.
   if (cursor > 0) {
     watch.seen(Math.min(cursor, await lastSequence(source.db, runId)));
   }
-  // Once the log's last page was read, the hub tells what comes: asking the log again would cost a query for each reader
-  // and result. What the hub knows may not be all that is in the log by then.
+  // After the last page of the log, the hub announces new entries: reading the log again would cost a query for each reader and
+  // result. The hub's entries may not be all that is in the log by then.
   let isAtEnd = false;
   while (!signal.aborted) {
     let entries = watch.live(cursor) ?? [];
@@ -60,7 +65,7 @@ export async function* tail(source: TailSource, request: TailRequest): AsyncGene
       }
       if (!signal.aborted && !watch.isLookDue) {
         cursor = await watch.beyond(cursor, sink);
-        // What a sink has refused is read when there is room for it, and not before.
+        // What a sink refused is read only when there is room for it.
         await sink?.drained(signal);
       }
       continue;
@@ -84,7 +89,7 @@ function isLastPage(entries: readonly LogEntry[]): boolean {
   return entries.length < pageRowsMax && bytes < pageBytesMax;
 }
 
-/** A cursor that was at or beyond the end before the run ended would wait for ever. */
+/** Returns whether the run has ended exactly at the cursor: such a reader would wait without end. */
 async function hasEndedAt(db: Db, runId: string, cursor: number): Promise<boolean> {
   const run = await findRun(db, runId);
   if (run === undefined || isActive(run.status)) {
@@ -99,6 +104,7 @@ async function hasEndedAt(db: Db, runId: string, cursor: number): Promise<boolea
   return run.last_sequence === cursor;
 }
 
+/** Returns the fault for a cursor beyond the last entry of an ended run. */
 export function beyondEnd(after: number, lastSequence: number): Fault {
   return new Fault("OFFSET_BEYOND_END", `after ${after} lies beyond the end: the run ended at ${lastSequence}`, {
     violations: [{ field: "after", description: `must be at most ${lastSequence}` }],

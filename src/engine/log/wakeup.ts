@@ -1,11 +1,19 @@
-// Tells all replicas that something happened, without saying what: a wake-up may get lost or come twice, so whoever
-// hears it looks into the database. Implemented over Postgres here; the interface is narrow so that another carrier can
-// take over where Postgres is outgrown.
+// Notifies all replicas that something happened, but not what: a wake-up may get lost or arrive twice, so a receiver reads the
+// database. The implementation uses Postgres. The interface is narrow, so that another carrier can replace it.
 
-/** `result`: a run has results up to a sequence · `queue`: a run waits for a slot · `cancel`: a run shall end ·
- *  `session`: a session has a new run · `callback`: somebody is to be told of a transition · `offer`: a run waits for a worker, or
- *  a worker has room · `report`: another replica has results for a run · `reported`: such a report is answered ·
- *  `approval`: something that a run asks for is decided. */
+/**
+ * The topics of wake-ups.
+ *
+ * - `result`: a run has results up to a sequence; 0 means that its log was purged
+ * - `queue`: a run waits for a slot
+ * - `cancel`: a run is to be cancelled
+ * - `session`: a session has a new run, or was deleted
+ * - `callback`: a status callback is due
+ * - `offer`: a run waits for a worker, or a worker has room
+ * - `report`: another replica has results for a run
+ * - `reported`: such a report is answered
+ * - `approval`: a request of a run for approval is decided
+ */
 export const topics = [
   "result",
   "queue",
@@ -17,27 +25,31 @@ export const topics = [
   "reported",
   "approval",
 ] as const;
+/** A topic of wake-ups. */
 export type Topic = (typeof topics)[number];
 
+/** A wake-up. */
 export interface WakeupMessage {
   readonly topic: Topic;
-  /** Id of the run, session or report; empty for `queue`, `callback` and `offer`. */
+  /** The id of the run, session or report; empty for `queue`, `callback` and `offer`. */
   readonly key: string;
-  /** For `result` the newest sequence, else 0. */
+  /** The newest sequence for `result`; 0 for other topics. */
   readonly value: number;
 }
 
+/** A wake-up as a subscriber gets it. */
 export interface HeardMessage extends WakeupMessage {
-  /** True for what this process published itself. */
+  /** True when this process published it. */
   readonly isOwn: boolean;
 }
 
+/** Wake-ups between replicas. */
 export interface Wakeup {
-  /** Never waits and never fails. Call it after the commit. */
+  /** Publishes to all replicas. Never waits and never fails. Call it after the commit. */
   publish(message: WakeupMessage): void;
-  /** Hears what any replica publishes, this one included. Returns the way out. */
+  /** Subscribes to messages of all replicas, this one included. Returns a function that unsubscribes. */
   subscribe(topic: Topic, listener: (message: HeardMessage) => void): () => void;
-  /** Messages may have been lost: look at everything that you wait for. Returns the way out. */
+  /** Called when messages may be lost: check everything that you wait for. Returns a function that unsubscribes. */
   onGap(listener: () => void): () => void;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
-// The pen of one owned run. `append` is for results without side effects and goes through a lane; `commit` writes
-// results together with their effects in one transaction; `tryLast` and `transact` end or hand on the run. At most one of
-// them is in flight, so a reader never sees n + 1 before n.
+// Writes the log of one owned run. `append` is for results without side effects and uses a lane. `commit` writes results and
+// effects in one transaction. `tryLast` and `transact` end the run or hand it on. At most one of these is in flight, so a
+// reader never sees n + 1 before n.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
@@ -13,28 +13,30 @@ import { type Lane, leaseLost, runLost } from "./lane.ts";
 import type { LogEntry, ResultInit } from "./result.ts";
 import type { RunQueue } from "./run-queue.ts";
 
-/** Results that a transaction writes. */
+/** Results written by a transaction. */
 export interface WrittenResults {
   readonly sequences: readonly number[];
-  /** Of the log with them. */
+  /** The chain of the log including these results. */
   readonly chain: LogChain;
 }
 
-/** What is written with results: runs in their transaction and learns their places. Must be repeatable. */
+/** Writes rows in the transaction of results, whose sequences it gets. Must be repeatable. */
 export type Effects = (trx: Transaction, written: WrittenResults) => Promise<void>;
 
+/** Options of the writer. */
 export interface WriterOptions {
   readonly queue: RunQueue;
   readonly lane: Lane;
   readonly connections: Connections;
   readonly clock: Clock;
   readonly onDurable: (runId: string, entries: readonly LogEntry[]) => void;
-  /** As lanes have it. */
+  /** See `LaneOptions`. */
   readonly renewLease?: ((replicaId: string) => Promise<boolean>) | undefined;
   readonly onLeaseLost: (replicaId: string) => void;
   readonly onError: (error: unknown) => void;
 }
 
+/** The writer of one owned run. */
 export class RunWriter {
   readonly #options: WriterOptions;
   readonly #queue: RunQueue;
@@ -45,8 +47,8 @@ export class RunWriter {
   }
 
   /**
-   * Hands a result to the lane. The driver may go on at once, or else when the promise resolves; either is before the
-   * result is durable. Throws when the run is lost.
+   * Hands a result to the lane. Returns undefined when the driver may go on at once; else a promise that resolves when it may.
+   * Both are before the result is durable. Throws when the run is lost.
    */
   append(result: ResultInit): Promise<void> | undefined {
     this.#queue.push(result);
@@ -54,12 +56,12 @@ export class RunWriter {
     return this.#queue.room();
   }
 
-  /** Resolves when everything appended is durable. Throws when the run is lost. */
+  /** Resolves when every appended result is durable. Throws when the run is lost. */
   async flush(): Promise<void> {
     await this.#queue.flush();
   }
 
-  /** Writes results and effects together. Resolves when they are durable. Throws when the run is lost. */
+  /** Writes results and effects in one transaction. Resolves when they are durable. Throws when the run is lost. */
   async commit(results: readonly ResultInit[], effects: Effects): Promise<void> {
     await this.flush();
     const entries = this.#queue.number(results);
@@ -76,8 +78,8 @@ export class RunWriter {
   }
 
   /**
-   * Runs a last transaction under this writer's ownership, such as the terminal or the hand-over of the run. It locks
-   * and checks the run itself. `work` gets the chain of the log as it stands.
+   * Runs a last transaction under this writer's ownership, such as the terminal result or the hand-over of the run. Locks and
+   * checks the run before `work`, which gets the chain of the log so far.
    */
   async transact<T>(work: (trx: Transaction, run: RunRow, chain: LogChain) => Promise<T>): Promise<T> {
     await this.flush();
@@ -89,8 +91,8 @@ export class RunWriter {
   }
 
   /**
-   * Writes the last results by one statement, which looks itself whether the run is still ours. Undefined when it wrote
-   * nothing, or nobody knows whether it did: `transact` finds out.
+   * Writes the last results by one statement, which checks itself whether this replica still owns the run. Returns undefined
+   * when it wrote nothing or its outcome is unknown; the caller then uses `transact`, which finds out.
    */
   async tryLast(
     results: readonly ResultInit[],
@@ -109,7 +111,7 @@ export class RunWriter {
     return undefined;
   }
 
-  /** Gives the run up without asking the database: it is somebody else's by now. */
+  /** Gives the run up without asking the database: another replica owns it by now. */
   abandon(): void {
     this.#queue.lose(leaseLost());
   }
@@ -127,7 +129,7 @@ export class RunWriter {
     return entries.map(({ sequence, bytes }) => ({ runId, sequence, epoch, payload: bytes }));
   }
 
-  /** Locks the lease and the run, and checks that both are still ours. */
+  /** Locks the lease and the run, and checks that this replica still holds both. */
   async #lock(trx: Transaction): Promise<RunRow> {
     const { runId, epoch, replicaId } = this.#queue;
     const run = await lockOwnRun(trx, { id: runId, replicaId });
@@ -145,7 +147,7 @@ export class RunWriter {
     return fault;
   }
 
-  /** Repeats a transaction whose outcome is unknown, unless its results turn out to be in the log. */
+  /** Repeats a transaction whose outcome is unknown, unless its results are in the log already. */
   async #untilKnown(entries: readonly LogEntry[], work: () => Promise<void>): Promise<void> {
     let repeated = false;
     await this.#retried(async () => {
@@ -158,7 +160,7 @@ export class RunWriter {
     });
   }
 
-  /** The log of a run that is still ours holds only what this writer wrote. */
+  /** Returns whether the log has the sequence: while this replica owns the run, only this writer writes its log. */
   async #reached(sequence: number): Promise<boolean> {
     return await this.#options.connections.db.transaction().execute(async (trx) => {
       await this.#lock(trx);
@@ -166,13 +168,13 @@ export class RunWriter {
     });
   }
 
-  /** Ends also while the database is away: the lease expires, and then the run is lost. */
+  /** Retries through outages. This ends even when the database stays away: the lease expires, and the run is lost. */
   async #retried<T>(work: () => Promise<T>): Promise<T> {
     const { clock, onError } = this.#options;
     return await retryOutages(() => this.#underLease(work), { clock, onOutage: onError });
   }
 
-  /** Repeats the work after a lease that had ended, if the lease can be renewed. */
+  /** Repeats the work when the lease had expired and can be renewed. */
   async #underLease<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {
       if (this.#queue.lost !== undefined) {
@@ -198,7 +200,7 @@ export class RunWriter {
   }
 }
 
-/** Nothing was written: the lease is to be renewed first, if it still can be. */
+/** Nothing was written: the lease has expired and has to be renewed first, if possible. */
 class LeaseEnded extends Error {
   override readonly name = "LeaseEnded";
 }

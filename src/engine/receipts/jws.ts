@@ -1,11 +1,11 @@
-// Signed text: a compact JWS (RFC 7515) with Ed25519 (RFC 8037) that brings its key along. Its header is inside the signed bytes
-// and says that it is a receipt, so no other signature of the service's, and none of a JobSpec, is ever taken for one.
+// Signed text: a compact JWS (RFC 7515) with Ed25519 (RFC 8037) that contains its public key. Its header is inside the signed
+// bytes and names the type receipt. So no other signature of the service, and none of a JobSpec, can pass as a receipt.
 //
-// J1  One text only is the signed form of a statement by a key: whatever differs by a byte is refused.
-// J2  A right signature says which key has signed. Whose key that is, and whether it counts, is for the caller to know.
+// J1  A statement has exactly one signed form by a key: a text that differs by a byte is refused.
+// J2  A valid signature shows which key has signed. The caller decides whose key it is and whether to trust it.
 
-// By hand: jose would verify a signature, but J1 needs the header, the key and the base64url compared byte by byte, which is most of this
-// file.
+// Written by hand: jose would verify a signature, but J1 compares the header, the key and the base64url byte by byte, which is
+// most of this file.
 
 import { createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import { importPublicKey, isWeak, publicKeyBytes, thumbprint } from "../../platform/base/public-key.ts";
@@ -14,23 +14,27 @@ import { ReceiptFault } from "./receipt-fault.ts";
 const algorithm = "EdDSA";
 const textType = "runnel-receipt+jws";
 const signatureBytes = 64;
-/** More than a receipt of the longest log has. */
+/** The maximum length of a text: more than the receipt of the longest log has. */
 const textCharsMax = 4_194_304;
 
+/** A verified text and its key. */
 export interface SignedText {
   readonly payload: string;
-  /** The key that has signed, and its thumbprint (RFC 7638). */
+  /** The key that signed, with its thumbprint (RFC 7638) in `kid`. */
   readonly publicKey: Uint8Array;
   readonly kid: string;
 }
 
-/** Signs with a private key of Ed25519. */
+/** Signs a text with a private key of Ed25519. Returns the compact JWS. */
 export function signText(payload: string, privateKey: KeyObject): string {
   const signed = `${encode(printHeader(publicKeyOf(privateKey)))}.${encode(payload)}`;
   return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString("base64url")}`;
 }
 
-/** Throws a `ReceiptFault`. */
+/**
+ * Verifies a compact JWS.
+ * @throws ReceiptFault when the text is not a receipt signed by the key that it contains.
+ */
 export function verifyText(text: string): SignedText {
   if (text.length > textCharsMax) {
     throw new ReceiptFault(`the receipt is longer than ${textCharsMax} characters`);
@@ -73,7 +77,10 @@ interface Header {
   readonly jwk?: { readonly x?: unknown } | null;
 }
 
-/** What the header says beside the key is fixed, so in the end it is compared with the one that the key has. */
+/**
+ * Reads the key from the header. The rest of the header is fixed, so the whole text is compared with the header made from the
+ * key.
+ */
 function readKey(text: string): Uint8Array {
   const header = parseHeader(text);
   if (header.typ !== textType || header.alg !== algorithm) {
@@ -111,7 +118,7 @@ function encode(text: string): string {
   return Buffer.from(text).toString("base64url");
 }
 
-/** Without padding, and with nothing left in the last character: each text has one form. */
+/** Decodes base64url without padding and without unused bits in the last character: each text has exactly one form. */
 function decode(part: string, name: string): Buffer {
   const bytes = Buffer.from(part, "base64url");
   if (bytes.toString("base64url") !== part) {

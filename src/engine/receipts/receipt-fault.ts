@@ -1,5 +1,6 @@
-// Why a text is no receipt: one sentence for whoever wants to check it.
+// The error of an invalid receipt.
 
+/** Says in one sentence why a text is not a valid receipt. */
 export class ReceiptFault extends Error {
   override readonly name = "ReceiptFault";
 }

@@ -1,4 +1,4 @@
-// The service's own keys for receipts. The first one is made when somebody first asks for it, once over all replicas.
+// The service's own keys for receipts. The first one is created when it is first needed, once over all replicas.
 
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { exportPublicKey, thumbprint } from "../../platform/base/public-key.ts";
@@ -12,26 +12,30 @@ import {
   type ReceiptKeyRow,
 } from "../storage/receipt-key.ts";
 
-/** What signs now. */
+/** The key that signs now. */
 export interface SigningKey {
   readonly kid: string;
   readonly publicKey: Uint8Array;
   readonly privateKey: KeyObject;
 }
 
+/** Returns the key that signs now. Creates the first key if necessary. */
 export async function loadSigningKey(db: Db): Promise<SigningKey> {
   const { kid, public_key, private_key } = await ensureReceiptKey(db);
   const privateKey = createPrivateKey({ key: Buffer.from(private_key), format: "der", type: "pkcs8" });
   return { kid, publicKey: public_key, privateKey };
 }
 
-/** The newest first. */
+/** Returns all public keys, newest first. Creates the first key if necessary. */
 export async function listPublishedKeys(db: Db): Promise<PublicReceiptKeyRow[]> {
   const keys = await listReceiptKeys(db);
   return keys.length > 0 ? keys : [await ensureReceiptKey(db)];
 }
 
-/** The keys before stay published. `record` writes to an audit log in the same transaction. */
+/**
+ * Creates a new signing key and returns it; earlier keys stay published. `record` writes to an audit log in the same
+ * transaction.
+ */
 export async function rotateReceiptKey(
   db: Db,
   record: (trx: Transaction, made: PublicReceiptKeyRow) => Promise<void>,

@@ -1,5 +1,5 @@
-// The receipt of a run: what its log is and what it worked on, signed by the service. The log is read once more for it and held
-// against the hash that was written with the terminal result, so nothing is signed that was changed since.
+// The receipt of a run: its log and the work that it did, signed by the service. The log is read again and compared with the
+// hash that was written with the terminal result. So no log is signed that was changed since.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { Fault } from "../../platform/base/fault.ts";
@@ -16,24 +16,29 @@ import { loadSigningKey } from "./receipt-keys.ts";
 import { type LogSummary, printStatement, type Statement } from "./statement.ts";
 import { summarizeLog } from "./summarize.ts";
 
+/** What `makeReceipt` works with. */
 export interface ReceiptDeps {
   readonly db: Db;
   readonly clock: Clock;
   readonly events: Pick<Events, "logDamaged">;
-  /** Who signs. */
+  /** The issuer that the receipt names. */
   readonly issuer: string;
 }
 
+/** A signed receipt. */
 export interface Receipt {
   readonly jws: string;
-  /** JSON. */
+  /** The statement as JSON. */
   readonly statement: string;
 }
 
 const pageRowsMax = 1_000;
 const pageBytesMax = 1_048_576;
 
-/** Throws a Fault for a run of which nothing can be vouched for. */
+/**
+ * Returns the receipt of an ended run.
+ * @throws Fault RUN_ACTIVE, RESULTS_EXPIRED, RECEIPT_UNAVAILABLE or LOG_DAMAGED when the service cannot sign for the log.
+ */
 export async function makeReceipt(
   deps: ReceiptDeps,
   run: RunRow,
@@ -74,7 +79,7 @@ async function summarize(deps: ReceiptDeps, run: RunRow): Promise<LogSummary> {
   throw new Fault("LOG_DAMAGED", `the stored log of run ${run.id} is not the one that was written`);
 }
 
-/** Undefined for a log with a hole in it. */
+/** Returns undefined for a log with missing entries. */
 async function readSummary(db: Db, runId: string): Promise<LogSummary | undefined> {
   try {
     return await summarizeLog(runId, readPages(db, runId));

@@ -1,6 +1,6 @@
-// What a receipt says of a run: what was asked, how it ended, and the hash chain of everything that it logged in between.
+// The statement of a receipt: what a run was asked to do, how it ended, and the hash chain of its log.
 //
-// T1  The same statement always has the same text, and a text is read only if nothing in it contradicts the rest.
+// T1  The same statement always has the same text. A text is read only if its parts do not contradict each other.
 
 import type { RunEndStatus } from "../../platform/base/run-end.ts";
 import { hashBytes } from "../hash-chain/chain.ts";
@@ -9,38 +9,40 @@ import { ReceiptFault } from "./receipt-fault.ts";
 
 const statementType = "runnel.receipt.v1";
 
-/** Everything that is made of the log alone. Hashes are in hexadecimal digits. */
+/** The part of a statement that is computed from the log alone. Hashes are hexadecimal. */
 export interface LogSummary {
   readonly entries: number;
   /** The value of the chain after the first entry. */
   readonly first_hash: string;
-  /** After the last one. */
+  /** The value after the last entry. */
   readonly last_hash: string;
-  /** Entries by type of result. */
+  /** The number of entries by type of result, such as `message.delta`. */
   readonly counts: Readonly<Record<string, number>>;
+  /** How many entries lie from one mark to the next. */
   readonly mark_interval: number;
-  /** Base64 of the first 8 bytes of the value after every so many entries, and after the last one. */
+  /** All marks in base64: the first 8 bytes of the value at each interval, and after the last entry. */
   readonly marks: string;
 }
 
-/** Its members are in the order of its text. */
+/** A statement. Its members are in the order of its text. */
 export interface Statement extends LogSummary {
   readonly type: typeof statementType;
-  /** Who says so. */
+  /** The issuer: the service that signed. */
   readonly iss?: string | undefined;
   readonly run_id: string;
   readonly job_id?: string | undefined;
   readonly region?: string | undefined;
-  /** Of the canonical bytes of the JobSpec that was signed. */
+  /** The SHA-256 of the canonical bytes of the signed JobSpec, in hexadecimal. */
   readonly job_spec_sha256?: string | undefined;
   readonly status: RunEndStatus;
-  /** Why it failed, or with what reason it completed. */
+  /** The code of the failure, or the finish reason of a completed run. */
   readonly code?: string | undefined;
   readonly started_at: string;
   readonly ended_at: string;
   readonly issued_at: string;
 }
 
+/** Returns the text of a statement: JSON with its members in the order of the type. */
 export function printStatement(statement: Omit<Statement, "type">): string {
   const { iss, run_id, job_id, region, job_spec_sha256, entries, first_hash, last_hash, status, code } = statement;
   const { started_at, ended_at, issued_at, mark_interval, marks } = statement;
@@ -50,7 +52,10 @@ export function printStatement(statement: Omit<Statement, "type">): string {
   return JSON.stringify({ ...what, ...log, status, code, started_at, ended_at, issued_at, mark_interval, marks });
 }
 
-/** Members that this version does not know are left out. Throws a `ReceiptFault`. */
+/**
+ * Reads a statement. Members that this version does not know are left out.
+ * @throws ReceiptFault when the text is not a statement or contradicts itself.
+ */
 export function readStatement(json: string): Statement {
   const source = parseObject(json);
   if (source.type !== statementType) {

@@ -1,11 +1,14 @@
-// Reads a log once, from its first entry to its last, and says of it what a receipt says.
+// Summarizes a log for its receipt, in one reading from the first entry to the last.
 
 import { type ChainEntry, LogChain, startOfChain } from "../hash-chain/chain.ts";
 import { readEntryType } from "../hash-chain/entry-type.ts";
 import { MarkList, markIntervalOf } from "../hash-chain/marks.ts";
 import type { LogSummary } from "./statement.ts";
 
-/** Takes the pages of a log in order. Throws a `ChainGap` when entries are missing; for a log without entries nothing can be said. */
+/**
+ * Summarizes the pages of a log, which come in order. Returns undefined for a log without entries.
+ * @throws ChainGap when entries are missing.
+ */
 export async function summarizeLog(
   runId: string,
   pages: AsyncIterable<readonly ChainEntry[]>,

@@ -1,8 +1,8 @@
-// Holds an exported log against the statement of its receipt, and says which entry is the first bad one.
+// Compares an exported log with the statement of its receipt, and finds the first bad entry.
 //
-// V1  Only the stored bytes count, and of those only what the signed marks bear out. All else on a line is a claim.
-// V2  What is bad is named as exactly as the marks stand: to the entry in a log of up to 65,536, else by the first entry that no
-//     mark bears out and the one at which it shows.
+// V1  Only stored bytes that the signed marks confirm count. Everything else on a line is only a claim.
+// V2  The bad entry is named as exactly as the marks allow. In a log of up to 65,536 entries it is exact. In a longer log the
+//     report names the first entry that no mark confirms and the entry at which the problem shows.
 
 import { isDeepStrictEqual } from "node:util";
 import { LogChain, startOfChain } from "../hash-chain/chain.ts";
@@ -11,6 +11,7 @@ import { decodeEntry, type LogLine, readEnd, readLogLine, readPlace } from "../h
 import { markBytes, markOf } from "../hash-chain/marks.ts";
 import type { Statement } from "./statement.ts";
 
+/** The kind of a problem. */
 export type LogProblem =
   | "changed"
   | "missing"
@@ -22,8 +23,9 @@ export type LogProblem =
   | "counts_differ"
   | "ends_otherwise";
 
+/** Where a log is bad, and why. */
 export interface BadEntry {
-  /** The same where the bad entry is known exactly. */
+  /** The first entry that may be bad. Equal to `last` when the bad entry is known exactly. */
   readonly first: number;
   readonly last: number;
   readonly problem: LogProblem;
@@ -31,16 +33,17 @@ export interface BadEntry {
   readonly message: string;
 }
 
+/** The outcome of the comparison. */
 export interface LogVerdict {
-  /** Undefined when the log is what the statement says. */
+  /** Undefined when the log is the signed one. */
   readonly bad: BadEntry | undefined;
-  /** Entries whose decoded form is not what their bytes say: the first hundred of them. It is no part of what is signed. */
+  /** The first hundred entries whose decoded form differs from their bytes. The decoded form is not signed. */
   readonly misquoted: readonly number[];
 }
 
 const misquotedMax = 100;
 
-/** Takes the lines of a log in order, empty ones left out of account. */
+/** Verifies the lines of a log, in order. Empty lines are skipped. */
 export async function verifyLog(statement: Statement, lines: AsyncIterable<string>): Promise<LogVerdict> {
   const check = new LogCheck(statement);
   const reading = nonEmpty(lines);
@@ -66,7 +69,7 @@ async function* nonEmpty(lines: AsyncIterable<string>): AsyncGenerator<string, u
   }
 }
 
-/** A line at a place where it does not belong. */
+/** A line that is not the next entry. */
 interface Trouble {
   readonly line: LogLine | undefined;
   readonly isBorneOut: boolean;
@@ -78,7 +81,7 @@ class LogCheck {
   readonly #marks: Buffer;
   readonly #counts = new Map<string, number>();
   #chain: LogChain;
-  /** As far as marks bear out what was read. */
+  /** The last entry that a mark confirms. */
   #proved = 0;
   #last: Uint8Array = new Uint8Array();
 
@@ -88,12 +91,12 @@ class LogCheck {
     this.#chain = new LogChain(startOfChain(statement.run_id));
   }
 
-  /** The place of the next line. */
+  /** The sequence that the next line has to have. */
   get place(): number {
     return this.#chain.count + 1;
   }
 
-  /** Takes the next line. Says so when it is not what belongs there, and stays at the place. */
+  /** Checks the next line. Returns the trouble, and waits for the same entry; returns undefined when the line is right. */
   take(line: LogLine | undefined): Trouble | undefined {
     const { place } = this;
     if (line === undefined || place > this.statement.entries) {
@@ -110,12 +113,12 @@ class LogCheck {
     return undefined;
   }
 
-  /** Whether a mark says that these bytes are the next entry. */
+  /** Returns whether a mark confirms these bytes as the next entry. */
   isNext(line: LogLine | undefined): boolean {
     return line !== undefined && this.place <= this.statement.entries && this.#isMarked && this.#fits(this.#with(line));
   }
 
-  /** After the last line. */
+  /** Checks the end of the log, after the last line. */
   finish(): BadEntry | undefined {
     const { entries, last_hash: lastHash, counts } = this.statement;
     if (this.place <= entries) {
@@ -139,7 +142,7 @@ class LogCheck {
         };
   }
 
-  /** Whoever signs could say of a run that it ended otherwise than its log says. */
+  /** Compares the stated end with the logged one: a signer could state another end than the log has. */
   #finishEnd(): BadEntry | undefined {
     const { entries, status, code = "" } = this.statement;
     const end = readEnd(this.#last);
@@ -184,7 +187,7 @@ class LogCheck {
   }
 }
 
-/** Which entry is bad is known by now. What is wrong with it is told as well as the line and those after it let one tell. */
+/** Explains a bad entry, as far as its line and the following lines show the reason. */
 async function explain(
   { line, isBorneOut }: Trouble,
   check: LogCheck,

@@ -1,29 +1,35 @@
-// How many runs may be active at a time, over all replicas: of everybody together, and of each client.
+// Limits how many runs are active at a time on all replicas: of all clients together, and of each client.
 
 import { Fault } from "../../platform/base/fault.ts";
 import type { Transaction } from "../../platform/database/database.ts";
 import { type ActiveScope, countActiveRuns, lockAdmission } from "../storage/run-start.ts";
 
-/** 0 means no limit. */
+/** The maximum numbers of active runs; 0 means no limit. */
 export interface RunLimits {
   readonly concurrentRunsMax: number;
   readonly clientRunsMax: number;
-  /** Drivers whose runs wait for a person: while they wait they do not count. */
+  /** Drivers whose runs do not count while they wait for a person. */
   readonly freeWhileWaiting: readonly string[];
 }
 
 /**
- * Starts that overlap do not see each other's runs. So near a limit they come one after the other; further away, where
- * even all starts in flight together cannot cross it, they need not wait.
+ * Overlapping starts do not see each other's runs. So starts near a limit come one after the other. Further below, where all
+ * starts in flight together cannot cross the limit, they need not wait.
  */
 const marginRuns = 64;
 
-/** The most active runs beside which a start need not wait for others: undefined for any number; zero or less for none. */
+/**
+ * Returns the number of active runs below which a start need not wait for others. Returns undefined without a limit; zero or
+ * less when every start has to wait.
+ */
 export function freelyBelow(max: number): number | undefined {
   return max === 0 ? undefined : max - marginRuns;
 }
 
-/** Refuses so many more runs, one if nothing is said, where there would be more than there may be. */
+/**
+ * Checks that `more` further runs may become active.
+ * @throws Fault CONCURRENCY_EXHAUSTED when a limit would be crossed.
+ */
 export async function admit(
   trx: Transaction,
   { concurrentRunsMax, clientRunsMax, freeWhileWaiting }: RunLimits,
@@ -35,7 +41,7 @@ export async function admit(
 }
 
 interface Scope extends ActiveScope {
-  /** For the caller. */
+  /** What the limit counts, for the error message. */
   readonly whose: string;
   readonly more: number;
 }
@@ -46,7 +52,7 @@ async function admitBelow(trx: Transaction, max: number, { whose, more, ...scope
     return;
   }
   let active = await countActiveRuns(trx, scope);
-  // Starts of several runs go beyond the margin sooner, so they always come one after the other.
+  // Starts of several runs use up the margin sooner, so they always come one after the other.
   if (active + more <= max && (active >= free || more > 1)) {
     await lockAdmission(trx, scope.client);
     active = await countActiveRuns(trx, scope);

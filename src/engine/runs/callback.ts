@@ -1,9 +1,9 @@
-// What is told of a transition is written with it; those who send it hear of it after the commit.
+// Wakes the senders of status callbacks. The callback itself is written in the transaction of its transition.
 
 import { failpoint } from "../../platform/base/failpoint.ts";
 import type { Wakeup } from "../log/wakeup.ts";
 
-/** Call it after the commit of a transition with where it is told; nobody is woken when that is nowhere. */
+/** Wakes the senders. Call it after the commit of a transition; without a URL it does nothing. */
 export function announceCallback(wakeup: Wakeup, callbackUrl: string | null | undefined): void {
   if (callbackUrl === null || callbackUrl === undefined) {
     return;

@@ -1,5 +1,5 @@
-// Asks that a run ends. The wish is durable first; then whoever works on the run is told, and a run that nobody works on
-// is ended here.
+// Cancels a run. The request becomes durable first. Then the replica that works on the run stops it; a run without an owner is
+// ended here.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
@@ -11,6 +11,7 @@ import { announceCallback } from "./callback.ts";
 import type { Dispatcher } from "./dispatch.ts";
 import { cancelled, endRun } from "./terminal.ts";
 
+/** What a cancel works with. */
 export interface CancelDeps {
   readonly db: Db;
   readonly clock: Clock;
@@ -19,12 +20,13 @@ export interface CancelDeps {
   readonly dispatcher: Pick<Dispatcher, "stopRun">;
 }
 
+/** Cancels a run; does nothing when it has ended. */
 export async function cancelRun(deps: CancelDeps, runId: string): Promise<void> {
   const announce = await deps.db.transaction().execute((trx) => cancelRunWithin(trx, deps, runId));
   announce();
 }
 
-/** Cancels within a caller's transaction; call what it returns after the commit. */
+/** Cancels within a caller's transaction. Returns a function to call after the commit. */
 export async function cancelRunWithin(trx: Transaction, deps: CancelDeps, runId: string): Promise<() => void> {
   const run = await lockRun(trx, runId);
   if (run === undefined || !isActive(run.status)) {
@@ -33,7 +35,7 @@ export async function cancelRunWithin(trx: Transaction, deps: CancelDeps, runId:
   await requestCancel(trx, runId);
   if (run.status === "running") {
     return () => {
-      // Here at once, elsewhere by the wake-up.
+      // Stops the run on this replica at once, on another one by the wake-up.
       deps.dispatcher.stopRun(runId, "cancelled");
       deps.wakeup.publish({ topic: "cancel", key: runId, value: 0 });
     };

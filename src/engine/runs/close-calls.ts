@@ -1,5 +1,5 @@
-// The results of calls that a run leaves open when it ends: every started call gets its one result, also when nobody is left
-// to make it.
+// Makes the results of tool calls that are open when their run ends: every started call gets exactly one result, even without a
+// driver left to make it.
 
 import { create, fromBinary } from "@bufbuild/protobuf";
 import { ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
@@ -9,7 +9,10 @@ import { decodeResult, type ResultInit } from "../log/result.ts";
 import { readResults } from "../storage/run-result.ts";
 import { readOpenToolCalls, type ToolCallRow } from "../storage/tool-call.ts";
 
-/** `last` is the run's last sequence; a call that the results of its `ending` complete is not closed twice. */
+/**
+ * Returns the results of all open calls. `last` is the run's last sequence. A call that is completed in `ending` is not closed
+ * twice.
+ */
 export async function closeCalls(
   trx: Transaction,
   { runId, last, ending }: { runId: string; last: number; ending: readonly ResultInit[] },
@@ -32,7 +35,10 @@ function closeToolCall(row: ToolCallRow): ResultInit {
   return { payload: { case: "toolCallCompleted", value } };
 }
 
-/** A driver that keeps no rows of its calls makes them one by one: the last result has begun the one that is open. */
+/**
+ * Closes the call of a driver that stores no rows of its calls. It makes them one by one, so an open call began with the last
+ * result.
+ */
 async function closeLastCall(trx: Transaction, runId: string, last: number): Promise<ResultInit[]> {
   const payloads = (await readResults(trx, { runId, after: last - 1, limit: 1 })).map(
     ({ payload }) => decodeResult(payload).payload,

@@ -1,5 +1,5 @@
-// The runs that this replica works on: as many as it has slots, taken from the queue or handed over by whoever just
-// admitted one. The run row is the queue; nothing about a run lives only here.
+// Works on the runs of this replica: as many as it has slots. It claims them from the queue, or gets them from the call that
+// just admitted them. The run row is the queue; nothing about a run exists only here.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
@@ -12,22 +12,23 @@ import { claimRuns, type StartedRun } from "../storage/run-start.ts";
 import type { Lease } from "./lease.ts";
 import { Stop, type StopReason } from "./stop.ts";
 
-/** The net under lost wake-ups, for queued runs and for cancels. */
+/** The poll interval, which covers lost wake-ups for queued runs and for cancels. */
 const pollMs = 1_000;
-/** Slots that are kept while the queue is asked; the others stay free for runs that are being admitted here. */
+/** The maximum number of slots reserved while the queue is read; the others stay free for runs that are admitted here. */
 const claimMax = 16;
-/** Longer than any answer of the database is waited for: a start that is on its way has arrived or failed by then. */
+/** Longer than any wait for the database: a start in flight has arrived or failed by then. */
 const strayAgeMs = 15_000;
 
+/** Options of the dispatcher. */
 export interface DispatchOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly events: Events;
   readonly wakeup: Wakeup;
   readonly lease: Lease;
-  /** Most runs that this replica works on at a time. */
+  /** The maximum number of runs that take a slot of this replica. */
   readonly slots: number;
-  /** Names of the drivers whose runs take no slot; none when unset. */
+  /** Names of the drivers whose runs take no slot; unset means that all runs take one. */
   readonly outsideDrivers?: readonly string[];
   readonly supervise: (run: StartedRun, stop: Stop) => Promise<void>;
 }
@@ -39,9 +40,10 @@ interface ActiveRun {
   readonly over: Promise<void>;
 }
 
+/** Starts, stops and hands on the runs of this replica. */
 export class Dispatcher {
   readonly #options: DispatchOptions;
-  /** A run that was lost may come back under a new epoch before its old driver has stopped: then it is here twice. */
+  /** A lost run may come back under a new epoch before its old driver has stopped; then it is in this set twice. */
   readonly #active = new Set<ActiveRun>();
   readonly #claims: Loop;
   readonly #cancels: Loop;
@@ -57,7 +59,7 @@ export class Dispatcher {
       clock,
       everyMs: pollMs,
       pass: async () => {
-        // Never beside a claim, whose runs would look like strays.
+        // Never at the same time as a claim: its runs would look like strays.
         await this.#disownStrays();
         await this.#claimAll();
       },
@@ -72,6 +74,7 @@ export class Dispatcher {
     });
   }
 
+  /** The number of runs that this replica works on. */
   get activeCount(): number {
     return this.#active.size;
   }
@@ -87,7 +90,10 @@ export class Dispatcher {
     this.#cancels.open();
   }
 
-  /** Keeps a slot for a run that is about to be admitted; undefined when there is none. Give it back or fill it. */
+  /**
+   * Reserves a slot for a run that is about to be admitted. Returns undefined when no slot is free, without a lease, or after
+   * the close. Fill or dispose the reservation.
+   */
   reserve(): Reservation | undefined {
     const { replicaId } = this.#options.lease;
     if (replicaId === undefined || this.#claims.closing.aborted || this.#freeSlots() < 1) {
@@ -100,7 +106,10 @@ export class Dispatcher {
     });
   }
 
-  /** The same for a run that somebody else works on: it costs this replica next to nothing, and takes no slot. */
+  /**
+   * Reserves no slot, for a run of an outside driver: it costs this replica next to nothing. Returns undefined without a lease
+   * or after the close.
+   */
   reserveOutside(): Reservation | undefined {
     const { replicaId } = this.#options.lease;
     if (replicaId === undefined || this.#claims.closing.aborted) {
@@ -118,7 +127,7 @@ export class Dispatcher {
     }
   }
 
-  /** Drops all runs that were owned under a lost id; nothing more of them is written. */
+  /** Drops all runs that were owned under a lost replica id; nothing more of them is written. */
   loseRuns(replicaId: string): void {
     for (const active of this.#active) {
       if (active.replicaId === replicaId) {
@@ -127,7 +136,7 @@ export class Dispatcher {
     }
   }
 
-  /** Takes no more runs and hands on those at work. Resolves when the last driver has stopped. */
+  /** Takes no more runs and hands on the active ones. Resolves when the last driver has stopped. */
   async close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) {
       unsubscribe();
@@ -139,7 +148,10 @@ export class Dispatcher {
     await Promise.all(Array.from(this.#active, (active) => active.over));
   }
 
-  /** After the close nobody would wait for it; the lease ends with this process, and so another one takes the run. */
+  /**
+   * Starts a run unless the dispatcher is closed: the close would not wait for it. The lease ends with this process, and
+   * another replica takes the run.
+   */
   #startReserved(run: StartedRun | undefined, takesSlot: boolean): void {
     if (run !== undefined && !this.#claims.closing.aborted) {
       this.#start(run, takesSlot);
@@ -159,7 +171,7 @@ export class Dispatcher {
       const wasFull = this.#freeSlots() < 1;
       this.#active.delete(active);
       this.#slotsTaken -= takesSlot ? 1 : 0;
-      // A full replica left due runs in the queue.
+      // A full replica has left due runs in the queue.
       if (wasFull) {
         this.#claims.wake();
       }
@@ -175,7 +187,7 @@ export class Dispatcher {
     });
   }
 
-  /** Runs that are ours by an answer that never came, or that could not be settled, are given to whoever takes them. */
+  /** Disowns runs that this replica owns but does not work on, because an answer got lost or a run could not be settled. */
   async #disownStrays(): Promise<void> {
     const { clock, db, events, lease } = this.#options;
     const owner = lease.replicaId;
@@ -195,7 +207,7 @@ export class Dispatcher {
     while ((await this.#claimOutside()) === claimMax && !this.#claims.closing.aborted) {}
   }
 
-  /** Returns how many runs were due and taken. Those that others work on do not wait for a slot, nor take one from the rest. */
+  /** Claims runs of outside drivers, which neither wait for a slot nor take one. Returns how many. */
   async #claimOutside(): Promise<number> {
     const { db, lease, outsideDrivers: drivers = [] } = this.#options;
     if (lease.replicaId === undefined || drivers.length === 0) {
@@ -208,7 +220,7 @@ export class Dispatcher {
     return runs.length;
   }
 
-  /** Returns how many runs were due and taken. */
+  /** Claims due runs for free slots. Returns how many. */
   async #claim(): Promise<number> {
     const { db, lease, outsideDrivers: exceptDrivers = [] } = this.#options;
     const limit = Math.min(this.#freeSlots(), claimMax);
@@ -239,7 +251,7 @@ export class Dispatcher {
   }
 }
 
-/** A kept slot; the run that fills it is owned under `replicaId`. Disposing it gives an unfilled one back. */
+/** A reserved slot. The run that fills it is owned under `replicaId`. Disposing it frees an unfilled slot. */
 export class Reservation implements Disposable {
   readonly replicaId: string;
   #settle: ((run: StartedRun | undefined) => void) | undefined;

@@ -1,4 +1,4 @@
-// Feeds a driver until it ends: takes its steps one by one and writes each before it asks for what depends on it.
+// Runs a driver until it ends. Takes its steps one by one, and writes each before asking for the next step.
 
 import { type Clock, over } from "../../platform/base/clock.ts";
 import { Interrupt, interrupted } from "../../platform/base/interrupt.ts";
@@ -6,10 +6,13 @@ import type { RunWriter } from "../log/writer.ts";
 import type { DriverEnd, DriverStep } from "./driver.ts";
 import { applyEffects, type EffectTarget } from "./effects.ts";
 
-/** A driver that was told to stop has this long to do so; what it still yields is written. */
+/** How long a driver may take to stop; steps that it yields until then are written. */
 const stopGraceDefaultMs = 5_000;
 
-/** Undefined when the driver was told to stop and did not in time. */
+/**
+ * Runs a driver and writes its steps. Returns its end; undefined when it did not stop in time. Throws when the driver throws or
+ * the run is lost.
+ */
 export async function drive(args: {
   steps: AsyncGenerator<DriverStep, DriverEnd>;
   writer: RunWriter;
@@ -40,7 +43,7 @@ export async function drive(args: {
     }
   } finally {
     done.abort(over);
-    // A driver that hangs is left behind; its generator ends when what it waits for does.
+    // A hanging driver is abandoned; its generator ends when its pending promise settles.
     void steps.return(leftBehind).catch(() => {});
   }
 }

@@ -1,5 +1,5 @@
-// The port to what thinks. A driver is an async generator: it yields what happens and is resumed when that may be relied
-// on; it never writes to the log, the database or a socket. Everything it needs to go on after a crash is in its context.
+// The driver interface. A driver is an async generator: it yields what happens, and is resumed when it may rely on that. It
+// never writes to the log, the database or a socket. Its context holds everything that it needs to continue after a crash.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Message, ToolCall } from "#gen/runnel/v1/message_pb.js";
@@ -13,122 +13,131 @@ import type { Statement } from "../receipts/statement.ts";
 import type { WorkPlace } from "../sessions/work-place.ts";
 import type { StopReason } from "./stop.ts";
 
+/** Decides the steps of runs. */
 export interface Driver {
-  /** Stored with each run. */
+  /** The name that is stored with each run. */
   readonly name: string;
-  /** What becomes of a run whose replica is lost: it goes on from its checkpoint, or fails clearly. */
+  /** Whether a run whose replica is lost resumes from its checkpoint, or fails with a clear error. */
   readonly recovery: "resume" | "fail";
-  /** Somebody else works on its runs: they cost a replica next to nothing, and take none of its slots. */
+  /** True when a program elsewhere works on its runs. They cost a replica next to nothing and take no slot. */
   readonly isOutside?: boolean;
-  /** Its runs wait for a person, and while they wait they do not count as active. */
+  /** True when its runs wait for a person. While they wait they do not count as active. */
   readonly isFreeWhileWaiting?: boolean;
-  /** How long it may go on after it was told to stop; 5 s where it does not say. */
+  /** How long it may take to stop, in milliseconds; 5 s when unset. */
   readonly stopGraceMs?: number;
+  /** Works on a run. Called again after a takeover or a wake. */
   run(context: RunContext): AsyncGenerator<DriverStep, DriverEnd>;
-  /** Adds to what clients see of its runs, by id. */
+  /** Returns fields that are added to its runs as clients see them, by run id. */
   describeRuns?(db: Db | Transaction, ids: readonly string[]): Promise<ReadonlyMap<string, RunDetails>>;
-  /** Adds to what the receipt of one of its runs states. */
+  /** Returns fields that are added to the receipt of a run. */
   describeForReceipt?(db: Db, id: string): Promise<ReceiptDetails>;
 }
 
+/** Fields of a run that its driver knows. */
 export type RunDetails = Pick<MessageInitShape<typeof RunSchema>, "runnerId" | "bindingId">;
+/** Fields of a receipt that the driver of its run knows. */
 export type ReceiptDetails = Pick<Statement, "job_id" | "region" | "job_spec_sha256">;
 
-/** What a driver works with. After a takeover or a wake it is called again with the newest of all this. */
+/** What a driver works with. After a takeover or a wake the driver is called again with the newest state. */
 export interface RunContext {
   readonly runId: string;
-  /** Whose run it is. */
+  /** The client that owns the run. */
   readonly client: string;
   readonly agent: Agent;
   readonly session: {
-    /** Its public id. */
+    /** The public id of the session. */
     readonly name: string;
-    /** Where its caller is called back; undefined when it named nothing. */
+    /** The callback that the client set; undefined when it set none. */
     readonly callback: Callback | undefined;
   };
-  /** Where tools work. A directory of the session's own is there from the first call on. */
+  /** Opens the work directory of the tools. The session's own directory exists from the first call on. */
   readonly openWorkPlace: () => Promise<WorkPlace>;
-  /** What the run was started with. */
+  /** The message that started the run. */
   readonly input: Message;
   /**
-   * Messages of the session so far, the input of this run and what it has committed included. Of a long past only the
-   * first message and the newest ones.
+   * The messages of the session so far, including this run's input and committed messages. Of a long session only the first
+   * message and the newest ones.
    */
   readonly transcript: readonly Message[];
   /** The last checkpoint of this run; undefined on the first start. */
   readonly checkpoint: { readonly turn: number; readonly state: Uint8Array } | undefined;
   /** Calls of the checkpoint's turn whose outcomes are not in the log yet, in order. */
   readonly openToolCalls: readonly OpenToolCall[];
-  /** Aborts when the run shall stop: end soon; what is yielded until then still counts. */
+  /** Aborts when the run has to stop. End soon; steps yielded until then still count. */
   readonly signal: AbortSignal;
-  /** Why it shall stop; undefined while it may go on. */
+  /** Returns why the run has to stop; undefined while it may continue. */
   readonly stopReason: () => StopReason | undefined;
   /**
-   * False when the run may be somebody else's by now, as after a freeze of the process: a commit finds out, and has to come
-   * before anything that must not be done twice.
+   * Returns false when another replica may own the run by now, as after a freeze of the process. A commit finds out; make one
+   * before any action that must not happen twice.
    */
   readonly isHeld: () => boolean;
-  /** Where its trace goes on. */
+  /** The span of the run; spans of the driver belong below it. */
   readonly span: RunSpan;
 }
 
+/** A tool call without a result in the log. */
 export interface OpenToolCall {
   readonly call: ToolCall;
   /** Undefined when the process died before the outcome was known. */
   readonly outcome: ToolCallCompleted | undefined;
 }
 
+/** A step that a driver yields. */
 export type DriverStep = AppendStep | CommitStep | FlushStep;
 
-/** A result without side effects. The driver goes on before it is durable. */
+/** A result without side effects. The driver is resumed before it is durable. */
 export interface AppendStep {
   readonly kind: "append";
   readonly result: ResultInit;
 }
 
-/** Results and effects that become durable together. The driver goes on when they are. */
+/** Results and effects that become durable together. The driver is resumed when they are durable. */
 export interface CommitStep {
   readonly kind: "commit";
   readonly results: readonly ResultInit[];
   readonly effects: StepEffects;
 }
 
-/** The driver goes on when everything that it yielded before is durable. */
+/** Waits: the driver is resumed when everything that it yielded before is durable. */
 export interface FlushStep {
   readonly kind: "flush";
 }
 
+/** The effects of a step, written in the transaction of its results. */
 export interface StepEffects {
-  /** Messages that the session's model has now been told or has said. */
+  /** Messages that the session's model has now received or produced. */
   readonly transcript?: readonly Message[];
-  /** Where to go on: `turn` is the number of model responses taken so far. */
+  /** The new checkpoint; `turn` is the number of model responses taken so far. */
   readonly checkpoint?: { readonly turn: number; readonly state: Uint8Array };
   /** Calls that are about to be made, in order. */
   readonly toolCalls?: { readonly turn: number; readonly calls: readonly ToolCall[] };
-  /** The outcome of one call, kept before its turn comes in the log. */
+  /** The outcome of one call, stored before its result is due in the log. */
   readonly toolOutcome?: { readonly turn: number; readonly position: number; readonly outcome: ToolCallCompleted };
-  /** The results of this step are the outcomes of all calls of the turn, in order. */
+  /** The turn whose call outcomes, all and in order, are the results of this step. */
   readonly toolResultsOfTurn?: number;
   /** Writes rows that only the driver's protocol knows. */
   readonly own?: WriteOwn;
 }
 
-/** Runs in the transaction of the step's results; runs again when the transaction is repeated. */
+/** Runs in the transaction of the step's results, and again when the transaction is repeated. */
 export type WriteOwn = (trx: Transaction, run: { readonly runId: string; readonly session: string }) => Promise<void>;
 
+/** How a driver ends its work on a run. */
 export type DriverEnd = CompletedEnd | FailedEnd | ParkedEnd;
 
 interface EndOfRun {
   readonly usage?: ResultInit["usage"];
-  /** Its number in the count of the runner that reported it. */
+  /** The sequence number that the runner gave it. */
   readonly runnerSequence?: ResultInit["runnerSequence"];
-  /** What is written together with the end. */
+  /** Results that are written together with the end. */
   readonly results?: readonly ResultInit[];
   readonly own?: WriteOwn;
-  /** Called when the end is durable, be it this one or what became of it. */
+  /** Called when the end of the run is durable, whether it is this end or another one. */
   readonly settled?: () => void;
 }
 
+/** The run completed. */
 export interface CompletedEnd extends EndOfRun {
   readonly kind: "completed";
   readonly finishReason: string;
@@ -140,6 +149,7 @@ export interface CompletedEnd extends EndOfRun {
   readonly transcript?: readonly Message[];
 }
 
+/** The run failed, or was cancelled. */
 export interface FailedEnd extends EndOfRun {
   readonly kind: "failed";
   /** Dotted code, such as `runner.error`. */
@@ -147,11 +157,16 @@ export interface FailedEnd extends EndOfRun {
   readonly error: string;
   readonly retryable: boolean;
   readonly turns?: number;
-  /** Somebody wanted it: the run is cancelled, and has not failed. A runner may use the word without being asked. */
+  /**
+   * True when the end was requested: the run is cancelled and has not failed. A runner may report the code `cancelled` without
+   * a request.
+   */
   readonly isAskedFor?: boolean;
 }
 
-/** Nobody holds the run until it is woken or its time comes; then the driver is called again with this checkpoint. */
+/**
+ * Parks the run: it has no owner until it is woken or its time has come. Then the driver is called again with this checkpoint.
+ */
 export interface ParkedEnd {
   readonly kind: "parked";
   readonly reason: string;

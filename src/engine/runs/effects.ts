@@ -1,4 +1,4 @@
-// Turns the effects that a driver asks for, which are data, into rows of the commit's transaction.
+// Writes the effects of a driver, which are data, as rows in the transaction of the commit.
 
 import { toBinary } from "@bufbuild/protobuf";
 import { MessageSchema, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
@@ -12,13 +12,18 @@ import { insertToolCalls, markToolCallsLogged, recordToolOutcome } from "../stor
 import { appendTranscript } from "../storage/transcript.ts";
 import type { StepEffects } from "./driver.ts";
 
+/** The run and the session that effects belong to. */
 export interface EffectTarget {
   readonly runId: string;
   readonly session: string;
-  /** Messages in the session's transcript, as of the last commit: where the next one stands, however often it is tried. */
+  /**
+   * The length of the session's transcript as of the last commit. It is the position of the next message, also in a repeated
+   * transaction.
+   */
   transcriptLength: number;
 }
 
+/** Writes the effects of one step. Repeatable with the transaction. */
 export async function applyEffects(
   trx: Transaction,
   target: EffectTarget,

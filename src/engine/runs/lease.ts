@@ -1,8 +1,8 @@
-// This replica's lease: the right to write, renewed while the process is well. Losing it is normal: the replica takes a
-// new id and serves on, and whoever took over goes on with its runs.
+// This replica's lease: the right to write, renewed while the process is healthy. Losing it is normal: the replica takes a new
+// id and keeps serving. Another replica takes over the runs of the old id.
 //
-// E1  Whether the lease holds is decided by the database at each write; what this process believes only saves work.
-// E2  A replica id is never used again after it was lost.
+// E1  The database decides at each write whether the lease holds. What this process believes only saves work.
+// E2  A replica id is never used again after its lease was lost.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
@@ -14,26 +14,28 @@ import type { Events } from "../../platform/telemetry/events.ts";
 import { deleteReplica, insertReplica, renewReplica } from "../storage/replica.ts";
 
 const retryDelayMs = 250;
-/** Without a word from the database for this many leases the runs are given up: another replica has them by now. */
+/** After this many leases without a response of the database the runs are given up: another replica has them by now. */
 const silentLeasesMax = 3;
 
+/** Options of the lease. */
 export interface LeaseOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly events: Events;
   readonly leaseMs: number;
-  /** The runs under this id are no longer ours. */
+  /** Called when the lease of an id is lost: its runs no longer belong to this replica. */
   readonly onLost: (replicaId: string) => void;
-  /** What the database's clock showed: every word with it for the lease also brings the time. */
+  /** Called with the database's time, which every successful request for the lease returns. */
   readonly onTime?: (reading: ClockReading) => void;
 }
 
+/** Takes, renews and gives back the lease. */
 export class Lease {
   readonly #options: LeaseOptions;
   readonly #closing = new AbortController();
   #replicaId: string | undefined;
   #renewedAtMs = 0;
-  /** The database answered the last renewal, and did not take it. */
+  /** True when the database answered the last renewal with a refusal. */
   #refused = false;
   #keeping: Promise<void> | undefined;
 
@@ -41,12 +43,12 @@ export class Lease {
     this.#options = options;
   }
 
-  /** The id to own runs under; undefined while there is none. */
+  /** The id to own runs under; undefined without a lease. */
   get replicaId(): string | undefined {
     return this.#replicaId;
   }
 
-  /** Null while this replica may take work; else why not. */
+  /** Returns null while this replica may take work; else why not. */
   whyNotHeld(): string | null {
     if (this.#replicaId === undefined) {
       return "no lease";
@@ -58,20 +60,21 @@ export class Lease {
     return silentMs < this.#options.leaseMs ? null : "the database does not answer";
   }
 
+  /** Takes a lease and keeps renewing it. Throws when the first attempt fails. */
   async open(): Promise<void> {
     await this.#acquire();
     this.#keeping = this.#keep();
   }
 
   /**
-   * Called by whoever finds out that a write was refused, because the database was away for longer than the lease: renews it at
-   * once, if nobody has taken over. False when it is lost.
+   * Renews the lease at once if no other replica took over. Call it when a write was refused because the database was away for
+   * longer than the lease. Returns false when the lease is lost.
    */
   async renew(replicaId: string): Promise<boolean> {
     return this.#replicaId === replicaId && (await this.#extend(replicaId));
   }
 
-  /** Called when it could not be renewed. */
+  /** Gives the lease up. Call it when the lease could not be renewed. */
   lose(replicaId: string, why: string): void {
     if (this.#replicaId !== replicaId) {
       return;
@@ -81,7 +84,7 @@ export class Lease {
     this.#options.onLost(replicaId);
   }
 
-  /** Gives the lease back, so that nobody waits for it to end. Hand on the runs before. */
+  /** Gives the lease back, so that no replica waits for its end. Hand on the runs first. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#keeping;
@@ -132,7 +135,7 @@ export class Lease {
     }
   }
 
-  /** False when the row is gone. */
+  /** Returns false when the row of the lease is gone. */
   async #extend(id: string): Promise<boolean> {
     const { db, clock, leaseMs, onTime } = this.#options;
     const askedAtMs = clock.monotonicMs();

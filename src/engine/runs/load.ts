@@ -1,4 +1,4 @@
-// Gathers what a driver works with: from the database alone, so that any replica can go on with any run.
+// Loads a driver's context from the database alone, so that any replica can continue any run.
 
 import { fromBinary } from "@bufbuild/protobuf";
 import { type Message, MessageSchema, ToolCallSchema } from "#gen/runnel/v1/message_pb.js";
@@ -13,17 +13,19 @@ import { readOpenToolCalls } from "../storage/tool-call.ts";
 import { readTranscript, type TranscriptWindow } from "../storage/transcript.ts";
 import type { OpenToolCall, RunContext } from "./driver.ts";
 
+/** A run as it was loaded. */
 export interface LoadedRun {
   readonly context: Omit<RunContext, "signal" | "stopReason" | "isHeld" | "openWorkPlace" | "span">;
-  /** Messages of the session, those that were left out included. */
+  /** The number of messages in the session, including the ones left out of the transcript. */
   readonly transcriptLength: number;
   readonly workDir: string | undefined;
   readonly session: { readonly id: string; readonly name: string; readonly client: string };
   readonly checkpoint: Checkpoint | undefined;
-  /** Of the log as the owners before have left it. */
+  /** The chain of the log as earlier owners left it. */
   readonly chain: LogChain;
 }
 
+/** Loads a run. `historyMessagesMax` limits how many of the session's messages are read. */
 export async function loadRun(db: Db, run: StartedRun, historyMessagesMax: number): Promise<LoadedRun> {
   const [transcript, progress] = await Promise.all([
     run.transcript_length === 1 ? onlyInput(run) : readPast(db, run, historyMessagesMax),
@@ -51,7 +53,7 @@ export async function loadRun(db: Db, run: StartedRun, historyMessagesMax: numbe
   };
 }
 
-/** A session that has just begun has no past to be read. */
+/** Returns the transcript of a new session: it holds only the input, so nothing is read. */
 function onlyInput({ id, input }: StartedRun): TranscriptWindow {
   return { messages: [{ position: 0, runId: id, message: input }], length: 1 };
 }
@@ -60,10 +62,13 @@ async function readPast(db: Db, { session, turn }: StartedRun, historyMessagesMa
   return await readTranscript(db, { session, newestMax: historyMessagesMax + turn * messagesPerTurn });
 }
 
-/** A response and the answers to its calls: what a run adds in a turn, unless its model calls tools by the dozen. */
+/** The messages that a run adds in a turn: a response and the answers to its calls, unless its model makes dozens of calls. */
 const messagesPerTurn = 16;
 
-/** A window may begin in the middle of an exchange: what is left of that one makes no sense without its beginning. */
+/**
+ * Decodes a window. Its newest part may begin in the middle of a dialogue; messages without their beginning make no sense, so
+ * these are dropped.
+ */
 function readMessages(window: TranscriptWindow): Message[] {
   const messages = window.messages.map(({ message }) => fromBinary(MessageSchema, message));
   const [first, second] = window.messages;
@@ -72,19 +77,19 @@ function readMessages(window: TranscriptWindow): Message[] {
   }
   const [opening, ...others] = messages;
   const user = others.findIndex(({ role }) => role === "user");
-  // A single run that fills the window has no other message of its user in it.
+  // A window that a single run fills has no other user message.
   const begin = user === -1 ? others.findIndex(({ role }) => role === "assistant") : user;
   return [...(opening === undefined ? [] : [opening]), ...(begin === -1 ? [] : others.slice(begin))];
 }
 
-/** What earlier owners of the run have left. */
+/** The progress that earlier owners of the run stored. */
 interface RunProgress {
   readonly checkpoint: Checkpoint | undefined;
   readonly openToolCalls: readonly OpenToolCall[];
   readonly chain: LogChain;
 }
 
-/** The first owner of a run finds nothing, and does not have to look. */
+/** The epoch of the first owner, which has no progress to read. */
 const firstEpoch = 1;
 function untouched(runId: string): RunProgress {
   return { checkpoint: undefined, openToolCalls: [], chain: new LogChain(startOfChain(runId)) };

@@ -1,5 +1,5 @@
-// The output of a run that did not complete: what it has said since its last checkpoint, read from the log, or else the
-// last thing that it said before.
+// The output of a run that did not complete: its text since the last checkpoint, read from the log. Without any, the last text
+// of the run before it.
 
 import { fromBinary } from "@bufbuild/protobuf";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
@@ -11,11 +11,12 @@ import { readResults } from "../storage/run-result.ts";
 import { readLatestMessages } from "../storage/transcript.ts";
 
 const pageRows = 500;
-/** More than a model says in a turn; the log has the rest. */
+/** More text than a model produces in a turn; the log has the rest. */
 const textCharsMax = 1_000_000;
-/** A turn adds a message and an answer to each of its calls; further back nobody looks. */
+/** How many messages are searched. A turn adds a message and an answer to each of its calls. */
 const messagesMax = 50;
 
+/** Returns the partial output of a run; empty when it has no text. */
 export async function readPartialOutput(trx: Transaction, runId: string): Promise<string> {
   const unfinished = await readUnfinishedText(trx, runId);
   return unfinished === "" ? await readLastText(trx, runId) : unfinished;
@@ -40,7 +41,7 @@ async function readUnfinishedText(trx: Transaction, runId: string): Promise<stri
 interface Said {
   /** The last whole message. */
   readonly whole: string;
-  /** What came in chunks since. */
+  /** The text of the chunks since then. */
   readonly streamed: string;
 }
 

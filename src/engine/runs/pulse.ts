@@ -1,11 +1,11 @@
-// The database's pulse: whether it can be worked with, asked all the time over a connection that nobody else uses. The
-// lease tells only after seconds that the database is away, and load balancers want to know sooner.
+// Checks all the time whether the database works, over a connection of its own. The lease detects an outage only after seconds,
+// and load balancers need to know sooner.
 //
-// P1  The pulse is missing when no answer came for a while in which this process was awake: a pause of its own, or a busy
-//     event loop, is not held against the database.
-// P2  The load of this replica cannot make it miss: callers that wait for a connection of ours wait elsewhere.
-// P3  When others here were refused a connection or room, the pulse has to get both to count. So a server without
-//     connections to give is found out though our own is still open, and a full disk though it answers.
+// P1  The pulse is missing when no answer arrived for a while in which this process was awake. A pause of the process or a busy
+//     event loop does not count.
+// P2  The load of this replica cannot make the pulse miss: callers wait for other connections, not for this one.
+// P3  When the database refused a connection or disk space to another part of this process, the pulse needs both to count. So
+//     it detects a server without free connections although its own is open, and a full disk although the server answers.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Connection, Connections } from "../../platform/database/database.ts";
@@ -13,33 +13,37 @@ import { isRefusal } from "../../platform/database/errors.ts";
 import type { Events } from "../../platform/telemetry/events.ts";
 import { askForRoom, feelPulse, pulseLimits } from "../storage/pulse.ts";
 
-/** From an answer to the next question. */
+/** The time from an answer to the next check. */
 const intervalMs = 400;
-/** From a failure to the next question. */
+/** The time from a repeated failure to the next check. A first failure is followed by a check at once. */
 const retryDelayMs = 250;
-/** Silence is counted in slices: however long a pause takes, it counts as one. */
+/** Silence is counted in slices of this length: a pause of the process counts as one slice, however long it is. */
 const sliceMs = 200;
-/** Between 1.2 s and 1.4 s: longer than an interval with a slow answer, and short enough to be told within 2 s. */
+/**
+ * Between 1.2 s and 1.4 s: longer than an interval with a slow answer, and short enough for load balancers to know within 2 s.
+ */
 const silentSlicesMax = 6;
-/** Once a question has failed there is less to wait for: a new connection, but no more than that. */
+/** After a failed check only a new connection is waited for, so less silence is enough. */
 const failingSlicesMax = 3;
 
+/** Options of the pulse. */
 export interface PulseOptions {
   readonly connections: Pick<Connections, "connect" | "watchRefusals">;
   readonly clock: Clock;
   readonly events: Pick<Events, "databaseTroubled">;
 }
 
+/** Watches whether the database works. */
 export class Pulse {
   readonly #options: PulseOptions;
   readonly #closing = new AbortController();
   #client: Connection | undefined;
-  /** Nobody waits for it but the end: a dead wire takes its time. */
+  /** The end of the previous connection. Only the close waits for it: a dead connection takes its time. */
   #goodbye: Promise<void> | undefined;
   #silentSlices = 0;
-  /** Why the last question failed. */
+  /** Why the last check failed; undefined after a success. */
   #trouble: unknown;
-  /** Somebody was refused: the next question goes over a new connection, and asks for room. */
+  /** True after a refusal: the next check uses a new connection and asks for disk space. */
   #isDoubted = false;
   #working: Promise<unknown> | undefined;
 
@@ -50,7 +54,7 @@ export class Pulse {
     });
   }
 
-  /** Null while the database can be worked with; else why it cannot. */
+  /** Returns null while the database works; else why it does not. */
   whyMissing(): string | null {
     if (this.#silentSlices <= (this.#trouble === undefined ? silentSlicesMax : failingSlicesMax)) {
       return null;
@@ -93,12 +97,14 @@ export class Pulse {
     }
   }
 
-  /** True for the first failure since an answer: it may be the connection's, and the next question has a new one. */
+  /**
+   * Returns true for the first failure since a success. It may be due to the connection, and the next check uses a new one.
+   */
   #isFirst(error: unknown): boolean {
     const isFirst = this.#trouble === undefined;
     this.#trouble = error;
     if (isFirst) {
-      // The lease tells of the others.
+      // The lease logs further failures.
       this.#options.events.databaseTroubled({ part: "pulse", error });
     }
     return isFirst;
@@ -115,14 +121,14 @@ export class Pulse {
     }
   }
 
-  /** A word on the way to an answer ends the silence as well: there are several with a new connection. */
+  /** Ends the silence. Partial answers end it too: a check over a new connection has several. */
   #heard(): void {
     if (this.#trouble === undefined) {
       this.#silentSlices = 0;
     }
   }
 
-  /** The old connection is kept until there is a new one: what it holds is not to be taken for one that is free. */
+  /** Opens a new connection before it ends the old one: the server's slot of the old one must not pass as a free one. */
   async #reconnect(): Promise<Connection> {
     const next = await this.#options.connections.connect("pulse", pulseLimits);
     this.#goodbye = this.#client?.end().catch(() => {});

@@ -1,7 +1,8 @@
-// Looks after what nobody else does: replicas whose lease has ended, runs without an owner, runs past their deadline,
-// parked runs whose time has come. Every replica runs it; locks make each thing happen once.
+// Handles what no owner handles: replicas with an expired lease, runs without an owner, runs past their deadline, and parked
+// runs whose time has come. Every replica runs a reaper; locks let only one act on each.
 //
-// R1  A run whose owner is no replica is free to take. That alone decides, so a crash at any point here costs nothing.
+// R1  A run is free to take when no replica has its owner's id. Nothing else decides, so a crash at any point here costs
+//     nothing.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
@@ -20,11 +21,12 @@ import { endRun, timedOut } from "./terminal.ts";
 
 const intervalMs = 500;
 const runsPerTransactionMax = 100;
-/** A run that lost its replica this often is taken to be the cause. */
+/** A run that lost its replica this often is assumed to be the cause. */
 const takeoversMax = 3;
-/** An owner that is alive has ended its run by its deadline, and the driver's grace, and a margin. */
+/** How long after its deadline a run counts as overdue: a live owner has ended it by then, even with the driver's grace. */
 const overdueMarginMs = 30_000;
 
+/** Options of the reaper. */
 export interface ReaperOptions {
   readonly db: Db;
   readonly clock: Clock;
@@ -35,10 +37,11 @@ export interface ReaperOptions {
   readonly findDriver: (name: string) => Driver | undefined;
 }
 
+/** Requeues or ends the runs that have lost their owner. */
 export class Reaper {
   readonly #options: ReaperOptions;
   readonly #loop: Loop;
-  /** The database was away when it was last needed. */
+  /** True when the database was away at its last use. */
   #outage = false;
   #holdOffUntilMs = 0;
 
@@ -79,9 +82,8 @@ export class Reaper {
   }
 
   /**
-   * The first word with the database in a pass, so it also tells whether there was an outage. After one every lease has
-   * ended: the replicas renew first, then those that did not are reaped. A replica that is merely slow itself holds
-   * nothing off.
+   * Wakes parked runs. This is the first statement of a pass, so it also detects an outage. After an outage every lease has
+   * expired, so the replicas get time to renew before the others are reaped. A replica that is only slow itself delays nothing.
    */
   async #wakeRuns(): Promise<void> {
     const { clock, db, leaseMs, wakeup } = this.#options;
@@ -109,7 +111,7 @@ export class Reaper {
     }
   }
 
-  /** Locks batches of runs and deals with each; announces what was written after the commit. */
+  /** Locks batches of runs and handles each. Announces the written results after the commit. */
   async #forEachBatch(
     lock: (trx: Transaction) => Promise<RunRow[]>,
     handle: (trx: Transaction, run: RunRow) => Promise<readonly LogEntry[]>,

@@ -1,5 +1,5 @@
-// Starts a run: admission, the run row, the session's latest run and the caller's idempotency key in one transaction.
-// The run is durable when this returns, and it is being worked on if this replica has a free slot.
+// Starts a run: admission, the run row, the session's latest run and the client's idempotency key in one transaction. The run
+// is durable on return, and this replica works on it if it has a free slot.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import { failpoint } from "../../platform/base/failpoint.ts";
@@ -12,6 +12,7 @@ import { admit, freelyBelow, type RunLimits } from "./admission.ts";
 import { announceCallback } from "./callback.ts";
 import type { Dispatcher, Reservation } from "./dispatch.ts";
 
+/** What a start works with. */
 export interface StartDeps extends RunLimits {
   readonly db: Db;
   readonly clock: Clock;
@@ -20,22 +21,23 @@ export interface StartDeps extends RunLimits {
   readonly timeoutMs: number;
 }
 
+/** A run to start. */
 export interface StartRequest {
   readonly client: string;
   readonly session: string;
   readonly driver: string;
   readonly input: Uint8Array;
-  /** Of the call that starts it; undefined when it named no trace. */
+  /** The trace of the call that starts the run; undefined when it has no trace. */
   readonly traceParent?: string | undefined;
-  /** Where its transitions are told; undefined for nowhere. */
+  /** The URL for status callbacks; undefined for no callbacks. */
   readonly callbackUrl?: string | undefined;
-  /** Its longest time, where it is not that of all runs. */
+  /** The maximum duration of the run; unset means the service's `timeoutMs`. */
   readonly timeoutMs?: number | undefined;
 }
 
 /**
- * Starts a run by one statement, when nothing has to become durable with it. Undefined when that was not possible; why, or
- * whether it is after all, is for `startRun` to find out step by step.
+ * Starts a run by one statement, when nothing else has to become durable with it. Returns the run id. Returns undefined when it
+ * started nothing; the caller then takes the slow path, `startRun`, which finds out why.
  */
 export async function startAlone(deps: StartDeps, request: StartRequest): Promise<string | undefined> {
   const activeMax = freelyBelow(deps.concurrentRunsMax);
@@ -55,8 +57,8 @@ export async function startAlone(deps: StartDeps, request: StartRequest): Promis
 }
 
 /**
- * Runs `within` in the start's transaction: it locks the session, calls `start` with what is to be started, and keeps the
- * answer. When it does not call `start`, because the answer was given before, nothing is started.
+ * Starts a run in a transaction. `within` runs in it: it locks the session, calls `start` with the request, and stores the
+ * answer. When the answer exists already, `within` does not call `start`, and nothing starts.
  */
 export async function startRun<T>(
   deps: StartDeps,
@@ -98,7 +100,7 @@ function newRun({ clock, timeoutMs }: StartDeps, request: StartRequest, slot: Re
   };
 }
 
-/** After the commit, which may have started nothing. */
+/** Announces a start after the commit, which may have started nothing. */
 function announceStart(deps: StartDeps, run: StartedRun | undefined, slot: Reservation | undefined): void {
   failpoint("start.committed");
   if (run !== undefined) {

@@ -1,8 +1,9 @@
-// Lets others stop a run that a driver works on, and tells why.
+// Stops a run that a driver works on, with a reason.
 
-/** `lost`: the run belongs to somebody else · `handed-on`: this replica drains. */
+/** `lost`: another replica owns the run · `handed-on`: this replica drains. */
 export type StopReason = "cancelled" | "timed-out" | "lost" | "handed-on";
 
+/** The stop signal of one run. */
 export class Stop {
   readonly #controller = new AbortController();
   readonly #lost = new AbortController();
@@ -12,7 +13,7 @@ export class Stop {
     return this.#controller.signal;
   }
 
-  /** Aborts when the run is no longer ours, which may be after it was told to stop. */
+  /** Aborts when this replica no longer owns the run, possibly after another stop. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
@@ -21,7 +22,10 @@ export class Stop {
     return this.#reason;
   }
 
-  /** The first reason counts, but nothing outweighs a loss: from then on the run is not ours to decide about. */
+  /**
+   * Requests a stop. The first reason counts, except that `lost` replaces any other: another replica then decides about the
+   * run.
+   */
   request(reason: StopReason): void {
     if (this.#reason === undefined || reason === "lost") {
       this.#reason = reason;

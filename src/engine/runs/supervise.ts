@@ -1,8 +1,8 @@
-// Works on one run that this replica owns, from loading it until it has ended, is parked, or is handed on.
+// Works on one run that this replica owns: from loading it until it has ended, is parked, or is handed on.
 //
-// S1  Only the supervisor writes results of a run that is owned.
-// S2  After the run was lost nothing is written and nothing is decided.
-// S3  Whatever happens in a driver, its run ends with one terminal result.
+// S1  Only the supervisor writes results of a run that has an owner.
+// S2  After the run is lost the supervisor writes nothing and decides nothing.
+// S3  A run ends with exactly one terminal result, also when its driver throws or hangs.
 
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type Clock, over } from "../../platform/base/clock.ts";
@@ -26,6 +26,7 @@ import { type LoadedRun, loadRun } from "./load.ts";
 import type { Stop, StopReason } from "./stop.ts";
 import { cancelled, completeRun, endRun, timedOut } from "./terminal.ts";
 
+/** What the supervisor works with. */
 export interface SuperviseDeps {
   readonly db: Db;
   readonly log: ResultLog;
@@ -33,16 +34,16 @@ export interface SuperviseDeps {
   readonly clock: Clock;
   readonly events: Events;
   readonly traces: Traces;
-  /** Most messages of a session's past that are loaded. */
+  /** The maximum number of a session's past messages that are loaded. */
   readonly historyMessagesMax: number;
   readonly findDriver: (name: string) => Driver | undefined;
-  /** Whether this replica's lease holds, as far as is known without asking. */
+  /** Returns whether this replica's lease holds, as far as is known without asking the database. */
   readonly isLeaseHeld: () => boolean;
-  /** The directory of a session that did not name one; made if need be. */
+  /** Opens the work directories of sessions, and creates them when necessary. */
   readonly workDirs: WorkDirs;
 }
 
-/** One run at work. */
+/** One run that this replica works on. */
 interface Task {
   readonly run: StartedRun;
   readonly loaded: LoadedRun;
@@ -50,12 +51,12 @@ interface Task {
   readonly target: EffectTarget;
   readonly span: RunSpan;
   readonly stop: Stop;
-  /** When this replica began with it. */
+  /** When this replica began to work on it, on the monotonic clock. */
   readonly startedMs: number;
   readonly deps: SuperviseDeps;
 }
 
-/** Resolves when the run is over for this replica. Never rejects. */
+/** Works on a run. Resolves when this replica is done with it. Never rejects. */
 export async function supervise(run: StartedRun, stop: Stop, deps: SuperviseDeps): Promise<void> {
   const startedMs = deps.clock.monotonicMs();
   try {
@@ -66,12 +67,12 @@ export async function supervise(run: StartedRun, stop: Stop, deps: SuperviseDeps
     const target = { runId: run.id, session: run.session, transcriptLength };
     const span = openSpan(run, loaded, deps);
     const task: Task = { run, loaded, writer, target, span, stop, startedMs, deps };
-    // Ends it however this ends: only the first end counts.
+    // Ends the span if nothing else has: only the first end of a span counts.
     using _lost = { [Symbol.dispose]: () => span.end({ status: "lost" }) };
     const end = await withDeadline(run.time_left_ms, stop, deps.clock, () => work(task));
     await settle(end, task);
   } catch (error) {
-    // A run that could not be settled keeps its owner in the database: the reaper deals with it by lease or deadline.
+    // A run that could not be settled keeps its owner in the database. The reaper handles it after its lease or its deadline.
     if (stop.reason !== "lost") {
       deps.events.runAbandoned({ runId: run.id, error });
     }
@@ -103,7 +104,7 @@ function openWriter(run: StartedRun, loaded: LoadedRun, stop: Stop, deps: Superv
     chain: loaded.chain,
     onLost: () => stop.request("lost"),
   });
-  // Whoever waits for a database that is away stops waiting when the lease is given up.
+  // Ends the retries of an absent database when the lease is given up.
   stop.lost.addEventListener("abort", () => writer.abandon(), { once: true });
   return writer;
 }
@@ -123,7 +124,7 @@ async function withDeadline<T>(leftMs: number, stop: Stop, clock: Clock, job: ()
   }
 }
 
-/** Runs the driver. A driver that throws has a defect; its caller learns only that. */
+/** Runs the driver. A driver that throws has a defect; the client learns only that it failed. */
 async function work({ run, loaded, writer, target, span, stop, deps }: Task): Promise<DriverEnd | undefined> {
   const { signal } = stop;
   const driver = deps.findDriver(run.driver);
@@ -160,7 +161,7 @@ function openSpan(run: StartedRun, { context, session }: LoadedRun, { traces }: 
   });
 }
 
-/** Tells readers that what a lost turn said is void. */
+/** Tells readers to discard the output of a lost turn. */
 async function announceRestart({ checkpoint, chain }: LoadedRun, writer: RunWriter): Promise<void> {
   const covered = checkpoint?.sequence ?? 0;
   if (chain.count <= covered) {
@@ -170,7 +171,7 @@ async function announceRestart({ checkpoint, chain }: LoadedRun, writer: RunWrit
   await writer.append({ payload: { case: "turnRestarted", value } });
 }
 
-/** A driver's own completion counts even when it was told to stop; otherwise the stop decides. */
+/** Ends, parks or hands on the run. A driver's own completion counts even after a stop; otherwise the stop decides. */
 async function settle(driverEnd: DriverEnd | undefined, task: Task): Promise<void> {
   const { reason } = task.stop;
   if (reason === "lost") {
@@ -186,7 +187,10 @@ async function settle(driverEnd: DriverEnd | undefined, task: Task): Promise<voi
   await finish(end, task);
 }
 
-/** The stop says why; what was used until then is for the driver to say. */
+/**
+ * Returns the end of a stopped run: the stop gives the reason, the driver gives the usage. Returns undefined to hand the run
+ * on.
+ */
 function endOfStop(reason: Exclude<StopReason, "lost">, driverEnd: DriverEnd | undefined): FailedEnd | undefined {
   const rest = driverEnd?.kind === "failed" ? leftOf(driverEnd) : {};
   switch (reason) {
@@ -201,7 +205,7 @@ function endOfStop(reason: Exclude<StopReason, "lost">, driverEnd: DriverEnd | u
   }
 }
 
-/** What a driver's failure holds beside what went wrong. */
+/** Returns the fields of a driver's failure other than its error. */
 function leftOf({ usage, runnerSequence, results, own, settled }: FailedEnd): Partial<FailedEnd> {
   return {
     ...(usage && { usage }),

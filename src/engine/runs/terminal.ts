@@ -1,5 +1,5 @@
-// How a run ends. The supervisor, the cancel of a run that nobody holds, and the reaper end it under the lock of its row:
-// the first wins, and nothing comes after it. Most runs just complete: for them there is a quicker way to the same rows.
+// Ends runs under the lock of their row. The supervisor, the cancel of a run without an owner, and the reaper do so. The first
+// end wins, and nothing is written after it. Most runs just complete: a faster way writes the same rows.
 
 import { toBinary } from "@bufbuild/protobuf";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
@@ -19,6 +19,7 @@ import { closeCalls } from "./close-calls.ts";
 import type { CompletedEnd, FailedEnd } from "./driver.ts";
 import { readPartialOutput } from "./partial-output.ts";
 
+/** The end of a cancelled run. */
 export const cancelled: FailedEnd = {
   kind: "failed",
   code: "cancelled",
@@ -27,6 +28,7 @@ export const cancelled: FailedEnd = {
   isAskedFor: true,
 };
 
+/** The end of a run past its deadline. */
 export const timedOut: FailedEnd = {
   kind: "failed",
   code: "runner.timeout",
@@ -35,8 +37,8 @@ export const timedOut: FailedEnd = {
 };
 
 /**
- * Completes a run that its supervisor owns, by one statement and without a lock before it. Undefined when something stands
- * in the way: then `endRun` says what becomes of it.
+ * Completes a run that its supervisor owns, by one statement without a lock first. Returns undefined when the statement wrote
+ * nothing or its outcome is unknown; the caller then takes the slow path, `endRun`.
  */
 export async function completeRun(
   db: Db,
@@ -62,8 +64,8 @@ export async function completeRun(
 }
 
 /**
- * Ends a run whose row is locked. Its owner has the chain of its log; for others it is read. Returns what to announce after
- * the commit; nothing when the run had ended already.
+ * Ends a run whose row is locked. An owner passes the chain of the log; otherwise it is read. Returns the entries to announce
+ * after the commit, which are empty when the run had ended already.
  */
 export async function endRun(
   trx: Transaction,
@@ -84,7 +86,7 @@ export async function endRun(
     return made;
   };
   const closed = await closeCalls(trx, { runId: run.id, last: first - 1, ending: end.results ?? [] });
-  // First, for the terminal result tells what was said until then.
+  // Written first: the terminal result contains the output until then.
   const before = await insert([...closed, ...(end.results ?? [])], first);
   const terminal = await insert([await terminalResult(trx, run, end, turns)], first + before.length);
   const entries = [...before, ...terminal];
@@ -93,7 +95,7 @@ export async function endRun(
   return entries;
 }
 
-/** Undefined when somebody has taken entries out of the log: its run ends, but nobody can vouch for what it did. */
+/** Reads the chain. Returns undefined when entries are missing from the log: the run then ends without a log hash. */
 async function findStoredChain(trx: Transaction, runId: string): Promise<LogChain | undefined> {
   try {
     return await readStoredChain(trx, runId);
@@ -109,7 +111,7 @@ interface EndOfLog {
   readonly end: CompletedEnd | FailedEnd;
   readonly turn: number;
   readonly entries: readonly LogEntry[];
-  /** Undefined when the log is broken. */
+  /** Undefined when entries are missing from the log. */
   readonly logHash: Uint8Array | undefined;
 }
 

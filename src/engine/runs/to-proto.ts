@@ -1,4 +1,4 @@
-// A run row as the contract shows it. How it ended comes from its terminal result.
+// Converts run rows to the contract. The end of a run is read from its terminal result.
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -19,12 +19,13 @@ const states = {
   cancelled: Run_State.CANCELLED,
 } as const satisfies Record<RunStatus, Run_State>;
 
+/** What the conversion of runs works with. */
 export interface RunsToProtoDeps {
   readonly db: Db | Transaction;
   readonly findDriver: (name: string) => Pick<Driver, "describeRuns"> | undefined;
 }
 
-/** In the order of the rows, with what their drivers add. */
+/** Returns the runs in the order of the rows, with the details from their drivers. */
 export async function runsToProto({ db, findDriver }: RunsToProtoDeps, rows: readonly ClientRun[]): Promise<Run[]> {
   const details = new Map<string, RunDetails>();
   for (const [driver, runs] of Map.groupBy(rows, (row) => row.driver)) {
@@ -39,6 +40,7 @@ export async function runsToProto({ db, findDriver }: RunsToProtoDeps, rows: rea
   return rows.map((row) => runToProto(row, details.get(row.id)));
 }
 
+/** Returns one run. */
 export function runToProto(row: ClientRun, details: RunDetails = {}): Run {
   return create(RunSchema, {
     runId: row.id,

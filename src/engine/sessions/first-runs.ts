@@ -1,5 +1,5 @@
-// Readers of sessions that have no run yet. One look at a session serves all its readers in this process: a wake-up says
-// when to look, a slow poll covers one that got lost.
+// Lets readers wait for the first run of a session. All readers of a session in this process share one query. A wake-up
+// triggers it, and a slow poll covers lost wake-ups.
 
 import { type Clock, over } from "../../platform/base/clock.ts";
 import type { Db } from "../../platform/database/database.ts";
@@ -8,6 +8,7 @@ import { findSession, type SessionRow } from "../storage/session.ts";
 
 const pollMs = 2_000;
 
+/** What the wait for first runs works with. */
 export interface FirstRunDeps {
   readonly db: Db;
   readonly wakeup: Wakeup;
@@ -16,7 +17,7 @@ export interface FirstRunDeps {
 
 type Session = Pick<SessionRow, "id" | "client" | "name">;
 
-/** Null when the session went before it had a run; undefined when the reader left before. */
+/** The run id; null when the session was deleted before it had a run; undefined when the reader left first. */
 export type FirstRun = string | null | undefined;
 
 interface Reader {
@@ -26,10 +27,11 @@ interface Reader {
 
 interface Wait {
   readonly readers: Set<Reader>;
-  /** Aborts when nobody waits any more. */
+  /** Aborts when the last reader has left. */
   readonly over: AbortController;
 }
 
+/** The readers of this process that wait for a first run. */
 export class FirstRuns {
   readonly #deps: FirstRunDeps;
   readonly #waits = new Map<string, Wait>();
@@ -38,7 +40,7 @@ export class FirstRuns {
     this.#deps = deps;
   }
 
-  /** The session's run, once there is one or there will be none. */
+  /** Resolves with the session's run once it has one, or with null once it will never have one. */
   async of(session: Session, signal: AbortSignal): Promise<FirstRun> {
     if (signal.aborted) {
       return undefined;
@@ -70,7 +72,7 @@ export class FirstRuns {
     return wait;
   }
 
-  /** Whoever comes afterwards begins anew. */
+  /** Ends a wait; later readers begin a new one. */
   #end({ id }: Session, wait: Wait, tell: (reader: Reader) => void = () => {}): void {
     if (this.#waits.get(id) === wait) {
       this.#waits.delete(id);
@@ -97,7 +99,7 @@ export class FirstRuns {
         if (current.latest_run_id !== null) {
           return current.latest_run_id;
         }
-        // What woke us while we looked ends the sleep at once.
+        // A wake-up during the query ends this sleep at once.
         await clock.sleep(pollMs, woken.signal);
         woken = new AbortController();
       }

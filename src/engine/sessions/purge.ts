@@ -1,5 +1,5 @@
-// Erases what a session said, for ever: in its results, its runs, its transcript and its own row. Many small transactions,
-// each of which leaves less than it found, so that a purge that was cut off is finished by the next one.
+// Erases the content of a session permanently: in its results, its runs, its transcript and its own row. A purge has many small
+// transactions, and each leaves less than it found. So the next purge finishes an interrupted one.
 
 import { Fault } from "../../platform/base/fault.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
@@ -25,11 +25,12 @@ import { deleteTranscript } from "../storage/transcript.ts";
 
 const sessionsPerPage = 100;
 const runsPerPage = 100;
-/** One transaction's worth of results … */
+/** The maximum number of results in one transaction. */
 const resultRowsMax = 500;
-/** … and of what they hold. */
+/** The maximum bytes of results in one transaction. */
 const resultBytesMax = 1_048_576;
 
+/** What a purge works with. */
 export interface PurgeDeps {
   readonly db: Db;
   readonly hub: Hub;
@@ -37,9 +38,10 @@ export interface PurgeDeps {
   readonly retention: readonly Retention[];
 }
 
+/** The outcome of a purge. */
 export interface Purged {
   readonly runs: number;
-  /** Erased by this purge and not before. */
+  /** The results that this purge erased, without earlier purges. */
   readonly results: number;
 }
 
@@ -48,7 +50,10 @@ interface SessionName {
   readonly name: string;
 }
 
-/** Purges every session that the client ever had under the name; one that lives is deleted first. */
+/**
+ * Purges every session that the client ever had under the name. A live session is deleted first.
+ * @throws Fault SESSION_NOT_FOUND, or SESSION_BUSY while a run is active.
+ */
 export async function purgeSession(deps: PurgeDeps, target: SessionName): Promise<Purged> {
   await deleteLiving(deps, target);
   let runs = 0;
@@ -71,7 +76,7 @@ export async function purgeSession(deps: PurgeDeps, target: SessionName): Promis
   return { runs, results };
 }
 
-/** From here on no run of the name's sessions is started, and none is at work. */
+/** Deletes the live session. After it, no session of the name has an active run, and none can start. */
 async function deleteLiving(deps: PurgeDeps, target: SessionName): Promise<void> {
   const deleted = await deps.db.transaction().execute(async (trx) => {
     const living = await lockSession(trx, target);
@@ -84,7 +89,7 @@ async function deleteLiving(deps: PurgeDeps, target: SessionName): Promise<void>
     return living?.id;
   });
   if (deleted !== undefined) {
-    // A reader that waits for a first message learns that there will be none.
+    // A reader that waits for the session's first run learns that none will start.
     deps.wakeup.publish({ topic: "session", key: deleted, value: 0 });
   }
 }
@@ -125,13 +130,13 @@ async function purgeRun({ db, hub, wakeup }: PurgeDeps, runId: string): Promise<
     purged += page.purged;
     after = page.reached;
   }
-  // Readers find the purged entries in the log: those here at once, those of other replicas when they hear of it.
+  // Readers then read the purged entries from the log: at once on this replica, on others when the wake-up arrives.
   hub.forget(runId);
   wakeup.publish({ topic: "result", key: runId, value: 0 });
   return purged;
 }
 
-/** One page of a run's results, or, when there is none left, its row. The run's lock lets purges come one by one. */
+/** Purges one page of a run's results, or its row after the last page. The lock of the run makes purges come one by one. */
 async function purgePage(
   trx: Transaction,
   runId: string,

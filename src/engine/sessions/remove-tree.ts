@@ -1,12 +1,12 @@
-// Removes a directory with all that is in it, whatever commands made of it: without permissions, or deeper than a path may
-// be long.
-// T1: nothing outside is touched: each step takes one name in an open directory, and follows no link.
-// T2: nothing nests: directories are moved up into the root before they are looked into.
+// Removes a directory with its contents, also when commands left it without permissions or deeper than the maximum path length.
+//
+// T1  Nothing outside is touched: each step takes one name in an open directory, and follows no link.
+// T2  Nothing nests: directories are moved up into the root before they are read.
 
 import { constants } from "node:fs";
 import { chmod, type FileHandle, open, readdir, rename, rm, rmdir, unlink } from "node:fs/promises";
 
-/** Nothing happens when there is none. Throws when something cannot be removed. */
+/** Removes a directory; does nothing when it does not exist. Throws when something cannot be removed. */
 export async function removeTree(path: string): Promise<void> {
   if (process.platform !== "linux") {
     await rm(path, { recursive: true, force: true });
@@ -24,18 +24,18 @@ export async function removeTree(path: string): Promise<void> {
   await rmdir(path);
 }
 
-/** Opens a place without permission to read it. Node has no name for it. */
+/** O_PATH of Linux: opens a directory without permission to read it. Node has no constant for it. */
 const pathOnly = 0o10_000_000;
 
-/** Its owner gets the permissions back that removing needs. */
+/** Opens a directory and restores the owner's permissions, which removing needs. */
 async function openDirectory(path: Buffer): Promise<FileHandle> {
   const handle = await open(path, pathOnly | constants.O_NOFOLLOW | constants.O_DIRECTORY);
-  // It may belong to somebody else and still be readable; if not, the next step says so.
+  // Another user may own it, and it may still be readable. If not, the next step fails.
   await chmod(inside(handle), 0o700).catch(() => {});
   return handle;
 }
 
-/** A name in an open directory, or the directory itself. Names need not be UTF-8. */
+/** Returns the path of a name in an open directory, or of the directory itself. Names need not be UTF-8. */
 function inside(directory: FileHandle, name?: Buffer): Buffer {
   const path = Buffer.from(`/proc/self/fd/${directory.fd}`);
   return name === undefined ? path : Buffer.concat([path, Buffer.from("/"), name]);
@@ -51,11 +51,11 @@ async function list(directory: FileHandle): Promise<Entry[]> {
   return entries.map((entry) => ({ name: entry.name, isDirectory: entry.isDirectory() }));
 }
 
-/** Each round takes away what the root holds, and finds in it what was below. */
+/** Empties the root. Each round removes the entries of the root, and moves their subdirectories into it. */
 async function emptyRoot(root: FileHandle): Promise<void> {
   let moved = 0;
   const moveUp = async (path: Buffer): Promise<void> => {
-    // To move a directory takes permission to write to it.
+    // Moving a directory needs permission to write to it.
     await (await openDirectory(path)).close();
     moved += 1;
     await rename(path, inside(root, Buffer.from(`.removed-${moved}`)));

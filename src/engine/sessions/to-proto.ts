@@ -1,4 +1,4 @@
-// A session row as the contract shows it. What the latest run adds comes from that run's terminal result.
+// Converts a session row to the contract. The state of the latest run comes from its status and its terminal result.
 
 import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -8,7 +8,7 @@ import type { RunStatus } from "../storage/schema.ts";
 import type { SessionWithRun } from "../storage/session.ts";
 import { completedText } from "./message-text.ts";
 
-/** In the documented statuses queued and waiting show as running. */
+/** The documented statuses show queued and waiting as running. */
 const stateOfRun = {
   queued: Session_State.RUNNING,
   running: Session_State.RUNNING,
@@ -18,6 +18,7 @@ const stateOfRun = {
   cancelled: Session_State.CANCELLED,
 } as const satisfies Record<RunStatus, Session_State>;
 
+/** Returns a session with the state of its latest run. */
 export function sessionToProto(row: SessionWithRun): Session {
   const agent = fromBinary(AgentSchema, row.agent);
   return create(SessionSchema, {
@@ -32,7 +33,7 @@ export function sessionToProto(row: SessionWithRun): Session {
   });
 }
 
-/** What a run's terminal result says of its session. */
+/** Returns the fields of a session that a run's terminal result gives. */
 export function terminalToProto(bytes: Uint8Array): MessageInitShape<typeof SessionSchema> {
   const { payload, usage } = decodeResult(bytes);
   const used = usage === undefined ? {} : { usage };

@@ -1,7 +1,9 @@
-// The directories that tools work in. A session has one of its own, unless it names one. What it may not name:
-// D1  a place of the system or of the service, or what the operator did not list, if there is a list.
+// The directories that tools work in. A session has its own directory, unless it names one. It may not name:
+//
+// D1  a directory of the system or of the service, or one outside the operator's list, if a list is set.
 // D2  a directory of another session.
-// Both hold when the session is made and again before its tools work, since a link on the way may lead elsewhere by then.
+//
+// Both are checked when the session is created and again before its tools work: a link on the way may have changed by then.
 
 import { createHash } from "node:crypto";
 import { mkdir, open, realpath, stat } from "node:fs/promises";
@@ -13,18 +15,20 @@ import { sessionOwner } from "./session-owner.ts";
 import { isWithin } from "./within.ts";
 import type { WorkPlace } from "./work-place.ts";
 
+/** Options of the work directories. */
 export interface WorkDirsOptions {
-  /** Below which sessions that name no directory have theirs. */
+  /** The directory that holds the own directories of sessions. */
   readonly root: string;
-  /** What is the service's own: no session works there, and none is shown it. */
+  /** Files and directories of the service: no session may work there or see them. */
   readonly reserved: readonly string[];
-  /** Below which sessions may name directories; anywhere else too when there is none. */
+  /** Directories below which sessions may name one; empty permits any other directory. */
   readonly permitted: readonly string[];
 }
 
+/** Checks, opens and removes work directories. */
 export class WorkDirs {
   readonly #root: string;
-  /** What no session is shown, whatever directory it names. */
+  /** Paths that no session may see, also in a directory that it names. */
   readonly hidden: readonly string[];
   readonly #permitted: readonly string[];
 
@@ -34,12 +38,15 @@ export class WorkDirs {
     this.#permitted = permitted;
   }
 
-  /** Refuses a directory that tools could not use or may not, in the words of the Agent Runner document where it has some. */
+  /**
+   * Checks a directory that a client names. Uses the words of the Agent Runner document where it has some.
+   * @throws Fault INVALID_ARGUMENT when tools cannot or may not work in it.
+   */
   async check(named: string): Promise<void> {
     await this.#locate(named);
   }
 
-  /** Whether sessions may name it. */
+  /** Returns whether sessions may name a directory. */
   async isPermitted(named: string): Promise<boolean> {
     return await this.#locate(named).then(
       () => true,
@@ -47,7 +54,10 @@ export class WorkDirs {
     );
   }
 
-  /** Where the tools of a session work. Its own directory is made; for a named one that they may not use, they are told why. */
+  /**
+   * Opens the directory for a session's tools. Creates the session's own one. When tools may not use a named one, the result
+   * has a refusal with the reason.
+   */
   async open(session: OwnedSession, named: string | undefined): Promise<WorkPlace> {
     if (named === undefined) {
       return await this.#openOwn(session);
@@ -63,32 +73,32 @@ export class WorkDirs {
     }
   }
 
-  /** Removes a session's own directory with all that is in it; nothing happens when there is none. */
+  /** Removes a session's own directory with its contents; does nothing when it does not exist. */
   async remove(session: OwnedSession): Promise<void> {
     await removeTree(this.#ownOf(session));
   }
 
   async #openOwn(session: OwnedSession): Promise<WorkPlace> {
     const own = this.#ownOf(session);
-    // Commands of a service of root run as another user, who has to pass through.
+    // When the service is root, commands run as another user, who has to enter this directory.
     await mkdir(dirname(own), { recursive: true, mode: isRoot() ? 0o711 : 0o700 });
     await mkdir(own, { recursive: true, mode: 0o700 });
-    // Bash works in no directory that is reached by a link, as the operator's may be.
+    // Bash refuses a directory that is reached by a link, and the operator's root may be one.
     const realPath = await realpath(own);
     if (isRoot()) {
       await using directory = await open(realPath);
       await give(directory, sessionOwner);
     }
-    // It lies among the service's own places: those around it hide nothing of it.
+    // The directory lies inside a hidden one, so the hidden ones around it are left out.
     return { workDir: realPath, realPath, hidden: this.hidden.filter((place) => !isWithin(realPath, place)) };
   }
 
-  /** Two sessions never share one, whatever their ids look like. */
+  /** Returns the own directory of a session. Two sessions never share one, even with unusual ids. */
   #ownOf({ client, id }: OwnedSession): string {
     return join(this.#root, createHash("sha256").update(client).digest("hex").slice(0, 16), id);
   }
 
-  /** Where a named directory is. */
+  /** Returns the real path of a named directory. */
   async #locate(named: string): Promise<string> {
     if (!isAbsolute(named) || named.includes("\0")) {
       throw invalidField("work_dir", "must be an absolute path");
@@ -116,7 +126,7 @@ export class WorkDirs {
   }
 }
 
-/** Below which a session names a directory of the system, not one of its own. */
+/** A directory below one of these belongs to the system. */
 const systemPlaces = [
   "/bin",
   "/boot",

@@ -1,19 +1,20 @@
-// Where tools work, and what they see nothing of there.
+// The work directory of tools, and the paths that are hidden from them.
 
 import { isWithin } from "./within.ts";
 
+/** Where the tools of a session work. */
 export interface WorkPlace {
-  /** Everything a tool touches lies below it: absolute, as its session named it. */
+  /** The absolute path as the session named it. Tools touch only files below it. */
   readonly workDir: string;
-  /** Where it led when it was checked: no tool works in it once it leads elsewhere. */
+  /** The real path when it was checked. Tools stop working once the directory leads elsewhere. */
   readonly realPath: string;
-  /** The service's own files and directories, links resolved: no tool shows them. */
+  /** The service's own files and directories, with links resolved: no tool shows them. */
   readonly hidden: readonly string[];
-  /** Why no tool may work here at all. */
+  /** Why no tool may work here; unset when tools may. */
   readonly refusal?: string;
 }
 
-/** Why the directory that was opened, which is at `realPath`, is not to be worked in. */
+/** Returns why tools may not work in the opened directory, which is at `realPath`; undefined when they may. */
 export function findRefusal(place: WorkPlace, realPath: string): string | undefined {
   if (place.refusal !== undefined) {
     return place.refusal;
@@ -23,7 +24,7 @@ export function findRefusal(place: WorkPlace, realPath: string): string | undefi
     : `work directory ${place.workDir} was moved: it was ${place.realPath} and is ${realPath}`;
 }
 
-/** What a path without links is part of, if that is hidden. */
+/** Returns the hidden path that contains a path without links; undefined when the path is visible. */
 export function findHidden(realPath: string, hidden: readonly string[]): string | undefined {
   return hidden.find((each) => isWithin(realPath, each));
 }

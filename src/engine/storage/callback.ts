@@ -1,15 +1,18 @@
-// The outbox of status callbacks: a row for each transition that somebody is told of, written with it. The rows are the
-// queue, and what has become of each.
+// The outbox of status callbacks: one row for each transition with a callback URL, written with the transition. The rows are
+// both the queue and the record of each callback's outcome.
 //
-// C1  Only the first pending row of a session is ever taken, so callbacks of a session come in order and one at a time.
-// C2  Who takes a row holds its session for a while; a holder that dies is forgotten when that has passed.
+// C1  Only the first pending row of a session is ever taken, so a session's callbacks go out in order and one at a time.
+// C2  A sender that takes a row holds its session for a while. The hold of a dead sender expires.
 
 import { type RawBuilder, sql } from "kysely";
 import { uuidArray } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
 import type { CallbackState, CallbackStatus } from "./schema.ts";
 
-/** Inserts the callback of a run's transition within a statement; `runs` names the part of it that returns the run. */
+/**
+ * Returns SQL that inserts the callback of a run's transition within a statement. `runs` names the part of it that returns the
+ * run.
+ */
 export function callbackOf(runs: "inserted" | "finished", status: CallbackStatus): RawBuilder<unknown> {
   return sql`
     insert into callback (client, session, run_id, sequence, status, base_url)
@@ -17,6 +20,7 @@ export function callbackOf(runs: "inserted" | "finished", status: CallbackStatus
     where callback_url is not null`;
 }
 
+/** A callback to write. */
 export interface NewCallback {
   readonly client: string;
   readonly session: string;
@@ -26,6 +30,7 @@ export interface NewCallback {
   readonly baseUrl: string;
 }
 
+/** Writes a callback in the transaction of its transition. */
 export async function insertCallback(trx: Transaction, callback: NewCallback): Promise<void> {
   const { client, session, runId, sequence, status, baseUrl } = callback;
   await trx
@@ -34,7 +39,7 @@ export async function insertCallback(trx: Transaction, callback: NewCallback): P
     .execute();
 }
 
-/** A callback in the hands of its sender. */
+/** A callback that a sender has taken. */
 export interface DueCallback {
   readonly id: string;
   readonly client: string;
@@ -43,36 +48,38 @@ export interface DueCallback {
   readonly sequence: number;
   readonly status: CallbackStatus;
   readonly base_url: string;
-  /** This one included. */
+  /** The number of attempts, including this one. */
   readonly attempts: number;
-  /** When it fails now, it is given up. */
+  /** True when a failure of this attempt gives the callback up. */
   readonly is_last: boolean;
-  /** The run's terminal result; null for what comes before it. */
+  /** The run's terminal result; null for the transitions before it. */
   readonly terminal: Uint8Array | null;
 }
 
-/** A callback that became due late, because those before it took their time, is tried this often nevertheless. */
+/** The minimum number of attempts, also for a callback that became due late because earlier ones took long. */
 const attemptsMin = 5;
 
-/** A look at the queue ends here; most of the time there is far less in it. */
+/** The maximum number of rows that one query considers; mostly there are far fewer. */
 const lookedAtMax = 1_000;
 
+/** Limits on the callbacks to take. */
 export interface Taking {
   readonly limit: number;
   readonly holdMs: number;
-  /** Of one client. */
+  /** The maximum number for one client. */
   readonly limitPerClient: number;
-  /** Clients that have enough under way. */
+  /** Clients that get no more now, because they have enough under way. */
   readonly exceptClients: readonly string[];
 }
 
 /**
- * Takes the first pending callbacks of sessions that are due, for `holdMs`; none of a client's second ones before every
- * client had its turn. All that is pending in such a session waits as long, so that nobody looks at what cannot be sent yet.
+ * Takes the first pending callbacks of sessions that are due, and holds them for `holdMs`. No client gets a second one before
+ * every client had its turn. All pending callbacks of such a session get the same due time, so that no sender reads what cannot
+ * be sent yet.
  *
- * The first of a session is looked for row by row, since for "none is earlier" the planner reads all that is pending. What
- * is pending is said in the words of the index that is meant, and a row is settled by its id alone: a plan that is kept
- * since the table was empty reads all that is pending otherwise.
+ * The first callback of a session is looked up row by row: for "none is earlier" the planner reads all pending rows. The
+ * condition for pending rows repeats the text of the intended index, and a row is settled by its id alone. Otherwise a plan
+ * cached while the table was empty reads all pending rows.
  */
 export async function takeDueCallbacks(db: Db, taking: Taking): Promise<DueCallback[]> {
   const { limit, holdMs, limitPerClient, exceptClients } = taking;
@@ -104,18 +111,19 @@ export async function takeDueCallbacks(db: Db, taking: Taking): Promise<DueCallb
   return rows;
 }
 
+/** The outcome of an attempt. */
 export interface SettledCallback {
   readonly id: string;
-  /** As they were when it was taken: another holder has counted on. */
+  /** The number of attempts when it was taken: another holder has a higher one. */
   readonly attempts: number;
   readonly state: CallbackState;
-  /** Why it was not delivered. */
+  /** Why it was not delivered; null when it was. */
   readonly error: string | null;
-  /** Until the session's next attempt. */
+  /** The wait until the session's next attempt. */
   readonly waitMs: number;
 }
 
-/** False when somebody else holds the callback by now: what becomes of it is theirs to say. */
+/** Records the outcome of an attempt. Returns false when another sender holds the callback by now: its outcome counts. */
 export async function settleCallback(db: Db, settled: SettledCallback): Promise<boolean> {
   const { id, attempts, state, error, waitMs } = settled;
   const next = sql`now() + ${waitMs}::float8 * interval '1 millisecond'`;
@@ -175,7 +183,7 @@ function clientCallbacks(db: Db | Transaction, client: string) {
     .where("callback.client", "=", client);
 }
 
-/** Newest first; of deleted sessions too, whose last callbacks may be on their way. */
+/** Returns callbacks, newest first. Includes those of deleted sessions, whose last callbacks may be on their way. */
 export async function listCallbacks(
   db: Db,
   args: {
@@ -204,9 +212,9 @@ export async function listCallbacks(
 }
 
 /**
- * Makes a callback that was settled pending again, as the last one of its session; one that is pending stays as it is.
- * Undefined when the client has none of that id. The locks are those of whoever makes a transition, in the same order, so
- * that its new position is drawn after what came before it is committed.
+ * Makes a settled callback pending again, as the last one of its session; a pending one stays unchanged. Returns undefined when
+ * the client has no callback with the id. Takes the same locks in the same order as a transition does. So its new position is
+ * drawn after all earlier ones are committed.
  */
 export async function redeliverCallback(
   trx: Transaction,
@@ -223,7 +231,7 @@ export async function redeliverCallback(
   return await clientCallbacks(trx, client).where("callback.id", "=", id).executeTakeFirst();
 }
 
-/** Drops all of the sessions, no more than `rowsMax` at a time. */
+/** Deletes all callbacks of the sessions, at most `rowsMax` in a statement. */
 export async function deleteCallbacks(db: Db, args: { sessions: readonly string[]; rowsMax: number }): Promise<void> {
   const sessions = uuidArray(args.sessions);
   let rows: number;
@@ -235,7 +243,7 @@ export async function deleteCallbacks(db: Db, args: { sessions: readonly string[
   } while (rows === args.rowsMax);
 }
 
-/** Drops those that were settled longer ago than they are kept, the oldest first; returns how many. */
+/** Deletes callbacks that were settled longer ago than `keptMs`, oldest first. Returns how many. */
 export async function deleteSettledCallbacks(db: Db, args: { keptMs: number; limit: number }): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from callback where id in (

@@ -1,14 +1,15 @@
-// Where each run's driver goes on. Only the newest checkpoint of a run counts.
+// The checkpoints from which drivers continue. Only the newest checkpoint of a run counts.
 
 import { sql } from "kysely";
 import { uuidArray } from "../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 
+/** A checkpoint of a run. */
 export interface Checkpoint {
   readonly turn: number;
-  /** The log as far as the checkpoint covers it; what lies beyond belongs to a turn that was not finished. */
+  /** The last entry of the log that the checkpoint covers; later entries belong to an unfinished turn. */
   readonly sequence: number;
-  /** The driver's own, for it alone to read. */
+  /** The state of the driver, which only the driver reads. */
   readonly state: Uint8Array;
 }
 
@@ -19,6 +20,7 @@ export interface ChainBlock {
   readonly head: Uint8Array;
 }
 
+/** Saves a checkpoint with the last whole block of the chain. Replaces the one before. */
 export async function saveCheckpoint(
   trx: Transaction,
   args: { runId: string; checkpoint: Checkpoint; block: ChainBlock },
@@ -33,6 +35,7 @@ export async function saveCheckpoint(
     .execute();
 }
 
+/** Returns the checkpoint of a run; undefined when it has none. */
 export async function readCheckpoint(db: Db | Transaction, runId: string): Promise<Checkpoint | undefined> {
   return await db
     .selectFrom("checkpoint")
@@ -41,7 +44,10 @@ export async function readCheckpoint(db: Db | Transaction, runId: string): Promi
     .executeTakeFirst();
 }
 
-/** Undefined when there is none: no checkpoint, or only ones of a version that kept no chain. */
+/**
+ * Returns the chain block of a run's checkpoint. Returns undefined without a checkpoint, or with one of a version that kept no
+ * chain.
+ */
 export async function readChainBlock(db: Db | Transaction, runId: string): Promise<ChainBlock | undefined> {
   return await db
     .selectFrom("checkpoint")
@@ -52,11 +58,12 @@ export async function readChainBlock(db: Db | Transaction, runId: string): Promi
     .executeTakeFirst();
 }
 
+/** Deletes the checkpoints of the runs. */
 export async function deleteCheckpoints(db: Db | Transaction, runs: readonly string[]): Promise<void> {
   await sql`delete from checkpoint where run_id = any(${uuidArray(runs)}::uuid[])`.execute(db);
 }
 
-/** Drops those of runs that ended a while ago, the oldest runs first; returns how many. */
+/** Deletes checkpoints of runs that ended longer than `endedMs` ago, oldest runs first. Returns how many. */
 export async function deleteIdleCheckpoints(
   db: Db,
   args: { endedMs: number; createdBefore: string; limit: number },

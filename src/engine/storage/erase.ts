@@ -1,5 +1,5 @@
-// The end of rows: what is kept for no reader any more. Every statement is a transaction of its own that touches a bounded
-// number of rows, children before parents, so a pass that stops anywhere is simply gone on with.
+// Deletes rows past their retention. Every statement is its own transaction and touches a bounded number of rows, children
+// before parents. So a pass that stops anywhere simply continues with the next one.
 
 import { sql } from "kysely";
 import { uuidArray } from "../../platform/database/binary-array.ts";
@@ -10,15 +10,16 @@ import type { Retention } from "./retention.ts";
 import { deleteToolCalls } from "./tool-call.ts";
 import { deleteTranscript } from "./transcript.ts";
 
-/** Enough for each statement to be worth its commit, few enough that nobody waits for its locks. */
+/** The maximum number of rows in a statement: enough to be worth its commit, few enough to hold no lock for long. */
 export const erasedRowsMax = 500;
 
+/** A session whose rows are past their retention. */
 export interface ErasableSession {
   readonly id: string;
   readonly client: string;
 }
 
-/** Sessions that were deleted, and whose runs all ended, longer ago than they are kept; the longest ago first. */
+/** Returns sessions that were deleted, and whose runs all ended, longer than `keptMs` ago; longest ago first. */
 export async function listErasableSessions(
   db: Db,
   args: { keptMs: number; limit: number },
@@ -32,7 +33,7 @@ export async function listErasableSessions(
   return rows;
 }
 
-/** Erases all that hangs on the sessions, which stay as bare rows. Returns how many runs there were. */
+/** Deletes all rows that belong to the sessions, but not the session rows. Returns how many runs there were. */
 export async function eraseContents(
   db: Db,
   sessions: readonly string[],
@@ -61,12 +62,12 @@ export async function eraseContents(
   }
 }
 
-/** The last step; the sessions have nothing left that hangs on them. */
+/** Deletes the session rows. This is the last step: no other rows refer to them. */
 export async function eraseSessions(db: Db, sessions: readonly string[]): Promise<void> {
   await sql`delete from session where id = any(${uuidArray(sessions)}::uuid[])`.execute(db);
 }
 
-/** What clients have spent is kept by the day; the days before are for nobody. */
+/** Deletes the usage of clients, which is kept by the day, from more than `daysKept` days ago. */
 export async function deleteUsageBefore(db: Db, daysKept: number): Promise<void> {
   await sql`delete from client_usage where day < (now() at time zone 'utc')::date - ${daysKept}::int`.execute(db);
 }

@@ -1,13 +1,13 @@
-// Sessions that have outlived their time: their latest run ended, or they never had one, longer ago than they are kept.
-// They go as if their client had deleted them: hidden at once, the name free again, the rows kept for a while.
+// Expires sessions whose latest run ended longer ago than they are kept, and sessions of that age without a run. An expired
+// session looks deleted by its client: hidden at once, the name free again, the rows kept for a while.
 
 import { sql } from "kysely";
 import type { Transaction } from "../../platform/database/database.ts";
 
 /**
- * Deletes the oldest ones and returns their ids. A session that somebody has locked, to send a message or to delete it, is
- * left for the next pass; nobody is waited for. One that got a message just before its lock was taken is looked at again
- * by Postgres, and stays. Only session rows are locked, so no order of locks can close a circle.
+ * Expires the oldest sessions and returns their ids. A session that another transaction has locked, to send a message or to
+ * delete it, is left for the next pass without waiting. Postgres checks a session again that got a message just before its
+ * lock, and it stays. Only session rows are locked, so the order of locks cannot cause a deadlock.
  */
 export async function expireSessions(trx: Transaction, args: { ageMs: number; limit: number }): Promise<string[]> {
   const cutoff = sql`now() - ${args.ageMs} * interval '1 millisecond'`;

@@ -1,9 +1,10 @@
-// Answers of creates by the caller's request id. The row is written in the transaction of the create, so a twin that
-// comes meanwhile waits on the key until the first one has committed or failed.
+// Answers of creates by the caller's request id. The row is written in the transaction of the create. So a concurrent duplicate
+// waits on the key until the first request has committed or failed.
 
 import { sql } from "kysely";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 
+/** A request of a client by its id, with the hash of its content. */
 export interface IdempotencyKey {
   readonly client: string;
   readonly method: string;
@@ -11,14 +12,15 @@ export interface IdempotencyKey {
   readonly requestHash: Uint8Array;
 }
 
+/** The stored answer to a request, with the hash of the request. */
 export interface StoredAnswer {
   readonly requestHash: Uint8Array;
   readonly response: Uint8Array;
 }
 
 /**
- * Claims the key for this transaction; undefined on success, else the answer that was given before. A twin's claim waits
- * for the transaction that has it.
+ * Claims the key for this transaction. Returns undefined on success, else the stored answer. A concurrent duplicate waits for
+ * the transaction that has the key.
  */
 export async function claimRequest(trx: Transaction, key: IdempotencyKey): Promise<StoredAnswer | undefined> {
   const inserted = await trx
@@ -42,7 +44,7 @@ export async function claimRequest(trx: Transaction, key: IdempotencyKey): Promi
   return answer;
 }
 
-/** The answer that was given; undefined while there is none. */
+/** Returns the stored answer; undefined when it does not exist. */
 export async function findAnswer(db: Db | Transaction, key: IdempotencyKey): Promise<StoredAnswer | undefined> {
   const row = await db
     .selectFrom("idempotency")
@@ -54,7 +56,7 @@ export async function findAnswer(db: Db | Transaction, key: IdempotencyKey): Pro
   return row && { requestHash: row.request_hash, response: row.response };
 }
 
-/** Keeps the answer of a claimed request, in the transaction that claimed it. */
+/** Stores the answer of a claimed request, in the transaction that claimed it. */
 export async function saveAnswer(trx: Transaction, key: IdempotencyKey, response: Uint8Array): Promise<void> {
   await trx
     .updateTable("idempotency")
@@ -65,6 +67,7 @@ export async function saveAnswer(trx: Transaction, key: IdempotencyKey, response
     .execute();
 }
 
+/** Deletes answers that are older than `ageMs`. */
 export async function deleteAnswersOlderThan(db: Db, ageMs: number): Promise<void> {
   await db
     .deleteFrom("idempotency")

@@ -1,21 +1,21 @@
-// What is asked of the database to learn whether it can be worked with. Nothing is changed by asking.
+// Statements that check whether the database works. They change nothing.
 
 import type { Connection, TimeLimits } from "../../platform/database/database.ts";
 
-/** Soon enough for whoever tells load balancers within 2 s. */
+/** Time limits that let load balancers know of an outage within 2 s. */
 export const pulseLimits: TimeLimits = { connectMs: 1_000, statementMs: 1_000, answerMs: 1_000 };
 
-/** Resolves when the database answers and takes writes. One that only reads refuses to lock, though there is no row. */
+/** Resolves when the database answers and takes writes. A read-only database refuses the lock even though no row matches. */
 export async function feelPulse(client: Connection): Promise<void> {
   await client.query("select from replica where false for update");
 }
 
 /**
- * Resolves when the database's disk has room for a few blocks: so much is written to a temporary file, which is gone
- * afterwards. It costs a millisecond, and a line of Postgres' log where such files are logged, so ask when in doubt.
+ * Resolves when the database's disk has room for a few blocks: the statement writes a temporary file, which is gone afterwards.
+ * It costs a millisecond, and a line in Postgres' log if such files are logged, so call it only when in doubt.
  */
 export async function askForRoom(client: Connection): Promise<void> {
-  // More rows than the least memory of a statement holds. The settings end with this one message, which is a transaction.
+  // The rows exceed the smallest memory of a statement. The message is one transaction, so the settings end with it.
   await client.query(`
     set local work_mem = '64kB';
     set local temp_tablespaces = '';

@@ -1,5 +1,5 @@
-// Takes what was said out of a session's rows and leaves the rows: who, when, how long, in which order. Only ended runs of
-// deleted sessions are touched, so nothing is written to them meanwhile; a purge that stops anywhere may be done again.
+// Erases the content of a session's rows. The rows stay, with client, times, durations and order. Only ended runs of deleted
+// sessions are touched, so no other statement writes to them meanwhile. A purge that stops anywhere may be repeated.
 
 import { sql } from "kysely";
 import { byteaArray, int8Array } from "../../platform/database/binary-array.ts";
@@ -10,7 +10,7 @@ interface SessionName {
   readonly name: string;
 }
 
-/** Whether any session that the client ever had under the name has an active run. */
+/** Returns whether any session that the client ever had under the name has an active run. */
 export async function hasActiveRun(trx: Transaction, { client, name }: SessionName): Promise<boolean> {
   if (!isStorableText(name)) {
     return false;
@@ -22,14 +22,15 @@ export async function hasActiveRun(trx: Transaction, { client, name }: SessionNa
   return rows.length > 0;
 }
 
+/** A deleted session, as a purge needs it. */
 export interface DeletedSession {
   readonly id: string;
   readonly runs: number;
-  /** True when a purge has come to its end with it. */
+  /** True when a purge has finished with it. */
   readonly isPurged: boolean;
 }
 
-/** The deleted sessions of a name after an id, in order of their ids. */
+/** Returns the deleted sessions of a name after an id, in order of their ids. */
 export async function listDeletedSessions(
   db: Db,
   args: SessionName & { after: string | undefined; limit: number },
@@ -47,7 +48,7 @@ export async function listDeletedSessions(
   return rows;
 }
 
-/** The runs of a session after an id, in order of their ids. */
+/** Returns the runs of a session after an id, in order of their ids. */
 export async function listRunIdsOf(
   db: Db,
   args: { session: string; after: string | undefined; limit: number },
@@ -72,7 +73,7 @@ export async function replaceResults(
     where run_result.run_id = ${args.runId} and run_result.sequence = purged.sequence`.execute(trx);
 }
 
-/** Leaves an empty message as a run's input and puts another terminal in the place of its own. */
+/** Replaces a run's input with an empty message, and its terminal result with `terminal`. */
 export async function emptyRun(trx: Transaction, args: { id: string; terminal: Uint8Array | null }): Promise<void> {
   await trx
     .updateTable("run")
@@ -81,7 +82,9 @@ export async function emptyRun(trx: Transaction, args: { id: string; terminal: U
     .execute();
 }
 
-/** The last step for a session, and the mark of it: an agent without a name is no agent. */
+/**
+ * Empties a session row, as the last step of its purge. An agent of zero bytes marks it as purged: real agents have a name.
+ */
 export async function emptySession(db: Db, id: string): Promise<void> {
   await db
     .updateTable("session")

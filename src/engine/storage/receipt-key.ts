@@ -1,20 +1,22 @@
-// Keys that receipts are signed with. The newest signs.
+// The keys that sign receipts. The newest key signs.
 
 import { type Selectable, sql } from "kysely";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 import type { ReceiptKeyTable } from "./schema.ts";
 
-/** With the private key, which goes nowhere but into a signature. */
+/** A key with its private part, which is used only to sign. */
 export type ReceiptKeyRow = Omit<Selectable<ReceiptKeyTable>, "position">;
+/** A key without its private part. */
 export type PublicReceiptKeyRow = Omit<ReceiptKeyRow, "private_key">;
 
 const publicColumns = ["kid", "public_key", "create_time"] as const;
 
-/** Until the end of the transaction no other one makes a key. */
+/** Prevents other transactions from creating a key until this one ends. */
 export async function lockReceiptKeys(trx: Transaction): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('runnel receipt key'))`.execute(trx);
 }
 
+/** Inserts a key, which is the newest from then on. */
 export async function insertReceiptKey(
   trx: Transaction,
   key: { kid: string; privateKey: Uint8Array; publicKey: Uint8Array },
@@ -30,7 +32,7 @@ export async function insertReceiptKey(
     .executeTakeFirstOrThrow();
 }
 
-/** What signs now; undefined while there is no key yet. */
+/** Returns the key that signs now; undefined before the first key exists. */
 export async function findNewestReceiptKey(db: Db | Transaction): Promise<ReceiptKeyRow | undefined> {
   return await db
     .selectFrom("receipt_key")
@@ -40,7 +42,7 @@ export async function findNewestReceiptKey(db: Db | Transaction): Promise<Receip
     .executeTakeFirst();
 }
 
-/** Newest first. */
+/** Returns all keys, newest first. */
 export async function listReceiptKeys(db: Db): Promise<PublicReceiptKeyRow[]> {
   return await db.selectFrom("receipt_key").select(publicColumns).orderBy("position", "desc").execute();
 }

@@ -1,10 +1,10 @@
-// Leases of replicas. Time is the database's alone: no clock of a replica decides whether a lease holds.
+// The leases of replicas. Only the database's clock counts: no clock of a replica decides whether a lease holds.
 
 import { sql } from "kysely";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 import { shownMs } from "../../platform/database/time.ts";
 
-/** Returns what the database's clock shows. */
+/** Inserts a replica with a lease. Returns the time of the database's clock, in milliseconds. */
 export async function insertReplica(db: Db, args: { id: string; leaseMs: number }): Promise<number> {
   const row = await db
     .insertInto("replica")
@@ -15,8 +15,9 @@ export async function insertReplica(db: Db, args: { id: string; leaseMs: number 
 }
 
 /**
- * Extends the lease, and returns what the database's clock shows. The lease may have ended meanwhile: as long as the row is
- * there nobody has taken over. Undefined when the row is gone: the replica writes nothing under this id any more.
+ * Extends the lease, and returns the time of the database's clock in milliseconds. The lease may have expired before: while the
+ * row exists, no other replica has taken over. Returns undefined when the row is gone; the replica then writes nothing under
+ * this id.
  */
 export async function renewReplica(db: Db, args: { id: string; leaseMs: number }): Promise<number | undefined> {
   const row = await db
@@ -28,7 +29,10 @@ export async function renewReplica(db: Db, args: { id: string; leaseMs: number }
   return row?.shown_ms;
 }
 
-/** Takes one replica whose lease has ended out of the table, unless somebody else does so or it is just writing. */
+/**
+ * Deletes one replica with an expired lease and returns its id. Skips a replica that another transaction deletes, or that is
+ * just writing. Returns undefined when there is nothing to delete.
+ */
 export async function takeExpiredReplica(trx: Transaction): Promise<string | undefined> {
   const expired = await trx
     .selectFrom("replica")
@@ -46,6 +50,7 @@ export async function takeExpiredReplica(trx: Transaction): Promise<string | und
   return expired.id;
 }
 
+/** Deletes a replica. Its runs are then free to take. */
 export async function deleteReplica(db: Db | Transaction, id: string): Promise<void> {
   await db.deleteFrom("replica").where("id", "=", id).execute();
 }

@@ -1,25 +1,27 @@
-// What a protocol keeps beside runs and sessions, and how its rows go: when their time is over, with their session or run,
-// and when a session is purged.
+// How a protocol deletes the rows that it keeps beside runs and sessions: past their retention, with their session or run, and
+// in a purge.
 
 import type { Db } from "../../platform/database/database.ts";
 
+/** The retention rules of a protocol. */
 export interface Retention {
   readonly expiring?: readonly ExpiringRows[];
-  /** Deletes what hangs on sessions that are erased or purged. */
+  /** Deletes the rows of sessions that are erased or purged. */
   readonly deleteOfSessions?: (db: Db, sessions: readonly string[]) => Promise<void>;
-  /** Deletes what hangs on runs that are erased; the runs themselves go next. */
+  /** Deletes the rows of runs that are erased; the runs are deleted next. */
   readonly deleteOfRuns?: (db: Db, runs: readonly string[]) => Promise<void>;
-  /** Takes what was said out of rows of runs that are purged; their numbers, types and times may stay. */
+  /** Erases the content of rows of runs that are purged; their numbers, types and times may stay. */
   readonly purgeRuns?: (db: Db, runs: readonly string[]) => Promise<void>;
 }
 
+/** Rows with a retention of their own. */
 export interface ExpiringRows {
-  /** Names it in the log when a pass fails. */
+  /** The name of these rows in the log event of a failed pass. */
   readonly name: string;
-  /** Days after which rows go, for rows whose ids tell their time. */
+  /** The retention in days, for rows whose ids contain their time; 0 when unset. */
   readonly days?: number;
-  /** Time between two passes; ten minutes when unset. */
+  /** The time between two passes; ten minutes when unset. */
   readonly intervalMs?: number;
-  /** Deletes at most `limit` rows, of those with ids below `createdBefore`; returns how many. Repeated while it is full. */
+  /** Deletes at most `limit` rows with ids below `createdBefore`, and returns how many. Repeated while a batch is full. */
   readonly deleteBatch: (db: Db, args: { readonly createdBefore: string; readonly limit: number }) => Promise<number>;
 }

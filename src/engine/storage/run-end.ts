@@ -1,4 +1,4 @@
-// The end of a run by its owner, in one statement.
+// Completes a run by its owner, in one statement.
 
 import { sql } from "kysely";
 import { byteaArray, int4Array, int8Array, uuidArray } from "../../platform/database/binary-array.ts";
@@ -6,25 +6,25 @@ import type { Db } from "../../platform/database/database.ts";
 import { callbackOf } from "./callback.ts";
 import type { ResultRow } from "./run-result.ts";
 
+/** The end of an owned run. */
 export interface OwnEnd {
   readonly id: string;
   readonly session: string;
   readonly replicaId: string;
   readonly epoch: number;
   readonly turn: number;
-  /** Whether somebody is told of it. */
+  /** Whether the end has a status callback. */
   readonly isCalledBack: boolean;
-  /** The last results, the terminal one at the end. */
+  /** The last results; the terminal one is the last. */
   readonly results: readonly ResultRow[];
-  /** The value of the log's hash chain after them. */
+  /** The value of the log's hash chain after these results. */
   readonly logHash: Uint8Array;
-  /** What the session's model has said last, and where that stands; each in its place. */
+  /** The last messages of the session's model, and the position of the first of them. */
   readonly transcript: { readonly position: number; readonly messages: readonly Uint8Array[] };
 }
 
 /**
- * Completes a run that its replica still owns, whose tool calls are all answered. False when it is not so, and nothing is
- * written then.
+ * Completes a run if its replica still owns it and all its tool calls have results. Otherwise returns false and writes nothing.
  */
 export async function completeOwnRun(db: Db, end: OwnEnd): Promise<boolean> {
   const { id, session, results, transcript } = end;

@@ -1,4 +1,4 @@
-// The log's rows. Inserts by lanes go as binary arrays under the replica's fence; reads go by key, page by page.
+// The rows of the log. Lanes insert binary arrays under the fence of their replica. Reads use the key, page by page.
 
 import { sql } from "kysely";
 import type pg from "pg";
@@ -11,6 +11,7 @@ import {
 } from "../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 
+/** A row of the log. */
 export interface ResultRow {
   readonly runId: string;
   readonly sequence: number;
@@ -18,19 +19,20 @@ export interface ResultRow {
   readonly payload: Uint8Array;
 }
 
-/** Rows of one run: what is the same in all of them is said once. */
+/** The rows of one run, with their common values once. */
 export interface RunRows {
   readonly runId: string;
   readonly epoch: number;
   readonly results: readonly { readonly sequence: number; readonly bytes: Uint8Array }[];
 }
 
+/** A stored result of a known run. */
 export interface StoredResult {
   readonly sequence: number;
   readonly payload: Uint8Array;
 }
 
-// The fence is locked inside the same statement: a takeover either waits for it or makes it write nothing.
+// The statement locks the fence itself: a takeover either waits for it or makes it write nothing.
 const fencedInsert = {
   name: "insert results under fence",
   text: `insert into run_result (run_id, sequence, epoch, payload)
@@ -38,7 +40,7 @@ const fencedInsert = {
     cross join (select 1 from replica where id = $5 and lease_until > now() for key share) as fence`,
 };
 
-/** Writes a batch on a lane's own connection. False when the replica has lost its lease: nothing was written. */
+/** Writes a batch on a lane's own connection. Returns false when the replica has lost its lease; nothing was written then. */
 export async function insertResultsFenced(
   lane: pg.Client,
   { replicaId, runs }: { replicaId: string; runs: readonly RunRows[] },
@@ -57,7 +59,7 @@ export async function insertResultsFenced(
   return rowCount === results.length;
 }
 
-/** Writes within a transaction that has locked the run. */
+/** Writes results in a transaction that has locked the run. */
 export async function insertResults(trx: Transaction, rows: readonly ResultRow[]): Promise<void> {
   if (rows.length === 0) {
     return;
@@ -75,7 +77,7 @@ export async function insertResults(trx: Transaction, rows: readonly ResultRow[]
     .execute();
 }
 
-/** The next results of a run after a sequence, in order. A page shorter than `limit` reached the end. */
+/** Returns the next results of a run after a sequence, in order. A page shorter than `limit` reached the end. */
 export async function readResults(
   db: Db | Transaction,
   args: { runId: string; after: number; limit: number },
@@ -91,8 +93,8 @@ export async function readResults(
 }
 
 /**
- * The next results of a run after a sequence, in order, as many as fit: at least one when there is one, and then no more
- * once `bytesMax` is reached.
+ * Returns the next results of a run after a sequence, in order. A page has at least one result if there is one. It ends once
+ * `bytesMax` is reached.
  */
 export async function readResultPage(
   db: Db | Transaction,
@@ -112,12 +114,13 @@ export async function readResultPage(
   return rows;
 }
 
+/** A run and the sequence to read after. */
 export interface ReadCursor {
   readonly runId: string;
   readonly after: number;
 }
 
-/** The next results of many runs in one statement, each run's in order. */
+/** Returns the next results of many runs by one statement, in order for each run. */
 export async function readResultsOfRuns(
   db: Db,
   args: { cursors: readonly ReadCursor[]; limitPerRun: number },
@@ -136,7 +139,7 @@ export async function readResultsOfRuns(
   return rows;
 }
 
-/** Sequence of the newest result of a run; 0 when there is none. */
+/** Returns the sequence of the newest result of a run; 0 when it has no results. */
 export async function lastSequence(db: Db | Transaction, runId: string): Promise<number> {
   const row = await db
     .selectFrom("run_result")
@@ -148,6 +151,7 @@ export async function lastSequence(db: Db | Transaction, runId: string): Promise
   return row?.sequence ?? 0;
 }
 
+/** The ownership of a run and the length of its log. */
 export interface RunStanding {
   readonly runId: string;
   readonly epoch: number;
@@ -155,7 +159,7 @@ export interface RunStanding {
   readonly lastSequence: number;
 }
 
-/** Who owns each run and how far its log reaches: what a lane asks when it does not know whether a batch was written. */
+/** Returns who owns each run and how far its log reaches. A lane asks when it does not know whether a batch was written. */
 export async function readStandings(db: Db, runIds: readonly string[]): Promise<RunStanding[]> {
   const { rows } = await sql<RunStanding>`
     select run.id as "runId", run.epoch, run.owner, coalesce(newest.sequence, 0)::int8 as "lastSequence"

@@ -1,4 +1,5 @@
-// How a run gets its worker: admitted with its session's message and owned at once, or queued and taken by whoever is free.
+// Gives a run to a replica. A run is inserted with its session's message and owned at once, or queued and claimed by a free
+// replica.
 
 import { type RawBuilder, sql } from "kysely";
 import { textArray } from "../../platform/database/binary-array.ts";
@@ -7,16 +8,17 @@ import { isUniqueViolation } from "../../platform/database/errors.ts";
 import { callbackOf } from "./callback.ts";
 import { type RunRow, runValues } from "./run.ts";
 
-/** A run in the hands of its worker, with what is known of its session at that moment. */
+/** A run that a replica starts to work on, with the state of its session at that moment. */
 export interface StartedRun extends RunRow {
   readonly session_name: string;
   readonly agent: Uint8Array;
   readonly work_dir: string | null;
   readonly callback: Uint8Array | null;
-  /** Messages of the session up to the run's input; null when nobody looked. */
+  /** The number of messages of the session up to the run's input; null when it was not read. */
   readonly transcript_length: number | null;
 }
 
+/** A run to insert. */
 export interface NewRun {
   readonly id: string;
   readonly client: string;
@@ -24,38 +26,39 @@ export interface NewRun {
   readonly driver: string;
   readonly input: Uint8Array;
   readonly timeoutMs: number;
-  /** The replica that works on it at once, if it still has its lease; undefined queues it. */
+  /** The replica that works on it at once, if it still has its lease; undefined queues the run. */
   readonly owner: string | undefined;
-  /** The caller's trace; undefined when it named none. */
+  /** The caller's trace; undefined when the call has no trace. */
   readonly traceParent?: string | undefined;
-  /** Where its transitions are told; undefined for nowhere. */
+  /** The URL for status callbacks; undefined for no callbacks. */
   readonly callbackUrl?: string | undefined;
-  /** Nothing is inserted while as many runs are active on all replicas; undefined when that is no matter. */
+  /** Nothing is inserted when this many runs are active on all replicas; undefined for no maximum. */
   readonly activeMax?: number | undefined;
-  /** The same of the client's runs. */
+  /** The same for the client's runs. */
   readonly clientActiveMax?: number | undefined;
   readonly freeWhileWaiting?: readonly string[] | undefined;
 }
 
-// Literals, so that the partial index of these runs serves whatever plan is kept.
+// The statuses are literals, so that every cached plan can use the partial index of active runs.
 function activeRuns({ client, freeWhileWaiting }: ActiveScope) {
   const whose = client === undefined ? sql`` : sql` and client = ${client}`;
   const isFree = sql`status = 'waiting' and driver = any(${textArray(freeWhileWaiting)}::text[])`;
   return sql`(select count(*) from run where status in ('queued', 'running', 'waiting') and not (${isFree})${whose})`;
 }
 
+/** Which active runs count. */
 export interface ActiveScope {
-  /** Undefined for all clients. */
+  /** The client whose runs count; undefined for all clients. */
   readonly client?: string | undefined;
   /** Drivers whose waiting runs do not count. */
   readonly freeWhileWaiting: readonly string[];
 }
 
 /**
- * Inserts a run and what begins with it: it becomes the session's latest, and its input the newest message. One statement,
- * for every round trip is felt by whoever sent the message. It is owned at once if `owner` has a lease, whose row stays
- * locked as the session's does, else queued. Undefined, and nothing is written, when the session has an active run already
- * or is deleted, or there are too many.
+ * Inserts a run. It becomes the session's latest run, and its input the session's newest message. This is one statement,
+ * because the client that sent the message waits for every round trip. The run is owned at once if `owner` has a lease, else
+ * queued. The rows of the lease and the session stay locked. Returns undefined and writes nothing in three cases: the session
+ * has an active run, it is deleted, or too many runs are active.
  */
 export async function insertRun(db: Db | Transaction, run: NewRun): Promise<StartedRun | undefined> {
   const input = Buffer.from(run.input);
@@ -94,7 +97,7 @@ export async function insertRun(db: Db | Transaction, run: NewRun): Promise<Star
       from inserted cross join owned cross join said`.execute(db);
     return rows[0];
   } catch (error) {
-    // The second: the run before ended while this waited for it, and its last message was not to be seen yet.
+    // The second violation: the run before ended while this statement waited for it, and its last message was not visible yet.
     if (isUniqueViolation(error, "run_active_of_session") || isUniqueViolation(error, "transcript_pkey")) {
       return undefined;
     }
@@ -106,28 +109,29 @@ function isBelow(max: number | undefined, count: RawBuilder<unknown>) {
   return max === undefined ? sql`true` : sql`${count} < ${max}::int8`;
 }
 
-/** Counts what is active on all replicas, of one client or of all. */
+/** Counts the active runs on all replicas, of one client or of all. */
 export async function countActiveRuns(db: Db | Transaction, scope: ActiveScope): Promise<number> {
   const { rows } = await sql<{ count: number }>`select ${activeRuns(scope)} as count`.execute(db);
   return rows[0]?.count ?? 0;
 }
 
-/** From here to the end of the transaction nobody else admits a run, or one of this client. */
+/** Locks the admission of runs, of all clients or of this one, until the transaction ends. */
 export async function lockAdmission(trx: Transaction, client?: string): Promise<void> {
   const name = client === undefined ? "runnel admission" : `runnel admission of ${client}`;
   await sql`select pg_advisory_xact_lock(hashtext(${name}))`.execute(trx);
 }
 
+/** Which runs to claim. */
 export interface Claim {
   readonly owner: string;
   readonly limit: number;
-  /** Only runs of these drivers; of any when unset. */
+  /** Claims only runs of these drivers; of any driver when unset. */
   readonly drivers?: readonly string[];
-  /** No runs of these. */
+  /** Claims no runs of these drivers. */
   readonly exceptDrivers?: readonly string[];
 }
 
-/** Takes due runs from the queue for a replica, no more than one of a client before every client had its turn. */
+/** Claims due runs of the queue for a replica. No client gets a second run before every client had its turn. */
 export async function claimRuns(db: Db, args: Claim): Promise<StartedRun[]> {
   const { drivers, exceptDrivers = [] } = args;
   const among = drivers === undefined ? sql`` : sql` and driver = any(${textArray(drivers)}::text[])`;

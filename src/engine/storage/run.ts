@@ -1,20 +1,20 @@
-// The run rows: the queue, the ownership and the outcome of every run. Whoever changes a run that is not its own locks
-// the row first; the partial unique index keeps a session to one active run.
+// The run rows: the queue, the ownership and the outcome of every run. A transaction that changes a run without owning it locks
+// the row first. A partial unique index limits a session to one active run.
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import { uuidArray } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
 import type { RunStatus, RunTable } from "./schema.ts";
 
-/** A run, with times that only the database's clock can tell. */
+/** A run, with durations that only the database's clock gives. */
 export interface RunRow extends Selectable<RunTable> {
-  /** Since the run was created. */
+  /** The time since the run was created. */
   readonly age_ms: number;
-  /** Until its deadline; negative when that has passed. */
+  /** The time until its deadline; negative after it. */
   readonly time_left_ms: number;
 }
 
-/** Each by name: a row keeps its shape for this version when a newer one adds columns. */
+/** Listed by name: a row keeps its shape for this version when a newer version adds columns. */
 const runColumns = [
   "run.id",
   "run.client",
@@ -42,25 +42,27 @@ const runColumns = [
 const age = sql<number>`(extract(epoch from clock_timestamp() - run.create_time) * 1000)::float8`.as("age_ms");
 const timeLeft = sql<number>`(extract(epoch from run.deadline - clock_timestamp()) * 1000)::float8`.as("time_left_ms");
 const runSelection = [...runColumns, age, timeLeft] as const;
-/** The same for statements that are written out. */
+/** The selected columns, for statements in raw SQL. */
 export const runValues = sql.join([...runColumns.map((column) => sql.ref(column)), age, timeLeft]);
 
-/** A status that stands in the text of a statement: the plan that is kept for it may use the partial index of the status. */
+/** Returns a status as a literal in the statement, so that its cached plan may use the partial index of the status. */
 function literal(status: RunStatus): RawBuilder<RunStatus> {
   return sql.lit(status);
 }
 
 const activeStatuses = ["queued", "running", "waiting"] as const satisfies readonly RunStatus[];
 
+/** Returns whether a run with this status has not ended. */
 export function isActive(status: RunStatus): boolean {
   return (activeStatuses as readonly RunStatus[]).includes(status);
 }
 
+/** Returns a run; undefined when it does not exist. */
 export async function findRun(db: Db | Transaction, id: string): Promise<RunRow | undefined> {
   return await db.selectFrom("run").select(runSelection).where("id", "=", id).executeTakeFirst();
 }
 
-/** Which of these runs have ended. */
+/** Returns the ids of those runs that have ended. */
 export async function findEndedRuns(db: Db, ids: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select run.id from unnest(${uuidArray(ids)}::uuid[]) as asked (id) join run on run.id = asked.id
@@ -73,6 +75,7 @@ export interface ClientRun extends RunRow {
   readonly session_name: string;
 }
 
+/** Returns a run of a client; undefined for an unknown id and for a run of another client. */
 export async function findClientRun(
   db: Db | Transaction,
   args: { client: string; id: string },
@@ -80,7 +83,7 @@ export async function findClientRun(
   return await clientRuns(db, args.client).where("run.id", "=", args.id).executeTakeFirst();
 }
 
-/** Newest first. */
+/** Returns the runs of a client, newest first, or those of one of its sessions. */
 export async function listClientRuns(
   db: Db,
   args: { client: string; sessionName: string | undefined; before: string | undefined; limit: number },
@@ -89,7 +92,7 @@ export async function listClientRuns(
     return [];
   }
   let query = clientRuns(db, args.client).orderBy("run.id", "desc").limit(args.limit);
-  // A deleted session may have a namesake, whose past is not its own.
+  // A deleted session may have the same name, and its runs do not belong to the new one.
   if (args.sessionName !== undefined) {
     query = query.where("session.name", "=", args.sessionName).where("session.delete_time", "is", null);
   }
@@ -108,14 +111,16 @@ function clientRuns(db: Db | Transaction, client: string) {
     .where("run.client", "=", client);
 }
 
-/** Waits for whoever holds the row; the lock ends with the transaction. */
+/**
+ * Locks and returns a run; undefined when it does not exist. Waits for other transactions. The lock ends with the transaction.
+ */
 export async function lockRun(trx: Transaction, id: string): Promise<RunRow | undefined> {
   return await trx.selectFrom("run").select(runSelection).where("id", "=", id).forUpdate().executeTakeFirst();
 }
 
 /**
- * Lets go of the runs that a replica owns and does not work on, because an answer got lost or a run could not be settled:
- * without an owner that exists they are as those of a dead replica. Recently started ones may still be on their way.
+ * Disowns the runs that a replica owns but does not work on, because an answer got lost or a run could not be settled. Their
+ * owner then does not exist, as with a dead replica. Recently started runs may still be on their way. Returns the ids.
  */
 export async function disownRuns(
   db: Db,
@@ -132,13 +137,16 @@ export async function disownRuns(
 /** No replica has this id. */
 const nobody = "00000000-0000-0000-0000-000000000000";
 
-/** A run and the lease under which its owner holds it, both locked. */
+/** A run and the lease that its owner holds it under, both locked. */
 export interface OwnedRun extends RunRow {
-  /** False when the lease has ended: write nothing. */
+  /** False when the lease has expired: write nothing. */
   readonly is_held: boolean;
 }
 
-/** Holds off a takeover until the transaction ends, and whoever else changes the run. */
+/**
+ * Locks the lease and the run, so that no takeover and no other change happens until the transaction ends. Returns undefined
+ * when the run does not exist.
+ */
 export async function lockOwnRun(
   trx: Transaction,
   args: { id: string; replicaId: string },
@@ -151,7 +159,7 @@ export async function lockOwnRun(
   return rows[0];
 }
 
-/** Gives a run back to the queue, for any replica to go on with. */
+/** Puts a run back into the queue, where any replica may claim it. */
 export async function requeueRun(trx: Transaction, args: { id: string; takeover: boolean }): Promise<void> {
   await trx
     .updateTable("run")
@@ -165,6 +173,7 @@ export async function requeueRun(trx: Transaction, args: { id: string; takeover:
     .execute();
 }
 
+/** Parks a run: it waits without an owner, at most until its deadline. */
 export async function parkRun(
   trx: Transaction,
   args: { id: string; reason: string; wakeInMs: number | undefined },
@@ -175,9 +184,9 @@ export async function parkRun(
       status: "waiting",
       owner: null,
       wait_reason: args.reason,
-      // It came to a place where it holds still, so what it lost before was not its own doing.
+      // The run reached a safe point, so it did not cause the takeovers before.
       takeovers: 0,
-      // A parked run that nobody wakes still meets its deadline, and one that was cancelled meanwhile does not wait.
+      // A parked run that is never woken still meets its deadline. A run that was cancelled meanwhile does not wait.
       wake_at: sql<Date>`case when cancel_request_time is not null then now()
         else least(now() + ${args.wakeInMs ?? null}::float8 * interval '1 millisecond', deadline) end`,
     })
@@ -185,7 +194,7 @@ export async function parkRun(
     .execute();
 }
 
-/** Queues the waiting runs whose time has come; returns how many. */
+/** Queues the waiting runs whose time has come. Returns how many. */
 export async function wakeDueRuns(db: Db): Promise<number> {
   const result = await db
     .updateTable("run")
@@ -196,7 +205,7 @@ export async function wakeDueRuns(db: Db): Promise<number> {
   return Number(result.numUpdatedRows);
 }
 
-/** Queues one waiting run, whatever its time. False when it does not wait. */
+/** Queues one waiting run, whether its time has come or not. Returns false when the run does not wait. */
 export async function wakeRun(db: Db, id: string): Promise<boolean> {
   const result = await db
     .updateTable("run")
@@ -207,10 +216,12 @@ export async function wakeRun(db: Db, id: string): Promise<boolean> {
   return result.numUpdatedRows === 1n;
 }
 
+/** Sets the number of turns of a run. */
 export async function setTurn(trx: Transaction, args: { id: string; turn: number }): Promise<void> {
   await trx.updateTable("run").set({ turn: args.turn }).where("id", "=", args.id).execute();
 }
 
+/** Writes the end of a run. */
 export async function finishRun(
   trx: Transaction,
   args: {
@@ -239,7 +250,7 @@ export async function finishRun(
     .execute();
 }
 
-/** Records the wish once; later wishes keep the first time. */
+/** Records the cancel request. Later requests keep the time of the first. */
 export async function requestCancel(trx: Transaction, id: string): Promise<void> {
   await trx
     .updateTable("run")
@@ -249,7 +260,7 @@ export async function requestCancel(trx: Transaction, id: string): Promise<void>
     .execute();
 }
 
-/** Which of a replica's runs somebody wants cancelled. */
+/** Returns the runs of a replica that have a cancel request. */
 export async function listCancelRequests(db: Db, owner: string): Promise<string[]> {
   const rows = await db
     .selectFrom("run")
@@ -261,7 +272,7 @@ export async function listCancelRequests(db: Db, owner: string): Promise<string[
   return rows.map((row) => row.id);
 }
 
-/** Runs whose owner is no replica any more, locked; those that somebody else deals with are left out. */
+/** Locks and returns runs whose owner no longer exists. Skips runs that another transaction has locked. */
 export async function lockOrphanedRuns(trx: Transaction, limit: number): Promise<RunRow[]> {
   return await trx
     .selectFrom("run")
@@ -277,7 +288,7 @@ export async function lockOrphanedRuns(trx: Transaction, limit: number): Promise
     .execute();
 }
 
-/** Running runs that are past their deadline by more than a margin, locked: their owner failed to end them. */
+/** Locks and returns running runs that are past their deadline by more than a margin: their owner failed to end them. */
 export async function lockOverdueRuns(trx: Transaction, args: { marginMs: number; limit: number }): Promise<RunRow[]> {
   return await trx
     .selectFrom("run")
@@ -292,8 +303,9 @@ export async function lockOverdueRuns(trx: Transaction, args: { marginMs: number
 }
 
 /**
- * How long the run that waits longest has been due without an owner; 0 when none is. A run whose owner is gone counts from
- * the end of the lease, and from its start once the lease is forgotten, which is when it should be queued again any moment.
+ * Returns how long the longest waiting run has been due without an owner, in milliseconds; 0 without such a run. A run with a
+ * lost owner counts from the end of the lease, or from its start once the lease is deleted. Such a run should be queued again
+ * soon.
  */
 export async function oldestUnleasedMs(db: Db): Promise<number> {
   const { rows } = await sql<{ age_ms: number | null }>`

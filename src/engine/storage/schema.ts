@@ -1,4 +1,4 @@
-// The tables of sessions, runs and their logs, as Kysely sees them. The truth is migrations/; a test compares the two.
+// The tables of sessions, runs and their logs, as Kysely sees them. The migrations define the tables; a test compares the two.
 
 import type { Generated, GeneratedAlways } from "kysely";
 import type { Time } from "../../platform/database/schema.ts";
@@ -18,19 +18,23 @@ declare module "../../platform/database/schema.ts" {
   }
 }
 
+/** The status of a run; the first three are active. */
 export type RunStatus = "queued" | "running" | "waiting" | "completed" | "failed" | "cancelled";
 
-/** What a status callback tells of; the words are those that are sent. */
+/** The transition that a status callback reports, as it is sent. */
 export type CallbackStatus = "created" | "running" | "completed" | "failed" | "cancelled";
 
+/** The delivery state of a status callback; `dead` means given up. */
 export type CallbackState = "pending" | "delivered" | "dead";
 
+/** A replica and its lease. */
 export interface ReplicaTable {
   id: string;
   lease_until: Date;
   start_time: Generated<Date>;
 }
 
+/** A session of a client. */
 export interface SessionTable {
   id: string;
   client: string;
@@ -45,6 +49,7 @@ export interface SessionTable {
   hidden: Generated<boolean>;
 }
 
+/** A run: its place in the queue, its owner and its outcome. */
 export interface RunTable {
   id: string;
   client: string;
@@ -70,6 +75,7 @@ export interface RunTable {
   log_hash: Uint8Array | null;
 }
 
+/** One entry of a log. */
 export interface RunResultTable {
   run_id: string;
   sequence: number;
@@ -77,6 +83,7 @@ export interface RunResultTable {
   payload: Uint8Array;
 }
 
+/** The newest checkpoint of a run. */
 export interface CheckpointTable {
   run_id: string;
   turn: number;
@@ -87,6 +94,7 @@ export interface CheckpointTable {
   chain: Uint8Array | null;
 }
 
+/** A message of a session. */
 export interface TranscriptTable {
   session: string;
   position: number;
@@ -94,6 +102,7 @@ export interface TranscriptTable {
   message: Uint8Array;
 }
 
+/** A tool call and its outcome. */
 export interface ToolCallTable {
   run_id: string;
   turn: number;
@@ -105,6 +114,7 @@ export interface ToolCallTable {
   end_time: Date | null;
 }
 
+/** The answer to a create, by request id. */
 export interface IdempotencyTable {
   client: string;
   method: string;
@@ -114,6 +124,7 @@ export interface IdempotencyTable {
   create_time: Generated<Date>;
 }
 
+/** A status callback in the outbox. */
 export interface CallbackTable {
   id: Generated<string>;
   position: GeneratedAlways<number>;
@@ -132,6 +143,7 @@ export interface CallbackTable {
   end_time: Date | null;
 }
 
+/** A key that signs receipts. */
 export interface ReceiptKeyTable {
   kid: string;
   private_key: Uint8Array;

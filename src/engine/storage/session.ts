@@ -1,5 +1,5 @@
-// The session rows. A session's public id (`name`) is unique for its client among the sessions that are not deleted. Hidden
-// sessions, which protocols keep for their own runs, are neither found nor listed here.
+// The session rows. A session's public id (`name`) is unique for its client among the sessions that are not deleted. Protocols
+// keep hidden sessions for their own runs; these are neither found nor listed here.
 
 import { type Insertable, type Selectable, sql } from "kysely";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
@@ -23,9 +23,10 @@ type SessionColumn = (typeof sessionColumns)[number] extends `session.${infer Co
   ? Column
   : never;
 
+/** A row of a session. */
 export type SessionRow = Pick<Selectable<SessionTable>, SessionColumn>;
 
-/** A session with what its latest run adds to it. */
+/** A session with the state of its latest run. */
 export interface SessionWithRun extends SessionRow {
   readonly run_status: RunStatus | null;
   readonly run_turn: number | null;
@@ -37,7 +38,7 @@ interface SessionName {
   readonly name: string;
 }
 
-/** False when the client has a session of that name. */
+/** Inserts a session. Returns false when the client has a session of that name. */
 export async function insertSession(
   db: Db | Transaction,
   session: {
@@ -47,7 +48,7 @@ export async function insertSession(
     agent: Uint8Array;
     workDir: string | undefined;
     callback: Uint8Array | undefined;
-    /** Where its creation is told; undefined for nowhere. */
+    /** The URL for status callbacks; undefined for no callbacks. */
     callbackUrl?: string | undefined;
   },
 ): Promise<boolean> {
@@ -75,7 +76,7 @@ export async function insertSession(
   }
 }
 
-/** One statement too: the session and the callback that tells of it. */
+/** Inserts the session and the callback of its creation, also in one statement. */
 async function insertToldSession(db: Db | Transaction, values: Insertable<SessionTable>, url: string): Promise<void> {
   await db
     .with("inserted", (query) => query.insertInto("session").values(values).returning(["client", "id"]))
@@ -93,6 +94,7 @@ async function insertToldSession(db: Db | Transaction, values: Insertable<Sessio
     .execute();
 }
 
+/** Returns a session by its name, with its latest run; undefined when it does not exist. */
 export async function findSession(db: Db | Transaction, args: SessionName): Promise<SessionWithRun | undefined> {
   if (!isStorableText(args.name)) {
     return undefined;
@@ -104,12 +106,12 @@ export async function findSession(db: Db | Transaction, args: SessionName): Prom
   return visibleOnly(session);
 }
 
-/** Newest first. */
+/** Returns the sessions of a client, newest first. */
 export async function listSessions(
   db: Db,
   args: { client: string; before: string | undefined; limit: number },
 ): Promise<SessionWithRun[]> {
-  // The collation is that of the list's own index.
+  // Uses the collation of the index for this list.
   let query = sessionsWithRun(db)
     .where(sql`session.client collate "C"`, "=", args.client)
     .where(sql<boolean>`not session.hidden`)
@@ -121,12 +123,12 @@ export async function listSessions(
   return await query.execute();
 }
 
-/** What a session itself is, without its run. */
+/** Returns a session without its run; undefined when it does not exist. */
 export async function findSessionAlone(db: Db, name: SessionName): Promise<SessionRow | undefined> {
   return isStorableText(name.name) ? visibleOnly(await sessionOfName(db, name).executeTakeFirst()) : undefined;
 }
 
-/** Whose directory its tools work in. */
+/** Returns the session of a run, whose directory the run's tools work in; undefined when the run does not exist. */
 export async function findSessionOfRun(
   db: Db,
   runId: string,
@@ -139,7 +141,9 @@ export async function findSessionOfRun(
     .executeTakeFirst();
 }
 
-/** Waits for whoever starts a run of the session or deletes it. */
+/**
+ * Locks and returns a session; undefined when it does not exist. Waits for a transaction that starts a run of it or deletes it.
+ */
 export async function lockSession(trx: Transaction, name: SessionName): Promise<SessionRow | undefined> {
   if (!isStorableText(name.name)) {
     return undefined;
@@ -147,7 +151,9 @@ export async function lockSession(trx: Transaction, name: SessionName): Promise<
   return visibleOnly(await sessionOfName(trx, name).forNoKeyUpdate().executeTakeFirst());
 }
 
-/** Checked here: with one more condition in the statement, the planner may choose another index. */
+/**
+ * Drops a hidden session. Checked here, because with another condition in the statement the planner may choose another index.
+ */
 function visibleOnly<T extends SessionRow>(session: T | undefined): T | undefined {
   return session?.hidden === false ? session : undefined;
 }
@@ -161,11 +167,12 @@ function sessionOfName(db: Db | Transaction, { client, name }: SessionName) {
     .where("delete_time", "is", null);
 }
 
+/** Marks a session as deleted. */
 export async function markSessionDeleted(trx: Transaction, id: string): Promise<void> {
   await trx.updateTable("session").set({ delete_time: sql<Date>`now()` }).where("id", "=", id).execute();
 }
 
-/** How many sessions there are, and how many of them have an active run. */
+/** Counts the visible sessions, and all active runs, including those of hidden sessions. */
 export async function countSessions(db: Db): Promise<{ total: number; active: number }> {
   const { rows } = await sql<{ total: number; active: number }>`
     select (select count(*) from session where delete_time is null and not hidden) as total,

@@ -1,13 +1,15 @@
-// Tool calls: the intent before a call runs, its outcome as it arrives, and whether the outcome is in the log. Both are
-// messages of the contract (ToolCall, ToolCallCompleted) as bytes, which hold any text; a text column refuses NUL.
+// The tool calls: the intent before a call runs, its outcome when it is known, and whether the outcome is in the log. Both are
+// stored as bytes of contract messages (ToolCall, ToolCallCompleted), which hold any text; a text column refuses NUL.
 
 import { type Selectable, sql } from "kysely";
 import { uuidArray } from "../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 import type { ToolCallTable } from "./schema.ts";
 
+/** A tool call of a run. */
 export type ToolCallRow = Pick<Selectable<ToolCallTable>, "turn" | "position" | "call" | "outcome">;
 
+/** Writes the calls of a turn before they run. */
 export async function insertToolCalls(
   trx: Transaction,
   args: {
@@ -32,7 +34,7 @@ export async function insertToolCalls(
     .execute();
 }
 
-/** The first outcome counts; a later one changes nothing. */
+/** Records the outcome of a call. The first outcome counts; a later one changes nothing. */
 export async function recordToolOutcome(
   trx: Transaction,
   args: { runId: string; turn: number; position: number; outcome: Uint8Array },
@@ -47,7 +49,7 @@ export async function recordToolOutcome(
     .execute();
 }
 
-/** The calls whose outcome has not reached the log, in the order of the model's calls. */
+/** Returns the calls whose outcome is not in the log yet, in the order of the model's calls. */
 export async function readOpenToolCalls(db: Db | Transaction, runId: string): Promise<ToolCallRow[]> {
   return await db
     .selectFrom("tool_call")
@@ -59,7 +61,7 @@ export async function readOpenToolCalls(db: Db | Transaction, runId: string): Pr
     .execute();
 }
 
-/** Notes where the outcomes of a turn stand in the log. */
+/** Records the sequences of the outcomes of a turn in the log. */
 export async function markToolCallsLogged(
   trx: Transaction,
   args: { runId: string; turn: number; sequences: readonly number[] },
@@ -75,7 +77,7 @@ export async function markToolCallsLogged(
   }
 }
 
-/** Drops all that belong to the runs, no more than `rowsMax` at a time. */
+/** Deletes all tool calls of the runs, at most `rowsMax` in a statement. */
 export async function deleteToolCalls(db: Db, args: { runs: readonly string[]; rowsMax: number }): Promise<void> {
   const runs = uuidArray(args.runs);
   let rows: number;
@@ -89,7 +91,7 @@ export async function deleteToolCalls(db: Db, args: { runs: readonly string[]; r
   } while (rows === args.rowsMax);
 }
 
-/** Drops those of runs that ended a while ago, the oldest runs first; returns how many. */
+/** Deletes tool calls of runs that ended longer than `endedMs` ago, oldest runs first. Returns how many. */
 export async function deleteIdleToolCalls(
   db: Db,
   args: { endedMs: number; createdBefore: string; limit: number },

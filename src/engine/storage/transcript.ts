@@ -1,29 +1,31 @@
-// What a session's model has been told and has said. One run of a session is active at a time and its row is locked by
-// whoever writes here, so positions are counted by that run's owner; the primary key is the backstop.
+// The messages that a session's model has received and produced. A session has one active run at a time, and every writer here
+// locks the row of that run. So the owner of that run counts the positions; the primary key is the backstop.
 
 import { sql } from "kysely";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 
+/** A message of a session. */
 export interface TranscriptMessage {
   readonly position: number;
   readonly runId: string;
   readonly message: Uint8Array;
 }
 
+/** Some messages of a session. */
 export interface TranscriptWindow {
-  /** In order: the session's first message, a gap unless all of it is here, and the newest ones. */
+  /** In order: the session's first message, then the newest ones, with a gap between them in a long session. */
   readonly messages: readonly TranscriptMessage[];
-  /** How many messages the session has; the next one's position. */
+  /** The number of messages in the session, which is the position of the next one. */
   readonly length: number;
 }
 
 /**
- * The newest messages of a session, and its very first one, which says what it is all about. Costs the same however long
- * the session is. `newestMax` is 1 or more.
+ * Returns the newest messages of a session, and its first one, which introduces the subject. The cost does not depend on the
+ * length of the session. `newestMax` is 1 or more.
  */
 export async function readTranscript(db: Db, args: { session: string; newestMax: number }): Promise<TranscriptWindow> {
   const { session, newestMax } = args;
-  // By bounds and not by a limit: without statistics the planner would read and sort the whole session for that.
+  // Uses bounds and not a limit: without statistics the planner would read and sort the whole session for a limit.
   const { rows: messages } = await sql<TranscriptMessage>`
     with bound as materialized (
       select position - ${newestMax}::int8 as position from transcript
@@ -38,7 +40,7 @@ export async function readTranscript(db: Db, args: { session: string; newestMax:
   return { messages, length: (messages.at(-1)?.position ?? -1) + 1 };
 }
 
-/** What one run has added, newest first. */
+/** Returns the messages that one run has added, newest first. */
 export async function readLatestMessages(
   trx: Transaction,
   args: { runId: string; limit: number },
@@ -55,7 +57,10 @@ export async function readLatestMessages(
   return rows.map((row) => row.message);
 }
 
-/** Repeatable: what the run wrote at these positions before is written over. */
+/**
+ * Appends messages. Repeatable: overwrites what the same run wrote at these positions before. Throws when another run wrote
+ * there.
+ */
 export async function appendTranscript(
   trx: Transaction,
   args: { session: string; runId: string; position: number; messages: readonly Uint8Array[] },
@@ -85,7 +90,7 @@ export async function appendTranscript(
   throw new Error(`session ${args.session} has messages of another run at ${args.position}`);
 }
 
-/** Drops a session's messages, no more than `rowsMax` at a time. */
+/** Deletes a session's messages, at most `rowsMax` in a statement. */
 export async function deleteTranscript(db: Db, args: { session: string; rowsMax: number }): Promise<void> {
   let rows: number;
   do {

@@ -64,17 +64,23 @@ function banner(app: App, config: Config): string {
     agent: { name: "try", tools: { builtin: ["list_dir", "read_file"] } },
   };
   return [
-    `runnel ${url}   gRPC, gRPC-Web, Connect, REST and SSE on one port`,
-    `  who    ${app.asksForCredentials ? "callers with credentials" : "anyone on this machine may call, without credentials"}`,
-    `  api    ${url}/openapi.json`,
-    `  data   ${app.databaseDirectory ?? "the database of DATABASE_URL"}`,
-    `  model  ${app.defaultModel}${hint}`,
-    `  bash   ${app.bash}`,
-    app.asksForCredentials ? "  try    (with credentials added)" : "  try    (paste it)",
+    "",
+    `Runnel is ready on ${url}`,
+    "",
+    "  serves   gRPC, gRPC-Web, Connect, REST and SSE; REST is described in /openapi.json",
+    `  callers  ${app.asksForCredentials ? "need credentials" : "on this machine need no credentials"}`,
+    `  model    ${app.defaultModel}${hint}`,
+    `  bash     ${app.bash}`,
+    `  data     ${app.databaseDirectory ?? "the database of DATABASE_URL"}`,
+    "  stop     Ctrl-C",
+    "",
+    `Paste this into another terminal${app.asksForCredentials ? ", with credentials added" : ""}:`,
+    "",
     // The service makes a new id each time, so the lines may be pasted again.
-    `    id=$(curl -s ${url}/v1/sessions -d ${shellWord(JSON.stringify(session))} | ${readSessionId}) ; \\`,
-    `    curl -s ${url}/v1/sessions/$id/messages -d ${shellWord(JSON.stringify({ message: firstMessage }))} ; \\`,
-    `    curl -sN ${url}/v1/sessions/$id/stream`,
+    `  id=$(curl -s ${url}/v1/sessions -d ${shellWord(JSON.stringify(session))} | ${readSessionId}) ; \\`,
+    `  curl -s ${url}/v1/sessions/$id/messages -d ${shellWord(JSON.stringify({ message: firstMessage }))} ; \\`,
+    `  curl -sN ${url}/v1/sessions/$id/stream`,
+    "",
   ].join("\n");
 }
 

@@ -143,15 +143,15 @@ test("dev listens on loopback whatever file and environment say, and elsewhere o
     return dev.stderr();
   };
   const usual = await lineOf([]);
-  expect(usual).toMatch(/^runnel http:\/\/127\.0\.0\.1:/);
-  expect(usual).toContain("anyone on this machine may call, without credentials");
+  expect(usual).toMatch(/^\s*Runnel is ready on http:\/\/127\.0\.0\.1:/);
+  expect(usual).toMatch(/callers +on this machine need no credentials/);
   for (const words of [
     ["--host", "127.0.0.2"],
     ["--set", "server.host=127.0.0.2"],
   ]) {
     const said = await lineOf(words, { RUNNEL_AUTH_HMAC_SECRET: "a secret of this test" });
-    expect(said).toMatch(/^runnel http:\/\/127\.0\.0\.2:/);
-    expect(said).toContain("callers with credentials");
+    expect(said).toMatch(/^\s*Runnel is ready on http:\/\/127\.0\.0\.2:/);
+    expect(said).toMatch(/callers +need credentials/);
     const { code, stderr } = await runCommand(["dev", "--port", "0", ...words], { environment, directory });
     expect(code).toBe(1);
     expect(stderr).toMatch(/anybody who reaches 127\.0\.0\.2 could call without credentials: set RUNNEL_AUTH_API_KEYS/);

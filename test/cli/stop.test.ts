@@ -152,7 +152,7 @@ async function startDev(folder: string, more: Readonly<Record<string, string>> =
 }
 
 function urlOf(dev: RunningCommand): string {
-  return /^runnel (http:\S+)/m.exec(dev.stderr())?.[1] ?? "";
+  return /^Runnel is ready on (http:\S+)/m.exec(dev.stderr())?.[1] ?? "";
 }
 
 /** The service wants the body, which never comes. */

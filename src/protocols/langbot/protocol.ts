@@ -1,4 +1,4 @@
-// LangBot's AgentRunner protocol v1: runners, the runs that they have, and what they may ask of their host.
+// LangBot's AgentRunner protocol v1: runners, their runs, and the host API.
 
 import { ApprovalService } from "#gen/runnel/runner/v1/approval_service_pb.js";
 import { KnowledgeService } from "#gen/runnel/runner/v1/knowledge_service_pb.js";
@@ -20,9 +20,10 @@ import { Mailboxes } from "./runners/mailbox.ts";
 import { createOpenRemoteRun } from "./runners/remote-run.ts";
 import { langbotSettings } from "./settings.ts";
 
-/** Of a runner that repeats itself: more of them tell nothing new. */
+/** The maximum kept verdicts about repetitions of one run: more of them say nothing new. */
 const repeatedVerdictsMax = 100;
 
+/** The LangBot protocol, with its settings, services, retention and driver. */
 export const langbot: Protocol = {
   name: "langbot",
   settings: langbotSettings,

@@ -1,4 +1,4 @@
-// What is kept of runners and of what their runs have left with their host, and for how long.
+// The retention of runners' data, and of the data that their runs leave with their host.
 
 import { erasedRowsMax } from "../../engine/storage/erase.ts";
 import type { Retention } from "../../engine/storage/retention.ts";
@@ -8,15 +8,16 @@ import { deleteRemoteRuns, emptyRemoteRuns } from "./storage/remote-run.ts";
 import { deleteStalePieces } from "./storage/storage-value.ts";
 import { deleteOldForwardedReports, deleteUnseenWorkerSessions } from "./storage/sweep.ts";
 
-/** A quarter of a year. */
+/** The retention of the audit: a quarter of a year. */
 const auditDaysMax = 90;
-/** A runner sends the pieces of a value without a pause. */
+/** The maximum age of unfinished pieces: a runner sends the pieces of a value without a pause. */
 const pieceAgeMaxMs = 3_600_000;
-/** Longer than any replica waits for the answer. */
+/** The maximum age of forwarded reports: longer than any replica waits for the answer. */
 const reportAgeMaxMs = 3_600_000;
-/** A worker that comes back later opens another session. */
+/** The maximum age of unseen worker sessions: a worker that returns later opens another one. */
 const workerAgeMaxMs = 24 * 3_600_000;
 
+/** The retention of this protocol's tables. */
 export const retention: Retention = {
   expiring: [
     { name: "host audit", days: auditDaysMax, deleteBatch: deleteAuditEntries },

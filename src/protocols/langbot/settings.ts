@@ -1,4 +1,4 @@
-// What runners may take of the service, and what a run may ask of its host: `runners`, `host`.
+// The settings of runners (`runners`) and of their calls to the host API (`host`).
 
 import type { ProtocolSettings } from "../../api/protocol.ts";
 import type { Key } from "../../platform/config/key.ts";
@@ -33,7 +33,7 @@ const runnerKeys = {
   }),
 } as const satisfies Record<string, Key<unknown>>;
 
-/** A run that needs more has lost its way. */
+/** The maximum of both quotas: a run that needs more is out of control. */
 const callsMax = 1_000_000;
 
 const hostKeys = {
@@ -59,4 +59,5 @@ declare module "../../platform/config/keys.ts" {
   interface Config extends ValuesOf<typeof langbotKeys> {}
 }
 
+/** The settings of this protocol. */
 export const langbotSettings: ProtocolSettings = { keys: langbotKeys };

@@ -1,4 +1,4 @@
-// ApprovalService: what runs of runners ask for, and what their client decides.
+// ApprovalService: the approvals that runs of runners request, and the decisions of their client.
 
 import type { ServiceImpl } from "@connectrpc/connect";
 import { Approval_Decision, type Approval_State } from "#gen/runnel/runner/v1/approval_pb.js";
@@ -9,6 +9,7 @@ import { approvalStates, approvalToProto, decide, requireApproval } from "../run
 import { type ApprovalState, listApprovals } from "../storage/approval.ts";
 import type { LangbotDeps } from "./deps.ts";
 
+/** Creates the handlers of ApprovalService. */
 export function createApprovalService(deps: LangbotDeps): ServiceImpl<typeof ApprovalService> {
   const { db, cursors } = deps;
   return {
@@ -39,7 +40,7 @@ export function createApprovalService(deps: LangbotDeps): ServiceImpl<typeof App
         client,
         id,
         digest,
-        // The contract's rules leave two.
+        // Request validation admits only APPROVE and REJECT.
         decision: decision === Approval_Decision.APPROVE ? "approve" : "reject",
         decidedBy: decidedBy || clientIdOf(client),
         comment,
@@ -49,7 +50,7 @@ export function createApprovalService(deps: LangbotDeps): ServiceImpl<typeof App
   };
 }
 
-/** Undefined for all of them. */
+/** Returns undefined for UNSPECIFIED, which selects approvals in all states. */
 function stateOf(wanted: Approval_State): ApprovalState | undefined {
   const states = Object.entries(approvalStates) as [ApprovalState, Approval_State][];
   return states.find(([, state]) => state === wanted)?.[0];

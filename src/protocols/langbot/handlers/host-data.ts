@@ -1,4 +1,4 @@
-// The half of the host API that reads and keeps data.
+// The half of the host API that reads and stores data.
 
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { HostArtifactService } from "#gen/runnel/host/v1/host_artifact_service_pb.js";
@@ -20,8 +20,10 @@ type HostData = ServiceImpl<typeof HostHistoryService> &
   ServiceImpl<typeof HostStorageService> &
   ServiceImpl<typeof HostRunService>;
 
+/** Dependencies of the data handlers. */
 export type HostDataDeps = HistoryDeps & EventDeps & ApprovalDeps & { readonly version: string };
 
+/** Creates the handlers for history, events, artifacts, state, storage, files, approvals and runs. */
 export function createHostData(deps: HostDataDeps) {
   return {
     pageHistory: (request, context) => pageHistory(deps, context, request),

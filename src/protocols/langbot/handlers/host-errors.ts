@@ -1,13 +1,13 @@
-// How failures are told to runners: beside what every caller gets, in the words of the LangBot AgentRunner Protocol v1, §9.
+// How the host API reports failures to runners: the usual details, and an API error of the LangBot AgentRunner Protocol v1, §9.
 
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import { ApiErrorSchema } from "#gen/runnel/host/v1/host_api_pb.js";
 
-/** The whole of a failure has to fit into a trailer, and says its message twice already. */
+/** The maximum characters of the message. The whole failure must fit into a trailer, which has the message twice already. */
 const messageCharsMax = 500;
 
-/** Adds the detail that runners read. */
+/** Adds the `ApiError` detail that runners read, unless the error has one. */
 export function addApiError(error: ConnectError): ConnectError {
   if (error.findDetails(ApiErrorSchema).length > 0) {
     return error;
@@ -32,7 +32,7 @@ function codeOf(code: Code, reason: string | undefined): string {
   return codes.get(code) ?? "runtime_error";
 }
 
-/** A quota that is used up has no later either: it is told as a limit, and not to be retried. */
+/** The reasons that count as limits. A used-up quota is reported as `rate_limited` too, but is not retryable. */
 const limitReasons: ReadonlySet<string> = new Set(["RATE_LIMITED", "CONCURRENCY_EXHAUSTED", "QUOTA_EXHAUSTED"]);
 
 const codes: ReadonlyMap<Code, string> = new Map([
@@ -44,7 +44,9 @@ const codes: ReadonlyMap<Code, string> = new Map([
   [Code.OutOfRange, "invalid_argument"],
 ]);
 
-/** A run whose time is over has no later; an action that took too long may be quicker then. */
+/**
+ * Whether a retry may help. A run past its deadline is not retryable. An action that timed out is: it may be quicker next time.
+ */
 function isRetryable(code: Code, reason: string | undefined): boolean {
   return code === Code.Unavailable || code === Code.Aborted || reason === "RATE_LIMITED" || reason === "TIMEOUT";
 }

@@ -1,4 +1,4 @@
-// The services of the host API: what a runner may ask while it works on a run.
+// The services of the host API, which a runner may call while it works on a run.
 
 import { HostArtifactService } from "#gen/runnel/host/v1/host_artifact_service_pb.js";
 import { HostHistoryService } from "#gen/runnel/host/v1/host_history_service_pb.js";
@@ -13,6 +13,7 @@ import { createHostData } from "./host-data.ts";
 import { addApiError } from "./host-errors.ts";
 import { createHostThinking } from "./host-thinking.ts";
 
+/** The services of the host API. */
 export const hostServices = [
   HostModelService,
   HostToolService,
@@ -23,6 +24,7 @@ export const hostServices = [
   HostRunService,
 ] as const;
 
+/** Creates the handlers of the host API. Their errors have an `ApiError` detail. */
 export function createHostServices(deps: LangbotDeps): readonly ServicePart[] {
   const handlers = { ...createHostData(deps), ...createHostThinking(deps) };
   return hostServices.map((service) => part(service, handlers, addApiError));

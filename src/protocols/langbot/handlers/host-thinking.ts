@@ -1,4 +1,4 @@
-// The half of the host API that thinks: what runners do through their host with models, tools and knowledge.
+// The half of the host API that does work for runners: calls to models, tools and knowledge bases.
 
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { HostKnowledgeService } from "#gen/runnel/host/v1/host_knowledge_service_pb.js";
@@ -15,9 +15,11 @@ type HostThinking = ServiceImpl<typeof HostModelService> &
   ServiceImpl<typeof HostToolService> &
   ServiceImpl<typeof HostKnowledgeService>;
 
+/** Dependencies of the handlers for models, tools and knowledge. */
 export type HostThinkingDeps = HostDeps &
   Pick<LangbotDeps, "db" | "clock" | "events" | "config" | "models" | "dayBudget" | "selectTools" | "workDirs">;
 
+/** Creates the handlers for models, tools and knowledge. */
 export function createHostThinking(deps: HostThinkingDeps): HostThinking {
   const models = modelDeps(deps);
   const tools = toolDeps(deps);
@@ -65,7 +67,7 @@ export function createHostThinking(deps: HostThinkingDeps): HostThinking {
   };
 }
 
-/** Where the settings say nothing that helps. */
+/** The maximum tokens of an answer when the settings give no usable value. */
 const maxTokensDefault = 4_096;
 
 function modelDeps({ models, config, ...deps }: HostThinkingDeps): ModelDeps {

@@ -23,6 +23,7 @@ import {
 } from "../storage/knowledge.ts";
 import type { LangbotDeps } from "./deps.ts";
 
+/** Creates the handlers of KnowledgeService. */
 export function createKnowledgeService({ db, cursors }: LangbotDeps): ServiceImpl<typeof KnowledgeService> {
   return {
     putKnowledgeBase: async ({ knowledgeBase }, { values }) => {
@@ -67,11 +68,11 @@ export function createKnowledgeService({ db, cursors }: LangbotDeps): ServiceImp
 
 const nulText = "has a NUL character: leave it out";
 
-/** Room for ids and for the rest of the message is left. */
+/** The maximum bytes of a batch. Leaves room for ids and for the rest of the message. */
 const batchBytesMax = 3 * 1_048_576;
 
 interface PlacedEntry extends NewEntry {
-  /** Where it stands in the request. */
+  /** The path of the entry in the request: `entries[3]`. */
   readonly field: string;
 }
 
@@ -112,7 +113,7 @@ async function writeEntries(
   if ((await holdKnowledgeBase(trx, client, kbId)) === undefined) {
     throw notFound();
   }
-  // In one order: two batches that have the same ids never wait for each other.
+  // Written in the order of ids, so that two batches with the same ids cannot deadlock.
   for (const { field, ...entry } of entries.toSorted(byId)) {
     try {
       await upsertKnowledgeEntry(trx, { client, kbId, entry });

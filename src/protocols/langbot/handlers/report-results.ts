@@ -1,8 +1,9 @@
-// Takes what a worker reports to the driver of its run: here, when this replica works on the run, else by way of the database.
+// Passes a worker's report to the driver of its run: directly when this replica works on the run, otherwise through the
+// database.
 //
-// P1  Nothing is said of a report before it is durable, and what is said is what the replica that works on the run decided.
-// P2  Without the token of its run a report reaches nothing: the answer comes before any lookup, so it is the same for a run that
-//     does not exist. The token is checked here, and neither stored nor passed on to other replicas.
+// P1  A report is answered only after it is durable. The answer is the decision of the replica that works on the run.
+// P2  A report without the token of its run reaches nothing. It is refused before any lookup, so an unknown run gives the same
+//     answer. The token is checked here, and neither stored nor passed to other replicas.
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { ResultDisposition, type ResultVerdictSchema } from "#gen/runnel/runner/v1/runner_service_pb.js";
@@ -21,6 +22,10 @@ import { findRemoteRunAccess } from "../storage/remote-run.ts";
 import { appendVerdicts } from "../storage/result-verdict.ts";
 import type { LangbotDeps } from "./deps.ts";
 
+/**
+ * Delivers a report and returns its verdicts. Throws Fault RUN_NOT_FOUND, ATTEMPT_STALE or PAYLOAD_TOO_LARGE when it is
+ * refused.
+ */
 export async function reportResults(
   deps: LangbotDeps,
   { client }: Client,
@@ -32,7 +37,7 @@ export async function reportResults(
   return (await deliver(deps, client, report)) ?? (await answerLate(deps, report));
 }
 
-/** Undefined when the run has ended. */
+/** Returns undefined when the run has ended. */
 async function deliver(
   deps: LangbotDeps,
   client: string,
@@ -77,7 +82,7 @@ function assertSize({ results }: ReportResultsRequest): void {
   }
 }
 
-/** A run of another client gives RUN_NOT_FOUND. */
+/** Throws Fault RUN_NOT_FOUND for a run of another client, ATTEMPT_STALE for another attempt or a dialled runner. */
 function assertAttempt(
   run: { readonly client: string; readonly attempt: number; readonly is_dialled?: boolean } | undefined,
   given: { readonly client: string; readonly attempt: number },
@@ -101,10 +106,13 @@ function attemptStale(attempt: number): Fault {
   return new Fault("ATTEMPT_STALE", `attempt ${attempt} does not have this run: stop working on it`);
 }
 
-/** Verdicts of a run beyond which what comes too late leaves none: there may be any number of it. */
+/** The maximum verdicts of a run up to which late results are recorded: their number has no bound. */
 const verdictsMaxLate = 1_000;
 
-/** Nothing of the report counts, and its worker learns why. Throws ATTEMPT_STALE when the worker has lost the run by its silence. */
+/**
+ * Ignores a report of an ended run; the verdicts say so. Throws Fault ATTEMPT_STALE when the worker lost the run by its
+ * silence.
+ */
 async function answerLate({ db }: LangbotDeps, request: ReportResultsRequest): Promise<ReportResultsResponse> {
   const { runId, results } = request;
   const verdicts = results.map(({ sequence, type }) => ({
@@ -128,7 +136,7 @@ async function answerLate({ db }: LangbotDeps, request: ReportResultsRequest): P
   });
 }
 
-/** A runner may fail with the same code by a result of its own, which has a number. */
+/** Whether the run ended because its worker was silent. A runner's own result with the same code has a sequence number. */
 function endedBySilence(run: RunRow | undefined): boolean {
   const end = run?.terminal ? decodeResult(run.terminal) : undefined;
   return (

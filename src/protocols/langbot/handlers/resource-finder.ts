@@ -1,4 +1,4 @@
-// What this service has that runs of runners may be granted.
+// Finds the resources of this service that a run of a runner may be granted.
 
 import { create } from "@bufbuild/protobuf";
 import { AgentToolsSchema } from "#gen/runnel/v1/session_pb.js";
@@ -9,6 +9,7 @@ import { Fault, type ReasonName } from "../../../platform/base/fault.ts";
 import type { FoundModel, ResourceFinder } from "../runners/authorize.ts";
 import { findKnowledgeBases } from "../storage/knowledge.ts";
 
+/** Creates the finder of models, tools and knowledge bases. It returns undefined for an unknown model or tool. */
 export function createResourceFinder({
   db,
   models,
@@ -41,7 +42,7 @@ function findReranker(models: Models, id: string): FoundModel | undefined {
   return unlessRefused("MODEL_UNSUPPORTED", () => ({ provider: models.resolveReranker(id).provider, type: "rerank" }));
 }
 
-/** Only remote tools ask whose they are. */
+/** A placeholder for the session of the tools. Only remote tools use it. */
 const nobody = { client: "", name: "", callback: undefined } as const;
 
 function unlessRefused<T>(reason: ReasonName, find: () => T): T | undefined {

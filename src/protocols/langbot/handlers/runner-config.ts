@@ -1,4 +1,4 @@
-// The part of RunnerService that clients configure: which runner takes which events, and with what.
+// The part of RunnerService that clients configure: bindings (which runner takes which events), agent profiles and files.
 
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
@@ -28,6 +28,7 @@ type RunnerConfig = Pick<
   | "deleteConfigFile"
 >;
 
+/** Creates the handlers for bindings, agent profiles and config files. */
 export function createRunnerConfig({ db, cursors }: Pick<LangbotDeps, "db" | "cursors">): RunnerConfig {
   return {
     putBinding: async ({ binding: wanted }, { values }) => {
@@ -127,7 +128,7 @@ function requireBinding<T>(binding: T | undefined): T {
   return binding;
 }
 
-/** The contract's rules have seen to it. */
+/** Returns the message. Request validation requires it, so its absence is INTERNAL. */
 function requireWanted<T>(wanted: T | undefined, what: string): T {
   if (wanted === undefined) {
     throw new Fault("INTERNAL", `a request without ${what} has passed its check`);

@@ -1,4 +1,5 @@
-// RunnerService: runners, the runs that events start, and what is known of the runs that they took. What clients configure is in runner-config.ts.
+// RunnerService: runners, runs started by events, and the verdicts and audit entries of runs. The part that clients configure
+// is in runner-config.ts.
 
 import type { ServiceImpl } from "@connectrpc/connect";
 import type {
@@ -24,6 +25,7 @@ import type { LangbotDeps } from "./deps.ts";
 import { createRunnerConfig } from "./runner-config.ts";
 import { startRunOfEvent } from "./start-run.ts";
 
+/** Creates the handlers of RunnerService. */
 export function createRunnerService(deps: LangbotDeps & StartEventDeps): ServiceImpl<typeof RunnerService> {
   const { db, cursors } = deps;
   return {

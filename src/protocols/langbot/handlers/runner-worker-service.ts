@@ -1,5 +1,5 @@
-// RunnerWorkerService: what workers that dial in call. Any replica answers any of these calls: offers, accepted runs and reports
-// are in the database, and the replica that accepted a run works on it.
+// RunnerWorkerService: the calls of workers that dial in. Any replica answers any of them: offers, accepted runs and reports
+// are in the database. The replica that accepted a run works on it.
 
 import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
@@ -29,6 +29,7 @@ import { findWorkerSession } from "../storage/worker-session.ts";
 import type { LangbotDeps } from "./deps.ts";
 import { reportResults } from "./report-results.ts";
 
+/** Creates the handlers of RunnerWorkerService. */
 export function createRunnerWorkerService(deps: LangbotDeps): ServiceImpl<typeof RunnerWorkerService> {
   return {
     listenAssignments: ({ workerSessionId, maxConcurrent }, context) =>
@@ -39,7 +40,7 @@ export function createRunnerWorkerService(deps: LangbotDeps): ServiceImpl<typeof
   };
 }
 
-/** Most runs of a worker that asks again and again: it asks when it can take one more. */
+/** The maximum concurrent runs of a polling worker. It polls only when it can take one more. */
 const pollingRunsMax = 1_000;
 
 async function* listen(
@@ -107,7 +108,7 @@ async function accept(
   const run = await db.transaction().execute((trx) => acceptOffer(trx, { ...acceptance, owner: place.replicaId }));
   failpoint("accept.committed");
   if (run !== undefined) {
-    // Before the worker can report anything.
+    // Opened before the worker can report anything.
     mailboxes.open({ runId, client, attempt: 1 });
     place.fill(run);
   } else if ((await findAccepted(db, acceptance)) === undefined) {

@@ -1,4 +1,5 @@
-// StartRun: the run of an event is durable when its caller is answered, and waits for a worker or for a replica that dials.
+// StartRun: starts the run of an event. The run is durable when its client gets the answer. It then waits for a worker, or for
+// a replica that dials its runner.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -17,6 +18,7 @@ import type { Transaction } from "../../../platform/database/database.ts";
 import { type PreparedStart, prepareStart, type StartEventDeps, writeStart } from "../runners/start-event.ts";
 import type { LangbotDeps } from "./deps.ts";
 
+/** Starts a run, or returns the earlier answer to the same request id. */
 export async function startRunOfEvent(
   services: LangbotDeps & StartEventDeps,
   client: string,
@@ -34,7 +36,7 @@ export async function startRunOfEvent(
     requestSchema: StartRunRequestSchema,
     responseSchema: StartRunResponseSchema,
   };
-  // Also when the binding has gone meanwhile.
+  // Looked up first: a retry gets its answer even when the binding was deleted meanwhile.
   const earlier = await recallAnswer(services.db, call);
   if (earlier !== undefined) {
     return earlier;

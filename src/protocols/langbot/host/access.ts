@@ -1,12 +1,12 @@
-// The gate of everything that a runner asks of its host. No action is reached but through it.
+// The access check of the host API. Every action of a runner passes it.
 //
-// A1  The order of checks: token (the server's), run active, its id in the message, attempt, deadline, rate, size, grant.
-//     Arguments come last, in the action.
-// A2  An unknown run, another one's, a stale attempt and a run that has ended get one answer, after the same question to the
-//     database.
-// A3  Each call leaves one entry in the audit. Of what works on (models, tools) it is written before; of what writes, with
-//     what is written; of everything else, when it is known how it went. Nothing of what was sent or answered is in it.
-// A4  What writes locks the run while it does, so that nothing is written behind its end.
+// A1  The order of checks: token (in the server), active run, run id of the message, attempt, deadline, rate, size, grant. The
+//     action itself checks its arguments last.
+// A2  An unknown run, a run other than the token's, a stale attempt and an ended run give the same answer, after the same
+//     query.
+// A3  Each call writes one audit entry, without payloads. Calls to models and tools write it before they work. Writes write it
+//     in their transaction. All other actions write it when their outcome is known.
+// A4  Writes lock the run, so that nothing is written after its end.
 
 import type { HandlerContext } from "@connectrpc/connect";
 import { isActive } from "../../../engine/storage/run.ts";
@@ -24,43 +24,45 @@ import { type Action, traitsOf } from "./actions.ts";
 import { judge, newEntry, openAudit, wordsOf } from "./audit.ts";
 import { assertGranted, type Needs, resourceOf } from "./needs.ts";
 
+/** Dependencies of every action of the host API. */
 export interface HostDeps {
   readonly db: Db;
   readonly clock: Clock;
-  /** By run. */
+  /** The rate limit of each run. */
   readonly hostRate: RateLimit;
 }
 
-/** What of a call's context the host looks at. */
+/** The part of a handler's context that the host API uses. */
 export type HostContext = Pick<HandlerContext, "values" | "signal">;
 
+/** A call to the host API, as the access check and the audit need it. */
 export interface HostCall {
-  /** Of the message. */
+  /** The run id in the message. */
   readonly runId: string;
   readonly action: Action;
-  /** Undefined when every run may. */
+  /** The grant that the call needs. Undefined when every run may make it. */
   readonly needs?: Needs | undefined;
-  /** For the audit: of what it is asked, where `needs` does not say. */
+  /** The resource in the audit entry. The default is the resource of `needs`. */
   readonly resource?: string | undefined;
-  /** For the audit. */
+  /** The scope in the audit entry. */
   readonly scope?: string | undefined;
-  /** Bytes of what may be too large. */
+  /** The size of a limited field, with its maximum. */
   readonly size?: { readonly field: string; readonly bytes: number; readonly bytesMax: number } | undefined;
 }
 
-/** A run whose runner may do what it asks for. */
+/** A run whose call passed the access check. */
 export interface HostRun extends RunAttempt {
   readonly scope: RunScope;
   readonly grant: Grant;
-  /** Somebody wants it cancelled. */
+  /** True when a client has requested the cancellation of the run. */
   readonly isCancelling: boolean;
-  /** Until its deadline, when it was asked. */
+  /** The time until the deadline of the run, measured at the access check. */
   readonly timeLeftMs: number;
-  /** Aborts when the time of the action or of the run is over, or nobody waits for the answer. */
+  /** Aborts when the time of the action or of the run is over, or when the caller has left. */
   readonly signal: AbortSignal;
 }
 
-/** Does what a runner asks for, if it may: within the time of the action and of the run. */
+/** Does the work of a call that passes the access check, within the timeout of the action and the deadline of the run. */
 export async function withHostRun<T>(
   deps: HostDeps,
   context: HostContext,
@@ -73,7 +75,7 @@ export async function withHostRun<T>(
   return await audit.close(() => time.bound(() => work({ ...admitted.run, signal: time.signal })));
 }
 
-/** The same for what writes: in one transaction, with the audit's entry, under the lock of a run that goes on. */
+/** Like `withHostRun`, for writes: one transaction with the audit entry, under the lock of an active run. */
 export async function withHostWrite<T>(
   deps: HostDeps,
   context: HostContext,
@@ -94,13 +96,13 @@ export async function withHostWrite<T>(
   }
 }
 
-/** The run goes on, and does so until the end of the transaction. Throws what the gate throws when it does not. */
+/** Locks the run until the end of the transaction. Throws the faults of the access check when the run is not usable. */
 export async function holdHostRun(trx: Transaction, run: RunAttempt): Promise<{ readonly isCancelling: boolean }> {
   const access = assertUsable(await holdRemoteRunAccess(trx, run.runId), run);
   return { isCancelling: access.cancel_request_time !== null };
 }
 
-/** The same for what answers with a stream. */
+/** Like `withHostRun`, for actions that answer with a stream. */
 export async function* streamHostRun<T>(
   deps: HostDeps,
   context: HostContext,
@@ -124,7 +126,7 @@ export async function* streamHostRun<T>(
     failure = { error };
     throw error;
   } finally {
-    // Not waited for: it may hang where its time was over.
+    // Not awaited: it may hang after the timeout.
     messages.return(undefined).catch(() => {});
     await audit.note(failure);
   }
@@ -132,7 +134,7 @@ export async function* streamHostRun<T>(
 
 interface Admitted {
   readonly run: Omit<HostRun, "signal">;
-  /** What the audit says if nothing goes wrong. */
+  /** The audit entry of a call that succeeds. */
   readonly entry: NewAuditEntry;
 }
 
@@ -172,7 +174,7 @@ function assertAllowed(
   return { ...told, ...frozen, isCancelling, timeLeftMs: usable.time_left_ms };
 }
 
-/** `claimedId` is what the message says of the run; undefined where that has been looked at before. */
+/** `claimedId` is the run id in the message. Omitted when it has been checked before. */
 function assertUsable(
   access: RemoteRunAccess | undefined,
   told: RunAttempt,
@@ -193,6 +195,7 @@ function assertUsable(
   return access;
 }
 
+/** Returns the fault for a call that must not begin because its run is being cancelled. */
 export function beingCancelled(): Fault {
   return new Fault("GRANT_REFUSED", "run is being cancelled");
 }
@@ -210,7 +213,7 @@ function openTime(deps: HostDeps, context: HostContext, call: HostCall, { run }:
   return time;
 }
 
-/** How often what works on is compared with its run, which may end, or shall be cancelled, before it does. */
+/** How often a long action checks whether its run has ended or is being cancelled. */
 const watchMs = 1_000;
 
 async function endWithRun({ db, clock }: HostDeps, run: RunAttempt, time: ActionTime): Promise<void> {
@@ -226,7 +229,7 @@ async function endWithRun({ db, clock }: HostDeps, run: RunAttempt, time: Action
         time.end(error);
         return;
       }
-      // A database that is away for a moment says nothing about the run.
+      // A short outage of the database says nothing about the run.
     }
   }
 }

@@ -1,6 +1,6 @@
-// What a call to a model costs its run: one of the calls that it may make, and tokens and money of its budgets. Kept in the
-// database, so that every replica knows it. Calls of one run that are made at the same time do not see what the others are
-// about to use: the budget of the run may be passed by as much. That of the day may not.
+// The account of a model call: one of the calls that its run may make, and tokens and cost of its budgets. It is in the
+// database, so every replica sees it. Concurrent calls of one run do not see what the others are about to use. Together they
+// may exceed the budget of the run by that much, but not the budget of the day.
 
 import { assertBudgetKnown } from "../../../agent/budget/budget.ts";
 import type { Amount, DayBudget } from "../../../agent/budget/day-budget.ts";
@@ -15,27 +15,29 @@ import type { Events } from "../../../platform/telemetry/events.ts";
 import { addHostUsage, takeModelCall } from "../storage/host-usage.ts";
 import type { HostRun } from "./access.ts";
 
+/** Dependencies of an account. */
 export interface AccountDeps {
   readonly db: Db;
   readonly clock: Clock;
   readonly events: Events;
   readonly dayBudget: DayBudget;
-  /** Of every run; 0 means no limit. */
+  /** The budget of each run; 0 means no limit. */
   readonly runBudget: Amount;
-  /** Calls to models of one run. */
+  /** The maximum number of model calls of one run. */
   readonly modelCallsMax: number;
 }
 
-/** Whose runner asks, until when. */
+/** The run that makes the call. Its signal ends the call. */
 export type AskingRun = Pick<HostRun, "runId" | "scope" | "signal">;
 
+/** The model and the request of a call. */
 export interface Asked {
   readonly model: Pick<Model, "provider" | "name">;
-  /** What it is told, for estimates. */
+  /** The request to the model, for estimates of its usage. */
   readonly request: ModelRequest;
 }
 
-/** Of one call. Throws QUOTA_EXHAUSTED when its run or the day of its client has nothing left. */
+/** Opens the account of one call. Throws Fault QUOTA_EXHAUSTED when the run or its client's day has nothing left. */
 export async function openAccount(deps: AccountDeps, run: AskingRun, { model, request }: Asked): Promise<Account> {
   const { db, dayBudget, runBudget, modelCallsMax } = deps;
   assertBudgetKnown(model, runBudget, dayBudget.max);
@@ -59,6 +61,7 @@ export async function openAccount(deps: AccountDeps, run: AskingRun, { model, re
   return account;
 }
 
+/** The account of one model call. */
 export class Account {
   readonly meter: Meter;
   readonly #deps: AccountDeps;
@@ -72,7 +75,7 @@ export class Account {
     this.#spending = spending;
   }
 
-  /** False when there is nothing to keep to. */
+  /** False when no budget limits the call. */
   get isLimited(): boolean {
     return this.#spending.isLimited;
   }
@@ -85,7 +88,7 @@ export class Account {
     }
   }
 
-  /** After each piece. Throws QUOTA_EXHAUSTED. */
+  /** Checks the budgets after each part of the answer. Throws Fault QUOTA_EXHAUSTED when one is used up. */
   async assertWithin(): Promise<void> {
     const reached = this.isLimited ? await this.#spending.check() : undefined;
     if (reached !== undefined) {
@@ -93,7 +96,7 @@ export class Account {
     }
   }
 
-  /** Afterwards, with all that was used. */
+  /** Records the total usage after the call. */
   async close(used: UsageTotals): Promise<void> {
     await this.#spending.close(used);
     const { db, events } = this.#deps;
@@ -101,7 +104,7 @@ export class Account {
     try {
       await addHostUsage(db, { runId: this.#run.runId, ...amount });
     } catch (error) {
-      // The answer is there and paid for: it is not lost over a figure.
+      // The answer exists and is paid for. It must not be lost because its usage could not be recorded.
       events.databaseTroubled({ part: "host usage", error });
     }
   }

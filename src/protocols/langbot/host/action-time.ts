@@ -1,18 +1,20 @@
-// How long an action may take: its own time, the time that its run has left, and until its caller has left.
+// Limits the time of an action: its own timeout, the time that its run has left, and the departure of its caller.
 
 import { type Clock, over } from "../../../platform/base/clock.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 import { onAbort } from "../../../platform/base/on-abort.ts";
 
+/** Options of an action's time limit. */
 export interface ActionTimeOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** Of the run, from now on. */
+  /** The time until the deadline of the run. */
   readonly timeLeftMs: number;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the caller has left. */
   readonly caller: AbortSignal;
 }
 
+/** The time limit of one action. */
 export class ActionTime implements Disposable {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
@@ -26,7 +28,7 @@ export class ActionTime implements Disposable {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
     this.#deadlineMs = clock.monotonicMs() + timeLeftMs;
-    // Nobody may be waiting when it ends.
+    // Avoids an unhandled rejection when the time ends while no work is being awaited.
     this.#end.promise.catch(() => {});
     this.#listening = onAbort(caller, () => this.#finish(caller.reason));
     if (caller.aborted) {
@@ -34,17 +36,20 @@ export class ActionTime implements Disposable {
     }
   }
 
-  /** Aborts when nobody needs it any more. */
+  /** Aborts when the action is over. */
   get disposed(): AbortSignal {
     return this.#disposed.signal;
   }
 
-  /** Aborts when the time is over, with why. */
+  /** Aborts when the time is over, with the reason. */
   get signal(): AbortSignal {
     return this.#ended.signal;
   }
 
-  /** What the work gives, if it does so in time; a piece of a stream has the whole timeout. */
+  /**
+   * Returns the result of the work, or throws the reason when the time is over first. Each piece of a stream has the whole
+   * timeout.
+   */
   async bound<T>(work: () => Promise<T>): Promise<T> {
     const done = new AbortController();
     const leftMs = this.#deadlineMs - this.#clock.monotonicMs();
@@ -60,7 +65,7 @@ export class ActionTime implements Disposable {
     }
   }
 
-  /** Ends it for another reason. */
+  /** Ends the time early, for another reason. */
   end(why: Fault): void {
     this.#finish(why);
   }
@@ -76,6 +81,7 @@ export class ActionTime implements Disposable {
   }
 }
 
+/** Returns the fault for a run past its deadline. */
 export function deadlineExceeded(): Fault {
   return new Fault("RUN_DEADLINE_EXCEEDED", "the deadline of the run has passed");
 }

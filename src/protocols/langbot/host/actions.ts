@@ -1,16 +1,19 @@
-// What a runner may ask of its host, by the protocol's names, and how long each may take.
+// The actions of the host API by the protocol's names, with their timeouts.
 
 interface ActionTraits {
-  /** Of a stream: until its next message. */
+  /** The timeout. For a stream, the time until its next message. */
   readonly timeoutMs: number;
-  /** Works on: it is not begun any more once the run shall be cancelled, and ends with it. Everything else lets a runner save what it has. */
+  /**
+   * The action works for the run. It cannot begin while the run is being cancelled, and ends with the run. All other actions
+   * still let a runner save its results.
+   */
   readonly endsWithCancel?: true;
 }
 
 const quickMs = 15_000;
 const lookupMs = 30_000;
 
-/** The times are those after which the protocol's clients give up. */
+/** The timeouts are those of the protocol's clients. */
 const actions = {
   invoke_llm: { timeoutMs: 120_000, endsWithCancel: true },
   invoke_llm_stream: { timeoutMs: 120_000, endsWithCancel: true },
@@ -43,8 +46,10 @@ const actions = {
   get_langbot_version: { timeoutMs: quickMs },
 } as const satisfies Record<string, ActionTraits>;
 
+/** The name of an action. */
 export type Action = keyof typeof actions;
 
+/** Returns the timeout of an action, and whether a cancellation ends it. */
 export function traitsOf(action: Action): ActionTraits {
   return actions[action];
 }

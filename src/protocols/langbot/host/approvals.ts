@@ -1,5 +1,5 @@
-// What became of what a runner has asked for. `approved` is told for one use, which the runner names: whoever lost the answer asks
-// again with the same name, and nobody gets it under another one.
+// The state of an approval that a runner has requested. `approved` is given to one use, which the runner names. A runner that
+// lost the answer asks again with the same name; any other name gets `used`.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -13,20 +13,22 @@ import { approvalNotFound, approvalStates } from "../runners/approval.ts";
 import { type AwaitedApproval, findApprovalOfResult, markApprovalUsed } from "../storage/approval.ts";
 import { beingCancelled, type HostContext, type HostDeps, type HostRun, holdHostRun, withHostRun } from "./access.ts";
 
+/** Dependencies of the approval action. */
 export interface ApprovalDeps extends HostDeps {
   readonly wakeup: Wakeup;
-  /** Aborts when this replica stops serving: whoever waits asks another one. */
+  /** Aborts when this replica stops serving. A waiting runner then asks another one. */
   readonly drain: AbortSignal;
 }
 
-/** A call waits less than its action may take. */
+/** The maximum wait: shorter than the timeout of the action. */
 const waitSecondsMax = 20;
 const useIdCharsMax = 128;
-/** The largest number of a result. */
+/** The maximum number of a result. */
 const sequenceMax = 2n ** 31n - 1n;
-/** The net under lost wake-ups; also how soon a result is seen that is on its way. */
+/** The polling interval. It covers lost wake-ups, and results that are not written yet. */
 const pollMs = 1_000;
 
+/** Returns the state of an approval, once it is decided or the wait is over. An approved one is marked as used. */
 export async function getApproval(
   deps: ApprovalDeps,
   context: HostContext,
@@ -61,7 +63,9 @@ function assertArguments({ sequence, useId, waitSeconds }: GetApprovalRequest): 
   }
 }
 
-/** Decided or not, when the wait is over. Throws APPROVAL_NOT_FOUND when there is none by then. */
+/**
+ * Returns the approval when it is decided or the wait is over. Throws Fault APPROVAL_NOT_FOUND when it still does not exist.
+ */
 async function waitForDecision(
   { db, clock, wakeup, drain }: ApprovalDeps,
   { runId, signal }: HostRun,
@@ -100,7 +104,7 @@ function notFound(): never {
   throw approvalNotFound();
 }
 
-/** Gives the approval as it stands then: another use may have been quicker. */
+/** Marks the approval as used and returns its current state: another use may have been quicker. */
 async function use(
   { db }: ApprovalDeps,
   run: HostRun,

@@ -1,4 +1,5 @@
-// Artifacts: what this run or another one of its conversation has made, and what came with their events. No other exists here.
+// Artifacts that a run may read: those made by it or by other runs of its conversation, and those of their events. All others
+// give RESOURCE_NOT_FOUND.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -17,9 +18,10 @@ import { type HostContext, type HostDeps, type HostRun, streamHostRun, withHostR
 import { offsetOf } from "./byte-range.ts";
 import { secondsOf } from "./conversation.ts";
 
-/** Of one call; whoever wants more asks for the next range. */
+/** The maximum bytes of one call. A runner reads the rest with further ranges. */
 const readBytesMax = 10 * 1_048_576;
 
+/** Returns the metadata of an artifact. Throws Fault RESOURCE_NOT_FOUND. */
 export async function getArtifact(
   deps: HostDeps,
   context: HostContext,
@@ -35,6 +37,7 @@ export async function getArtifact(
   });
 }
 
+/** Streams a range of an artifact's content. Throws Fault RESOURCE_NOT_FOUND also when it has no content. */
 export function readArtifact(
   deps: HostDeps,
   context: HostContext,
@@ -45,7 +48,7 @@ export function readArtifact(
   return streamHostRun(deps, context, call, (run) => readPieces(deps, run, request));
 }
 
-/** At least one, which is empty at the end and beyond. */
+/** Yields at least one piece. At or beyond the end it is empty. */
 async function* readPieces(
   { db }: HostDeps,
   run: HostRun,

@@ -1,5 +1,4 @@
-// The audit's one entry of a call of a runner: who asked for what, and whether it was allowed. Nothing of what was sent or answered
-// is in it.
+// The audit entry of a runner's call: who asked for what, and whether it was allowed. It contains no payloads.
 
 import { Fault } from "../../../platform/base/fault.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
@@ -7,12 +6,13 @@ import type { Db } from "../../../platform/database/database.ts";
 import { insertAuditEntry, type NewAuditEntry } from "../storage/audit-entry.ts";
 import { type Action, traitsOf } from "./actions.ts";
 
-/** The one entry of a call, written now or at the end. */
+/** The audit entry of one call, written before its work or after it. */
 export interface Audit {
   close<T>(work: () => Promise<T>): Promise<T>;
   note(failure: { readonly error: unknown } | undefined): Promise<void>;
 }
 
+/** Opens the entry of an action. Actions that a cancellation ends write it now, all others when their outcome is known. */
 export async function openAudit(db: Db, action: Action, entry: NewAuditEntry): Promise<Audit> {
   const isWritten = traitsOf(action).endsWithCancel === true;
   if (isWritten) {
@@ -36,20 +36,21 @@ export async function openAudit(db: Db, action: Action, entry: NewAuditEntry): P
   };
 }
 
-/** Texts of callers are cut: an entry is a line for people. */
+/** The maximum characters of a caller's text: an entry is a line for people. */
 const entryCharsMax = 256;
 
-/** What is on record of a call. */
+/** The part of a call that the audit records. */
 export interface AuditedCall {
   readonly action: Action;
   readonly runId: string;
-  /** Of what it is asked. */
+  /** The resource that the call names. */
   readonly resource: string;
   readonly scope: string;
-  /** Whose run it is; undefined for one that is gone, which is nobody's. */
+  /** The client and the runner of the run. Undefined when the run does not exist any more. */
   readonly owner: { readonly client: string; readonly runner_id: string } | undefined;
 }
 
+/** Returns the entry of an allowed call. */
 export function newEntry({ action, runId, resource, scope, owner }: AuditedCall, nowMs: number): NewAuditEntry {
   return {
     id: newUuid(nowMs),
@@ -64,19 +65,19 @@ export function newEntry({ action, runId, resource, scope, owner }: AuditedCall,
   };
 }
 
-/** How the audit tells of an action that failed: the host may find out only then that it is not allowed. */
+/** Returns the outcome of a failed action. Some actions find out only during their work that they are not allowed. */
 export function judge(error: unknown): Pick<NewAuditEntry, "result" | "reason"> {
   return error instanceof Fault && error.reason === "GRANT_REFUSED"
     ? { result: "deny", reason: wordsOf(error) }
     : { result: "allow", reason: error instanceof Fault ? error.reason : "INTERNAL" };
 }
 
-/** Of a refusal, which says nothing of what was sent. */
+/** Returns the message of a refusal, which contains no payload. */
 export function wordsOf(error: unknown): string {
   return error instanceof Fault ? shorten(error.message) : "INTERNAL";
 }
 
-/** Without what Postgres cannot hold. */
+/** Cuts the text, and removes characters that Postgres cannot store. */
 function shorten(text: string): string {
   return text.slice(0, entryCharsMax).replaceAll("\0", "").toWellFormed();
 }

@@ -1,8 +1,8 @@
-// Places in what is read in ranges.
+// Offsets in content that is read in ranges.
 
 import { invalidField } from "../../../platform/base/fault.ts";
 
-/** Throws INVALID_ARGUMENT for a negative one. What is beyond every end stays so. */
+/** Converts an offset. Throws Fault INVALID_ARGUMENT when it is negative. An offset beyond any content stays beyond it. */
 export function offsetOf(offset: bigint): number {
   if (offset < 0n) {
     throw invalidField("offset", "it is negative: 0 is the first byte");

@@ -1,5 +1,5 @@
-// The content of messages as runners write it: text, and elements and attachments of the LangBot protocol, which are images and
-// files by their bytes, by a URL or by the id of an artifact. Elements of another type are replaced by a placeholder.
+// Parses the content of runners' messages: text, and the elements and attachments of the LangBot protocol. Those are images and
+// files, given as bytes, as a URL or as the id of an artifact. Elements of other types become placeholders.
 
 import { decodeInline, isDataUrl } from "../../../agent/models/media/inline.ts";
 import { mediaItemsMax } from "../../../agent/models/media/limits.ts";
@@ -10,19 +10,20 @@ import { ObjectText, withArticle } from "../../../platform/base/json/object-text
 import type { JsonNode } from "../../../platform/base/json/text.ts";
 import { artifactScheme, isImageElement } from "../runners/inline-media.ts";
 
-/** A part whose bytes are those of an artifact that the run may reach. */
+/** A part whose content is an artifact. It is loaded later, if the run may read it. */
 export interface ArtifactPart {
   readonly type: "artifact";
   readonly artifactId: string;
   readonly kind: ModelMedia["type"];
   readonly name: string | undefined;
-  /** Where else the content is: platforms have ids of their own, which name no artifact. */
+  /** Another place of the content: platforms have ids of their own, which name no artifact. */
   readonly url: URL | undefined;
 }
 
+/** A part of a message, before its artifacts are loaded. */
 export type ReadPart = ModelContent | ArtifactPart;
 
-/** The parts of a message, its attachments last. Throws INVALID_ARGUMENT. */
+/** Returns the parts of a message, its attachments last. Throws Fault INVALID_ARGUMENT when a part is invalid. */
 export function readContent(message: ObjectText): readonly ReadPart[] {
   const content = message.find("content");
   switch (content?.kind) {
@@ -43,7 +44,7 @@ export function readContent(message: ObjectText): readonly ReadPart[] {
   }
 }
 
-/** Platforms name an image both as a part and as an attachment: its artifact is given to the model once. */
+/** Appends the attachments. Platforms name an image both as a part and as an attachment; the model gets its artifact once. */
 function readAttachments(message: ObjectText, parts: readonly ReadPart[]): readonly ReadPart[] {
   const named = new Set(parts.flatMap((part) => (part.type === "artifact" ? [part.artifactId] : [])));
   const attached = message
@@ -91,7 +92,7 @@ function readReference(element: ObjectText, what: Described): ReadPart {
 
 const typeCharsMax = 40;
 
-/** The members that have bytes as text. */
+/** The members that contain bytes as base64. */
 const inlineKeys = ["image_base64", "file_base64"] as const;
 
 function readInline(
@@ -113,7 +114,9 @@ function readInline(
   return { type, name, mediaType: decoded.mediaType ?? mediaType, data: decoded.bytes };
 }
 
-/** `{"url": text}`, or the text alone. */
+/**
+ * Returns the URL of an element, given as `{"url": "https://…"}` or as a plain string. Undefined when it is missing or empty.
+ */
 function findUrl(element: ObjectText): string | undefined {
   const key = ["image_url", "file_url", "url"].find((each) => element.find(each) !== undefined);
   if (key === undefined) {
@@ -128,7 +131,10 @@ function parseUrl(text: string | undefined): URL | undefined {
   return url !== null && /^https?:$/.test(url.protocol) ? url : undefined;
 }
 
-/** Throws PAYLOAD_TOO_LARGE for more images and files than a request carries. Older ones that are not inline are left out. */
+/**
+ * Throws Fault PAYLOAD_TOO_LARGE for more inline images and files than a request can carry. Others are left out, the oldest
+ * first.
+ */
 export function assertFewInline(parts: readonly ReadPart[], field: string): void {
   const inline = parts.filter((part) => "data" in part && !(part.data instanceof URL)).length;
   if (inline > mediaItemsMax) {

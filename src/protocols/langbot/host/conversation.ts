@@ -1,10 +1,13 @@
-// The conversation that a run may read: its own.
+// The only conversation that a run may read: its own.
 
 import { Fault } from "../../../platform/base/fault.ts";
 import { conversationKey } from "../runners/scope.ts";
 import type { HostRun } from "./access.ts";
 
-/** Throws GRANT_REFUSED for another conversation than the run's, and where it has none. */
+/**
+ * Returns the key of the run's conversation. Throws Fault GRANT_REFUSED for another conversation, or when the run has no
+ * conversation.
+ */
 export function requireConversation({ scope }: HostRun, askedId: string | undefined): Buffer {
   const key = conversationKey(scope);
   if (key === undefined || (askedId !== undefined && askedId !== scope.conversationId)) {
@@ -13,7 +16,7 @@ export function requireConversation({ scope }: HostRun, askedId: string | undefi
   return key;
 }
 
-/** Seconds since 1970, as records of the protocol have times. */
+/** Converts a time to seconds since 1970, as in the records of the protocol. */
 export function secondsOf(time: Date): bigint {
   return BigInt(Math.floor(time.getTime() / 1_000));
 }

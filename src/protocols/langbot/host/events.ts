@@ -1,4 +1,4 @@
-// Events: what runs of the conversation were started for. One outside it is not there, whoever's it is.
+// The events that started runs of the conversation. All other events give RESOURCE_NOT_FOUND, regardless of their client.
 
 import { create, fromBinary } from "@bufbuild/protobuf";
 import {
@@ -17,10 +17,12 @@ import { type HostContext, type HostDeps, type HostRun, withHostRun } from "./ac
 import { requireConversation, secondsOf } from "./conversation.ts";
 import { countOf, openCursor } from "./page.ts";
 
+/** Dependencies of the event actions. */
 export interface EventDeps extends HostDeps {
   readonly cursors: Cursors;
 }
 
+/** Returns an event. Throws Fault RESOURCE_NOT_FOUND when it is unknown or of another conversation. */
 export async function getEvent(
   deps: EventDeps,
   context: HostContext,
@@ -37,6 +39,7 @@ export async function getEvent(
   });
 }
 
+/** Returns a page of the conversation's events. `before_cursor` continues a page. */
 export async function pageEvents(
   deps: EventDeps,
   context: HostContext,

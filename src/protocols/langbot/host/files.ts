@@ -1,4 +1,4 @@
-// Files that the configuration of a runner names, put by the run's client.
+// Reads the files that a runner's configuration names. The run's client has put them.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ReadFileRequest, ReadFileResponseSchema } from "#gen/runnel/host/v1/host_artifact_service_pb.js";
@@ -6,6 +6,7 @@ import { Fault } from "../../../platform/base/fault.ts";
 import { readConfigFile } from "../storage/config-file.ts";
 import { type HostContext, type HostDeps, withHostRun } from "./access.ts";
 
+/** Returns the content of a file. Throws Fault RESOURCE_NOT_FOUND when it was deleted. */
 export async function readFile(
   deps: HostDeps,
   context: HostContext,

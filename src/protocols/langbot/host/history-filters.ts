@@ -1,19 +1,23 @@
-// What items of a transcript have to have, as LangBot's clients ask for it: `{"roles": ["user"], "item_types": ["message"]}`.
+// Parses the filters of a transcript search, as LangBot's clients write them: `{"roles": ["user"], "item_types": ["message"]}`.
 
 import { invalidField } from "../../../platform/base/fault.ts";
 import { type ObjectText, readObjectText, withArticle } from "../../../platform/base/json/object-text.ts";
 import type { HistoryFilters } from "../storage/history-page.ts";
 
+/** The filters of a search. */
 export interface SearchFilters extends HistoryFilters {
   /** The conversation that the caller named; undefined means the run's own. */
   readonly conversationId: string | undefined;
 }
 
 const keys = ["conversation_id", "role", "roles", "item_types", "event_types"];
-/** As many as a page of events takes. */
+/** The maximum values of a filter: the same as in a page of events. */
 const valuesMax = 64;
 
-/** Missing filters, `null` and an empty list exclude nothing. Throws INVALID_ARGUMENT that names the filter. */
+/**
+ * Parses filters. Missing filters, `null` and an empty list exclude nothing. Throws Fault INVALID_ARGUMENT, which names the
+ * filter.
+ */
 export function readSearchFilters(text: string | undefined): SearchFilters {
   if (text === undefined || text === "" || text === "null") {
     return { conversationId: undefined, roles: [], itemTypes: [], eventTypes: [] };

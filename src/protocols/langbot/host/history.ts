@@ -1,5 +1,5 @@
-// History: what was said in the run's conversation. Pages hang on the numbers of items, so what is said meanwhile neither moves
-// nor repeats anything.
+// The transcript of the run's conversation. The position of a page is the number of an item, so new items neither shift nor
+// repeat it.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -29,16 +29,18 @@ import { requireConversation, secondsOf } from "./conversation.ts";
 import { readSearchFilters } from "./history-filters.ts";
 import { countOf, openCursor, pageBytesMax } from "./page.ts";
 
+/** Dependencies of the history actions. */
 export interface HistoryDeps extends HostDeps {
   readonly cursors: Cursors;
 }
 
 const searchItemsDefault = 10;
-/** Nobody looks for more in one piece. */
+/** The maximum characters of a query: longer ones have no use. */
 const queryCharsMax = 256;
-/** All that a page names. */
+/** The maximum artifacts that a page lists. */
 const artifactsMax = 500;
 
+/** Returns a page of the transcript, by default the newest items. */
 export async function pageHistory(
   deps: HistoryDeps,
   context: HostContext,
@@ -72,6 +74,7 @@ export async function pageHistory(
   });
 }
 
+/** Searches the transcript for a text. */
 export async function searchInHistory(
   deps: HistoryDeps,
   context: HostContext,
@@ -97,7 +100,10 @@ export async function searchInHistory(
 
 type Place = Pick<HistoryPageRequest, "before" | "after" | "direction">;
 
-/** A cursor decides which way it goes: the protocol's clients say `backward` beside each. */
+/**
+ * Returns the position and direction of a page. The cursor decides the direction: the protocol's clients send `backward` with
+ * each.
+ */
 function openPlace(cursors: Cursors, run: HostRun, scope: Buffer, request: PageHistoryRequest): Place {
   const { beforeCursor = "", afterCursor = "", direction } = request;
   if (beforeCursor !== "" && afterCursor !== "") {
@@ -135,7 +141,7 @@ function itemToProto(
     itemType: historyItemType,
     ...(item.content !== null && { content: item.content }),
     contentJson: item.content_json,
-    // What a run has made belongs to what its runner has said, what came with its event to what that was an answer to.
+    // Artifacts that a run has made belong to its runner's messages. Artifacts of its event belong to the user's message.
     artifactRefs: artifacts.filter(({ source }) => (source === "event") === (item.role === "user")).map(printReference),
     seq: BigInt(item.seq),
     cursor,
@@ -144,7 +150,7 @@ function itemToProto(
   });
 }
 
-/** Without what its runner said of it for itself. */
+/** Prints a reference to an artifact, without the runner's own metadata. */
 function printReference({ artifact_id, artifact_type, mime_type, name, size_bytes, source }: ArtifactRow): string {
   return JSON.stringify({ artifact_id, artifact_type, mime_type, name, size: size_bytes, source });
 }

@@ -1,4 +1,4 @@
-// What a runner may find in the knowledge bases that its run was granted.
+// Searches the knowledge bases that a run was granted.
 
 import type { RetrieveKnowledgeRequest } from "#gen/runnel/host/v1/host_knowledge_service_pb.js";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
@@ -7,31 +7,37 @@ import { type Db, isStorableText } from "../../../platform/database/database.ts"
 import { EntryUnfit, findKnowledgeBase, type KnowledgeHit, searchKnowledge } from "../storage/knowledge.ts";
 import type { HostRun } from "./access.ts";
 
-/** Where knowledge is looked for. */
+/** A source of knowledge. */
 export interface KnowledgeSource {
-  /** The best first; undefined when there is no such knowledge base. Throws INVALID_ARGUMENT for filters that it cannot use. */
+  /**
+   * Returns the best entries first, or undefined when the knowledge base is unknown. Throws Fault INVALID_ARGUMENT for unusable
+   * filters.
+   */
   find(search: KnowledgeSearch): Promise<readonly FoundEntry[] | undefined>;
 }
 
+/** A search in a knowledge base. */
 export interface KnowledgeSearch {
   readonly client: string;
   readonly kbId: string;
   readonly text: string;
-  /** A JSON object: members that the metadata of an entry has to have. */
+  /** A JSON object: the members that an entry's metadata must have. */
   readonly filters: string;
   readonly entriesMax: number;
-  /** Of contents and metadata: more is not wanted. */
+  /** The maximum bytes of contents and metadata together. */
   readonly bytesMax: number;
 }
 
+/** An entry that matches a search. */
 export interface FoundEntry {
   readonly id: string;
   readonly content: string;
-  /** A JSON object as it was written. */
+  /** A JSON object, as the client wrote it. */
   readonly metadata: string;
   readonly score: number;
 }
 
+/** Dependencies of the knowledge action. */
 export interface KnowledgeDeps {
   readonly knowledge: KnowledgeSource;
 }
@@ -39,10 +45,10 @@ export interface KnowledgeDeps {
 const entriesDefault = 5;
 const entriesMax = 100;
 const queryBytesMax = 8_192;
-/** Leaves room in a message of 4 MiB for what is beside it. */
+/** The maximum bytes of the results: leaves room in a message of 4 MiB for the rest. */
 const resultsBytesMax = 3 * 1_048_576;
 
-/** JSON objects. */
+/** Returns the best entries as JSON objects. Throws Fault RESOURCE_NOT_FOUND when the knowledge base was deleted. */
 export async function retrieveKnowledge(
   { knowledge }: KnowledgeDeps,
   { scope }: Pick<HostRun, "scope">,
@@ -66,7 +72,7 @@ export async function retrieveKnowledge(
   return takeFitting(found.map(printEntry));
 }
 
-/** Full-text search in the service's own database. */
+/** Creates a source on the full-text search of the service's own database. */
 export function createPostgresKnowledge(db: Db): KnowledgeSource {
   return {
     find: async ({ client, kbId, text, filters, entriesMax: rowsMax, bytesMax }) => {
@@ -105,7 +111,7 @@ function printEntry({ id, content, metadata, score }: FoundEntry): string {
   return `${text.slice(0, -1)},"metadata":${metadata},"score":${score}}`;
 }
 
-/** As JSON a text may be longer than it was. */
+/** Returns the best entries that fit into an answer. As JSON a text may be longer than in the database. */
 function takeFitting(printed: readonly string[]): string[] {
   let leftBytes = resultsBytesMax;
   const fitting = printed.filter((entry) => {

@@ -1,5 +1,5 @@
-// Artifacts that messages refer to, as the content that models are given: those that the run may read, and no others. The newest
-// ones come first, up to the limits of a request, so that no conversation gets too long to load.
+// Loads the artifacts that messages refer to, as content for models. Only artifacts that the run may read are loaded. The
+// newest come first, up to the limits of a request, so that a long conversation still loads.
 
 import { whyUnread, withParts } from "../../../agent/models/media/fit.ts";
 import { placeholder } from "../../../agent/models/media/placeholder.ts";
@@ -11,12 +11,17 @@ import { findArtifact, readArtifactRange } from "../storage/artifact.ts";
 import type { AskingRun } from "./account.ts";
 import type { ArtifactPart, ReadPart } from "./content.ts";
 
+/** The run that reads the artifacts, and the model that gets them. */
 export interface LoadOptions {
   readonly db: Db;
   readonly run: AskingRun;
   readonly model: Pick<Model, "provider" | "name">;
 }
 
+/**
+ * Returns the messages with their artifacts as content. A placeholder with the reason replaces an artifact that cannot be
+ * loaded.
+ */
 export async function loadArtifacts(
   messages: readonly ModelMessage<ReadPart>[],
   options: LoadOptions,

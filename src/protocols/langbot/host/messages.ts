@@ -1,8 +1,8 @@
-// Messages as runners have them (LangBot AgentRunner Protocol v1, §7.2), as models take and give them.
+// Converts messages between the runners' format (LangBot AgentRunner Protocol v1, §7.2) and that of models.
 //
-// H1  What a model could not be given is refused with the place where it stands, or replaced by a placeholder that says so;
-//     nothing is left out in silence.
-// H2  What a provider wants back with its own words goes out as `provider_specific_fields` and comes back as it was.
+// H1  Content that a model cannot get is refused with its path, or replaced by a placeholder with the reason. Nothing is left
+//     out silently.
+// H2  State that a provider needs back with its own messages goes out as `provider_specific_fields` and comes back unchanged.
 
 import { estimateMediaTokens } from "../../../agent/models/catalogue.ts";
 import { joinText, placeholder } from "../../../agent/models/media/placeholder.ts";
@@ -11,14 +11,15 @@ import { invalidField } from "../../../platform/base/fault.ts";
 import { ObjectText, readObjectText, withArticle } from "../../../platform/base/json/object-text.ts";
 import { assertFewInline, type ReadPart, readContent } from "./content.ts";
 
+/** The messages of a model call. */
 export interface Conversation {
-  /** All that was said as `system`, in order. */
+  /** The texts of all system messages, in order. */
   readonly system: string;
-  /** Artifacts are not loaded yet. */
+  /** The other messages. Their artifacts are not loaded yet. */
   readonly messages: readonly ModelMessage<ReadPart>[];
 }
 
-/** Throws INVALID_ARGUMENT. */
+/** Parses the messages of a model call. Throws Fault INVALID_ARGUMENT when one is invalid or a tool call is not answered. */
 export function readConversation(texts: readonly string[]): Conversation {
   const system: string[] = [];
   const messages: ModelMessage<ReadPart>[] = [];
@@ -39,15 +40,16 @@ export function readConversation(texts: readonly string[]): Conversation {
   return { system: system.join("\n\n"), messages };
 }
 
+/** Content whose tokens can be estimated. */
 export interface Countable {
   readonly texts: readonly string[];
-  /** Of images and files. */
+  /** The estimated tokens of images and files. */
   readonly mediaTokens: number;
 }
 
 /**
- * Messages that need not be a conversation: runners count parts of one before they choose what to send. Throws
- * INVALID_ARGUMENT.
+ * Parses messages that need not form a conversation: runners count parts of one before they choose what to send. Throws Fault
+ * INVALID_ARGUMENT when a message is invalid.
  */
 export function readCountable(texts: readonly string[]): Countable {
   const read = texts.map((text, index) => readMessage(readObjectText(text, `messages[${index}]`), anyCalls));
@@ -67,7 +69,7 @@ export function readCountable(texts: readonly string[]): Countable {
   };
 }
 
-/** Throws INVALID_ARGUMENT. */
+/** Parses tool definitions. Throws Fault INVALID_ARGUMENT when one is invalid or a name is repeated. */
 export function readFunctions(texts: readonly string[]): ModelToolDefinition[] {
   const functions = texts.map((text, index) => readFunction(readObjectText(text, `functions[${index}]`)));
   const names = functions.map(({ name }) => name);
@@ -78,39 +80,40 @@ export function readFunctions(texts: readonly string[]): ModelToolDefinition[] {
   return functions;
 }
 
+/** A model's answer: text, tool calls and the provider's state as JSON. */
 export interface Spoken {
   readonly text: string;
   readonly calls: readonly ModelToolCall[];
   readonly state: string | undefined;
 }
 
-/** A whole answer. What is not there is not written, but for the text beside calls, which is `null`. */
+/** Prints a complete answer as JSON. Missing members are left out. An empty text beside tool calls is `null`. */
 export function printMessage({ text, calls, state }: Spoken): string {
   const said = { role: "assistant", content: text === "" && calls.length > 0 ? null : text.toWellFormed() };
   return withFields({ ...said, ...(calls.length > 0 && { tool_calls: calls.map(printCall) }) }, state);
 }
 
-/** A piece of an answer. */
+/** Prints a piece of text: `{"role":"assistant","content":"Hel","is_final":false}`. */
 export function printTextChunk(content: string): string {
   return JSON.stringify({ role: "assistant", content: content.toWellFormed(), is_final: false });
 }
 
-/** One whole call. */
+/** Prints one complete tool call as a chunk. */
 export function printCallChunk(call: ModelToolCall): string {
   return JSON.stringify({ role: "assistant", content: "", tool_calls: [printCall(call)], is_final: false });
 }
 
-/** What comes after all pieces. */
+/** Prints the last chunk of an answer. */
 export function printLastChunk(state: string | undefined): string {
   return withFields({ role: "assistant", content: "", is_final: true }, state);
 }
 
-/** Which calls of tools may be asked for and answered. */
+/** Checks which tool calls may be made and answered. */
 type Calls = Pick<OpenCalls, "ask" | "answer" | "assertAnswered">;
 
 const anyCalls: Calls = { ask: () => {}, answer: () => "", assertAnswered: () => {} };
 
-/** The calls that were asked for and not answered yet, by their ids. */
+/** The tool calls without an answer so far, by id. */
 class OpenCalls {
   readonly #open = new Map<string, { readonly name: string; readonly field: string }>();
 
@@ -124,7 +127,7 @@ class OpenCalls {
     this.#open.set(call.id, { name: call.name, field });
   }
 
-  /** The name of the tool. */
+  /** Returns the name of the called tool. */
   answer(field: string, id: string): string {
     const call = this.#open.get(id);
     if (call === undefined) {
@@ -169,13 +172,13 @@ function readMessage(message: ObjectText, calls: Calls): SaidMessage | { readonl
   }
 }
 
-/** Its text, and all of it when there is more. */
+/** Returns the text, and all parts when some are not text. */
 function said(content: readonly ReadPart[]): { readonly text: string; readonly parts?: readonly ReadPart[] } {
   const text = joinText(content.filter((part) => part.type !== "artifact"));
   return content.some(isMedia) ? { text, parts: content } : { text };
 }
 
-/** No provider takes images or files from its model or with its instructions. */
+/** Returns the text with placeholders for media: no provider takes images or files in answers or instructions. */
 function textAlone(content: readonly ReadPart[]): string {
   const why = "models are given those of users and tools alone";
   return joinText(
@@ -220,7 +223,7 @@ function readState(message: ObjectText): string | undefined {
   return fields && message.textOf(fields);
 }
 
-/** As providers have names of tools. */
+/** The tool names that providers accept. */
 const namePattern = /^[a-zA-Z0-9_-]{1,64}$/;
 
 function readFunction(described: ObjectText): ModelToolDefinition {
@@ -247,7 +250,7 @@ function printCall({ id, name, argumentsJson }: ModelToolCall): object {
   return { id, type: "function", function: { name, arguments: argumentsJson.toWellFormed() } };
 }
 
-/** The state is JSON text already, and goes out as it is. */
+/** Adds the provider's state. It is JSON text already and goes out unchanged. */
 function withFields(message: object, state: string | undefined): string {
   const printed = JSON.stringify(message);
   return state === undefined ? printed : `${printed.slice(0, -1)},"provider_specific_fields":${state}}`;

@@ -1,10 +1,11 @@
-// What a runner is told of a model that failed: what kind of failure it was and whether to try again, and nothing of what its
-// provider wrote, which may hold what belongs to the operator of the service.
+// Reports model failures to runners: the kind of failure, and whether to retry. The provider's own message is left out, since
+// it may contain data of the service's operator.
 
 import { circuitOpenCode } from "../../../agent/models/breaker.ts";
 import type { ModelFailure } from "../../../agent/models/model.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 
+/** Returns the fault for a failed model call. Its metadata has the code of the failure. */
 export function modelFault(modelId: string, failure: ModelFailure): Fault {
   const { code, retryable, retryAfterMs } = failure;
   return new Fault(
@@ -14,7 +15,7 @@ export function modelFault(modelId: string, failure: ModelFailure): Fault {
   );
 }
 
-/** An answer that was withheld is none, and asking again in the same words brings no other. */
+/** Returns the fault for an answer that the provider withheld. Not retryable: the same request gets no other answer. */
 export function withheldFault(modelId: string): Fault {
   return new Fault("HOST_CALL_FAILED", `model ${modelId} failed: its provider withheld the answer`, {
     metadata: { code: "content_filter" },

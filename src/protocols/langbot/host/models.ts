@@ -1,10 +1,11 @@
-// What a runner may do with models: have them answer, whole or piece by piece, order documents, and count tokens.
+// Model calls of runners: complete answers, streamed answers, reranking, and token counts.
 //
-// M1  Every call to a provider counts for the quota of its run, whatever becomes of it, and what it uses counts for the budgets
-//     of the run and of its client's day.
+// M1  Every call to a provider counts for the quota of its run, regardless of its outcome. Its usage counts for the budgets of
+//     the run and of its client's day.
 // M2  When the call ends, the request to the provider ends.
-// M3  A model that was granted and that the service does not have any more is RESOURCE_NOT_FOUND.
-// M4  What comes back is the model's, or a failure in our words; never what its provider wrote about it.
+// M3  A granted model that the service no longer has gives RESOURCE_NOT_FOUND.
+// M4  The runner gets the model's answer, or a failure in this service's words. It never gets the provider's message about a
+//     failure.
 
 import type {
   CountTokensRequest,
@@ -39,35 +40,38 @@ import {
 import { modelFault, withheldFault } from "./model-failure.ts";
 import { readResponseFormat } from "./response-format.ts";
 
+/** Dependencies of model calls. */
 export interface ModelDeps extends AccountDeps {
-  /** Throws MODEL_UNSUPPORTED. */
+  /** Throws Fault MODEL_UNSUPPORTED for an unknown model. */
   readonly resolveModel: (id: string) => Model;
-  /** Throws MODEL_UNSUPPORTED. */
+  /** Throws Fault MODEL_UNSUPPORTED for an unknown model. */
   readonly resolveReranker: (id: string) => Reranker;
-  /** Tokens of an answer whose caller says nothing of it. */
+  /** The maximum tokens of an answer when the runner gives no maximum. */
   readonly maxTokens: number;
 }
 
-/** A model that thinks says nothing for minutes; a piece without text tells that it is alive. */
+/** The interval of empty pieces that show that a reasoning model, silent for minutes, is alive. */
 const lifeSignMs = 15_000;
 const documentsMax = 64;
-/** What fits into a message, with room for what is beside it. */
+/** The maximum bytes of an answer: leaves room in the message for the rest. */
 const answerBytesMax = 3.5 * 1_048_576;
 const charsPerToken = 4;
 
+/** A complete answer of a model. */
 export interface Answer {
-  /** JSON. */
+  /** The message as JSON. */
   readonly message: string;
   readonly usage: AnswerUsage;
 }
 
-/** A figure that the provider did not give is not there. */
+/** The usage of an answer. Figures that the provider did not report are missing. */
 export interface AnswerUsage {
   readonly promptTokens?: bigint;
   readonly completionTokens?: bigint;
   readonly totalTokens?: bigint;
 }
 
+/** Returns the complete answer of a model. Throws Fault PAYLOAD_TOO_LARGE when only a stream could carry it. */
 export async function invokeModel(deps: ModelDeps, run: AskingRun, request: InvokeModelRequest): Promise<Answer> {
   const asked = await readAsked(deps, run, request);
   const calls: ModelToolCall[] = [];
@@ -88,9 +92,10 @@ export async function invokeModel(deps: ModelDeps, run: AskingRun, request: Invo
   throw new Error("an answer ended without an end");
 }
 
-/** Either a piece, or, as the last one, what was used. */
+/** A piece of a streamed answer, or its usage as the last item. */
 export type AnswerPiece = { readonly chunk: string } | { readonly usage: AnswerUsage };
 
+/** Streams the answer of a model. */
 export async function* invokeModelStream(
   deps: ModelDeps,
   run: AskingRun,
@@ -112,6 +117,7 @@ export async function* invokeModelStream(
   }
 }
 
+/** Orders documents by their relevance to a query. Throws Fault INVALID_ARGUMENT for an empty query or too many documents. */
 export async function rerank(
   deps: ModelDeps,
   run: AskingRun,
@@ -151,7 +157,7 @@ export async function rerank(
   }
 }
 
-/** An estimate, and no call to anybody. */
+/** Estimates the tokens of messages and functions, without a call to a provider. */
 export function countTokens(
   { resolveModel }: Pick<ModelDeps, "resolveModel">,
   { modelId, messages, functions }: CountTokensRequest,
@@ -195,7 +201,7 @@ async function readAsked(
   };
 }
 
-/** The grant is frozen when its run starts, and settings change. */
+/** Resolves a granted model. The grant is frozen when the run starts, but the settings may change later. */
 function findGranted<T>(resolve: (id: string) => T, id: string): T {
   try {
     return resolve(id);
@@ -236,7 +242,7 @@ function readExtraArgs(text: string | undefined): ExtraArgs {
 
 type SpokenPart = Exclude<ModelPart, ModelFailure>;
 
-/** What the model says, until it has finished; everything else is thrown. */
+/** Yields the parts of the answer until it is finished. Throws on every failure. */
 async function* converse(
   deps: ModelDeps,
   run: AskingRun,
@@ -265,12 +271,12 @@ async function* converse(
     run.signal.throwIfAborted();
     throw new Error(`model ${modelId} ended without an end`);
   } finally {
-    // Also when nobody waits for the rest any more.
+    // Also when the caller has left.
     await account.close(used ?? account.meter.soFar());
   }
 }
 
-/** What of an answer its runner is sent, in whole characters. */
+/** Prints the parts of an answer as chunks, in whole characters. */
 class Pieces {
   #half = "";
 
@@ -304,7 +310,7 @@ function usageToProto(usage: ModelUsage | undefined): AnswerUsage {
   };
 }
 
-/** Of a model that only reads. */
+/** Returns the usage of a model that only reads. */
 function readingOf(promptTokens: number): ModelUsage {
   return {
     promptTokens,
@@ -315,7 +321,7 @@ function readingOf(promptTokens: number): ModelUsage {
   };
 }
 
-/** Those that people see: halves of one in UTF-16 are one. */
+/** Counts Unicode characters: a surrogate pair counts once. */
 function countCharacters(text: string): number {
   let count = 0;
   for (const _ of text) {

@@ -1,21 +1,25 @@
-// What of its grant an action of a run needs. Refused is what is not there, whoever asks and however it is called.
+// The part of its grant that an action needs. A missing grant is a refusal, regardless of the caller and of the name in the
+// call.
 
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import type { Api, Grant, Operations } from "../runners/grant.ts";
 import { isStateScope, type RunScope, type StorageArea, stateKey } from "../runners/scope.ts";
 
+/** The grant that an action needs. */
 export type Needs =
   | { readonly api: Api }
   | { readonly model: string; readonly operation: string }
   | { readonly tool: string; readonly operation: string }
   | { readonly knowledgeBase: string; readonly operation: string }
-  /** The word as it came: one that is no scope is not granted either. */
+  /** The scope as received. An unknown scope is not granted either. */
   | { readonly stateScope: string }
   | { readonly storage: StorageArea }
   | { readonly approval: true }
   | { readonly file: string };
 
-/** Throws GRANT_REFUSED, or INVALID_ARGUMENT for state of somebody whom the event does not have. */
+/**
+ * Throws Fault GRANT_REFUSED, or INVALID_ARGUMENT for state of an actor, subject or conversation that the event does not have.
+ */
 export function assertGranted({ grant, scope }: { grant: Grant; scope: RunScope }, needs: Needs): void {
   if ("stateScope" in needs && grant.apis.includes("state")) {
     assertPresent(scope, needs.stateScope);
@@ -26,14 +30,14 @@ export function assertGranted({ grant, scope }: { grant: Grant; scope: RunScope 
   }
 }
 
-/** There is nothing that could be granted then, so it is not for want of a grant that it is refused. */
+/** Throws Fault INVALID_ARGUMENT rather than GRANT_REFUSED: without the party in the event, nothing could be granted. */
 function assertPresent(scope: RunScope, word: string): void {
   if (isStateScope(word) && stateKey(scope, word) === undefined) {
     throw invalidField("scope", `event has no ${word}`);
   }
 }
 
-/** What the audit calls it. */
+/** Returns the name of the resource in the audit. */
 export function resourceOf(needs: Needs | undefined): string {
   if (needs === undefined) {
     return "";
@@ -78,7 +82,7 @@ function findMissing(grant: Grant, needs: Needs): string | undefined {
   return grant.files.includes(needs.file) ? undefined : "the file";
 }
 
-/** Ids come from outside, so one may be the name of something that every object has. */
+/** Whether an operation is missing. Ids come from outside, and may equal the name of an inherited property of every object. */
 function lacks(operations: Operations, id: string, operation: string): boolean {
   return !Object.hasOwn(operations, id) || !operations[id]?.includes(operation);
 }

@@ -1,15 +1,15 @@
-// What all pages of the host have in common: how many, and from where.
+// The size and the position of pages, shared by all pages of the host API.
 
 import type { Cursors } from "../../../platform/auth/cursor.ts";
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
 
 const pageItemsDefault = 50;
-/** Of pages and of lists of keys. */
+/** The maximum items of a page or a list of keys. */
 export const pageItemsMax = 100;
-/** Of the items of a page, so that with one more of the largest it is a message that clients take. */
+/** The maximum bytes of a page's items. One more of the largest items still fits into a message that clients accept. */
 export const pageBytesMax = 1_048_576;
 
-/** Throws INVALID_ARGUMENT for a negative number; 0 means the default, and what is more than the most means the most. */
+/** Returns the number of items: the default for 0, at most the maximum. Throws Fault INVALID_ARGUMENT for a negative number. */
 export function countOf(
   field: string,
   asked: number,
@@ -21,7 +21,7 @@ export function countOf(
   return Math.min(asked === 0 ? usual : asked, max);
 }
 
-/** The number that a cursor stands for; undefined where there is none. */
+/** Returns the number in a cursor, or undefined without a cursor. Throws Fault CURSOR_INVALID for a foreign or changed one. */
 export function openCursor(
   cursors: Cursors,
   scope: readonly string[],

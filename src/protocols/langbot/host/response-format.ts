@@ -1,14 +1,14 @@
-// The response format that a caller asks for, as OpenAI's clients write it: `response_format` of Chat Completions.
+// Parses the response format that a runner asks for, as OpenAI's clients write it: `response_format` of Chat Completions.
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { ResponseFormat } from "../../../agent/models/model.ts";
 import { invalidField } from "../../../platform/base/fault.ts";
 import type { ObjectText } from "../../../platform/base/json/object-text.ts";
 
-/** Larger than what any provider takes. */
+/** The maximum bytes of a schema: more than any provider accepts. */
 const formatSchemaBytesMax = 65_536;
 
-/** Undefined when the answer shall be text. Throws INVALID_ARGUMENT that names the field. */
+/** Returns undefined when the answer is to be text. Throws Fault INVALID_ARGUMENT, which names the field. */
 export function readResponseFormat(args: ObjectText): ResponseFormat | undefined {
   const format = args.findObject("response_format");
   const type = format?.requireText("type");
@@ -49,7 +49,7 @@ function readSchema(given: ObjectText): object {
     throw invalidField(given.field, `has ${sizeBytes} bytes: give at most ${formatSchemaBytesMax}`);
   }
   const schema: object = JSON.parse(given.ownText);
-  // What rewrites a schema for a provider relies on its keywords having the right types.
+  // The code that rewrites a schema for a provider relies on the types of its keywords.
   if (!validator.validate("https://json-schema.org/draft/2020-12/schema", schema)) {
     const problem = validator.errorsText(validator.errors, { dataVar: "schema" }).slice(0, problemCharsMax);
     throw invalidField(given.field, `is not a valid JSON Schema: ${problem}`);

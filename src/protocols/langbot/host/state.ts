@@ -1,4 +1,4 @@
-// State: small JSON of the conversation, the actor, the subject or the runner, which outlives the run.
+// State: small JSON values of the conversation, the actor, the subject or the runner, which outlive the run.
 
 import type {
   DeleteStateRequest,
@@ -20,7 +20,7 @@ import {
 import { type HostContext, type HostDeps, type HostRun, withHostRun, withHostWrite } from "./access.ts";
 import { countOf, pageItemsMax } from "./page.ts";
 
-/** `found` tells a `null` that was stored from nothing at all. */
+/** Returns a value. `found` distinguishes a stored `null` from a missing value. */
 export async function getState(
   deps: HostDeps,
   context: HostContext,
@@ -33,6 +33,7 @@ export async function getState(
   });
 }
 
+/** Stores a value. Throws Fault INVALID_ARGUMENT for an invalid key or value, PAYLOAD_TOO_LARGE for a large one. */
 export async function setState(deps: HostDeps, context: HostContext, request: SetStateRequest): Promise<void> {
   const { runId, scope, key } = request;
   const value = trimValue(request.value);
@@ -48,6 +49,7 @@ export async function setState(deps: HostDeps, context: HostContext, request: Se
   });
 }
 
+/** Deletes a value. `deleted` is false when it was missing. */
 export async function deleteState(
   deps: HostDeps,
   context: HostContext,
@@ -59,6 +61,7 @@ export async function deleteState(
   }));
 }
 
+/** Lists the keys that start with a prefix. */
 export async function listState(
   deps: HostDeps,
   context: HostContext,
@@ -83,7 +86,7 @@ function requireKey(run: HostRun, scope: string, key: string): StateKey {
   return { owner, key: known };
 }
 
-/** What runners call the id under which another program knows the conversation, and where that is. */
+/** The runners' name for the id by which another program knows the conversation, and the key of that id. */
 const conversationAlias = "conversation_id";
 const conversationIdKey = "external.conversation_id";
 

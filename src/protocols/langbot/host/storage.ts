@@ -1,4 +1,4 @@
-// Storage: blobs of a plugin or a workspace, which outlive the run. Written in pieces and read in ranges.
+// Storage: blobs of a plugin or a workspace, which outlive the run. They are written in pieces and read in ranges.
 
 import {
   StorageArea as Area,
@@ -31,9 +31,10 @@ import { offsetOf } from "./byte-range.ts";
 import { countOf } from "./page.ts";
 
 const keysMax = 1_000;
-/** Many small ones would make a value slow to read; pieces of 16 KiB fill the largest. */
+/** The maximum pieces of a value: many small ones would be slow to read. Pieces of 16 KiB reach the largest value. */
 const piecesMax = 1_024;
 
+/** A range of a value. */
 export interface StoragePart {
   readonly found: boolean;
   readonly content: Uint8Array;
@@ -41,6 +42,7 @@ export interface StoragePart {
   readonly hasMore: boolean;
 }
 
+/** Reads a range of a value. `found` is false when the value is missing. */
 export async function readStorage(
   deps: HostDeps,
   context: HostContext,
@@ -59,7 +61,7 @@ export async function readStorage(
   });
 }
 
-/** The same piece again changes nothing: its answer may have been lost. */
+/** Writes a piece. Writing the same piece again changes nothing, so a runner may retry after a lost answer. */
 export async function writeStorage(deps: HostDeps, context: HostContext, request: WriteStorageRequest): Promise<void> {
   const size = { field: "content", bytes: request.content.length, bytesMax: pieceBytesMax };
   const call = { ...callOf(request, "set", request.key), size };
@@ -78,6 +80,7 @@ export async function writeStorage(deps: HostDeps, context: HostContext, request
   });
 }
 
+/** Deletes a value. `deleted` is false when it was missing. */
 export async function deleteStorage(
   deps: HostDeps,
   context: HostContext,
@@ -90,6 +93,7 @@ export async function deleteStorage(
   });
 }
 
+/** Lists the keys of an area. */
 export async function listStorage(
   deps: HostDeps,
   context: HostContext,
@@ -105,7 +109,7 @@ export async function listStorage(
 
 type Verb = "get" | "set" | "delete" | "keys";
 
-/** An area that is none needs what the document grants least: whoever has it is told what is wrong. */
+/** An invalid area needs the storage that is granted least. A runner with that grant then gets the error about the area. */
 function callOf({ runId, area }: { runId: string; area: Area }, verb: Verb, key = ""): HostCall {
   const storage = areaOf(area) ?? "workspace";
   const action: Action = verb === "keys" ? `get_${storage}_storage_keys` : `${verb}_${storage}_storage`;
@@ -139,7 +143,7 @@ function requireOwner(run: HostRun, asked: Area): Buffer {
 
 type Writing = StorageKey & { readonly runId: string; readonly nowMs: number };
 
-/** Puts the piece behind those before it, and says of which version it is. */
+/** Appends the piece and returns its version. */
 async function writePiece(
   trx: Transaction,
   writing: Writing,
@@ -157,7 +161,7 @@ async function writePiece(
   }
   const end = piece.offset + content.length;
   const isWritten = content.length === 0 ? end === version.end : await hasStoragePiece(trx, { ...piece, ...version });
-  // A retry of a last piece finds a value, and no other piece can follow one.
+  // A retry of the last piece finds a finished value; no other piece can follow one.
   if (isWritten && (finish ? end === version.end : !version.isFinished || end < version.end)) {
     return version;
   }

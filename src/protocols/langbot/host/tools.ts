@@ -1,8 +1,8 @@
-// What a runner may do with tools: learn of them and call them. They work in the directory of the run's own session, as confined
-// as the tools of any session.
+// Tool calls of runners: the description of a tool, and its execution. Tools work in the directory of the run's own session, as
+// confined as the tools of any session.
 //
-// A call that is made twice is made twice: there is no key that would tell a retry from another call. A call whose answer was
-// lost may have had its effects.
+// A repeated call is executed again: no key distinguishes a retry from another call. A call whose answer was lost may have had
+// its effects.
 
 import { create } from "@bufbuild/protobuf";
 import type { CallToolRequest, GetToolRequest } from "#gen/runnel/host/v1/host_tool_service_pb.js";
@@ -21,34 +21,35 @@ import type { Events } from "../../../platform/telemetry/events.ts";
 import { takeToolCall } from "../storage/host-usage.ts";
 import type { HostRun } from "./access.ts";
 
+/** Dependencies of tool calls. */
 export interface ToolDeps {
   readonly db: Db;
   readonly clock: Clock;
   readonly events: Events;
   readonly toolbox: Pick<Toolbox, "select">;
   readonly workDirs: Pick<WorkDirs, "open">;
-  /** Calls of one run. */
+  /** The maximum tool calls of one run. */
   readonly toolCallsMax: number;
 }
 
-/** A tool as a runner and its model are told of it. */
+/** A tool as a runner and its model see it. */
 export interface ToolDetail {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema. */
+  /** The parameters as JSON Schema. */
   readonly parameters: object;
 }
 
-/** The protocol's limit, in which the tool has its moment to end. */
+/** The timeout of a tool: shorter than the protocol's limit, which leaves the tool a moment to end. */
 const callTimeoutMs = 170_000;
 
-/** Undefined for one that this service does not offer. */
+/** Returns undefined when this service does not offer the tool. */
 export function findTool({ toolbox }: Pick<ToolDeps, "toolbox">, name: string): ToolDetail | undefined {
   const tool = selectTool(toolbox, name);
   return tool && { name: tool.name, description: tool.description, parameters: tool.parameters };
 }
 
-/** The tool as JSON. */
+/** Returns the tool as JSON. Throws Fault RESOURCE_NOT_FOUND when this service does not offer it. */
 export function getTool(deps: Pick<ToolDeps, "toolbox">, { toolName }: GetToolRequest): string {
   const detail = findTool(deps, toolName);
   if (detail === undefined) {
@@ -57,7 +58,7 @@ export function getTool(deps: Pick<ToolDeps, "toolbox">, { toolName }: GetToolRe
   return JSON.stringify(detail);
 }
 
-/** What the tool returned, as JSON. Throws HOST_CALL_FAILED when it failed. */
+/** Calls a tool and returns its result as JSON: `{"content":"…"}`. Throws Fault HOST_CALL_FAILED when the tool fails. */
 export async function callTool(
   deps: ToolDeps,
   run: Pick<HostRun, "runId" | "scope" | "signal">,
@@ -99,7 +100,7 @@ async function runMeasured(
   return outcome;
 }
 
-/** The tools that sessions bring along are theirs; a runner has those of the service. */
+/** Returns a tool of the service. Tools that a session brings belong to that session only. */
 function selectTool({ select }: Pick<Toolbox, "select">, name: string): Tool | undefined {
   try {
     const tools = create(AgentToolsSchema, { builtin: [name] });

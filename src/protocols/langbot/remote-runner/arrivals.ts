@@ -1,12 +1,14 @@
-// What has arrived on a stream and was not taken yet. It is read on while the last batch is being written, but only so far; then
-// the stream waits, and whoever sends with it.
+// Buffers the items that arrive on a stream. Reading continues while the last batch is being written, up to a limit. Then
+// backpressure stops the sender.
 
+/** The limits at which reading pauses. */
 export interface ArrivalLimits<T> {
   readonly itemsMax: number;
   readonly sizeMax: number;
   readonly sizeOf: (item: T) => number;
 }
 
+/** The buffer of one stream. */
 export class Arrivals<T> {
   readonly #limits: ArrivalLimits<T>;
   #waiting: T[] = [];
@@ -20,7 +22,10 @@ export class Arrivals<T> {
     void this.#read(stream);
   }
 
-  /** All that has arrived since the last time, at least one; none at the end. Throws what broke the stream, after all before it. */
+  /**
+   * Returns all items since the last call, at least one; an empty list at the end. Throws the error of the stream after all
+   * items before it.
+   */
   async take(): Promise<T[]> {
     while (this.#waiting.length === 0 && !this.#isOver) {
       await this.#change();
@@ -52,7 +57,7 @@ export class Arrivals<T> {
     this.#tell();
   }
 
-  /** The reader waits for room and the taker for items: never both. */
+  /** Waits for the next change. Either the reader waits for room or the taker for items, never both. */
   #change(): Promise<void> {
     return new Promise((resolve) => {
       this.#changed = resolve;

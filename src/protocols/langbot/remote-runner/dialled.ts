@@ -1,8 +1,8 @@
-// A run whose runner is dialled: what comes on the stream of one call becomes the run's log, by the same rules as reports.
+// Works on a run whose runner is dialled: results on the stream of one call enter the run's log, by the same rules as reports.
 //
-// S1  It is read no faster than it is written: a runner that floods waits.
-// S2  When the run ends, for whatever reason, so does the call. A runner that is told to stop so has no last word.
-// S3  Nothing is tried again by itself.
+// S1  The stream is read no faster than the log is written: a runner that floods has to wait.
+// S2  When the run ends for any reason, the call ends. A runner stopped this way cannot send a last result.
+// S3  Nothing is retried automatically.
 
 import { create } from "@bufbuild/protobuf";
 import type { RunAgentResponse } from "#gen/runnel/runner/v1/agent_runner_service_pb.js";
@@ -18,14 +18,16 @@ import { describeRunnerTrouble } from "../runners/runner-trouble.ts";
 import { Arrivals } from "./arrivals.ts";
 import { take } from "./take.ts";
 
+/** Options of the driver of dialled runners. */
 export interface DialledOptions {
   readonly clock: Clock;
   readonly dial: DialRun;
 }
 
-/** What is held of a stream at most, but for the one message that goes beyond it. */
+/** The maximum buffered results of a stream, except for the one message that exceeds it. */
 const batchMax = { itemsMax: 200, sizeMax: 1_048_576, sizeOf };
 
+/** Dials the runner and yields its results until the run ends. */
 export async function* runDialled(
   context: RunContext,
   remote: RemoteRun,
@@ -71,7 +73,7 @@ export async function* runDialled(
   }
 }
 
-/** What went wrong with the call becomes the end of the run. */
+/** Turns a failure of the call into the end of the run. */
 async function attempt<T>(act: () => Promise<T>, shallStop: () => boolean): Promise<T | FailedEnd> {
   try {
     const outcome = await act();
@@ -105,7 +107,7 @@ function failed(code: string, error: string, retryable: boolean): FailedEnd {
   return { kind: "failed", code, error, retryable };
 }
 
-/** Said by whoever stopped the run; this only ends the work. */
+/** Only ends the work: the component that stops the run writes the reason. */
 const stopped = failed("runner.error", "stopped", true);
 
 const alreadyDialled = failed(
@@ -114,13 +116,13 @@ const alreadyDialled = failed(
   true,
 );
 
-/** Numbers in the order of the stream what its runner has not numbered. */
+/** Numbers the results without a number, in the order of the stream. */
 class Numbering {
   #last = 0;
 
   number({ sequence, ...result }: RunAgentResponse): ReportedResult {
     const number = sequence ?? BigInt(this.#last + 1);
-    // One that cannot be a number counts for nothing.
+    // An invalid number does not count.
     this.#last = isSequence(Number(number)) ? Math.max(this.#last, Number(number)) : this.#last;
     const { runId, type, data, usage } = result;
     return create(ReportedResultSchema, { runId, type, data, sequence: number, ...(usage !== undefined && { usage }) });

@@ -1,4 +1,4 @@
-// What the results of a runner change beside the log: data on their way into the transaction that writes the results.
+// What the results of a runner change besides the log: data for the transaction that writes the results.
 
 import { failpoint } from "../../../platform/base/failpoint.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
@@ -10,42 +10,48 @@ import { insertHistoryItem } from "../storage/history-item.ts";
 import { appendVerdicts, type VerdictRow } from "../storage/result-verdict.ts";
 import { setStateValue } from "../storage/state-value.ts";
 
+/** The effects of one batch of results. */
 export interface ReportedEffects {
   readonly client: string;
   readonly runnerId: string;
   readonly eventId: string;
-  /** By the hash of the conversation; undefined when the event has none. */
+  /** The hash of the conversation; undefined for an event without a conversation. */
   readonly conversation: Uint8Array | undefined;
   readonly states: readonly StateChange[];
   readonly artifacts: readonly ReportedArtifact[];
-  /** What was said in the conversation, oldest first. */
+  /** The messages for the transcript, oldest first. */
   readonly messages: readonly ReportedMessage[];
-  /** What somebody has to approve. */
+  /** The requests for approval. */
   readonly approvals: readonly ReportedApproval[];
-  /** Of the results that are not in the log as they came. */
+  /** The verdicts on results that are not in the log as they were reported. */
   readonly verdicts: readonly VerdictRow[];
-  /** When they came. */
+  /** When the results arrived. */
   readonly nowMs: number;
 }
 
+/** A new value of the state. */
 export interface StateChange {
-  /** Whose state, by its hash. */
+  /** The hash that identifies the owner of the state. */
   readonly owner: Uint8Array;
   readonly key: string;
-  /** JSON. */
+  /** The value as JSON. */
   readonly value: string;
 }
 
+/** An artifact that the runner made. The transaction adds the run. */
 export type ReportedArtifact = Omit<NewArtifact, "client" | "runId" | "runnerId" | "scope">;
+/** A request for approval. The transaction adds the run. */
 export type ReportedApproval = Omit<NewApprovalRow, "client" | "runId" | "runnerId">;
 
+/** A message for the transcript. */
 export interface ReportedMessage {
   readonly role: string;
   readonly text: string | undefined;
-  /** The whole message, a JSON object. */
+  /** The whole message as a JSON object. */
   readonly json: string;
 }
 
+/** Writes the effects, in the transaction of the results. */
 export async function applyReported(trx: Transaction, runId: string, effects: ReportedEffects): Promise<void> {
   const { client, runnerId, eventId, conversation, nowMs } = effects;
   for (const { owner, key, value } of effects.states) {

@@ -1,10 +1,10 @@
-// A run that a program elsewhere works on: what its worker reports becomes the run's log, as far as the rules of results allow.
-// What of a runner that is dialled, `dialled.ts` knows.
+// The driver of runs that a program elsewhere works on. The reports of its worker enter the run's log, as far as the rules of
+// results allow. `dialled.ts` has the part for dialled runners.
 //
-// D1  A report is answered when all that it says is durable, in the order in which reports came; a terminal result ends the run
-//     in the transaction that writes it.
-// D2  A worker that is silent for longer than its lease has lost the run. Nothing is started again by itself.
-// D3  A run that goes on at another replica, because this one leaves, knows every number that its runner has used.
+// D1  A report is answered when all of it is durable, in the order of arrival. A terminal result ends the run in the
+//     transaction that writes it.
+// D2  A worker that is silent for longer than its lease loses the run. Nothing is restarted automatically.
+// D3  When this replica leaves, the run continues at another one, which knows every number that its runner has used.
 
 import type { Driver, DriverEnd, DriverStep, FailedEnd, RunContext } from "../../../engine/runs/driver.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
@@ -18,18 +18,20 @@ import { listRunnersOf } from "../storage/remote-run.ts";
 import { runDialled } from "./dialled.ts";
 import { type TakenReport, take } from "./take.ts";
 
+/** Options of the driver. */
 export interface RemoteRunnerOptions {
   readonly clock: Clock;
   readonly mailboxes: Mailboxes;
-  /** What is known of a run when this replica begins to work on it. */
+  /** Reads the state of a run when this replica begins to work on it. */
   readonly openRun: (runId: string) => Promise<RemoteRun>;
   readonly dial: DialRun;
-  /** A worker may take another run. */
+  /** Announces that a worker may take another run. */
   readonly announceRoom: () => void;
 }
 
 const remoteRunnerName = "remote-runner";
 
+/** Creates the driver of runs that runners work on. */
 export function createRemoteRunner(options: RemoteRunnerOptions): Driver {
   return {
     name: remoteRunnerName,
@@ -64,7 +66,7 @@ async function* run(context: RunContext, options: RemoteRunnerOptions): AsyncGen
     return yield* work.run();
   } finally {
     work?.leave();
-    // It may be there from the moment on in which the run was accepted.
+    // The mailbox may exist since the moment when the run was accepted.
     mailboxes.closeOf(runId);
     options.announceRoom();
   }
@@ -88,7 +90,7 @@ const disconnected: FailedEnd = {
   retryable: true,
 };
 
-/** Said by whoever stopped the run; this only ends the work. */
+/** Only ends the work: the component that stops the run writes the reason. */
 const stopped: FailedEnd = { kind: "failed", code: "runner.error", error: "stopped", retryable: true };
 
 interface WorkOptions {
@@ -104,9 +106,9 @@ class Work {
   readonly #mailbox: Mailbox;
   readonly #clock: Clock;
   #heardMs: number;
-  /** Set when the worker was told to end. */
+  /** Set once the cancellation of the run was requested. */
   #graceEndMs: number | undefined;
-  /** Taken and not answered. */
+  /** The report that was taken and not answered yet. */
   #inHand: Report | undefined;
 
   constructor({ context, remote, mailbox, options }: WorkOptions) {
@@ -130,13 +132,13 @@ class Work {
         if (reportEnd !== undefined) {
           return reportEnd;
         }
-        // Not when it came: a worker that waits for its answer while the database is away is not silent.
+        // Not the time of its arrival: a worker that waits for its answer during a database outage is not silent.
         this.#heardMs = this.#clock.monotonicMs();
       }
     }
   }
 
-  /** A report that was not applied may be sent to whoever works on the run next. */
+  /** Refuses a report that was not applied. Its worker may send it to the next replica that works on the run. */
   leave(): void {
     this.#inHand?.refuse();
     this.#inHand = undefined;
@@ -158,7 +160,7 @@ class Work {
   async #next(): Promise<Report | undefined> {
     const leaseEndMs = this.#heardMs + workerLeaseMs;
     const waitMs = (this.#graceEndMs ?? leaseEndMs) - this.#clock.monotonicMs();
-    // A signal that has aborted would end each wait at once.
+    // An aborted signal would end each wait at once.
     const signal = this.#graceEndMs === undefined ? this.#context.signal : neverAborts;
     return await this.#mailbox.next(this.#clock, waitMs, signal);
   }
@@ -181,7 +183,7 @@ class Work {
       );
     };
     if (taken.end !== undefined) {
-      // Answered when the end is durable; until then it is nobody's to refuse.
+      // Answered when the end is durable. Until then it must not be refused.
       this.#inHand = undefined;
       return { ...taken.end, settled: () => answer(true) };
     }
@@ -191,7 +193,7 @@ class Work {
     return undefined;
   }
 
-  /** Undefined when the database is away: nothing of the report counts yet. */
+  /** Returns undefined during a database outage: nothing of the report counts yet. */
   async #take(report: Report): Promise<TakenReport | undefined> {
     try {
       const isCancelled = this.#context.stopReason() === "cancelled";

@@ -1,4 +1,4 @@
-// One report of a worker as the steps that make it durable, and the answer to it.
+// Turns a report into the steps that make it durable, and into its answer.
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
@@ -18,21 +18,23 @@ import type { Disposition, Verdict } from "../runners/results/verdict.ts";
 import { conversationKey, stateKey } from "../runners/scope.ts";
 import { applyReported, type ReportedEffects } from "./effects.ts";
 
+/** A report that the Ingest has decided about. */
 export interface TakenReport {
-  /** What makes it durable; nothing when there is an end, which does that too. */
+  /** The steps that make the report durable. Empty when it has an end, which does that too. */
   readonly steps: readonly DriverStep[];
   readonly end: CompletedEnd | FailedEnd | undefined;
-  /** What to answer when it is durable. */
+  /** Returns the answer, to be sent when the report is durable. */
   response(standing: Standing): ReportResultsResponse;
 }
 
-/** How the run stands when the answer is given. */
+/** The state of the run when the answer is given. */
 export interface Standing {
   readonly cancelRequested: boolean;
   readonly ended: boolean;
   readonly leaseEndMs: number;
 }
 
+/** Decides about a report. Nothing is durable until its steps or its end are written. */
 export async function take(
   run: RemoteRun,
   { results, finished }: ReportedResults,
@@ -57,7 +59,7 @@ export async function take(
   };
 }
 
-/** Results alone go the quick way; what changes something beside the log is written with it. */
+/** Results alone are appended, which is faster. Effects are committed in one transaction with their results. */
 function stepsOf({ results }: IngestOutcome, reported: ReportedEffects | undefined): DriverStep[] {
   if (reported !== undefined) {
     return [{ kind: "commit", results, effects: { own: writeOwn(reported) } }];
@@ -71,14 +73,14 @@ function writeOwn(reported: ReportedEffects): WriteOwn {
   return (trx, { runId }) => applyReported(trx, runId, reported);
 }
 
-/** Undefined when there is nothing but entries of the log. */
+/** Returns undefined when only entries of the log change. */
 function effectsOf({ scope }: RemoteRun, { effects, kept }: IngestOutcome, nowMs: number): ReportedEffects | undefined {
   if (effects.length === 0 && kept.length === 0) {
     return undefined;
   }
   const { client, runnerId, eventId } = scope;
   const conversation = conversationKey(scope);
-  // Images and files of messages are kept once, as artifacts of the conversation.
+  // Images and files of messages are stored once, as artifacts of the conversation.
   const taker = new MediaTaker({ newId: () => newUuid(nowMs), source: "runner" });
   const messages = effects.flatMap((effect) =>
     effect.kind === "history" && conversation !== undefined

@@ -1,4 +1,4 @@
-// Agents: what a binding says of its runner, said once for any number of bindings.
+// Agents: settings of a runner that any number of bindings can share.
 
 import { clone, create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -9,11 +9,12 @@ import type { Db } from "../../../platform/database/database.ts";
 import { type AgentProfileRow, findAgentProfile } from "../storage/agent-profile.ts";
 import { assertRunnerTerms } from "./binding.ts";
 
-/** Everything that the contract's rules on single fields cannot say. Throws INVALID_ARGUMENT that names the field. */
+/** Checks what the validation of single fields cannot. Throws Fault INVALID_ARGUMENT, which names the field. */
 export function assertAgentProfile(profile: AgentProfile): void {
   assertRunnerTerms(AgentProfileSchema, profile, "agent");
 }
 
+/** Encodes an agent profile. Its times are left out, since they are columns of the row. */
 export function agentProfileToBytes(profile: AgentProfile): Uint8Array {
   const body = clone(AgentProfileSchema, profile);
   delete body.createTime;
@@ -21,6 +22,7 @@ export function agentProfileToBytes(profile: AgentProfile): Uint8Array {
   return toBinary(AgentProfileSchema, body);
 }
 
+/** Decodes an agent profile, with the times of its row. */
 export function agentProfileFromRow(row: AgentProfileRow): AgentProfile {
   const profile = fromBinary(AgentProfileSchema, row.body);
   profile.createTime = timestampFromDate(row.create_time);
@@ -28,7 +30,7 @@ export function agentProfileFromRow(row: AgentProfileRow): AgentProfile {
   return profile;
 }
 
-/** A binding with what its agent says of the runner. Throws AGENT_NOT_FOUND. */
+/** Returns the binding with the runner's settings of its agent. Throws Fault AGENT_NOT_FOUND. */
 export async function withAgent(db: Db, client: string, binding: Binding): Promise<Binding> {
   const { agentId, bindingId } = binding;
   if (agentId === "") {

@@ -1,8 +1,8 @@
-// Approvals as their client sees and decides them. Nothing is done by a decision: it is there for the runner to ask for.
+// Approvals as their client sees and decides them. A decision executes nothing: the runner has to ask for it.
 //
-// V1  A decision is for what the one who decides has seen: its digest says so.
-// V2  The first decision counts, whoever else decides at the same time; the same one again is answered like the first.
-// V3  After its time, or the end of its run, nothing is decided.
+// V1  A decision is for the content that the deciding person has seen: it names the digest.
+// V2  The first decision counts, also among concurrent ones. The same decision again gets the same answer.
+// V3  After its expiry, or after the end of its run, an approval cannot be decided.
 
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -18,6 +18,7 @@ import {
   findApproval,
 } from "../storage/approval.ts";
 
+/** The contract's states, by the stored ones. */
 export const approvalStates = {
   pending: Approval_State.PENDING,
   approved: Approval_State.APPROVED,
@@ -31,7 +32,7 @@ const decisions = {
   reject: Approval_Decision.REJECT,
 } as const satisfies Record<ApprovalDecision["decision"], Approval_Decision>;
 
-/** Throws APPROVAL_NOT_FOUND. */
+/** Returns the approval. Throws Fault APPROVAL_NOT_FOUND when it is unknown or of another client. */
 export async function requireApproval(db: Db, name: { client: string; id: string }): Promise<ApprovalRow> {
   const row = await findApproval(db, name);
   if (row === undefined) {
@@ -40,11 +41,15 @@ export async function requireApproval(db: Db, name: { client: string; id: string
   return row;
 }
 
+/** Returns the fault for an unknown approval. */
 export function approvalNotFound(): Fault {
   return new Fault("APPROVAL_NOT_FOUND", "approval not found");
 }
 
-/** Throws APPROVAL_NOT_FOUND, APPROVAL_CHANGED, APPROVAL_DECIDED or APPROVAL_EXPIRED. */
+/**
+ * Records a decision and returns the approval. Throws Fault APPROVAL_NOT_FOUND, APPROVAL_CHANGED, APPROVAL_DECIDED or
+ * APPROVAL_EXPIRED.
+ */
 export async function decide(
   { db, wakeup }: { readonly db: Db; readonly wakeup: Wakeup },
   wanted: ApprovalDecision,
@@ -59,6 +64,7 @@ export async function decide(
   return row;
 }
 
+/** Converts a row to the contract's message. */
 export function approvalToProto(row: ApprovalRow): Approval {
   const { decide_time: decideTime, use_time: useTime, request } = row;
   return create(ApprovalSchema, {

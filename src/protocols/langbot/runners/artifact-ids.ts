@@ -1,5 +1,5 @@
-// Whose the ids of artifacts are that a run names. An id is taken before the result that names it is judged, so what is said of
-// the result is true when it is written.
+// The owners of the artifact ids that a run names. An id is claimed before the result that names it is judged, so that the
+// verdict is true when it is written.
 
 import type { ReportedResult } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { JsonTextError, parseJsonText } from "../../../platform/base/json/text.ts";
@@ -8,7 +8,7 @@ import { type ArtifactClaim, claimArtifact } from "../storage/artifact.ts";
 import type { NewArtifact } from "./results/artifact.ts";
 import type { Refusal } from "./results/policy.ts";
 
-/** Of one run. */
+/** The artifact ids of one run. */
 export class ArtifactIds {
   readonly #db: Db;
   readonly #run: { readonly client: string; readonly runId: string };
@@ -19,7 +19,7 @@ export class ArtifactIds {
     this.#run = run;
   }
 
-  /** Takes the ids that these results name. */
+  /** Claims the ids that these results name. */
   async claim(results: readonly ReportedResult[]): Promise<void> {
     for (const { type, data } of results) {
       const artifactId = type === "artifact.created" ? findArtifactId(data) : undefined;
@@ -29,7 +29,7 @@ export class ArtifactIds {
     }
   }
 
-  /** Undefined when the artifact may be put behind its id; then it counts as put there. */
+  /** Returns undefined when the artifact may have its id, which then counts as used. */
   refuse({ artifactId, sha256: hash }: NewArtifact): Refusal | undefined {
     const claim = this.#claims.get(artifactId);
     const sha256 = hash ?? null;
@@ -45,7 +45,7 @@ export class ArtifactIds {
   }
 }
 
-/** Undefined for what no artifact can be made of anyway. */
+/** Returns undefined for data that cannot become an artifact. */
 function findArtifactId(data: string): string | undefined {
   try {
     const node = parseJsonText(data);

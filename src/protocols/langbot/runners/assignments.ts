@@ -1,7 +1,7 @@
-// What a worker that listens is told: which runs it may take, and which of those that it has shall end.
+// The assignments of a listening worker: offers of runs that it may take, and cancellations of runs that it has.
 //
-// A1  An offer is written before it is told; so no two workers have one run offered at a time, whichever replicas they listen to.
-// A2  A worker is offered no more than it said it works on at a time, and a runner no more than its quota.
+// A1  An offer is written before it is sent. So no two workers have one run offered at the same time, on any replica.
+// A2  A worker gets no more offers than its maximum of concurrent runs, and a runner no more than its quota.
 
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -14,33 +14,35 @@ import type { Db } from "../../../platform/database/database.ts";
 import { listCancelledOf, type OfferedRun, offerRuns } from "../storage/offer.ts";
 import { touchWorkerSession } from "../storage/worker-session.ts";
 
-/** The net under lost wake-ups, and the way to offers whose time is over. */
+/** The polling interval. It covers lost wake-ups, and finds expired offers. */
 const pollMs = 1_000;
-/** An offer that is not accepted by then is made to another worker. */
+/** The lifetime of an offer. If it is not accepted by then, another worker gets it. */
 const offerMs = 10_000;
 const offersPerPassDefault = 16;
-/** How often a session that listens says so. */
+/** How often a listening session records that it is alive. */
 const touchMs = 5_000;
 
+/** Dependencies of the assignments. */
 export interface AssignmentDeps {
   readonly db: Db;
   readonly clock: Clock;
   readonly wakeup: Wakeup;
-  /** Most runs that a runner has at a time. */
+  /** The maximum concurrent runs of a runner. */
   readonly runnerRunsMax: number;
 }
 
+/** A worker session that listens for assignments. */
 export interface Listener {
   readonly client: string;
   readonly session: string;
   readonly runnerIds: readonly string[];
-  /** Most runs that it works on at a time. */
+  /** The maximum concurrent runs of the worker. */
   readonly runsMax: number;
-  /** Offers that are made before it is told of the first one; one for a listener that takes no more. */
+  /** The maximum offers that are made before the first is sent. 1 for a listener that takes only one. */
   readonly offersPerPass?: number;
 }
 
-/** Assignments as they come, until the signal aborts. */
+/** Yields assignments as they appear, until the signal aborts. */
 export async function* assignments(
   deps: AssignmentDeps,
   listener: Listener,
@@ -100,7 +102,7 @@ function offerToProto({ run_id: runId, offer_id: offerId, runner_id: runnerId, o
   return create(AssignmentSchema, { assignment: { case: "offer", value } });
 }
 
-/** Each is told once to one listener; the worker learns of it by its next report too. */
+/** Yields each cancellation once to a listener. The worker also sees it in the answer to its next report. */
 async function* cancellationsFor(db: Db, session: string, told: Set<string>): AsyncGenerator<Assignment> {
   const cancelled = await listCancelledOf(db, session);
   for (const runId of cancelled.filter((each) => !told.has(each))) {

@@ -1,9 +1,9 @@
-// What a run may use: what its manifest asks for, as far as the binding allows it and the event has it. Decided once, when the
-// run starts: the grant is what every call is held to, the resources are what the runner is told of it.
+// Decides what a run may use: what its manifest asks for, as far as the binding allows it and the event has it. It is decided
+// once, when the run starts. Every call is checked against the grant; the runner gets the resources.
 //
-// A1  Nothing is granted that the manifest does not ask for, and nothing that the binding does not allow.
-// A2  What cannot be found here is not granted.
-// A3  Operations are always written out. What would have none is left out.
+// A1  Nothing is granted that the manifest does not ask for, or that the binding does not allow.
+// A2  A resource that this service does not find is not granted.
+// A3  Operations are always listed. A resource without operations is left out.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -26,38 +26,42 @@ import { deliveryOf } from "./delivery.ts";
 import { type Api, apis, type Grant, type Operations } from "./grant.ts";
 import { isStateScope, type RunScope, type StateScope, stateKey } from "./scope.ts";
 
-/** What there is to be granted. */
+/** Finds the resources that can be granted. */
 export interface ResourceFinder {
   readonly findModel: (id: string) => FoundModel | undefined;
   readonly findTool: (name: string) => FoundTool | undefined;
-  /** Those that the client has, by their ids. */
+  /** Returns the knowledge bases that the client has, by id. */
   readonly findKnowledgeBases: (
     client: string,
     ids: readonly string[],
   ) => Promise<ReadonlyMap<string, FoundKnowledgeBase>>;
 }
 
+/** A model that can be granted. */
 export interface FoundModel {
   readonly provider: string;
   readonly type: "llm" | "rerank";
-  /** How much it reads at once; undefined when nobody knows. */
+  /** The context window in tokens; undefined when it is unknown. */
   readonly contextTokens?: number | undefined;
 }
 
+/** A tool that can be granted. */
 export interface FoundTool {
   readonly description: string;
-  /** JSON Schema. */
+  /** The parameters as JSON Schema. */
   readonly parameters: object;
 }
 
+/** A knowledge base that can be granted. */
 export interface FoundKnowledgeBase {
   readonly name?: string | undefined;
 }
 
+/** The grant of a run, and the resources that its runner sees. */
 export interface Authorized {
   readonly grant: Grant;
   readonly resources: AgentResources;
-  /** What the first model for talk reads at once; undefined when there is none, or nobody knows. */
+  /** The context window of the first LLM in tokens. Undefined when the run has no LLM, or when it is unknown. */
   readonly contextTokens: number | undefined;
 }
 
@@ -67,7 +71,7 @@ interface Asked {
   readonly scope: RunScope;
 }
 
-/** Run before the run's transaction, since looking for things may take a while. */
+/** Decides the grant of a run. Called before the run's transaction, since finding resources may take a while. */
 export async function authorize(asked: Asked, finder: ResourceFinder): Promise<Authorized> {
   const { manifest, binding, scope } = asked;
   const models = findModels(asked, finder);
@@ -105,7 +109,7 @@ function permissionsOf({ permissions }: RunnerManifest, kind: PermissionKind): R
   return new Set(permissions?.[kind as keyof Omit<RunnerPermissions, `$${string}`>] ?? []);
 }
 
-/** LangBot's forms have two names for some fields: `select-…` is the name that older plugins use. */
+/** LangBot's forms have two names for some fields: older plugins use `select-…`. */
 const modelSelectors = [
   "llm-model-selector",
   "select-llm-model",
@@ -117,7 +121,7 @@ const knowledgeBaseSelectors = [
   "knowledge-base-multi-selector",
   "select-knowledge-bases",
 ] as const;
-/** Fields that hold files: one of them, or several. */
+/** The fields that hold one file or several. */
 const fileFields = ["file", "file-selector", "array[file]"] as const;
 
 const llmOperations = ["invoke", "stream", "count_tokens"] as const;
@@ -172,7 +176,7 @@ async function findKnowledgeBases(
   });
 }
 
-/** Of a configuration alone: nothing of the permission for those of knowledge bases is offered. */
+/** Finds files of the configuration. The permission for files of knowledge bases grants nothing. */
 function findFiles({ manifest, binding }: Asked): FileResource[] {
   if (!permissionsOf(manifest, "files").has("config")) {
     return [];
@@ -197,7 +201,7 @@ function operationsBy<T extends { readonly operations: string[] }>(
   return Object.fromEntries(resources.map((resource) => [nameOf(resource), resource.operations]));
 }
 
-/** There is no permission for the state: the binding's policy alone decides. */
+/** Returns the granted APIs. The state has no permission: the binding's policy alone decides. */
 function apisOf({ manifest, binding, scope }: Asked, hasStorage: boolean): Api[] {
   const inConversation = scope.conversationId !== undefined;
   const may = (kind: PermissionKind, operation: string): boolean => permissionsOf(manifest, kind).has(operation);
@@ -225,7 +229,10 @@ function stateScopesOf({ statePolicy }: Binding, scope: RunScope): StateScope[] 
   return [...allowed].filter((of) => stateKey(scope, of) !== undefined);
 }
 
-/** Long enough for somebody who is asked on a chat, short enough that nobody approves what is forgotten. */
+/**
+ * The default lifetime of an approval: long enough to ask a person in a chat, short enough that no forgotten action is
+ * approved.
+ */
 const approvalExpireSecondsDefault = 900;
 
 function approvalOf({ approvalPolicy }: Binding): Grant["approval"] {

@@ -1,5 +1,5 @@
-// Bindings: which runner takes an event. Exactly one that is enabled has to fit; none and several are refusals that say so, and
-// an event never goes to more than one.
+// Bindings: they decide which runner takes an event. Exactly one enabled binding must fit. Without one, and with several, the
+// event is refused with the reason. An event never goes to more than one runner.
 
 import { clone, fromBinary, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -13,10 +13,10 @@ import { assertStorable } from "./free-fields.ts";
 import { parseRunnerId, runnerIdForm } from "./runner-id.ts";
 import { readTimeoutMs } from "./timeout.ts";
 
-/** Of a binding that lists none. */
+/** The event types of a binding that lists no types. */
 const eventTypesDefault: readonly string[] = ["message.received"];
 
-/** Configurations are read for every event; what is larger belongs into storage or files. */
+/** The maximum bytes: configurations are read for every event. Larger data belongs in storage or files. */
 const termsBytesMax = 524_288;
 
 const scopeKinds = {
@@ -27,7 +27,7 @@ const scopeKinds = {
   [BindingScope_Kind.AGENT]: "agent",
 } as const satisfies Record<BindingScope_Kind, string>;
 
-/** Everything that the contract's rules on single fields cannot say. Throws INVALID_ARGUMENT that names the field. */
+/** Checks what the validation of single fields cannot. Throws Fault INVALID_ARGUMENT, which names the field. */
 export function assertBinding(binding: Binding): void {
   if (binding.agentId === "") {
     assertRunnerTerms(BindingSchema, binding, "binding");
@@ -38,7 +38,7 @@ export function assertBinding(binding: Binding): void {
   assertScope(binding);
 }
 
-/** What is said of a runner, by a binding or by an agent. Throws INVALID_ARGUMENT that names the field. */
+/** Checks the runner's settings in a binding or an agent profile. Throws Fault INVALID_ARGUMENT, which names the field. */
 export function assertRunnerTerms<S extends typeof BindingSchema | typeof AgentProfileSchema>(
   schema: S,
   terms: MessageShape<S>,
@@ -63,7 +63,7 @@ const termsOfRunner = [
   ["approval_policy", "approvalPolicy"],
 ] as const satisfies readonly (readonly [string, keyof Binding])[];
 
-/** Of two that say it nobody could tell which one counts. */
+/** Refuses runner settings beside an agent: it would be unclear which of the two count. */
 function assertNothingOfRunner(binding: Binding): void {
   for (const [name, key] of termsOfRunner) {
     if (binding[key] !== undefined && binding[key] !== "") {
@@ -72,22 +72,23 @@ function assertNothingOfRunner(binding: Binding): void {
   }
 }
 
-/** Whose events it takes, as it is kept. */
+/** Returns the scope of a binding as it is stored. */
 export function scopeKeyOf({ scope }: Binding): BindingScopeKey {
   return { kind: scopeKinds[scope?.kind ?? BindingScope_Kind.GLOBAL] ?? "", id: scope?.id ?? "" };
 }
 
-/** How long a run of it may take. Throws INVALID_ARGUMENT. */
+/** Returns the timeout of a binding's runs in milliseconds. Throws Fault INVALID_ARGUMENT when it is invalid. */
 export function timeoutOf(terms: Pick<Binding, "runnerConfig">, field = "binding"): number {
   const text = configOf(terms);
   return readTimeoutMs(text, parseFreeObject(text), `${field}.runner_config`);
 }
 
-/** A JSON object. */
+/** Returns the runner's configuration as a JSON object. */
 export function configOf({ runnerConfig }: Pick<Binding, "runnerConfig">): string {
   return runnerConfig ?? "{}";
 }
 
+/** Encodes a binding. Its times are left out, since they are columns of the row. */
 export function bindingToBytes(binding: Binding): Uint8Array {
   const body = clone(BindingSchema, binding);
   delete body.createTime;
@@ -95,6 +96,7 @@ export function bindingToBytes(binding: Binding): Uint8Array {
   return toBinary(BindingSchema, body);
 }
 
+/** Decodes a binding, with the times of its row. */
 export function bindingFromRow(row: BindingRow): Binding {
   const binding = fromBinary(BindingSchema, row.body);
   binding.createTime = timestampFromDate(row.create_time);
@@ -102,14 +104,14 @@ export function bindingFromRow(row: BindingRow): Binding {
   return binding;
 }
 
-/** Bindings of no other scope can fit the event. */
+/** Returns the scopes of the bindings that can fit an event. */
 export function scopesOfEvent({ botId, workspaceId, agentId }: AgentEvent): BindingScopeKey[] {
   const named = { workspace: workspaceId, bot: botId, agent: agentId };
   const own = Object.entries(named).flatMap(([kind, id]) => (id === undefined || id === "" ? [] : [{ kind, id }]));
   return [{ kind: "global", id: "" }, ...own];
 }
 
-/** The binding that takes the event. Throws BINDING_NOT_FOUND or BINDING_AMBIGUOUS. */
+/** Returns the binding that takes the event. Throws Fault BINDING_NOT_FOUND or BINDING_AMBIGUOUS. */
 export function resolveBinding(bindings: readonly Binding[], event: AgentEvent): Binding {
   const fitting = bindings.filter((binding) => fits(binding, event));
   const [binding] = fitting;
@@ -140,7 +142,7 @@ function ambiguous(ids: readonly string[]): Fault {
   return new Fault("BINDING_AMBIGUOUS", message, { metadata: { binding_ids: `${names}${more}` } });
 }
 
-/** An error stays below 4 KB with ids of any length. */
+/** The maximum ids in an error, which stays below 4 KB with ids of any length. */
 const shownIdsMax = 10;
 
 function assertScope({ scope }: Binding): void {

@@ -1,11 +1,11 @@
-// What the fields of a runner's configuration name. The manifest's schema says which of them select something.
+// Reads what the fields of a runner's configuration select. The manifest's schema says which fields select something.
 
 import { memberOf, parseFreeJson, parseFreeObject } from "../../../platform/base/json/free.ts";
 import type { JsonNode } from "../../../platform/base/json/text.ts";
 
 /**
- * Returns the texts in the values of all fields of these types, in the order of the schema. A default of the schema does not
- * count: its author is the runner's, and the configuration alone says what was chosen.
+ * Returns the texts in the values of all fields of these types, in the order of the schema. Defaults of the schema do not
+ * count: the runner's author wrote them, and only the configuration says what was chosen.
  */
 export function textsOfFields(
   configSchema: string | undefined,
@@ -21,13 +21,13 @@ export function textsOfFields(
     .filter((text) => !nothingSelected.has(text));
 }
 
-/** What LangBot's forms store when a field selects nothing. */
+/** The values that LangBot's forms store when a field selects nothing. */
 const nothingSelected: ReadonlySet<string> = new Set(["", "__none__", "__none"]);
 
-/** Where the forms of the protocol put ids inside an object: a model with its fallbacks, or a file with its media type. */
+/** The keys of ids inside an object of the protocol's forms: a model with its fallbacks, or a file with its media type. */
 const idKeys = ["primary", "fallbacks", "file_key"] as const;
 
-/** A value is one id, a list of them, or an object of the protocol's forms. */
+/** Returns the ids in a value: one id, a list of ids, or an object of the protocol's forms. */
 function textsOf(node: JsonNode | undefined): string[] {
   switch (node?.kind) {
     case "string":

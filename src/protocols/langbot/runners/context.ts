@@ -1,4 +1,5 @@
-// All that a runner is told of its run: the event, what it may use, and handles to the past. Never the past itself.
+// Builds the context of a run: the event, the resources that its runner may use, and handles to the past. Never the past
+// itself.
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import {
@@ -16,33 +17,36 @@ import { configOf } from "./binding.ts";
 import type { Api } from "./grant.ts";
 import type { RunScope, StateScope } from "./scope.ts";
 
+/** The inputs of a context. */
 export interface ContextParts {
   readonly runId: string;
   readonly event: AgentEvent;
   readonly scope: RunScope;
   readonly binding: Binding;
   readonly authorized: Authorized;
-  /** What is kept for the scopes that were granted. */
+  /** The stored state of the granted scopes. */
   readonly state: StateSnapshot;
-  /** Undefined for an event of no conversation. */
+  /** Undefined for an event without a conversation. */
   readonly past: ConversationPast | undefined;
   readonly deadlineMs: number;
-  /** Of the trace that the run belongs to; undefined when its caller named none. */
+  /** The id of the trace that the run belongs to. Undefined when its client sent no trace. */
   readonly traceId: string | undefined;
   readonly hostVersion: string;
 }
 
+/** The stored state of each scope. */
 export type StateSnapshot = Readonly<Partial<Record<StateScope, readonly StateEntry[]>>>;
 
-/** Where an event stands in its conversation. */
+/** The position of an event in its conversation. */
 export interface ConversationPast {
   readonly eventSeq: number;
-  /** Of the event's message; undefined when nothing was said. */
+  /** The number of the event's message; undefined for an event without a message. */
   readonly itemSeq: number | undefined;
   readonly hasHistoryBefore: boolean;
   readonly latestCursor: string;
 }
 
+/** Builds the context that a runner gets. */
 export function buildContext(parts: ContextParts): AgentRunContext {
   const { event, authorized, binding } = parts;
   const { eventId, eventType, eventTime, sourceEventType, rawRef, data } = event;
@@ -78,7 +82,7 @@ export function buildContext(parts: ContextParts): AgentRunContext {
   });
 }
 
-/** Of an event, and of where answers appear, when the caller says nothing. */
+/** The default source of an event, and the default surface of its answers. */
 export const defaultSource = "api";
 
 function conversationOf({ event, scope }: ContextParts) {
@@ -124,7 +128,7 @@ function accessOf({ scope, past, authorized }: ContextParts): MessageInitShape<t
   };
 }
 
-/** The protocol's own key: where runners of other programs keep which conversation of theirs it is. */
+/** The protocol's own key. Under it, runners of other programs keep their id of the conversation. */
 const conversationIdKey = "external.conversation_id";
 
 function stateOf({ state, scope, authorized }: ContextParts): MessageInitShape<typeof AgentRunStateSchema> {

@@ -1,5 +1,5 @@
-// Calls the runner of a run that is dialled. A run is dialled once: whoever comes after a replica that was lost, or has left,
-// finds that it was, and the work is never done twice.
+// Calls the runner of a dialled run. A run is dialled once. After a replica was lost or has left, the next one finds this
+// recorded, so the work is never done twice.
 
 import { fromBinary } from "@bufbuild/protobuf";
 import { AgentRunContextSchema } from "#gen/runnel/runner/v1/agent_run_context_pb.js";
@@ -12,23 +12,29 @@ import { dialRunner } from "./dialled-runner.ts";
 import { type Era, printContext } from "./era.ts";
 import { parseRunnerId } from "./runner-id.ts";
 
+/** An open call to a runner. */
 export interface RunCall {
-  /** What the runner says, no faster than it is asked for. */
+  /** The results of the runner, no faster than they are read. */
   readonly results: AsyncIterable<RunAgentResponse>;
   close(): void;
 }
 
+/** Dependencies of dialling. */
 export interface DialRunDeps {
   readonly db: Db;
   readonly egress: Pick<Egress, "connect">;
   readonly runTokens: RunTokens;
-  /** Where runners reach this service; empty when nobody said. */
+  /** The URL where runners reach this service; empty when it is not configured. */
   readonly hostUrl: string;
 }
 
-/** Undefined when the run was dialled before. The signal ends the call. Throws what `describeRunnerTrouble` describes. */
+/**
+ * Calls the runner of a run, until the signal aborts. Returns undefined when the run was dialled before. Throws errors that
+ * `describeRunnerTrouble` describes.
+ */
 export type DialRun = (runId: string, signal: AbortSignal) => Promise<RunCall | undefined>;
 
+/** Creates the function that dials runners. */
 export function createDialRun({ db, egress, runTokens, hostUrl }: DialRunDeps): DialRun {
   return async (runId, signal) => {
     const run = await takeDialledRun(db, runId);

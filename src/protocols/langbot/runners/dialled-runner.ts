@@ -1,7 +1,7 @@
-// A runner that is dialled: gRPC over a connection of its own, which leads only where callers may reach.
+// Connects to a dialled runner: gRPC over its own connection, which reaches only addresses that clients may call.
 //
-// D1  Each call has its own connection: no other runner and no other client shares it, and it ends with the call.
-// D2  A peer that is gone is noticed though it says nothing: within 15 s it is asked for a sign of life, and has 10 s to give it.
+// D1  Each call has its own connection. No other runner or client shares it, and it ends with the call.
+// D2  A lost peer is noticed even when it is silent: it gets a ping within 15 s, and has 10 s to answer.
 
 import { type Client, createClient, type Interceptor } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
@@ -10,12 +10,14 @@ import type { Egress } from "../../../platform/egress/post.ts";
 import type { RunnerAddress } from "../storage/runner.ts";
 import { messageBytesMax } from "./limits.ts";
 
+/** A connected runner. */
 export interface DialledRunner {
   readonly client: Client<typeof AgentRunnerService>;
-  /** Ends the calls that are open. */
+  /** Closes the connection and ends the open calls. */
   close(): void;
 }
 
+/** The interval and the timeout of pings. */
 export interface KeepAlive {
   readonly pingIntervalMs: number;
   readonly pingTimeoutMs: number;
@@ -24,7 +26,7 @@ export interface KeepAlive {
 const connectTimeoutMs = 10_000;
 const keepAliveDefault: KeepAlive = { pingIntervalMs: 15_000, pingTimeoutMs: 10_000 };
 
-/** The signal counts until the connection is there. Throws an EgressFailure. */
+/** Connects to a runner. The signal counts only until the connection is open. Throws EgressFailure when it cannot be opened. */
 export async function dialRunner(
   egress: Pick<Egress, "connect">,
   { url, credential }: RunnerAddress,
@@ -44,13 +46,12 @@ export async function dialRunner(
     sessionManager,
     interceptors: [identify],
     readMaxBytes: messageBytesMax,
-    // What is small on the wire stays small here.
+    // Without compression, a small message on the wire stays small in memory.
     acceptCompression: [],
   });
   return {
     client: createClient(AgentRunnerService, transport),
-    // Not by the manager's abort: on a connection that is just failing it takes away who would hear the failure, which then ends
-    // the process.
+    // Not the manager's abort: on a failing connection it removes the listener of the error, which then ends the process.
     close: () => void socket.destroy(),
   };
 }

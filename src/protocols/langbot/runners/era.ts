@@ -1,5 +1,5 @@
-// The eras of the protocol, and the context of a run as the JSON of each: an SDK refuses a whole context for one word that it
-// does not know, so each is told only what it can read.
+// The eras of the protocol, and the context of a run as JSON for each. An SDK refuses a whole context because of one unknown
+// word, so each gets only what it can read.
 
 import { clone } from "@bufbuild/protobuf";
 import {
@@ -11,15 +11,17 @@ import { type JsonObject, memberOf, parseFreeObject } from "../../../platform/ba
 import { printMessage } from "../../../platform/base/json/print.ts";
 import { compactJson } from "../../../platform/base/json/text.ts";
 
-/** The document, the first SDK with a ledger of runs, and the one that 4.11 has. */
+/** The eras: the document, the first SDK with a ledger of runs, and the SDK of 4.11. */
 export const eras = ["spec", "ledger", "4.11"] as const;
+/** An era of the protocol. */
 export type Era = (typeof eras)[number];
 
+/** Whether the text names an era. */
 export function isEra(text: string): text is Era {
   return (eras as readonly string[]).includes(text);
 }
 
-/** The whole context on one line; numbers and free JSON as they were written. */
+/** Prints the whole context on one line. Numbers and free JSON stay as they were written. */
 export function printContext(context: AgentRunContext, era: Era): string {
   const shaped = clone(AgentRunContextSchema, context);
   shapers[era](shaped);
@@ -41,7 +43,7 @@ const shapers = {
   },
 } as const satisfies Record<Era, (context: AgentRunContext) => void>;
 
-/** What both of the eras with artifacts have in common. */
+/** Applies what both eras with artifacts have in common. */
 function shapeForRefs(context: AgentRunContext): void {
   for (const model of context.resources?.models ?? []) {
     model.operations = model.operations.filter((operation) => operation !== "count_tokens");
@@ -64,7 +66,9 @@ function mapAttachments({ input }: AgentRunContext, shape: (json: string, index:
   }
 }
 
-/** An ArtifactRef has to have an id: the platform's own, or one by its place, which names no artifact. */
+/**
+ * Prints an ArtifactRef, which must have an id: the platform's own, or `attachment-1` by its position, which names no artifact.
+ */
 function toArtifactRef(json: string, index: number): string {
   const node = parseFreeObject(json);
   if (memberOf(node, "artifact_id")?.kind === "string") {
@@ -79,7 +83,7 @@ function toArtifactRef(json: string, index: number): string {
   ]);
 }
 
-/** An InputAttachment has no key but these. */
+/** Prints an InputAttachment, which has no keys but these. */
 function toInputAttachment(json: string): string {
   const node = parseFreeObject(json);
   const names = renaming(node, { artifact_type: "type", artifact_id: "id" });
@@ -103,7 +107,7 @@ const inputAttachmentKeys: readonly string[] = [
   "id",
 ];
 
-/** The new names of keys, where nothing has that name yet. */
+/** Returns the new name of a key, unless another member has that name already. */
 function renaming(node: JsonObject, names: Readonly<Record<string, string>>): (key: string) => string {
   return (key) => {
     const name = Object.hasOwn(names, key) ? names[key] : undefined;
@@ -111,7 +115,7 @@ function renaming(node: JsonObject, names: Readonly<Record<string, string>>): (k
   };
 }
 
-/** Values as they were written; members without a name are left out. */
+/** Prints members with their values as they were written. Members without a name are left out. */
 function printMembers(json: string, node: JsonObject, nameOf: (key: string) => string | undefined): string[] {
   return node.members.flatMap(({ key, value }) => {
     const name = nameOf(key.value);

@@ -1,22 +1,23 @@
-// What was said with an event, as the conversation's history and the event's record keep it: images and files in it are artifacts.
+// The message of an event, as the transcript and the event's record keep it: its images and files are artifacts.
 
 import type { AgentInput } from "#gen/runnel/runner/v1/event_pb.js";
 import { memberOf, parseFreeObject } from "../../../platform/base/json/free.ts";
 import { type InlineMedia, MediaTaker } from "./inline-media.ts";
 
-/** The text of the input: its own, or that of its text parts. Empty where there is none. */
+/** Returns the text of the input: its own text, or that of its text parts. Empty when it has no text. */
 export function inputText(input: AgentInput | undefined): string {
   return input?.text ?? (input?.contents ?? []).map(partText).join("");
 }
 
+/** The message of an event. */
 export interface SaidMessage {
-  /** A JSON object. Its parts stay as they were written, but for their data. */
+  /** A JSON object. Its parts stay as they were written, except for their data. */
   readonly json: string;
-  /** What the parts refer to. */
+  /** The media that the parts refer to. */
   readonly media: readonly InlineMedia[];
 }
 
-/** Undefined when nothing was said. Throws INVALID_ARGUMENT for data that is not base64. */
+/** Returns undefined for an input without content. Throws Fault INVALID_ARGUMENT for data that is not base64. */
 export function inputMessage(input: AgentInput | undefined, newId: () => string): SaidMessage | undefined {
   if (input === undefined || (!input.text && input.contents.length + input.attachments.length === 0)) {
     return undefined;
@@ -29,7 +30,7 @@ export function inputMessage(input: AgentInput | undefined, newId: () => string)
     taker.takeElement(json, { field: `event.input.attachments[${index}]`, isAttachment: true }),
   );
   const text = input.text ?? "";
-  // Some say their text beside the parts, and some in both places.
+  // Some clients send their text beside the parts, and some in both places.
   const untold = text !== "" && input.contents.every((json) => partText(json) === "");
   const parts = untold ? [`{"type":"text","text":${JSON.stringify(text)}}`, ...contents] : contents;
   const content = contents.length === 0 ? JSON.stringify(text) : `[${parts.join(",")}]`;
@@ -37,9 +38,9 @@ export function inputMessage(input: AgentInput | undefined, newId: () => string)
   return { json: `{"role":"user","content":${content}${attached}}`, media: taker.media };
 }
 
-/** The first characters of a text: never half of one. */
+/** Returns the first characters of a text, without splitting a surrogate pair. */
 export function firstCharacters(text: string, max: number): string {
-  // A character takes two units at most.
+  // A character has at most two UTF-16 units.
   return text.length <= max
     ? text
     : Array.from(text.slice(0, 2 * max))

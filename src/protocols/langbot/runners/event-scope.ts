@@ -1,8 +1,9 @@
-// Whose event it is, out of the event itself. An empty text is one that was not given.
+// Reads the scope of an event from the event itself. An empty text counts as missing.
 
 import type { AgentEvent } from "#gen/runnel/runner/v1/event_pb.js";
 import type { Party, RunScope } from "./scope.ts";
 
+/** Returns the scope of an event's run. */
 export function scopeOfEvent(
   event: AgentEvent,
   { client, runnerId, bindingId }: Pick<RunScope, "client" | "runnerId" | "bindingId">,

@@ -1,8 +1,9 @@
-// Reports between replicas: the one that a report reached writes it down, the one that works on the run answers it there.
+// Reports between replicas. The replica that receives a report writes it to the database; the replica that works on the run
+// answers it there.
 //
-// F1  A report is answered once: the answer to a report that nobody waits for any more is written nevertheless, and swept away
-//     later; whoever sends the report again gets the answer of a run that knows it.
-// F2  A report that ended its run is answered by what its replica decided, as long as that replica lives.
+// F1  A report is answered once. The answer is written even when its sender no longer waits, and is swept later. A worker that
+//     sends the report again gets the answer of a run that knows it.
+// F2  A report that ended its run is answered with the decision of its replica, as long as that replica lives.
 
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import {
@@ -28,13 +29,16 @@ import {
 } from "../storage/forwarded-report.ts";
 import type { Mailboxes } from "./mailbox.ts";
 
-/** The net under lost wake-ups. */
+/** The polling interval; it covers lost wake-ups. */
 const pollMs = 500;
-/** Beyond the time that a mailbox gives its driver. */
+/** The maximum wait for an answer: longer than the time that a mailbox gives its driver. */
 const answerMs = 12_000;
-/** A replica that has ended a run writes its answer at once. One that has died since, or never took the report, writes none. */
+/**
+ * The maximum wait once the run has ended. Its replica writes the answer at once, unless it has died or never took the report.
+ */
 const endedAnswerMs = 2_000;
 
+/** Dependencies of the forwarding. */
 export interface ForwardingDeps {
   readonly db: Db;
   readonly clock: Clock;
@@ -43,13 +47,17 @@ export interface ForwardingDeps {
   readonly mailboxes: Mailboxes;
 }
 
+/** Forwards reports to other replicas, and delivers theirs to the mailboxes of this one. */
 export class Forwarding {
   readonly #deps: ForwardingDeps;
   readonly #loop: Loop;
   readonly #unsubscribe: (() => void)[] = [];
-  /** Reports that were given to a mailbox here. */
+  /** Reports that were given to a mailbox of this replica. */
   readonly #delivering = new Set<string>();
-  /** Those of them that are dealt with: a list that is asked for from now on has them no more, unless they are to be taken again. */
+  /**
+   * Those of them that are finished. A list that is read from now on does not contain them, unless they must be delivered
+   * again.
+   */
   readonly #dealtWith = new Set<string>();
 
   constructor(deps: ForwardingDeps) {
@@ -79,8 +87,8 @@ export class Forwarding {
   }
 
   /**
-   * Resolves with what the replica that works on the run answers, or with undefined when the run has ended and nobody answers;
-   * throws RESUME when nobody answers in time.
+   * Returns the answer of the replica that works on the run, or undefined when the run has ended without an answer. Throws
+   * Fault RESUME when no answer arrives in time.
    */
   async forward(
     request: ReportResultsRequest,
@@ -140,7 +148,7 @@ export class Forwarding {
     this.#dealtWith.clear();
   }
 
-  /** A mailbox takes reports in the order in which they are delivered, which is that of the list. */
+  /** Delivers a report. A mailbox takes reports in the order of their delivery, which is the order of the list. */
   async #deliver({ id, run_id, request }: ForwardedReport): Promise<void> {
     const { db, clock, events, wakeup, mailboxes } = this.#deps;
     this.#delivering.add(id);
@@ -151,7 +159,7 @@ export class Forwarding {
         wakeup.publish({ topic: "reported", key: id, value: 0 });
       }
     } catch (error) {
-      // Whoever waits for the answer gives up by itself; a report that was not taken stays for the next owner.
+      // The sender that waits for the answer gives up by itself. A report that was not taken stays for the next owner.
       if (!(error instanceof Fault)) {
         events.databaseTroubled({ part: "forwarded reports", error });
       }

@@ -1,4 +1,4 @@
-// What callers send is checked before it is kept: every text can be stored, and every free-form field is a JSON object.
+// Checks what clients send before it is stored: every text can be stored, and every free-form field is a JSON object.
 
 import { type DescMessage, type Message, type MessageShape, ScalarType } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
@@ -9,7 +9,7 @@ import { JsonTextError } from "../../../platform/base/json/text.ts";
 import { findTextForm } from "../../../platform/base/json/text-form.ts";
 import { isStorableText } from "../../../platform/database/database.ts";
 
-/** Throws INVALID_ARGUMENT that names the field. `path` is where the message stands in its request. */
+/** Throws Fault INVALID_ARGUMENT, which names the field. `path` is the path of the message in its request. */
 export function assertStorable<S extends DescMessage>(schema: S, message: MessageShape<S>, path: string): void {
   assertFields(reflect(schema, message as Message & MessageShape<S>, false), path);
 }

@@ -1,10 +1,11 @@
-// What a run may use: what its manifest asks for, as far as the binding allows it and the event has it. Frozen when the run
-// starts and looked into for every call of its runner; whatever is not in it is refused.
+// The grant of a run: what its manifest asks for, as far as the binding allows it and the event has it. It is frozen when the
+// run starts. Every call of the runner is checked against it, and refused unless the grant covers it.
 
 import type { StateScope } from "./scope.ts";
 
+/** What a run may use. */
 export interface Grant {
-  /** Operations by the id of the model. */
+  /** Operations by model id. */
   readonly models: Operations;
   readonly tools: Operations;
   readonly knowledgeBases: Operations;
@@ -13,25 +14,26 @@ export interface Grant {
   readonly pluginStorage: boolean;
   readonly workspaceStorage: boolean;
   readonly apis: readonly Api[];
-  /** None when the state is not granted at all. */
+  /** Empty when the state is not granted at all. */
   readonly stateScopes: readonly StateScope[];
   readonly delivery: {
     readonly streaming: boolean;
     readonly reply: boolean;
-    /** Undefined for no limit. */
+    /** The maximum characters of a message; undefined for no limit. */
     readonly messageCharsMax?: number | undefined;
-    /** What chunks of messages hold; undefined where the host detects it. */
+    /** The content of chunks; undefined when the host detects it. */
     readonly chunkContent?: "snapshot" | "increment" | undefined;
   };
-  /** Somebody has to approve what the runner asks for, within this time; undefined when nobody has to. */
+  /** The lifetime of approvals. Undefined when the runner's actions need no approval. */
   readonly approval?: { readonly expireSeconds: number } | undefined;
-  /** Capability of the manifest: a piece of a message without it is delivered with a warning. */
+  /** The manifest's capability `streaming`. Without it, chunks are delivered with a warning. */
   readonly announcesStreaming: boolean;
 }
 
+/** Operations by the id of their resource. */
 export type Operations = Readonly<Record<string, readonly string[]>>;
 
-/** What is granted as a whole: the names are those of `available_apis`. */
+/** APIs that are granted as a whole. The names are those of `available_apis`. */
 export const apis = [
   "history_page",
   "history_search",
@@ -42,4 +44,5 @@ export const apis = [
   "state",
   "storage",
 ] as const;
+/** The name of an API. */
 export type Api = (typeof apis)[number];

@@ -1,6 +1,6 @@
-// Cursors of a run's history: good for this run, this conversation and this call alone.
+// Cursors of a run's history: valid only for this run, this conversation and this call.
 
-/** What a cursor is bound to, as `Cursors` wants it. Its position is the number of an item. */
+/** Returns the scope that `Cursors` binds a cursor to. The position is the number of an item. */
 export function historyCursorScope(runId: string, conversation: Uint8Array): readonly string[] {
   return ["history", runId, Buffer.from(conversation).toString("hex")];
 }

@@ -1,5 +1,5 @@
-// Images and files that stand inside of messages as base64. They are kept as artifacts, and what is kept of the message refers to
-// them: the same elements, with the members of an ArtifactRef in place of the data.
+// Images and files that messages contain as base64. They are stored as artifacts. The stored message refers to them: the same
+// elements, with the members of an ArtifactRef instead of the data.
 
 import { createHash } from "node:crypto";
 import { decodeInline, type Inline, isDataUrl } from "../../../agent/models/media/inline.ts";
@@ -8,9 +8,10 @@ import { invalidField } from "../../../platform/base/fault.ts";
 import { type JsonObject, memberOf, parseFreeObject } from "../../../platform/base/json/free.ts";
 import { compactJson, type JsonMember, type JsonNode } from "../../../platform/base/json/text.ts";
 
-/** What follows is the id of an artifact. Elements have it as a URL, which SDKs keep: they drop members that they do not know. */
+/** The scheme of an artifact's URL: `artifact:<id>`. Elements have the id as a URL, since SDKs drop unknown members. */
 export const artifactScheme = "artifact:";
 
+/** An image or a file of a message. */
 export interface InlineMedia {
   readonly artifactId: string;
   readonly artifactType: "image" | "file";
@@ -21,18 +22,19 @@ export interface InlineMedia {
   readonly content: Uint8Array;
 }
 
-/** By what an element or attachment says of itself: its type, its artifact type, its media type. */
+/** Whether an element or attachment is an image, by its own words: its type, its artifact type or its media type. */
 export function isImageElement(words: readonly (string | undefined)[]): boolean {
   return words.some((word) => word?.startsWith("image"));
 }
 
+/** Options of a MediaTaker. */
 export interface TakeOptions {
   readonly newId: () => string;
-  /** Who sent it, as an ArtifactRef says. */
+  /** The sender, as in an ArtifactRef. */
   readonly source: "event" | "runner";
 }
 
-/** Takes the media out of the elements of one message; the same bytes are one artifact. */
+/** Takes the media out of the elements of one message. Equal bytes become one artifact. */
 export class MediaTaker {
   readonly #options: TakeOptions;
   readonly #taken = new Map<string, InlineMedia>();
@@ -45,14 +47,17 @@ export class MediaTaker {
     return [...this.#taken.values()];
   }
 
-  /** The element or attachment on one line. Throws INVALID_ARGUMENT that names the field when the data is not base64. */
+  /**
+   * Returns the element or attachment on one line, with a reference instead of data. Throws Fault INVALID_ARGUMENT, which names
+   * the field, when the data is not base64.
+   */
   takeElement(json: string, { field, isAttachment = false }: { field: string; isAttachment?: boolean }): string {
     return this.#rewrite(json, parseFreeObject(json), isAttachment, (key) => {
       throw invalidField(`${field}.${key}`, "is neither base64 nor a data URL with base64");
     });
   }
 
-  /** The message as it was, but for its elements and attachments. What is not base64 is left out of them. */
+  /** Returns the message with references in its elements and attachments. Data that is not base64 is left out. */
   takeMessage(json: string): string {
     const message = parseFreeObject(json);
     return printObject(
@@ -73,7 +78,7 @@ export class MediaTaker {
     return `[${printed.join(",")}]`;
   }
 
-  /** `onBad` is called for data that is not base64. */
+  /** Calls `onBad` for data that is not base64. */
   #rewrite(json: string, element: JsonObject, isAttachment: boolean, onBad: (key: string) => undefined): string {
     const inline = element.members.filter((member) => isInline(member, isAttachment));
     const found = inline
@@ -118,15 +123,18 @@ function refer(media: InlineMedia, source: string, isAttachment: boolean): Print
     ...(name === undefined ? [] : [["name", JSON.stringify(name)] as const]),
     ["size", String(sizeBytes)],
     ["source", JSON.stringify(source)],
-    // Attachments are ArtifactRefs, which every SDK knows the id of.
+    // Attachments are ArtifactRefs: every SDK knows their id.
     ...(isAttachment ? [] : [place]),
   ];
 }
 
-/** As long as labels of artifacts that runners make. */
+/** The maximum characters of a label: the same as for artifacts that runners make. */
 const labelCharsMax = 255;
 
-/** `…_base64`, the `content` of an attachment, or a data URL, alone or as the `url` of an object. */
+/**
+ * Whether the member contains data: `…_base64`, the `content` of an attachment, or a data URL, alone or as the `url` of an
+ * object.
+ */
 function isInline({ key, value }: JsonMember, isAttachment: boolean): boolean {
   const text = textOf(value);
   const isData = key.value.endsWith("_base64") || (isAttachment && key.value === "content");

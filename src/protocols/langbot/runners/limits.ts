@@ -1,20 +1,20 @@
-// Limits of runs that runners take: how large what they keep with their host may be, in bytes and characters, whether a result
-// or a call brings it, and for how long others wait for their workers.
+// Limits of runs of runners: the sizes of stored data, in bytes and characters, and the timeouts of their workers. The sizes
+// are the same for results and for calls.
 
-/** Of the JSON text of a state's value as it was received, without the blanks around it. */
+/** The maximum bytes of a state's value: its JSON text as received, without surrounding white space. */
 export const stateValueBytesMax = 262_144;
-/** Of keys of state and storage, in characters: what the protocol's own host keeps. */
+/** The maximum characters of a key of state or storage: the same as in the protocol's own host. */
 export const keyCharsMax = 255;
-/** Of a storage's value. */
+/** The maximum bytes of a storage's value. */
 export const storageValueBytesMax = 10 * 1_048_576;
-/** Of what goes to or comes from a storage or an artifact at a time: clients refuse messages of more than 4 MiB. */
+/** The maximum bytes of one piece of a storage or an artifact: clients refuse messages of more than 4 MiB. */
 export const pieceBytesMax = 1_048_576;
 
-/** The run is its worker's for so long after each report. */
+/** How long a worker keeps its run after each report. */
 export const workerLeaseMs = 30_000;
-/** For a last word of a runner that was told to stop. */
+/** The time for the last result of a runner that has to stop. */
 export const cancelGraceMs = 10_000;
-/** Of one message of a runner that is dialled. */
+/** The maximum bytes of one message of a dialled runner. */
 export const messageBytesMax = 4 * 1_048_576;
-/** All results of one report together, in characters of their texts. */
+/** The maximum characters of all results of one report. */
 export const reportCharsMax = 3 * 1_048_576;

@@ -1,4 +1,4 @@
-// Asks what runs where a runner is dialled. An answer that cannot be had is an error that says what to do, and changes nothing: the
+// Lists the runners at an address where they are dialled. A failure is an error that says what to do, and changes nothing: the
 // runners that were registered before stay as they are.
 
 import { Code } from "@connectrpc/connect";
@@ -9,16 +9,20 @@ import { type DialledRunner, dialRunner } from "./dialled-runner.ts";
 import { type Era, isEra } from "./era.ts";
 import { describeRunnerTrouble, type RunnerTrouble } from "./runner-trouble.ts";
 
+/** The runners at an address. */
 export interface ListedRunners {
   readonly manifests: readonly string[];
   readonly era: Era;
 }
 
 const listTimeoutMs = 10_000;
-/** As many as one registration of a worker may hold. */
+/** The maximum manifests: the same as in one registration of a worker. */
 const manifestsMax = 100;
 
-/** Throws INVALID_ARGUMENT for an address that may not be dialled, and RUNNER_UNREACHABLE. */
+/**
+ * Returns the runners at an address. Throws Fault INVALID_ARGUMENT for an address that may not be dialled, RUNNER_UNREACHABLE
+ * when they cannot be listed.
+ */
 export async function listRunnersAt(
   egress: Egress,
   address: RunnerAddress,

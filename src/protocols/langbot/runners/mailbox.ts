@@ -1,40 +1,42 @@
-// Where reports of a run's worker wait for the driver of the run. A replica that works on a run has its mailbox; reports that
-// reach another replica are brought here through the database.
+// The queue in which a worker's reports wait for the driver of their run. A replica that works on a run has its mailbox.
+// Reports that reach another replica come here through the database.
 //
-// M1  One report after the other: the answer to one is durable before the next is looked at. So a report that is sent again
+// M1  Reports are handled one at a time: the answer to one is durable before the next is read. So a report that is sent again
 //     while its first copy is being written gets the answer of a run that knows it.
-// M2  A report that nobody takes in time is refused with RESUME, and so are those that find the mailbox full or are left when it
-//     closes: nothing of them was applied, or they are known when they come again.
+// M2  A report is refused with RESUME when it is not taken in time, when the mailbox is full, and when it closes. Either
+//     nothing of the report was applied, or its results are known when it is sent again.
 
 import type { ReportedResult, ReportResultsResponse } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { type Clock, over } from "../../../platform/base/clock.ts";
 import { Fault } from "../../../platform/base/fault.ts";
 
-/** Longer than a write takes while the database comes back; shorter than callers wait for an answer. */
+/** The maximum wait for an answer: longer than a write while the database recovers, shorter than callers wait. */
 const answerMs = 10_000;
-/** A worker reports one thing after the other. Whoever sends many at a time keeps them himself. */
+/** The maximum waiting reports. A worker reports one after the other. With more at a time it has to keep them itself. */
 const waitingMax = 64;
 
-/** What one call of a worker reports. */
+/** One report of a worker. */
 export interface Report extends ReportedResults {
   answer(response: ReportResultsResponse): void;
-  /** Nothing was done with it. */
+  /** Refuses the report. Nothing of it was applied. */
   refuse(): void;
 }
 
+/** The results of a report. */
 export interface ReportedResults {
   readonly results: readonly ReportedResult[];
-  /** The runner has nothing more to say. */
+  /** True when the runner sends nothing more. */
   readonly finished: boolean;
 }
 
-/** Whose reports a mailbox takes. */
+/** The run, the client and the attempt whose reports a mailbox takes. */
 export interface MailboxOwner {
   readonly runId: string;
   readonly client: string;
   readonly attempt: number;
 }
 
+/** The mailbox of one run. */
 export class Mailbox {
   readonly owner: MailboxOwner;
   readonly #waiting: Report[] = [];
@@ -49,12 +51,12 @@ export class Mailbox {
     return this.#isClosed;
   }
 
-  /** Somebody waits to be answered. */
+  /** True when reports wait for an answer. */
   get hasReports(): boolean {
     return this.#waiting.length > 0;
   }
 
-  /** The next report, or undefined when none came in time or the signal aborted. */
+  /** Returns the next report, or undefined when the wait is over or the signal aborts. */
   async next(clock: Clock, waitMs: number, signal: AbortSignal): Promise<Report | undefined> {
     if (this.#waiting.length === 0 && !signal.aborted && waitMs > 0) {
       const done = new AbortController();
@@ -65,7 +67,7 @@ export class Mailbox {
     return this.#waiting.shift();
   }
 
-  /** Resolves with what the driver answers. */
+  /** Delivers a report and returns the driver's answer. Throws Fault RESUME when the driver does not answer in time. */
   async deliver(clock: Clock, { results, finished }: ReportedResults): Promise<ReportResultsResponse> {
     const done = new AbortController();
     let response: ReportResultsResponse | undefined;
@@ -91,7 +93,7 @@ export class Mailbox {
     return response;
   }
 
-  /** Refuses those that wait; one that was taken is for its taker to answer. */
+  /** Refuses the waiting reports. A report that was taken is answered by its driver. */
   close(): void {
     this.#isClosed = true;
     for (const report of this.#waiting.splice(0)) {
@@ -111,7 +113,7 @@ export class Mailbox {
 export class Mailboxes {
   readonly #open = new Map<string, Mailbox>();
 
-  /** The one of a run; made when it is not there yet. */
+  /** Returns the mailbox of a run, and creates it when it is missing. */
   open(owner: MailboxOwner): Mailbox {
     let mailbox = this.#open.get(owner.runId);
     if (mailbox === undefined) {

@@ -1,8 +1,8 @@
-// What a runner says of itself, read from the JSON that its author wrote. The whole of it is right, or it is refused with the
-// path of what is wrong and what to do: nothing is coerced, guessed or left out.
+// Parses the manifest of a runner, the JSON that its author wrote. It must be valid as a whole. Otherwise it is refused with
+// the path of the problem and what to do: nothing is coerced, guessed or left out.
 //
-// M1  A key that the protocol does not know is refused, in the manifest, its capabilities and its permissions.
-// M2  A capability is true or false; 1, "yes" and null are not.
+// M1  Unknown keys are refused in the manifest, its capabilities and its permissions.
+// M2  A capability is true or false; 1, "yes" and null are refused.
 // M3  A permission is one of the protocol's words.
 // M4  The id is the runner's own: three parts, the last of which is its name.
 // M5  An operation that is listed twice is kept once.
@@ -18,10 +18,10 @@ import { type JsonNode, JsonTextError, parseJsonText } from "../../../platform/b
 import { isChunkContent, statedChunkContent } from "./delivery.ts";
 import { parseRunnerId, runnerIdForm } from "./runner-id.ts";
 
-/** Manifests are forms and words; a larger one is no manifest. */
+/** The maximum bytes of a manifest, which has only forms and texts. */
 export const manifestBytesMax = 262_144;
 
-/** The operations that can be asked for, by their kind. */
+/** The operations that a manifest can ask for, by kind. */
 const permissionWords = {
   models: ["invoke", "stream", "rerank", "count_tokens"],
   tools: ["detail", "call"],
@@ -36,7 +36,7 @@ const permissionWords = {
 
 type PermissionKind = Exclude<keyof NonNullable<RunnerManifest["permissions"]>, `$${string}`>;
 
-/** Throws INVALID_ARGUMENT with one violation: the path in the manifest, and what to do. */
+/** Parses a manifest. Throws Fault INVALID_ARGUMENT with one violation: the path in the manifest, and what to do. */
 export function readManifest(text: string): RunnerManifest {
   if (Buffer.byteLength(text) > manifestBytesMax) {
     throw invalidField("manifest", `must be at most ${manifestBytesMax} bytes`);
@@ -53,7 +53,7 @@ export function readManifest(text: string): RunnerManifest {
   return manifest;
 }
 
-/** The id that a manifest names, whatever else is wrong with it; empty where none can be read. */
+/** Returns the id of a manifest that may be invalid. Empty when no id can be read. */
 export function peekRunnerId(text: string): string {
   try {
     const id = Buffer.byteLength(text) > manifestBytesMax ? undefined : memberOf(parseJsonText(text), "id");
@@ -66,13 +66,15 @@ export function peekRunnerId(text: string): string {
   }
 }
 
-/** Longer than any id that is right. */
+/** The maximum characters of an id: longer than any valid one. */
 const shownIdCharsMax = 256;
 
+/** Encodes a manifest. */
 export function manifestToBytes(manifest: RunnerManifest): Uint8Array {
   return toBinary(RunnerManifestSchema, manifest);
 }
 
+/** Decodes a stored manifest. */
 export function manifestFromBytes(bytes: Uint8Array): RunnerManifest {
   return fromBinary(RunnerManifestSchema, bytes);
 }
@@ -89,7 +91,7 @@ function notJson(field: string, error: unknown): unknown {
   return error instanceof JsonTextError ? invalidField(field, error.message) : error;
 }
 
-/** The names are those of the protocol: the other spellings that Protobuf's JSON knows are not. */
+/** Accepts only the protocol's names, not the other spellings of Protobuf's JSON. */
 function assertKeys(desc: DescMessage, node: JsonObject, path: string): void {
   const { byName } = jsonShape(desc);
   for (const { key, value } of node.members) {
@@ -148,7 +150,7 @@ function assertChunkContent(manifest: RunnerManifest): void {
   }
 }
 
-/** A dump of the SDK has null for a language without a text. */
+/** Accepts null for a language without a text: dumps of the SDK have it. */
 function assertTexts(field: string, json: string | undefined): void {
   if (json === undefined || json === "null") {
     return;

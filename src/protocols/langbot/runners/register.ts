@@ -1,8 +1,10 @@
-// Registers the runners of a worker, and gives each of its processes a session; and those that a host lists where it is dialled.
+// Registers the runners of a worker, and opens a session for each of its processes. Also registers the runners that a dialled
+// address lists.
 //
-// R1  One manifest that is refused harms no other.
-// R2  A runner belongs to the worker id that registered it first: another one's is permission_denied, the same one replaces it.
-// R3  Of one id that comes twice in a batch the first counts.
+// R1  A refused manifest does not affect the others.
+// R2  A runner belongs to the worker id that registered it first. Another worker id gets permission_denied; the same one
+//     replaces it.
+// R3  Of manifests with the same id in a batch, the first counts.
 
 import { create } from "@bufbuild/protobuf";
 import type { RunnerManifest } from "#gen/runnel/runner/v1/runner_pb.js";
@@ -16,17 +18,19 @@ import { insertWorkerSession } from "../storage/worker-session.ts";
 import type { Era } from "./era.ts";
 import { manifestToBytes, peekRunnerId, readManifest } from "./manifest.ts";
 
+/** A registration of runners. */
 export interface Registration {
   readonly client: string;
   readonly workerId: string;
   readonly era: Era;
-  /** JSON as it was sent. */
+  /** The manifests as JSON, as they were sent. */
   readonly manifests: readonly string[];
 }
 
-/** A worker that was not seen for so long is gone: three times the pause between two signs of life. */
+/** A worker that is silent for this long counts as gone: three times the pause between two signs of life. */
 export const workerSeenWithinMs = 45_000;
 
+/** Registers the runners of a worker process. Returns its session, and a verdict on each manifest. */
 export async function registerWorker(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
   { client, workerId, era, manifests }: Registration,
@@ -35,7 +39,7 @@ export async function registerWorker(
   const workerSessionId = newUuid(clock.nowMs());
   const own = await db.transaction().execute(async (trx) => {
     const registered = await writeRunners(trx, readings, { client, workerId, era, address: undefined });
-    // Whoever names none works for what its worker id has.
+    // A worker without manifests works for all runners of its worker id.
     const runnerIds = manifests.length === 0 ? await listRunnerIdsOfWorker(trx, { client, workerId }) : registered;
     await insertWorkerSession(trx, { id: workerSessionId, client, workerId, runnerIds });
     return new Set(registered);
@@ -43,7 +47,7 @@ export async function registerWorker(
   return { workerSessionId, verdicts: readings.map((reading) => verdictOf(reading, own)) };
 }
 
-/** Registers what was listed at an address; nobody needs a session for it. */
+/** Registers the runners that were listed at an address. They need no session. */
 export async function registerListed(
   { db }: { readonly db: Db },
   { manifests, ...owner }: Registration & { readonly address: RunnerAddress },
@@ -53,7 +57,7 @@ export async function registerListed(
   return readings.map((reading) => verdictOf(reading, own));
 }
 
-/** Gives the ids of those that are registered now. */
+/** Returns the ids of the runners that are now registered. */
 async function writeRunners(
   trx: Transaction,
   readings: readonly Reading[],
@@ -67,7 +71,7 @@ async function writeRunners(
 
 interface Reading {
   readonly runnerId: string;
-  /** Undefined when it was refused. */
+  /** Undefined when the manifest was refused. */
   readonly manifest?: RunnerManifest;
   readonly refusal?: { readonly code: string; readonly problem: string };
 }

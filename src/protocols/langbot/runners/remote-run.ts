@@ -1,5 +1,5 @@
-// A run of a runner as the replica that works on it knows it: what was frozen at its start, and what its runner has said so far,
-// by this replica or by one that has handed it on.
+// A run of a runner, for the replica that works on it. It has the data frozen at the start and the results so far. The results
+// may have come through this replica or through an earlier owner of the run.
 
 import { decodeResult } from "../../../engine/log/result.ts";
 import { readResultPage } from "../../../engine/storage/run-result.ts";
@@ -14,30 +14,33 @@ import { Ingest, type IngestLimits } from "./results/ingest.ts";
 import type { Disposition } from "./results/verdict.ts";
 import type { RunScope } from "./scope.ts";
 
+/** A run of a runner. */
 export interface RemoteRun {
   readonly runId: string;
-  /** 0 while no worker has accepted it; a run that is dialled has one. */
+  /** 0 until a worker has accepted the run. A dialled run has attempt 1 from the start. */
   readonly attempt: number;
-  /** Its runner is dialled. */
+  /** True when the runner is dialled. */
   readonly isDialled: boolean;
   readonly scope: RunScope;
   readonly ingest: Ingest;
   readonly artifactIds: ArtifactIds;
 }
 
+/** Dependencies of `createOpenRemoteRun`. */
 export interface OpenRemoteRunDeps {
   readonly db: Db;
   readonly clock: Clock;
   readonly limits: IngestLimits;
 }
 
+/** Creates the function that reads a run with everything that was logged of it. */
 export function createOpenRemoteRun({ db, clock, limits }: OpenRemoteRunDeps): (runId: string) => Promise<RemoteRun> {
   return async (runId) => {
     const row = await findRemoteRun(db, runId);
     if (row === undefined) {
       throw new Error(`run ${runId} is no run of a runner`);
     }
-    // Written by this service, so they are what they were.
+    // Only this service writes them, so their types are known.
     const scope = row.scope as RunScope;
     const grant = row.granted as Grant;
     const artifactIds = new ArtifactIds(db, { client: row.client, runId });
@@ -61,7 +64,7 @@ export function createOpenRemoteRun({ db, clock, limits }: OpenRemoteRunDeps): (
 const pageRowsMax = 1_000;
 const pageBytesMax = 4 * 1024 * 1024;
 
-/** What earlier owners of the run have written. */
+/** Recalls what earlier owners of the run have written. */
 async function recall(db: Db, runId: string, ingest: Ingest): Promise<void> {
   let after = 0;
   for (;;) {

@@ -1,19 +1,20 @@
-// Why a call to a runner that is dialled came to nothing, in words that may be shown to whoever owns the runner.
+// Describes why a call to a dialled runner failed, in words that the runner's owner may see.
 
 import { Code, ConnectError } from "@connectrpc/connect";
 import { EgressFailure } from "../../../platform/egress/failure.ts";
 
+/** A failure of a call to a dialled runner. */
 export interface RunnerTrouble {
   /**
-   * `blocked`: nothing was dialled, or nothing that could be trusted · `refused`: the runner said no · `late`: its time was over ·
-   * `lost`: nobody was there, or the connection broke.
+   * `blocked`: the runner was not dialled, or could not be trusted · `refused`: the runner refused the call · `late`: the time
+   * was over · `lost`: the runner did not answer, or the connection broke.
    */
   readonly kind: "blocked" | "refused" | "late" | "lost";
   readonly code: Code | undefined;
   readonly words: string;
 }
 
-/** Rethrows what has nothing to do with the runner. */
+/** Describes an error of a call. Rethrows errors that have nothing to do with the runner. */
 export function describeRunnerTrouble(error: unknown): RunnerTrouble {
   if (error instanceof EgressFailure) {
     return { kind: error.isRetryable ? "lost" : "blocked", code: undefined, words: error.message };
@@ -28,11 +29,11 @@ export function describeRunnerTrouble(error: unknown): RunnerTrouble {
   if (refusals.has(code)) {
     return { kind: "refused", code, words: `${Code[code]}: ${bound(error.rawMessage)}` };
   }
-  // These words may be Node's own, which name addresses.
+  // Not the error's own message: it may be Node's, which contains addresses.
   return { kind: "lost", code, words: `the call broke (${Code[code]})` };
 }
 
-/** What a runner says on purpose, and what is said of messages that cannot be taken. */
+/** The codes with which a runner refuses a call, and those of messages that cannot be taken. */
 const refusals: ReadonlySet<Code> = new Set([
   Code.Unauthenticated,
   Code.PermissionDenied,

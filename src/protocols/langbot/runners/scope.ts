@@ -1,12 +1,12 @@
-// Whose event a run works on. It decides which history, state and storage the run reaches, and nothing that a runner sends can
-// change it.
+// The scope of a run: the parties of its event. It decides which history, state and storage the run reaches. Nothing that a
+// runner sends can change it.
 
 import { createHash } from "node:crypto";
 
-/** Frozen when the run starts. Undefined is a place of its own: it never means "any". */
+/** The scope, frozen when the run starts. Undefined is a value of its own: it never means "any". */
 export interface RunScope {
   readonly client: string;
-  /** `plugin:author/name/runner`. */
+  /** The id of the runner: `plugin:author/name/runner`. */
   readonly runnerId: string;
   readonly bindingId: string;
   readonly eventId: string;
@@ -18,20 +18,23 @@ export interface RunScope {
   readonly subject?: Party | undefined;
 }
 
-/** Who did it, or what it is about. */
+/** The actor or the subject of an event. */
 export interface Party {
   readonly type: string;
   readonly id?: string | undefined;
 }
 
+/** The scopes of state. */
 export const stateScopes = ["conversation", "actor", "subject", "runner"] as const;
+/** The name of a state's scope. */
 export type StateScope = (typeof stateScopes)[number];
 
+/** Whether the text names a scope of state. */
 export function isStateScope(text: string): text is StateScope {
   return (stateScopes as readonly string[]).includes(text);
 }
 
-/** Names the conversation; undefined when the event has none. */
+/** Returns the key of the conversation; undefined for an event without a conversation. */
 export function conversationKey(scope: RunScope): Buffer | undefined {
   const { client, botId, workspaceId, conversationId, threadId } = scope;
   return conversationId === undefined
@@ -39,7 +42,10 @@ export function conversationKey(scope: RunScope): Buffer | undefined {
     : hash(["conversation", client, botId, workspaceId, conversationId, threadId]);
 }
 
-/** Names whose state it is; undefined when the event has nobody of that kind. State is kept apart by runner and by binding. */
+/**
+ * Returns the key of the state's owner; undefined when the event has no such party. Each runner and each binding has its own
+ * state.
+ */
 export function stateKey(scope: RunScope, of: StateScope): Buffer | undefined {
   const owner = ownerOf(scope, of);
   if (owner === undefined) {
@@ -49,9 +55,10 @@ export function stateKey(scope: RunScope, of: StateScope): Buffer | undefined {
   return hash(["state", of, client, runnerId, bindingId, botId, workspaceId, ...owner]);
 }
 
+/** The areas of storage. */
 export type StorageArea = "plugin" | "workspace";
 
-/** Names whose storage it is; undefined when the event has no workspace. */
+/** Returns the key of the storage's owner; undefined for the workspace area when the event has no workspace. */
 export function storageKey({ client, runnerId, workspaceId }: RunScope, area: StorageArea): Buffer | undefined {
   if (area === "plugin") {
     return hash(["plugin storage", client, pluginOf(runnerId)]);
@@ -74,12 +81,12 @@ function ownerOf({ conversationId, threadId, actor, subject }: RunScope, of: Sta
   }
 }
 
-/** `plugin:author/name` of `plugin:author/name/runner`. */
+/** Returns `plugin:author/name` of `plugin:author/name/runner`. */
 function pluginOf(runnerId: string): string {
   return runnerId.slice(0, runnerId.lastIndexOf("/"));
 }
 
-/** JSON tells what is not there (null) from every text, and one part from the next. */
+/** Hashes the parts. JSON separates them, and distinguishes a missing part (null) from every text. */
 function hash(parts: readonly (string | undefined)[]): Buffer {
   return createHash("sha256")
     .update(JSON.stringify(parts.map((part) => part ?? null)))

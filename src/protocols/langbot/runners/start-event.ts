@@ -1,5 +1,6 @@
-// Starts a run for an event: one event, one binding, one run. What can be found out before is; what is written is written in
-// the caller's transaction, so that a run is there with its grant, its context and its place in the conversation, or not at all.
+// Starts a run for an event: one event, one binding, one run. Everything that can be decided before is decided before the
+// transaction. All writes are in the caller's transaction. So a run exists with its grant, its context and its place in the
+// conversation, or not at all.
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { type AgentEventRecord, AgentEventRecordSchema } from "#gen/runnel/host/v1/host_history_service_pb.js";
@@ -37,38 +38,39 @@ import { manifestFromBytes } from "./manifest.ts";
 import { workerSeenWithinMs } from "./register.ts";
 import { conversationKey, type RunScope, stateKey } from "./scope.ts";
 
+/** Dependencies of starting a run. */
 export interface StartEventDeps {
   readonly db: Db;
   readonly clock: Clock;
   readonly cursors: Cursors;
   readonly resources: ResourceFinder;
-  /** Of the host, for runners. */
+  /** The version of the host, for runners. */
   readonly version: string;
 }
 
 /** The driver of all runs of runners. */
 const remoteDriver = "remote-runner";
 
-/** For so long a run waits for a worker. */
+/** How long a run waits for a worker. */
 const offeredForMs = 60_000;
 
-/** A runner gets its context in one message, of which this leaves room for the rest. */
+/** The maximum bytes of a context. A runner gets it in one message; this leaves room for the rest. */
 const contextBytesMax = 3 * 1_048_576;
-/** Of each scope: the largest value that there may be, and small ones. What does not fit can be asked for. */
+/** The maximum bytes of each scope's state: the largest possible value and small ones. The runner can ask for the rest. */
 const stateBytesMax = 327_680;
 
 const summaryCharsMax = 1_000;
 const historyCharsMax = 4_000;
 
-/** What is decided about an event before anything is written. */
+/** The decisions about an event, before anything is written. */
 export interface PreparedStart {
   readonly client: string;
   readonly event: AgentEvent;
-  /** What was said with the event; undefined when nothing was. */
+  /** The message of the event; undefined for an event without a message. */
   readonly message: SaidMessage | undefined;
   readonly binding: Binding;
   readonly era: Era;
-  /** Where its runner is dialled; undefined for one that dials in. */
+  /** The address where the runner is dialled. Undefined for a runner that dials in. */
   readonly address: RunnerAddress | undefined;
   readonly scope: RunScope;
   readonly authorized: Authorized;
@@ -77,7 +79,10 @@ export interface PreparedStart {
   readonly traceParent: string | undefined;
 }
 
-/** Throws INVALID_ARGUMENT, BINDING_NOT_FOUND, BINDING_AMBIGUOUS, AGENT_NOT_FOUND or RUNNER_NOT_FOUND. */
+/**
+ * Decides about an event. Throws Fault INVALID_ARGUMENT, BINDING_NOT_FOUND, BINDING_AMBIGUOUS, AGENT_NOT_FOUND or
+ * RUNNER_NOT_FOUND.
+ */
 export async function prepareStart(
   deps: StartEventDeps,
   { client, event, traceParent }: Pick<PreparedStart, "client" | "event" | "traceParent">,
@@ -112,7 +117,7 @@ export async function prepareStart(
   };
 }
 
-/** Queues the run; gives its id. Throws PAYLOAD_TOO_LARGE. */
+/** Queues the run and returns its id. Throws Fault PAYLOAD_TOO_LARGE when its context is too large. */
 export async function writeStart(trx: Transaction, deps: StartEventDeps, start: PreparedStart): Promise<string> {
   const { client, event, scope, binding, era, address, authorized, timeoutMs, traceParent } = start;
   const nowMs = deps.clock.nowMs();
@@ -170,7 +175,7 @@ interface PlacedEvent extends PreparedStart {
   readonly text: string;
 }
 
-/** Puts the event, and what was said with it, behind the end of its conversation. */
+/** Appends the event and its message to their conversation. Returns undefined for an event without a conversation. */
 async function placeEvent(
   trx: Transaction,
   { cursors }: StartEventDeps,
@@ -210,7 +215,7 @@ async function placeEvent(
     eventSeq: end.last_event,
     itemSeq: message === undefined ? undefined : end.last_item,
     hasHistoryBefore: before > 0,
-    // Pages go back from here: to what was there before the event.
+    // Pages go back from here, to the items before the event.
     latestCursor: cursors.encode(historyCursorScope(runId, conversation), String(before + 1)),
   };
 }

@@ -1,12 +1,12 @@
-// The rules of what is kept as state: which keys, and which JSON texts as values. Pure.
+// The rules of state: valid keys, and valid JSON texts of values. Pure.
 
 import { parseFreeJson } from "../../../platform/base/json/free.ts";
 import { JsonTextError } from "../../../platform/base/json/text.ts";
 import { keyCharsMax } from "./limits.ts";
 
-/** What is wrong with a key, said of it; undefined when nothing is. */
+/** Returns the problem of a key, to be put behind its name in a message. Undefined when the key is valid. */
 export function findKeyProblem(key: string): string | undefined {
-  // No character has more than two units: a text that is far too long is not taken apart.
+  // A character has at most two UTF-16 units, so a far too long text is not split.
   const chars = key.length > 2 * keyCharsMax ? Number.POSITIVE_INFINITY : [...key].length;
   if (chars < 1 || chars > keyCharsMax) {
     return `has to have 1 to ${keyCharsMax} characters`;
@@ -17,7 +17,7 @@ export function findKeyProblem(key: string): string | undefined {
   return /\p{Cc}/u.test(key) ? "has a control character in it: leave it out" : undefined;
 }
 
-/** What is wrong with a value, a JSON text without blanks around it, said of it; undefined when nothing is. */
+/** Returns the problem of a value, a JSON text without white space around it. Undefined when the value is valid. */
 export function findValueProblem(value: string): string | undefined {
   try {
     parseFreeJson(value);
@@ -30,7 +30,7 @@ export function findValueProblem(value: string): string | undefined {
   }
 }
 
-/** A value without the blanks of JSON around it; what it is counted and kept as. */
+/** Removes JSON's white space around a value, which is neither counted nor stored. */
 export function trimValue(text: string): string {
   let start = 0;
   let end = text.length;

@@ -1,13 +1,16 @@
-// How long a run of a runner may take: `timeout` of the runner's configuration, in seconds.
+// The timeout of a run of a runner: `timeout` of the runner's configuration, in seconds.
 
 import { invalidField } from "../../../platform/base/fault.ts";
 import { type JsonObject, memberOf } from "../../../platform/base/json/free.ts";
 
 const timeoutDefaultMs = 300_000;
-/** The host's maximum: whoever asks for more gets this. */
+/** The host's maximum. A longer timeout is reduced to it. */
 const timeoutMaxMs = 3_600_000;
 
-/** Throws INVALID_ARGUMENT that names the field `path`. */
+/**
+ * Returns the timeout in milliseconds. Null means the maximum. Throws Fault INVALID_ARGUMENT, which names the field below
+ * `path`.
+ */
 export function readTimeoutMs(text: string, config: JsonObject, path: string): number {
   const node = memberOf(config, "timeout");
   if (node === undefined) {

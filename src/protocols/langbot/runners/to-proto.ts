@@ -1,4 +1,4 @@
-// Rows of runners, and of what is known of their runs, as the contract shows them.
+// Converts rows of runners, verdicts, audit entries and files to messages of the contract.
 
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -20,6 +20,7 @@ import type { RunnerRow } from "../storage/runner.ts";
 import type { ResultVerdictRow } from "../storage/verdict-page.ts";
 import { manifestFromBytes } from "./manifest.ts";
 
+/** Converts a runner. */
 export function runnerToProto(row: RunnerRow): Runner {
   return create(RunnerSchema, {
     runnerId: row.runner_id,
@@ -33,7 +34,7 @@ export function runnerToProto(row: RunnerRow): Runner {
   });
 }
 
-/** Dispositions are kept in the contract's own words. */
+/** Converts a verdict. Dispositions are stored in the contract's own words. */
 export function verdictToProto({ sequence, type, disposition, diagnostics }: ResultVerdictRow): ResultVerdict {
   return create(ResultVerdictSchema, {
     sequence: BigInt(sequence),
@@ -43,6 +44,7 @@ export function verdictToProto({ sequence, type, disposition, diagnostics }: Res
   });
 }
 
+/** Converts an audit entry. */
 export function auditEntryToProto(row: AuditEntryRow): AuditEntry {
   const { action, resource, scope, result, reason } = row;
   return create(AuditEntrySchema, {
@@ -58,6 +60,7 @@ export function auditEntryToProto(row: AuditEntryRow): AuditEntry {
   });
 }
 
+/** Converts a file, without its content. */
 export function configFileToProto(row: ConfigFileRow): ConfigFile {
   return create(ConfigFileSchema, {
     fileKey: row.file_key,

@@ -1,4 +1,4 @@
-// Agents that bindings name. `runners/` knows what is in their bodies.
+// The agents that bindings name. `runners/` defines their bodies.
 
 import { type Selectable, sql } from "kysely";
 import { textArray } from "../../../platform/database/binary-array.ts";
@@ -6,6 +6,7 @@ import { type Db, isStorableText } from "../../../platform/database/database.ts"
 import { readPageKeys } from "../../../platform/database/page-keys.ts";
 import type { AgentProfileTable } from "./schema.ts";
 
+/** A stored agent profile. */
 export type AgentProfileRow = Selectable<AgentProfileTable>;
 
 interface ProfileName {
@@ -13,7 +14,7 @@ interface ProfileName {
   readonly agentId: string;
 }
 
-/** Makes it, or replaces the one with its id. */
+/** Creates a profile, or replaces the one with its id. */
 export async function putAgentProfile(
   db: Db,
   { client, agentId, body }: ProfileName & { body: Uint8Array },
@@ -29,6 +30,7 @@ export async function putAgentProfile(
     .executeTakeFirstOrThrow();
 }
 
+/** Returns a profile; undefined when it is unknown. */
 export async function findAgentProfile(db: Db, { client, agentId }: ProfileName): Promise<AgentProfileRow | undefined> {
   if (!isStorableText(agentId)) {
     return undefined;
@@ -36,7 +38,7 @@ export async function findAgentProfile(db: Db, { client, agentId }: ProfileName)
   return await profilesOf(db, client).where("agent_id", "=", agentId).executeTakeFirst();
 }
 
-/** By id; bodies may be large, so a page may be a short one. */
+/** Lists profiles by id. Bodies may be large, so a page may be short. */
 export async function listAgentProfiles(
   db: Db,
   args: { client: string; after: string | undefined; limit: number },
@@ -49,7 +51,7 @@ export async function listAgentProfiles(
   return { rows, hasMore };
 }
 
-/** False when there is none. */
+/** Deletes a profile. Returns false when it is unknown. */
 export async function deleteAgentProfile(db: Db, { client, agentId }: ProfileName): Promise<boolean> {
   if (!isStorableText(agentId)) {
     return false;

@@ -1,10 +1,11 @@
-// What runs ask for and somebody has to approve. A decision and a use are each one statement that finds the row as it must be,
-// so of any number at once one counts.
+// The approvals that runs request. A decision and a use are each one statement, which checks the state of the row. So of any
+// number of concurrent ones, one counts.
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
 import type { ApprovalTable } from "./schema.ts";
 
+/** A new approval. */
 export interface NewApprovalRow {
   readonly approvalId: string;
   readonly client: string;
@@ -17,17 +18,19 @@ export interface NewApprovalRow {
   readonly expireMs: number;
 }
 
+/** The state of an approval. */
 export type ApprovalState = "pending" | "approved" | "rejected" | "expired" | "used";
 
-/** `request` only where one approval is asked for. */
+/** A stored approval. `request` is only present when a single approval is read. */
 export type ApprovalRow = Omit<Selectable<ApprovalTable>, "request" | "client"> & {
   readonly state: ApprovalState;
   readonly request?: string;
 };
 
-/** With the run that waits for it. */
+/** An approval, and whether its run is being cancelled. */
 export type AwaitedApproval = ApprovalRow & { readonly is_cancelling: boolean };
 
+/** A decision about an approval. */
 export interface ApprovalDecision {
   readonly client: string;
   readonly id: string;
@@ -37,6 +40,7 @@ export interface ApprovalDecision {
   readonly comment: string;
 }
 
+/** Inserts an approval. */
 export async function insertApproval(trx: Transaction, approval: NewApprovalRow): Promise<void> {
   await trx
     .insertInto("approval")
@@ -54,6 +58,7 @@ export async function insertApproval(trx: Transaction, approval: NewApprovalRow)
     .execute();
 }
 
+/** Returns an approval with its request; undefined when it is unknown. */
 export async function findApproval(
   db: Db,
   { client, id }: { client: string; id: string },
@@ -63,7 +68,7 @@ export async function findApproval(
   return rows[0];
 }
 
-/** That of the result with this number in the runner's own count. */
+/** Returns the approval of the result with this number in the runner's own count; undefined when it is unknown. */
 export async function findApprovalOfResult(
   db: Db | Transaction,
   { runId, sequence }: { runId: string; sequence: bigint },
@@ -74,7 +79,7 @@ export async function findApprovalOfResult(
   return rows[0];
 }
 
-/** Newest first: ids are in order of creation. */
+/** Lists approvals, the newest first: ids are in the order of creation. */
 export async function listApprovals(
   db: Db,
   args: {
@@ -91,7 +96,7 @@ export async function listApprovals(
     ...(runId === undefined ? [] : [sql`run_id = ${runId}`]),
     ...(before === undefined ? [] : [sql`approval.id < ${before}`]),
     ...(state === undefined ? [] : [sql`${stateNow} = ${state}`]),
-    // Said once more, for the index of those that are open.
+    // Repeated for the index of pending approvals.
     ...(state === "pending" ? [sql`decision is null`] : []),
   ];
   const { rows } = await sql<ApprovalRow>`
@@ -100,7 +105,7 @@ export async function listApprovals(
   return rows;
 }
 
-/** False when it is not the approval's digest, was decided, or is over. */
+/** Records a decision. Returns false when the digest differs, or when the approval is decided or expired. */
 export async function decideApproval(db: Db, wanted: ApprovalDecision): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`
     update approval set decision = ${wanted.decision}, decided_by = ${wanted.decidedBy}, comment = ${wanted.comment},
@@ -111,7 +116,7 @@ export async function decideApproval(db: Db, wanted: ApprovalDecision): Promise<
   return numAffectedRows === 1n;
 }
 
-/** Takes an approval up for the one use that it is good for. Whoever calls holds the run. False when it is not approved any more. */
+/** Marks an approval as used by its single use. The caller holds the run. Returns false when it is no longer approved. */
 export async function markApprovalUsed(
   trx: Transaction,
   { id, useId }: { id: string; useId: string },
@@ -124,7 +129,7 @@ export async function markApprovalUsed(
 
 const approvals = sql`approval join run on run.id = approval.run_id`;
 
-/** Time passes without a statement, so nothing of it is kept. */
+/** The state now. It is not stored, since an approval expires without a statement. */
 const stateNow: RawBuilder<ApprovalState> = sql`case
   when use_time is not null then 'used'
   when decision = 'reject' then 'rejected'

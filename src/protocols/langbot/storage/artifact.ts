@@ -1,11 +1,12 @@
-// What runs have made, and what came with their events. An id is a client's: the first run that names one has it, before there is anything behind it.
+// The artifacts of runs and of their events. An id belongs to a client. The first run that names it owns it, even before the
+// artifact exists.
 
 import { type Selectable, sql } from "kysely";
 import { uuidArray } from "../../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../../platform/database/database.ts";
 import type { ArtifactTable } from "./schema.ts";
 
-/** Takes the id for the run, if it is free. Nothing is said of whose it is otherwise. */
+/** Claims the id for the run, if it is free. The claim does not say which other run owns it. */
 export async function claimArtifact(
   db: Db | Transaction,
   { client, artifactId, runId }: { client: string; artifactId: string; runId: string },
@@ -25,37 +26,39 @@ export async function claimArtifact(
     : { isMine: false, isComplete: false, sha256: null };
 }
 
+/** The claim of a run to an id. */
 export interface ArtifactClaim {
   readonly isMine: boolean;
-  /** Something is behind the id already. */
+  /** True when the id already has an artifact. */
   readonly isComplete: boolean;
   readonly sha256: string | null;
 }
 
+/** A new artifact. */
 export interface NewArtifact {
   readonly client: string;
   readonly artifactId: string;
   readonly runId: string;
   readonly runnerId: string;
-  /** The conversation that reaches it too. */
+  /** The conversation whose runs can read it too. */
   readonly scope: Uint8Array | undefined;
   readonly artifactType: string;
   readonly mimeType: string | undefined;
   readonly name: string | undefined;
   readonly sizeBytes: number | undefined;
   readonly sha256: string | undefined;
-  /** A JSON object. */
+  /** The metadata as a JSON object. */
   readonly metadata: string;
   readonly content: Uint8Array | undefined;
-  /** Undefined means `runner`. */
+  /** The sender; undefined means `runner`. */
   readonly source?: "event" | "runner" | undefined;
-  /** How long it is kept; undefined for as long as its client's data is. */
+  /** How long it is kept; undefined to keep it as long as its client's data. */
   readonly keptMs?: number | undefined;
 }
 
 /**
- * Puts what it is behind an id that is free or the run's own. `same`: it was there with the same hash, and stays as it is.
- * `conflict`: the run has put something else there. `taken`: the id is another run's.
+ * Stores an artifact under an id that is free or the run's own. `same`: it was stored with the same hash, and stays as it is.
+ * `conflict`: the run has stored something else there. `taken`: the id belongs to another run.
  */
 export async function putArtifact(
   trx: Transaction,
@@ -96,18 +99,18 @@ async function compare(
   return row.sha256 === (sha256 ?? null) ? "same" : "conflict";
 }
 
-/** Without the content. */
+/** A stored artifact without its content. */
 export type ArtifactRow = Omit<Selectable<ArtifactTable>, "content" | "is_complete" | "client">;
 
 interface ArtifactReader {
   readonly client: string;
   readonly artifactId: string;
   readonly runId: string;
-  /** The conversation of the run that asks. */
+  /** The conversation of the run that reads. */
   readonly scope: Uint8Array | undefined;
 }
 
-/** One that the run has made, or that was made in its conversation, while it is kept. */
+/** Returns an artifact of the run or of its conversation. Undefined when it is unknown or expired. */
 export async function findArtifact(db: Db, reader: ArtifactReader): Promise<ArtifactRow | undefined> {
   if (!isStorableText(reader.artifactId)) {
     return undefined;
@@ -116,13 +119,14 @@ export async function findArtifact(db: Db, reader: ArtifactReader): Promise<Arti
   return rows[0];
 }
 
+/** A range of an artifact's content. */
 export interface ArtifactRange {
   readonly mime_type: string | null;
   readonly size_bytes: number;
   readonly content: Uint8Array;
 }
 
-/** Bytes of the content as far as it has them; undefined when there is no such artifact, or nothing behind it. */
+/** Returns the available bytes of a range. Undefined when the artifact is unknown or has no content. */
 export async function readArtifactRange(
   db: Db,
   { offset, bytesMax, ...reader }: ArtifactReader & { readonly offset: number; readonly bytesMax: number },
@@ -130,7 +134,7 @@ export async function readArtifactRange(
   if (!isStorableText(reader.artifactId)) {
     return undefined;
   }
-  // Positions of substring are 32 bits wide, and nothing is as long as that.
+  // Positions of substring have 32 bits, and no content is that long.
   const { rows } = await sql<ArtifactRange>`
     select mime_type, octet_length(content) as size_bytes,
       substring(content from least(${offset}::int8, 2147483646)::int + 1 for ${bytesMax}::int) as content
@@ -138,7 +142,7 @@ export async function readArtifactRange(
   return rows[0];
 }
 
-/** Those that these runs have made in the conversation, the oldest first. */
+/** Lists the artifacts of these runs in the conversation, the oldest first. */
 export async function listArtifactsOfRuns(
   db: Db,
   { scope, runs, limit }: { scope: Uint8Array; runs: readonly string[]; limit: number },
@@ -149,7 +153,7 @@ export async function listArtifactsOfRuns(
   return rows;
 }
 
-/** Drops what is past its time, and ids behind which nothing was put for a day; gives the number that went. */
+/** Deletes expired artifacts, and ids without an artifact after a day. Returns the number of deleted rows. */
 export async function deleteExpiredArtifacts(db: Db, args: { limit: number }): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from artifact where (client, artifact_id) in (

@@ -1,12 +1,14 @@
-// The audit of runs: what they asked of their host, and whether it was allowed. Rows are added, and go when they are old.
+// The audit of runs: their calls to the host API, and whether they were allowed. Rows are only added, and deleted past their
+// retention.
 
 import { type Insertable, sql } from "kysely";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
 import type { AuditEntryTable } from "./schema.ts";
 
+/** A new audit entry. */
 export type NewAuditEntry = Omit<Insertable<AuditEntryTable>, "create_time">;
 
-/** Once for an id, however often it is tried: the answer to the first try may have been lost. */
+/** Inserts an entry. A repetition with the same id changes nothing: the answer to the first try may have been lost. */
 export async function insertAuditEntry(db: Db | Transaction, entry: NewAuditEntry): Promise<void> {
   await db
     .insertInto("audit_entry")
@@ -15,7 +17,7 @@ export async function insertAuditEntry(db: Db | Transaction, entry: NewAuditEntr
     .execute();
 }
 
-/** Gives the number that went. */
+/** Deletes entries past their retention. Returns the number of deleted rows. */
 export async function deleteAuditEntries(db: Db, args: { createdBefore: string; limit: number }): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from audit_entry where id in (

@@ -1,11 +1,13 @@
-// What runs of a client asked of their host, newest first.
+// Pages of the audit entries of a client's runs.
 
 import type { Selectable } from "kysely";
 import type { Db } from "../../../platform/database/database.ts";
 import type { AuditEntryTable } from "./schema.ts";
 
+/** A stored audit entry. */
 export type AuditEntryRow = Selectable<AuditEntryTable>;
 
+/** Lists audit entries, the newest first. */
 export async function listAuditEntries(
   db: Db,
   args: { client: string; runId: string | undefined; before: string | undefined; limit: number },

@@ -1,4 +1,4 @@
-// Bindings: which runner takes which events of a client. `runners/` knows what is in their bodies.
+// Bindings: which runner takes which events of a client. `runners/` defines their bodies.
 
 import { type Selectable, sql } from "kysely";
 import { textArray } from "../../../platform/database/binary-array.ts";
@@ -6,6 +6,7 @@ import { type Db, isStorableText, type Transaction } from "../../../platform/dat
 import { readPageKeys } from "../../../platform/database/page-keys.ts";
 import type { BindingTable } from "./schema.ts";
 
+/** A stored binding. */
 export type BindingRow = Selectable<BindingTable>;
 
 const bindingColumns = [
@@ -23,13 +24,13 @@ interface BindingName {
   readonly bindingId: string;
 }
 
-/** A kind and whose it is; the id is empty for the kind that has none. */
+/** The kind and the id of a scope. The id is empty for a kind without ids. */
 export interface BindingScopeKey {
   readonly kind: string;
   readonly id: string;
 }
 
-/** Makes it, or replaces the one with its id. */
+/** Creates a binding, or replaces the one with its id. */
 export async function putBinding(
   db: Db | Transaction,
   { client, bindingId, scope, body }: BindingName & { scope: BindingScopeKey; body: Uint8Array },
@@ -45,6 +46,7 @@ export async function putBinding(
     .executeTakeFirstOrThrow();
 }
 
+/** Returns a binding; undefined when it is unknown. */
 export async function findBinding(db: Db, { client, bindingId }: BindingName): Promise<BindingRow | undefined> {
   if (!isStorableText(bindingId)) {
     return undefined;
@@ -57,7 +59,7 @@ export async function findBinding(db: Db, { client, bindingId }: BindingName): P
     .executeTakeFirst();
 }
 
-/** By id; bodies may be large, so a page may be a short one. */
+/** Lists bindings by id. Bodies may be large, so a page may be short. */
 export async function listBindings(
   db: Db,
   args: { client: string; after: string | undefined; limit: number },
@@ -73,7 +75,7 @@ export async function listBindings(
   return { rows, hasMore };
 }
 
-/** Those of any of these scopes, by id. */
+/** Lists the bindings of any of these scopes, by id. */
 export async function listBindingsOfScopes(
   db: Db | Transaction,
   { client, scopes }: { client: string; scopes: readonly BindingScopeKey[] },
@@ -89,7 +91,7 @@ export async function listBindingsOfScopes(
     .execute();
 }
 
-/** False when there is none. */
+/** Deletes a binding. Returns false when it is unknown. */
 export async function deleteBinding(db: Db, { client, bindingId }: BindingName): Promise<boolean> {
   if (!isStorableText(bindingId)) {
     return false;

@@ -1,4 +1,4 @@
-// Files that configurations of runners name.
+// The files that configurations of runners name.
 
 import { type Selectable, sql } from "kysely";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
@@ -9,6 +9,7 @@ interface FileName {
   readonly fileKey: string;
 }
 
+/** Creates or replaces a file. */
 export async function putConfigFile(
   db: Db,
   { client, fileKey, mimeType, content }: FileName & { mimeType: string | undefined; content: Uint8Array },
@@ -23,6 +24,7 @@ export async function putConfigFile(
     .execute();
 }
 
+/** Returns a file with its content; undefined when it is unknown. */
 export async function readConfigFile(
   db: Db,
   { client, fileKey }: FileName,
@@ -38,7 +40,7 @@ export async function readConfigFile(
     .executeTakeFirst();
 }
 
-/** Without what is in it. */
+/** A stored file without its content. */
 export interface ConfigFileRow {
   readonly file_key: string;
   readonly mime_type: string | null;
@@ -46,7 +48,7 @@ export interface ConfigFileRow {
   readonly update_time: Date;
 }
 
-/** By key. */
+/** Lists files by key. */
 export async function listConfigFiles(
   db: Db,
   { client, after, limit }: { client: string; after: string | undefined; limit: number },
@@ -63,7 +65,7 @@ export async function listConfigFiles(
   return await query.execute();
 }
 
-/** False when there is none. */
+/** Deletes a file. Returns false when it is unknown. */
 export async function deleteConfigFile(db: Db, { client, fileKey }: FileName): Promise<boolean> {
   if (!isStorableText(fileKey)) {
     return false;

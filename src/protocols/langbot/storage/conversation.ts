@@ -1,19 +1,16 @@
-// Conversations: where their items and events end. The row stays locked while something is put behind the end, so that
-// numbers are given out in the order in which they become visible, and without gaps.
+// Conversations: the last numbers of their items and events. The row stays locked while something is appended. So numbers are
+// assigned in the order in which they become visible, and without gaps.
 
 import { sql } from "kysely";
 import type { Transaction } from "../../../platform/database/database.ts";
 
-/** The ends of a conversation after it grew. */
+/** The last numbers of a conversation after it grew. */
 export interface ConversationEnd {
   readonly last_item: number;
   readonly last_event: number;
 }
 
-/**
- * Makes room for so many more items and events, and gives the new ends: the last numbers that are taken. None of both just
- * locks the conversation.
- */
+/** Reserves numbers for more items and events, and returns the last reserved ones. Zero of both only locks the conversation. */
 export async function advanceConversation(
   trx: Transaction,
   { scope, client, items, events }: { scope: Uint8Array; client: string; items: number; events: number },

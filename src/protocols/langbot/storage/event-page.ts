@@ -1,16 +1,17 @@
-// The events that runs were started for: one of them, or page by page those of a conversation.
+// Reads the events that started runs: a single one, or pages of a conversation.
 
 import { type Selectable, sql } from "kysely";
 import { textArray } from "../../../platform/database/binary-array.ts";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
 import type { AgentEventTable } from "./schema.ts";
 
+/** A stored event. */
 export type AgentEventRow = Pick<
   Selectable<AgentEventTable>,
   "run_id" | "event_id" | "event_type" | "seq" | "record" | "create_time"
 >;
 
-/** The run's own event, or one of its conversation; of several with the id the newest. */
+/** Returns the run's own event or one of its conversation, the newest of several with the id. Undefined when it is unknown. */
 export async function findEvent(
   db: Db,
   { runId, scope, eventId }: { runId: string; scope: Uint8Array | undefined; eventId: string },
@@ -27,7 +28,7 @@ export async function findEvent(
   return rows[0];
 }
 
-/** Newest first. One more than `limit` when there are more. */
+/** Returns a page, the newest first. It has one row more than `limit` when more events follow. */
 export async function readEventPage(
   db: Db,
   args: { scope: Uint8Array; types: readonly string[]; before: number | undefined; limit: number },

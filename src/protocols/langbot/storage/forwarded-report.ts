@@ -1,9 +1,10 @@
-// Reports of workers on their way from the replica that they reached to the one that works on their run.
+// Reports of workers on their way from the replica that received them to the replica that works on their run.
 
 import { sql } from "kysely";
 import { uuidArray } from "../../../platform/database/binary-array.ts";
 import type { Db } from "../../../platform/database/database.ts";
 
+/** Inserts a report. */
 export async function insertForwardedReport(
   db: Db,
   { id, runId, request }: { id: string; runId: string; request: Uint8Array },
@@ -14,13 +15,14 @@ export async function insertForwardedReport(
     .execute();
 }
 
+/** A forwarded report. */
 export interface ForwardedReport {
   readonly id: string;
   readonly run_id: string;
   readonly request: Uint8Array;
 }
 
-/** Those of some runs that nobody has answered, oldest first. */
+/** Lists up to 100 unanswered reports of these runs, the oldest of each run first. */
 export async function listForwardedReports(db: Db, runIds: readonly string[]): Promise<ForwardedReport[]> {
   const { rows } = await sql<ForwardedReport>`
     select id, run_id, request from forwarded_report
@@ -29,6 +31,7 @@ export async function listForwardedReports(db: Db, runIds: readonly string[]): P
   return rows;
 }
 
+/** Stores the answer to a report. */
 export async function answerForwardedReport(
   db: Db,
   { id, response }: { id: string; response: Uint8Array },
@@ -40,7 +43,7 @@ export async function answerForwardedReport(
     .execute();
 }
 
-/** The answer, once it is there; the report has done its work then. */
+/** Returns the answer and deletes its report. Undefined when it is not answered yet. */
 export async function takeForwardedAnswer(db: Db, id: string): Promise<Uint8Array | undefined> {
   const row = await db
     .deleteFrom("forwarded_report")
@@ -51,7 +54,7 @@ export async function takeForwardedAnswer(db: Db, id: string): Promise<Uint8Arra
   return row?.response ?? undefined;
 }
 
-/** A report that nobody waits for any more. */
+/** Deletes a report whose sender no longer waits. */
 export async function deleteForwardedReport(db: Db, id: string): Promise<void> {
   await db.deleteFrom("forwarded_report").where("id", "=", id).execute();
 }

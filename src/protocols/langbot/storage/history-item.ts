@@ -1,7 +1,8 @@
-// What was said in conversations, in the order of their numbers.
+// The messages of conversations, in the order of their numbers.
 
 import type { Transaction } from "../../../platform/database/database.ts";
 
+/** A new message. */
 export interface NewHistoryItem {
   /** The conversation, which the transaction has advanced. */
   readonly scope: Uint8Array;
@@ -10,12 +11,13 @@ export interface NewHistoryItem {
   readonly runId: string;
   readonly eventId: string;
   readonly role: string;
-  /** The beginning of its text; undefined where there is none. */
+  /** The beginning of its text; undefined for a message without text. */
   readonly content: string | undefined;
-  /** The whole message, a JSON object. */
+  /** The whole message as a JSON object. */
   readonly contentJson: string;
 }
 
+/** Inserts a message. */
 export async function insertHistoryItem(trx: Transaction, item: NewHistoryItem): Promise<void> {
   await trx
     .insertInto("history_item")

@@ -1,43 +1,47 @@
-// What was said in a conversation, page by page, and what of it has a text in it.
+// Pages of a conversation's transcript, and the search in its texts.
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import { textArray } from "../../../platform/database/binary-array.ts";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
 import type { HistoryItemTable } from "./schema.ts";
 
+/** A stored message of a conversation. */
 export type HistoryItemRow = Omit<Selectable<HistoryItemTable>, "scope">;
 
+/** A page of a transcript. */
 export interface HistoryPage {
-  /** Oldest first. */
+  /** The items, oldest first. */
   readonly items: readonly HistoryItemRow[];
-  /** There are more behind the last one that was come to. */
+  /** True when more items follow in the direction of the page. */
   readonly hasMore: boolean;
 }
 
-/** Items have one of the values of each list; an empty list excludes nothing. */
+/** The accepted values of each list. An empty list excludes nothing. */
 export interface HistoryFilters {
   readonly roles: readonly string[];
   readonly itemTypes: readonly string[];
-  /** Of the event that the run of the item was started for. */
+  /** The types of the event that started the item's run. */
   readonly eventTypes: readonly string[];
 }
 
 /** The type of all items. */
 export const historyItemType = "message";
 
+/** The position and the limits of a page. */
 export interface HistoryPageRequest {
   readonly scope: Uint8Array;
   readonly filters: HistoryFilters;
-  /** Both are left out themselves. */
+  /** Both bounds are exclusive. */
   readonly before?: number | undefined;
   readonly after?: number | undefined;
-  /** From the newest one on, or from the oldest. */
+  /** Starts at the newest item or at the oldest. */
   readonly direction: "backward" | "forward";
   readonly limit: number;
-  /** No item is added once the page has so many bytes. */
+  /** No item is added once the page has this many bytes. */
   readonly bytesMax: number;
 }
 
+/** Returns a page of a transcript. */
 export async function readHistoryPage(db: Db, request: HistoryPageRequest): Promise<HistoryPage> {
   const { scope, filters, before, after, direction, limit, bytesMax } = request;
   const order = direction === "backward" ? sql`desc` : sql`asc`;
@@ -54,7 +58,7 @@ export async function readHistoryPage(db: Db, request: HistoryPageRequest): Prom
   return { items: direction === "backward" ? items.reverse() : items, hasMore };
 }
 
-/** How many items a conversation has. */
+/** Returns the number of items of a conversation. */
 export async function countHistory(db: Db, scope: Uint8Array): Promise<number> {
   const row = await db
     .selectFrom("conversation")
@@ -64,16 +68,17 @@ export async function countHistory(db: Db, scope: Uint8Array): Promise<number> {
   return row?.last_item ?? 0;
 }
 
+/** A search in a transcript. */
 export interface HistorySearch {
   readonly scope: Uint8Array;
-  /** Taken literally, whatever the case of its letters. */
+  /** Matched literally, regardless of case. */
   readonly text: string;
   readonly filters: HistoryFilters;
   readonly limit: number;
   readonly bytesMax: number;
 }
 
-/** The newest items that have the text, newest first, and how many there are. */
+/** Returns the newest items that contain the text, newest first, and the number of all matches. */
 export async function searchHistory(
   db: Db,
   { scope, text, filters, limit, bytesMax }: HistorySearch,
@@ -106,11 +111,11 @@ const columns = sql.join(
 );
 
 interface Measured extends HistoryItemRow {
-  /** Before bytes were counted. */
+  /** The number of rows before bytes were counted. */
   readonly found: number;
 }
 
-/** The first of what was found, as many as fit: at least one when there is one. */
+/** Selects the first rows that fit, and at least one if there are any. */
 function fitting(found: RawBuilder<unknown>, order: RawBuilder<unknown>, bytesMax: number): RawBuilder<unknown> {
   return sql`
     select * from (
@@ -121,8 +126,8 @@ function fitting(found: RawBuilder<unknown>, order: RawBuilder<unknown>, bytesMa
 }
 
 /**
- * A regular expression for the text itself. Postgres' own ways to pass over case know ASCII alone where a database has no
- * locale, as ours has.
+ * Returns a regular expression for the text itself, regardless of case. Postgres' own case-insensitive matching knows only
+ * ASCII in a database without a locale, such as ours.
  */
 function caselessPattern(text: string): string {
   return [...text].map(caselessCharacter).join("");
@@ -134,7 +139,10 @@ function caselessCharacter(character: string): string {
   return different.length > 1 ? `[${different.join("")}]` : character.replace(/[^\p{L}\p{N}]/u, escapeCharacter);
 }
 
-/** By its number: a mark means something in an expression, and a blank may. */
+/**
+ * Escapes a character by its number: `.` gives `\U0000002e`. Punctuation has a meaning in an expression, and a blank may have
+ * one.
+ */
 function escapeCharacter(character: string): string {
   return `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, "0")}`;
 }

@@ -1,10 +1,10 @@
-// What runs of runners have asked of their host so far: calls are counted before they are made, on whatever replica.
+// The use of the host API by runs of runners. Calls are counted before they are made, on any replica.
 
 import { sql } from "kysely";
 import type { Amount } from "../../../agent/budget/storage/client-usage.ts";
 import type { Db } from "../../../platform/database/database.ts";
 
-/** Counts one more call to a model; what the run has used before, or undefined when it may make no more. */
+/** Counts one more model call. Returns the usage of the run before it, or undefined when the run has no calls left. */
 export async function takeModelCall(
   db: Db,
   { runId, max }: { runId: string; max: number },
@@ -19,7 +19,7 @@ export async function takeModelCall(
   return row && { tokens: row.used_tokens, costMicroUsd: row.used_cost_micro_usd };
 }
 
-/** Counts one more call of a tool; false when the run may make no more. */
+/** Counts one more tool call. Returns false when the run has no calls left. */
 export async function takeToolCall(db: Db, { runId, max }: { runId: string; max: number }): Promise<boolean> {
   const row = await db
     .updateTable("remote_run")
@@ -31,6 +31,7 @@ export async function takeToolCall(db: Db, { runId, max }: { runId: string; max:
   return row !== undefined;
 }
 
+/** Adds the usage of a call to its run. */
 export async function addHostUsage(db: Db, { runId, tokens, costMicroUsd }: { runId: string } & Amount): Promise<void> {
   await db
     .updateTable("remote_run")

@@ -1,4 +1,4 @@
-// Knowledge bases and their entries, and the search in them.
+// Knowledge bases, their entries, and the search in them.
 
 import { type Selectable, sql } from "kysely";
 import pg from "pg";
@@ -6,8 +6,10 @@ import { textArray } from "../../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
 import type { KnowledgeBaseTable } from "./schema.ts";
 
+/** A stored knowledge base. */
 export type KnowledgeBaseRow = Selectable<KnowledgeBaseTable>;
 
+/** Creates a knowledge base, or renames the one with its id. */
 export async function upsertKnowledgeBase(
   db: Db,
   { client, kbId, name }: { client: string; kbId: string; name: string },
@@ -20,11 +22,12 @@ export async function upsertKnowledgeBase(
     .executeTakeFirstOrThrow();
 }
 
+/** Returns a knowledge base; undefined when it is unknown. */
 export async function findKnowledgeBase(db: Db, client: string, kbId: string): Promise<KnowledgeBaseRow | undefined> {
   return await knowledgeBase(db, client, kbId).executeTakeFirst();
 }
 
-/** Those of the client's knowledge bases that have one of these ids, in any order. */
+/** Returns the client's knowledge bases with these ids, in any order. */
 export async function findKnowledgeBases(db: Db, client: string, ids: readonly string[]): Promise<KnowledgeBaseRow[]> {
   return await db
     .selectFrom("knowledge_base")
@@ -34,7 +37,7 @@ export async function findKnowledgeBases(db: Db, client: string, ids: readonly s
     .execute();
 }
 
-/** Keeps it from being deleted until the end of the transaction. */
+/** Returns a knowledge base and prevents its deletion until the end of the transaction. Undefined when it is unknown. */
 export async function holdKnowledgeBase(
   trx: Transaction,
   client: string,
@@ -43,7 +46,7 @@ export async function holdKnowledgeBase(
   return await knowledgeBase(trx, client, kbId).forKeyShare().executeTakeFirst();
 }
 
-/** By id. */
+/** Lists knowledge bases by id. */
 export async function listKnowledgeBases(
   db: Db,
   { client, after, limit }: { client: string; after: string | undefined; limit: number },
@@ -58,7 +61,7 @@ export async function listKnowledgeBases(
     .execute();
 }
 
-/** False when there was none. */
+/** Deletes a knowledge base. Returns false when it is unknown. */
 export async function deleteKnowledgeBase(db: Db, client: string, kbId: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom("knowledge_base")
@@ -68,14 +71,15 @@ export async function deleteKnowledgeBase(db: Db, client: string, kbId: string):
   return numDeletedRows > 0n;
 }
 
+/** A new entry. */
 export interface NewEntry {
   readonly entryId: string;
   readonly content: string;
-  /** JSON. */
+  /** The metadata as a JSON object. */
   readonly metadata: string;
 }
 
-/** A text or an object that cannot be searched by what it says. */
+/** The error for a text or an object that cannot be indexed for searches. */
 export class EntryUnfit extends Error {
   override readonly name = "EntryUnfit";
   readonly part: "content" | "metadata";
@@ -86,7 +90,7 @@ export class EntryUnfit extends Error {
   }
 }
 
-/** Throws EntryUnfit, after which the transaction is lost. */
+/** Creates or replaces an entry. Throws EntryUnfit, after which the transaction is lost. */
 export async function upsertKnowledgeEntry(
   trx: Transaction,
   { client, kbId, entry }: { client: string; kbId: string; entry: NewEntry },
@@ -103,7 +107,7 @@ export async function upsertKnowledgeEntry(
   }
 }
 
-/** How many there were. */
+/** Deletes entries. Returns how many of them existed. */
 export async function deleteKnowledgeEntries(
   db: Db,
   { client, kbId, entryIds }: { client: string; kbId: string; entryIds: readonly string[] },
@@ -117,17 +121,19 @@ export async function deleteKnowledgeEntries(
   return Number(numDeletedRows);
 }
 
+/** A search in a knowledge base. */
 export interface KnowledgeQuery {
   readonly client: string;
   readonly kbId: string;
   readonly text: string;
-  /** A JSON object: members that the metadata of an entry has to have. */
+  /** A JSON object: the members that an entry's metadata must have. */
   readonly filters: string;
   readonly rowsMax: number;
-  /** Of contents and metadata; the entry that crosses it is still there. */
+  /** The maximum bytes of contents and metadata. The entry that exceeds it is still returned. */
   readonly bytesMax: number;
 }
 
+/** An entry that matches a search. */
 export interface KnowledgeHit {
   readonly entry_id: string;
   readonly content: string;
@@ -135,7 +141,7 @@ export interface KnowledgeHit {
   readonly score: number;
 }
 
-/** Those that have any of the words, the best first. Throws EntryUnfit for filters that no metadata can have. */
+/** Returns the entries that have any of the words, the best first. Throws EntryUnfit for filters that no metadata can have. */
 export async function searchKnowledge(db: Db, query: KnowledgeQuery): Promise<KnowledgeHit[]> {
   const { client, kbId, text, filters, rowsMax, bytesMax } = query;
   try {
@@ -163,14 +169,17 @@ export async function searchKnowledge(db: Db, query: KnowledgeQuery): Promise<Kn
   }
 }
 
-/** A long text is not better for being long (1), and scores lie between 0 and 1 (32). */
+/** Flags of ts_rank_cd: length does not make a text better (1), and scores are between 0 and 1 (32). */
 const normalization = 33;
 
 function knowledgeBase(db: Db | Transaction, client: string, kbId: string) {
   return db.selectFrom("knowledge_base").selectAll().where("client", "=", client).where("kb_id", "=", kbId);
 }
 
-/** 54000: more different words than an index entry holds. 22: numbers and characters that jsonb has no room for. */
+/**
+ * Returns undefined for other errors. 54000: more different words than an index entry holds. 22: numbers and characters that
+ * jsonb cannot store.
+ */
 function findUnfit(error: unknown): EntryUnfit | undefined {
   const code = error instanceof pg.DatabaseError ? (error.code ?? "") : "";
   if (code === "54000") {

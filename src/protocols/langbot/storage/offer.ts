@@ -1,4 +1,4 @@
-// Who is offered which run, and who took it. An offer is a run's until somebody accepts it or its time is over.
+// Offers of runs to workers, and their acceptance. An offer is open until a worker accepts it or until it expires.
 
 import { type Selectable, sql } from "kysely";
 import { runValues } from "../../../engine/storage/run.ts";
@@ -9,6 +9,7 @@ import { textArray } from "../../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
 import type { RemoteRunTable } from "./schema.ts";
 
+/** A run that is offered to a worker. */
 export interface OfferedRun {
   readonly run_id: string;
   readonly runner_id: string;
@@ -16,6 +17,7 @@ export interface OfferedRun {
   readonly offer_until: Date;
 }
 
+/** The worker that asks for offers, and its limits. */
 export interface OfferArgs {
   readonly client: string;
   readonly session: string;
@@ -27,11 +29,11 @@ export interface OfferArgs {
 }
 
 /**
- * Offers queued runs of some runners to a worker, as many as it and its runners still take; an open offer counts as a run.
- * Those that are offered to others or looked at by others are left out.
+ * Offers queued runs of some runners to a worker, as many as the worker and its runners can still take. An open offer counts as
+ * a run. Runs that are offered to other workers, or locked by their queries, are left out.
  */
 export async function offerRuns(db: Db, args: OfferArgs): Promise<OfferedRun[]> {
-  // Workers ask all the time, mostly for nothing: they shall not wait for each other.
+  // Workers ask constantly, and mostly in vain: they must not wait for each other.
   if (!(await isAnyWaiting(db, args))) {
     return [];
   }
@@ -41,7 +43,7 @@ export async function offerRuns(db: Db, args: OfferArgs): Promise<OfferedRun[]> 
   });
 }
 
-/** Nobody has it and it is open to nobody. */
+/** No worker has the run, and no offer of it is open. */
 const isOpenToOffers = sql`r.attempt = 0 and run.status = 'queued' and (r.offer_until is null or r.offer_until < now())`;
 
 async function isAnyWaiting(db: Db, { client, runnerIds }: OfferArgs): Promise<boolean> {
@@ -53,10 +55,10 @@ async function isAnyWaiting(db: Db, { client, runnerIds }: OfferArgs): Promise<b
   return rows[0]?.any === true;
 }
 
-/** From here to the end of the transaction nobody else makes offers of these runners: what is counted stays true. */
+/** Locks the offers of these runners until the end of the transaction, so that the counts stay true. */
 async function lockOffers(trx: Transaction, { client, runnerIds }: OfferArgs): Promise<void> {
   const names = runnerIds.map((runnerId) => `runnel offers of ${client} ${runnerId}`);
-  // In one order for everybody, so that nobody waits for whoever waits for them.
+  // In one order for all workers, so that they cannot deadlock.
   await sql`
     select pg_advisory_xact_lock(key) from (
       select distinct hashtext(name) as key from unnest(${textArray(names)}::text[]) as name order by key
@@ -100,12 +102,15 @@ interface Acceptance {
   readonly offerId: string;
 }
 
-/** Gives the run to a worker and its work to a replica. Undefined when the offer is not good any more. */
+/**
+ * Gives the run to a worker and its work to a replica. Returns undefined when the offer is not valid any more. Throws Fault
+ * OFFER_TAKEN when it changed meanwhile.
+ */
 export async function acceptOffer(
   trx: Transaction,
   { runId, client, session, offerId, owner }: Acceptance & { owner: string },
 ): Promise<StartedRun | undefined> {
-  // The run first, as everybody locks them.
+  // The run is locked first, as in every other transaction.
   const { rows } = await sql<StartedRun>`
     with offered as (
       select run_id from remote_run where run_id = ${runId} and client = ${client} and attempt = 0
@@ -135,7 +140,7 @@ export async function acceptOffer(
   return run;
 }
 
-/** The run that this worker has by this very offer: its answer may have got lost. */
+/** Returns the run that this worker has by this very offer: its answer may have been lost. Undefined when it has not. */
 export async function findAccepted(
   db: Db,
   { runId, client, session, offerId }: Acceptance,
@@ -147,7 +152,7 @@ export async function findAccepted(
   return rows[0];
 }
 
-/** Runs that a worker has and that somebody wants cancelled. */
+/** Lists the runs of a worker whose cancellation was requested. */
 export async function listCancelledOf(db: Db, session: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select run.id from run join remote_run on remote_run.run_id = run.id

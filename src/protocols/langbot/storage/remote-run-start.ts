@@ -1,24 +1,25 @@
-// How a run of a runner comes into the queue: in a session of its own, which nobody reaches by its name.
+// Queues a run of a runner, in a session of its own, which clients cannot reach by its name.
 
 import { sql } from "kysely";
 import type { Transaction } from "../../../platform/database/database.ts";
 
+/** A new run of a runner. */
 export interface NewQueuedRemoteRun {
   readonly runId: string;
   readonly sessionId: string;
   readonly client: string;
   readonly runnerId: string;
   readonly driver: string;
-  /** An agent that only has a name. */
+  /** An encoded agent that has only a name. */
   readonly agent: Uint8Array;
   readonly input: Uint8Array;
   readonly timeoutMs: number;
-  /** For so long it waits for a worker, but not beyond its deadline, and nobody claims it; 0 for one that is dialled. */
+  /** How long it waits for a worker, at most until its deadline. No replica claims it meanwhile. 0 for a dialled runner. */
   readonly offeredForMs: number;
   readonly traceParent: string | undefined;
 }
 
-/** Gives the deadline, in milliseconds since 1970 by the database's clock. */
+/** Queues the run. Returns its deadline in milliseconds since 1970, by the database's clock. */
 export async function queueRemoteRun(trx: Transaction, run: NewQueuedRemoteRun): Promise<number> {
   const { rows } = await sql<{ deadline_ms: number }>`
     with opened as (

@@ -1,4 +1,4 @@
-// Runs of runners: what was frozen at their start, who was offered them and who has them.
+// Runs of runners: the data frozen at their start, their offers and their workers.
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { RunStatus } from "../../../engine/storage/schema.ts";
@@ -8,21 +8,23 @@ import { untilFewer } from "../../../platform/database/until-fewer.ts";
 import type { RunnerAddress } from "./runner.ts";
 import type { RemoteRunTable } from "./schema.ts";
 
+/** A new run of a runner. */
 export interface NewRemoteRun {
   readonly runId: string;
   readonly client: string;
   readonly runnerId: string;
   readonly bindingId: string;
   readonly era: string;
-  /** A RunScope, as `runners/` has it. */
+  /** A RunScope of `runners/`. */
   readonly scope: unknown;
-  /** A Grant, as `runners/` has it. */
+  /** A Grant of `runners/`. */
   readonly granted: unknown;
   readonly context: Uint8Array;
-  /** Undefined for one that a worker takes. One that is dialled needs nobody's acceptance. */
+  /** Undefined for a run that a worker takes. A dialled run needs no acceptance. */
   readonly address: RunnerAddress | undefined;
 }
 
+/** Inserts a run. */
 export async function insertRemoteRun(trx: Transaction, run: NewRemoteRun): Promise<void> {
   await trx
     .insertInto("remote_run")
@@ -40,6 +42,7 @@ export async function insertRemoteRun(trx: Transaction, run: NewRemoteRun): Prom
     .execute();
 }
 
+/** Returns a run; undefined when it is not a runner's. */
 export async function findRemoteRun(
   db: Db | Transaction,
   runId: string,
@@ -47,7 +50,7 @@ export async function findRemoteRun(
   return await db.selectFrom("remote_run").selectAll().where("run_id", "=", runId).executeTakeFirst();
 }
 
-/** Which runner and binding runs have. */
+/** Lists the runners and bindings of runs. */
 export async function listRunnersOf(
   db: Db | Transaction,
   runs: readonly string[],
@@ -59,7 +62,7 @@ export async function listRunnersOf(
     .execute();
 }
 
-/** What decides whether a runner may ask for something, read in one go. */
+/** The data that decides whether a runner may make a call, read in one query. */
 export interface RemoteRunAccess {
   readonly client: string;
   readonly runner_id: string;
@@ -70,17 +73,18 @@ export interface RemoteRunAccess {
   readonly is_dialled: boolean;
   readonly status: RunStatus;
   readonly cancel_request_time: Date | null;
-  /** Until its deadline; negative when that has passed. */
+  /** The time until its deadline; negative after the deadline. */
   readonly time_left_ms: number;
 }
 
+/** Returns the access data of a run; undefined when the run is unknown. */
 export async function findRemoteRunAccess(db: Db | Transaction, runId: string): Promise<RemoteRunAccess | undefined> {
   return await readAccess(db, runId, sql``);
 }
 
 /**
- * The same, and until the end of the transaction the run does not end: whoever ends it waits. A weaker lock than this one
- * would let the statement that completes a run pass.
+ * Like `findRemoteRunAccess`, and prevents the end of the run until the end of the transaction. A weaker lock would not stop
+ * the statement that completes a run.
  */
 export async function holdRemoteRunAccess(trx: Transaction, runId: string): Promise<RemoteRunAccess | undefined> {
   return await readAccess(trx, runId, sql`for share of run`);
@@ -98,16 +102,19 @@ async function readAccess(
   return rows[0];
 }
 
+/** The data with which a run is dialled. */
 export interface DialledRun extends RunnerAddress {
   readonly context: Uint8Array;
   readonly era: string;
   readonly runner_id: string;
   readonly attempt: number;
-  /** Until its deadline; negative when that has passed. */
+  /** The time until its deadline; negative after the deadline. */
   readonly time_left_ms: number;
 }
 
-/** Takes what a run is dialled with, once: undefined when it was taken before, or the run is none that is dialled. */
+/**
+ * Takes the data with which a run is dialled, once. Returns undefined when it was taken before, or when the run is not dialled.
+ */
 export async function takeDialledRun(db: Db, runId: string): Promise<DialledRun | undefined> {
   const { rows } = await sql<DialledRun>`
     with held as materialized (
@@ -122,8 +129,8 @@ export async function takeDialledRun(db: Db, runId: string): Promise<DialledRun 
 }
 
 /**
- * Drops what hangs on runs of runners, no more than `rowsMax` at a time, and what nobody reaches without them: events and
- * artifacts of no conversation. What a conversation has stays.
+ * Deletes the rows of runs of runners, at most `rowsMax` at a time. Also deletes what only these runs reach: events and
+ * artifacts without a conversation. Data of a conversation stays.
  */
 export async function deleteRemoteRuns(
   db: Db,
@@ -151,8 +158,8 @@ export async function deleteRemoteRuns(
 }
 
 /**
- * Takes what runs of runners were told and have said out of what is kept for them and for their conversation: their context,
- * their event, their messages, what they have made and asked for. Numbers, types and times stay.
+ * Erases the content of runs of runners and of their share in conversations: context, event, messages, artifacts and requests
+ * for approval. Numbers, types and times stay.
  */
 export async function emptyRemoteRuns(db: Db, runs: readonly string[]): Promise<void> {
   const ids = uuidArray(runs);

@@ -1,18 +1,19 @@
-// What became of reported results that are not in their run's log as they came.
+// Verdicts on reported results that are not in their run's log as they were reported.
 
 import { type Selectable, sql } from "kysely";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
 import type { ResultVerdictTable } from "./schema.ts";
 
+/** A verdict on a result. */
 export interface VerdictRow {
-  /** In the runner's own count. */
+  /** The number in the runner's own count. */
   readonly sequence: number;
   readonly type: string;
   readonly disposition: string;
   readonly diagnostics: readonly string[];
 }
 
-/** Puts them behind those that the run has, as long as there are no more than so many. Whoever calls has locked the run. */
+/** Appends verdicts to those of the run, up to `verdictsMax` in all. The caller has locked the run. */
 export async function appendVerdicts(
   trx: Transaction,
   runId: string,
@@ -31,7 +32,7 @@ export async function appendVerdicts(
     where place.last + each.index <= ${verdictsMax}::int8`.execute(trx);
 }
 
-/** Oldest first. */
+/** Lists the verdicts on a run's results, the oldest first. */
 export async function listVerdicts(db: Db, runId: string): Promise<Selectable<ResultVerdictTable>[]> {
   return await db.selectFrom("result_verdict").selectAll().where("run_id", "=", runId).orderBy("position").execute();
 }

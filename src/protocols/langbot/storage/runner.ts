@@ -1,4 +1,4 @@
-// Runners that are known, by their ids. One belongs to the worker id that registered it, until it is deleted.
+// The registered runners, by id. A runner belongs to the worker id that registered it, until it is deleted.
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import { byteaArray, textArray } from "../../../platform/database/binary-array.ts";
@@ -6,41 +6,43 @@ import { type Db, isStorableText, type Transaction } from "../../../platform/dat
 import { readPageKeys } from "../../../platform/database/page-keys.ts";
 import type { RunnerTable } from "./schema.ts";
 
-/** Without the credential, which nobody is shown. */
+/** A stored runner without its credential, which is never shown. */
 export interface RunnerRow extends Omit<Selectable<RunnerTable>, "credential"> {
-  /** A worker of its was seen lately, or it is dialled. */
+  /** True when one of its workers was seen lately, or when it is dialled. */
   readonly is_available: boolean;
 }
 
+/** A new runner. */
 export interface NewRunner {
   readonly runnerId: string;
   readonly manifest: Uint8Array;
 }
 
-/** Where a runner is dialled, and with what. */
+/** The URL where a runner is dialled, and the credential for it. */
 export interface RunnerAddress {
   readonly url: string;
   readonly credential: string | null;
 }
 
+/** A batch of new runners. */
 export interface NewRunners {
   readonly client: string;
   readonly workerId: string;
   readonly era: string;
   readonly runners: readonly NewRunner[];
-  /** Undefined for those that dial in. */
+  /** Undefined for runners that dial in. */
   readonly address: RunnerAddress | undefined;
 }
 
 /**
- * Registers runners, each once, and gives the ids of those that are now this worker's: the others are another one's. Of two
- * workers that come with one id at the same time the second waits for the first and then finds it taken.
+ * Registers runners, each once. Returns the ids that now belong to this worker id; the others belong to another one. When two
+ * workers register one id at the same time, the second waits for the first and then finds it taken.
  */
 export async function registerRunners(
   trx: Transaction,
   { client, workerId, era, runners, address }: NewRunners,
 ): Promise<string[]> {
-  // In order of the ids, so that two batches never wait for each other.
+  // In the order of ids, so that two batches cannot deadlock.
   const { rows } = await sql<{ runner_id: string }>`
     insert into runner (client, runner_id, worker_id, era, manifest, url, credential)
     select ${client}, runner_id, ${workerId}, ${era}, manifest, ${address?.url ?? null}::text,
@@ -56,7 +58,7 @@ export async function registerRunners(
   return rows.map(({ runner_id }) => runner_id);
 }
 
-/** `seenWithinMs`: so lately a worker has to have been seen. */
+/** Returns a runner; undefined when it is unknown. It is available when a worker was seen within `seenWithinMs`. */
 export async function findRunner(
   db: Db | Transaction,
   { client, runnerId, seenWithinMs }: { client: string; runnerId: string; seenWithinMs: number },
@@ -67,7 +69,7 @@ export async function findRunner(
   return await runnersOf(db, client, seenWithinMs).where("runner_id", "=", runnerId).executeTakeFirst();
 }
 
-/** Undefined for one that dials in. */
+/** Returns undefined for a runner that dials in. */
 export async function findRunnerAddress(
   db: Db,
   { client, runnerId }: { client: string; runnerId: string },
@@ -81,7 +83,7 @@ export async function findRunnerAddress(
   return row === undefined || row.url === null ? undefined : { url: row.url, credential: row.credential };
 }
 
-/** By id; manifests may be large, so a page may be a short one. */
+/** Lists runners by id. Manifests may be large, so a page may be short. */
 export async function listRunners(
   db: Db,
   args: { client: string; after: string | undefined; limit: number; seenWithinMs: number },
@@ -94,7 +96,7 @@ export async function listRunners(
   return { rows, hasMore };
 }
 
-/** The ids of the runners that a worker has registered. */
+/** Lists the ids of the runners that a worker id has registered. */
 export async function listRunnerIdsOfWorker(
   db: Db | Transaction,
   { client, workerId }: { client: string; workerId: string },
@@ -109,7 +111,7 @@ export async function listRunnerIdsOfWorker(
   return rows.map(({ runner_id }) => runner_id);
 }
 
-/** False when there is none. */
+/** Deletes a runner. Returns false when it is unknown. */
 export async function deleteRunner(db: Db, args: { client: string; runnerId: string }): Promise<boolean> {
   if (!isStorableText(args.runnerId)) {
     return false;

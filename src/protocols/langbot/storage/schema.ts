@@ -1,4 +1,5 @@
-// The tables of runners and of what their host keeps for them, as Kysely sees them. The truth is migrations/; a test compares the two.
+// The tables of runners and of their host's data, as Kysely sees them. migrations/ is the source of truth; a test compares the
+// two.
 
 import type { ColumnType, Generated, GeneratedAlways } from "kysely";
 
@@ -33,9 +34,10 @@ declare module "../../../engine/storage/schema.ts" {
   }
 }
 
-/** JSON that only this service writes; `runners/` knows what is in it. */
+/** JSON that only this service writes; `runners/` defines its content. */
 type Json = ColumnType<unknown, string, string>;
 
+/** Registered runners. */
 export interface RunnerTable {
   client: string;
   runner_id: string;
@@ -48,6 +50,7 @@ export interface RunnerTable {
   update_time: Generated<Date>;
 }
 
+/** Sessions of worker processes. */
 export interface WorkerSessionTable {
   id: string;
   client: string;
@@ -57,6 +60,7 @@ export interface WorkerSessionTable {
   seen_time: Generated<Date>;
 }
 
+/** Bindings of clients. */
 export interface BindingTable {
   client: string;
   binding_id: string;
@@ -67,6 +71,7 @@ export interface BindingTable {
   update_time: Generated<Date>;
 }
 
+/** Runs of runners, with their offers and their usage of the host API. */
 export interface RemoteRunTable {
   run_id: string;
   client: string;
@@ -90,6 +95,7 @@ export interface RemoteRunTable {
   credential: string | null;
 }
 
+/** Verdicts on results that are not in the log as they were reported. */
 export interface ResultVerdictTable {
   run_id: string;
   position: number;
@@ -100,6 +106,7 @@ export interface ResultVerdictTable {
   create_time: Generated<Date>;
 }
 
+/** Reports between replicas. */
 export interface ForwardedReportTable {
   id: string;
   run_id: string;
@@ -108,6 +115,7 @@ export interface ForwardedReportTable {
   create_time: Generated<Date>;
 }
 
+/** The last numbers of conversations. */
 export interface ConversationTable {
   scope: Uint8Array;
   client: string;
@@ -115,6 +123,7 @@ export interface ConversationTable {
   last_event: Generated<number>;
 }
 
+/** Messages of conversations. */
 export interface HistoryItemTable {
   scope: Uint8Array;
   seq: number;
@@ -127,6 +136,7 @@ export interface HistoryItemTable {
   create_time: Generated<Date>;
 }
 
+/** Events that started runs. */
 export interface AgentEventTable {
   run_id: string;
   client: string;
@@ -138,6 +148,7 @@ export interface AgentEventTable {
   create_time: Generated<Date>;
 }
 
+/** Values of state. */
 export interface StateValueTable {
   owner: Uint8Array;
   key: string;
@@ -146,6 +157,7 @@ export interface StateValueTable {
   update_time: Generated<Date>;
 }
 
+/** Finished values of storage. */
 export interface StorageValueTable {
   owner: Uint8Array;
   key: string;
@@ -155,6 +167,7 @@ export interface StorageValueTable {
   update_time: Generated<Date>;
 }
 
+/** Pieces of storage values. */
 export interface StoragePieceTable {
   owner: Uint8Array;
   key: string;
@@ -165,6 +178,7 @@ export interface StoragePieceTable {
   create_time: Generated<Date>;
 }
 
+/** Artifacts, and claimed ids without an artifact yet. */
 export interface ArtifactTable {
   client: string;
   artifact_id: string;
@@ -184,6 +198,7 @@ export interface ArtifactTable {
   expire_time: Date | null;
 }
 
+/** The audit of the host API. */
 export interface AuditEntryTable {
   id: string;
   client: string;
@@ -197,6 +212,7 @@ export interface AuditEntryTable {
   create_time: Generated<Date>;
 }
 
+/** Files that configurations name. */
 export interface ConfigFileTable {
   client: string;
   file_key: string;
@@ -205,6 +221,7 @@ export interface ConfigFileTable {
   update_time: Generated<Date>;
 }
 
+/** Agents that bindings name. */
 export interface AgentProfileTable {
   client: string;
   agent_id: string;
@@ -213,6 +230,7 @@ export interface AgentProfileTable {
   update_time: Generated<Date>;
 }
 
+/** Approvals that runs request. */
 export interface ApprovalTable {
   id: string;
   client: string;
@@ -232,6 +250,7 @@ export interface ApprovalTable {
   create_time: Generated<Date>;
 }
 
+/** Knowledge bases of clients. */
 export interface KnowledgeBaseTable {
   client: string;
   kb_id: string;
@@ -239,6 +258,7 @@ export interface KnowledgeBaseTable {
   create_time: Generated<Date>;
 }
 
+/** Entries of knowledge bases. */
 export interface KnowledgeEntryTable {
   client: string;
   kb_id: string;

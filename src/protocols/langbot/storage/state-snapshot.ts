@@ -1,17 +1,18 @@
-// The state of runs as a run is told of it when it starts.
+// The state that a run gets in its context when it starts.
 
 import { sql } from "kysely";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
 
+/** A key with its value. */
 export interface StateEntry {
   readonly key: string;
-  /** JSON as it was written. */
+  /** The value as JSON, as it was written. */
   readonly value: string;
 }
 
 /**
- * The values of an owner by their keys: as many as have so many bytes together, the small ones first, so that none of those is
- * missing for a large one.
+ * Returns the values of an owner by key, at most `bytesMax` bytes in all. Small values are taken first, so that a large one
+ * cannot displace them.
  */
 export async function readStateSnapshot(
   db: Db | Transaction,

@@ -1,15 +1,15 @@
-// Small JSON that runs keep, by whose it is. The last one who writes a key is right.
+// Small JSON values that runs keep, by owner. The last write of a key counts.
 
 import { sql } from "kysely";
 import { type Db, isStorableText, type Transaction } from "../../../platform/database/database.ts";
 
-/** Whose state, as `runners/scope.ts` names it, and which key. */
+/** The owner of the state, a key of `runners/scope.ts`, and the key of the value. */
 export interface StateKey {
   readonly owner: Uint8Array;
   readonly key: string;
 }
 
-/** The value as it was written; undefined when there is none. */
+/** Returns the value as it was written; undefined when it is missing. */
 export async function findStateValue(db: Db | Transaction, { owner, key }: StateKey): Promise<string | undefined> {
   const row = await db
     .selectFrom("state_value")
@@ -20,6 +20,7 @@ export async function findStateValue(db: Db | Transaction, { owner, key }: State
   return row?.value;
 }
 
+/** Stores a value. */
 export async function setStateValue(
   trx: Transaction,
   { owner, key, client, value }: StateKey & { readonly client: string; readonly value: string },
@@ -33,7 +34,7 @@ export async function setStateValue(
     .execute();
 }
 
-/** False when there was none. */
+/** Deletes a value. Returns false when it was missing. */
 export async function deleteStateValue(trx: Transaction, { owner, key }: StateKey): Promise<boolean> {
   const { numDeletedRows } = await trx
     .deleteFrom("state_value")
@@ -43,7 +44,7 @@ export async function deleteStateValue(trx: Transaction, { owner, key }: StateKe
   return numDeletedRows > 0n;
 }
 
-/** Keys that begin with the prefix, in the order of their bytes. */
+/** Lists the keys that start with the prefix, in the order of their bytes. */
 export async function listStateKeys(
   db: Db,
   { owner, prefix, limit }: { owner: Uint8Array; prefix: string; limit: number },

@@ -1,23 +1,24 @@
-// Blobs that runs keep, written in pieces. A value names the version that it is; pieces of another version are of a value that
-// somebody writes at the moment, or has given up to write. Each run writes a version of its own, so none sees a half of another's.
+// Blobs that runs keep, written in pieces. A value names its version. Pieces of another version belong to a value that a run is
+// still writing, or has given up. Each run writes its own version, so it never sees unfinished pieces of another run.
 
 import { sql } from "kysely";
 import { newUuid } from "../../../platform/base/ids.ts";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
 
-/** Whose storage, as `runners/scope.ts` names it, and which key. */
+/** The owner of the storage, a key of `runners/scope.ts`, and the key of the value. */
 export interface StorageKey {
   readonly owner: Uint8Array;
   readonly key: string;
 }
 
+/** A range of a value. */
 export interface StorageRange {
   readonly content: Uint8Array;
-  /** Of the whole value. */
+  /** The size of the whole value. */
   readonly sizeBytes: number;
 }
 
-/** Bytes of the value as far as it has them; undefined when there is no value. */
+/** Returns the available bytes of a range; undefined when the value is missing. */
 export async function readStorageRange(
   db: Db,
   { owner, key, offset, bytesMax }: StorageKey & { readonly offset: number; readonly bytesMax: number },
@@ -41,23 +42,26 @@ export async function readStorageRange(
   return { content: Buffer.concat(parts), sizeBytes: first.size_bytes };
 }
 
-/** Nobody else writes the value until the transaction ends. */
+/** Locks the value against other writers until the end of the transaction. */
 export async function lockStorageValue(trx: Transaction, { owner, key }: StorageKey): Promise<void> {
   const name = `runnel storage ${Buffer.from(owner).toString("hex")} ${key}`;
   await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
 }
 
-/** What a run has written of a value. */
+/** The version of a value that a run has written. */
 export interface StorageVersion {
   readonly version: string;
-  /** Where the next piece begins. */
+  /** The offset of the next piece. */
   readonly end: number;
   readonly pieces: number;
-  /** It has been finished, and is the value. */
+  /** True when the version is finished and is the value. */
   readonly isFinished: boolean;
 }
 
-/** The version that a run writes, or else the one that it has finished; undefined when it has none, or another's took its place. */
+/**
+ * Returns the version that a run writes, or else its finished version. Undefined when it has neither, or when a version of
+ * another run replaced it.
+ */
 export async function findStorageVersion(
   trx: Transaction,
   { owner, key, runId }: StorageKey & { readonly runId: string },
@@ -72,7 +76,7 @@ export async function findStorageVersion(
   return rows[0];
 }
 
-/** Forgets what the run has not finished, and gives the name of a new version: later ones are higher. */
+/** Deletes the run's unfinished pieces. Returns the name of a new version: later names are higher. */
 export async function beginStorageVersion(
   trx: Transaction,
   { owner, key, runId, nowMs }: StorageKey & { readonly runId: string; readonly nowMs: number },
@@ -85,6 +89,7 @@ export async function beginStorageVersion(
   return newUuid(nowMs);
 }
 
+/** Inserts a piece. */
 export async function insertStoragePiece(
   trx: Transaction,
   piece: StorageKey & {
@@ -107,7 +112,7 @@ export async function insertStoragePiece(
     .execute();
 }
 
-/** Whether a version has exactly this piece at this place. */
+/** Whether a version has exactly this piece at this offset. */
 export async function hasStoragePiece(
   trx: Transaction,
   piece: StorageKey & { readonly version: string; readonly offset: number; readonly content: Uint8Array },
@@ -119,7 +124,7 @@ export async function hasStoragePiece(
   return rows.length > 0;
 }
 
-/** Makes a version the value. What it was before goes. */
+/** Makes a version the value, and deletes the version before. */
 export async function finishStorageValue(
   trx: Transaction,
   value: StorageKey & { readonly client: string; readonly version: string; readonly sizeBytes: number },
@@ -142,7 +147,7 @@ export async function finishStorageValue(
     .execute();
 }
 
-/** False when there was none. What somebody is writing stays. */
+/** Deletes a value. Returns false when it was missing. Pieces that a run is still writing stay. */
 export async function deleteStorageValue(trx: Transaction, { owner, key }: StorageKey): Promise<boolean> {
   const { rows } = await sql`
     with gone as (
@@ -155,7 +160,7 @@ export async function deleteStorageValue(trx: Transaction, { owner, key }: Stora
   return rows.length > 0;
 }
 
-/** In the order of their bytes. */
+/** Lists keys in the order of their bytes. */
 export async function listStorageKeys(
   db: Db,
   { owner, limit }: { owner: Uint8Array; limit: number },
@@ -168,8 +173,8 @@ export async function listStorageKeys(
 }
 
 /**
- * Drops pieces of versions that nobody has written to for a while and that are no value; gives the number that went. Old is
- * the whole version or nothing of it.
+ * Deletes pieces of unfinished versions that were not written to for a while. Returns the number of deleted rows. A version is
+ * old only when all its pieces are old.
  */
 export async function deleteStalePieces(db: Db, args: { ageMs: number; limit: number }): Promise<number> {
   const cutoff = sql`now() - ${args.ageMs} * interval '1 millisecond'`;

@@ -1,9 +1,9 @@
-// What workers leave behind: sessions that they do not come back to, and reports that nobody waits for any more.
+// Deletes what workers leave behind: sessions that they do not use any more, and reports whose sender no longer waits.
 
 import { sql } from "kysely";
 import type { Db } from "../../../platform/database/database.ts";
 
-/** Gives the number that went. */
+/** Deletes worker sessions that were not seen for `ageMs`. Returns the number of deleted rows. */
 export async function deleteUnseenWorkerSessions(db: Db, args: { ageMs: number; limit: number }): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from worker_session where id in (
@@ -12,7 +12,7 @@ export async function deleteUnseenWorkerSessions(db: Db, args: { ageMs: number; 
   return Number(numAffectedRows);
 }
 
-/** Gives the number that went. */
+/** Deletes forwarded reports older than `ageMs`. Returns the number of deleted rows. */
 export async function deleteOldForwardedReports(db: Db, args: { ageMs: number; limit: number }): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from forwarded_report where id in (

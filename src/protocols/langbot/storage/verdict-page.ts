@@ -1,11 +1,13 @@
-// What became of the results that runners reported, in the order in which they came.
+// Pages of the verdicts on a run's results.
 
 import type { Selectable } from "kysely";
 import type { Db } from "../../../platform/database/database.ts";
 import type { ResultVerdictTable } from "./schema.ts";
 
+/** A stored verdict. */
 export type ResultVerdictRow = Selectable<ResultVerdictTable>;
 
+/** Lists verdicts in the order of their arrival. */
 export async function listResultVerdicts(
   db: Db,
   { runId, after, limit }: { runId: string; after: number | undefined; limit: number },

@@ -1,17 +1,19 @@
-// Processes of workers: each has a session for as long as it lives, and is seen whenever it listens or asks.
+// Sessions of worker processes. A session lasts as long as its process, and is marked as seen while it listens or polls.
 
 import { type Selectable, sql } from "kysely";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
 import type { WorkerSessionTable } from "./schema.ts";
 
+/** A new session. */
 export interface NewWorkerSession {
   readonly id: string;
   readonly client: string;
   readonly workerId: string;
-  /** What it takes runs of. */
+  /** The runners whose runs the worker takes. */
   readonly runnerIds: readonly string[];
 }
 
+/** Inserts a session. */
 export async function insertWorkerSession(db: Db | Transaction, session: NewWorkerSession): Promise<void> {
   await db
     .insertInto("worker_session")
@@ -24,6 +26,7 @@ export async function insertWorkerSession(db: Db | Transaction, session: NewWork
     .execute();
 }
 
+/** Returns a session; undefined when it is unknown or of another client. */
 export async function findWorkerSession(
   db: Db | Transaction,
   { client, id }: { client: string; id: string },
@@ -36,7 +39,7 @@ export async function findWorkerSession(
     .executeTakeFirst();
 }
 
-/** Somebody listens. */
+/** Marks a session as seen, because its worker listens. */
 export async function touchWorkerSession(db: Db, id: string): Promise<void> {
   await db.updateTable("worker_session").set({ seen_time: sql<Date>`now()` }).where("id", "=", id).execute();
 }

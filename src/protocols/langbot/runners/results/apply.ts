@@ -1,4 +1,4 @@
-// What a result that is valid and allowed comes to: its entry in the log, its effect, or the end of the run.
+// Decides what a valid and allowed result changes: its log entry, its effect, or the end of the run.
 
 import { create } from "@bufbuild/protobuf";
 import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
@@ -16,29 +16,33 @@ import { refuseMessage, type TakenPayload } from "./policy.ts";
 import type { CompletedPayload, FailedPayload } from "./read-payload.ts";
 import type { Disposition } from "./verdict.ts";
 
+/** The outcome of a result. */
 export interface Applied {
   readonly disposition: Disposition;
   readonly warnings?: readonly string[];
   readonly payload?: NonNullable<ResultInit["payload"]>;
-  /** An entry of the host right behind it. */
+  /** An entry of the host that follows directly. */
   readonly follow?: NonNullable<ResultInit["payload"]>;
   readonly effect?: ResultEffect | undefined;
   readonly end?: RunnerEnd;
 }
 
+/** The number and the usage of a result. */
 export interface Counted {
   readonly runnerSequence: bigint;
   readonly usage: ResultInit["usage"];
 }
 
+/** Options of `applyPayload`. */
 export interface ApplyOptions {
   readonly grant: Grant;
-  /** Told of what the run says. */
+  /** Records the output of the run. */
   readonly output: Output;
   readonly stampApproval: () => ApprovalStamp;
   readonly isCancelled: boolean;
 }
 
+/** Returns the outcome of a valid and allowed payload. */
 export function applyPayload(payload: TakenPayload, counted: Counted, options: ApplyOptions): Applied {
   const { grant, output } = options;
   switch (payload.kind) {
@@ -90,7 +94,7 @@ const scopes: Readonly<Record<StateScope, StateUpdated_Scope>> = {
   runner: StateUpdated_Scope.RUNNER,
 };
 
-/** The log says of every cancelled run the same, whatever its runner says. */
+/** The log ends every cancelled run in the same way, so the runner's code and error are only in a warning. */
 function warnOfCancel({ code, error }: FailedPayload, { isCancelled }: ApplyOptions): string[] {
   return isCancelled
     ? [`the run was cancelled: the host's code and error replace ${quote(code)}: ${quote(error)}`]
@@ -98,7 +102,7 @@ function warnOfCancel({ code, error }: FailedPayload, { isCancelled }: ApplyOpti
 }
 
 function applyChunk(taken: TakenChunk, grant: Grant, output: Output): Applied {
-  // Once a run: a capability is no permission, and hundreds of warnings say no more than one.
+  // Once per run: a capability is not a permission, and one warning says as much as hundreds.
   const isOdd = !grant.announcesStreaming && !output.hasStreamed;
   output.addChunk(taken);
   return {
@@ -108,7 +112,7 @@ function applyChunk(taken: TakenChunk, grant: Grant, output: Output): Applied {
   };
 }
 
-/** Recorded, never executed: whether it is, is between its runner and whoever approves it. */
+/** Records the action. The host never executes it; the runner may, after an approval if the binding requires one. */
 function applyAction(
   action: ActionRequested,
   { runnerSequence }: Counted,
@@ -148,7 +152,7 @@ function completeRun(
   };
 }
 
-/** What the conversation does not hold yet: the message of the end, or a text that came in chunks alone. */
+/** Returns what the transcript does not have yet: the last message, or text that was only streamed. */
 function rememberLast(message: Message | undefined, { delivery }: Grant, output: Output): ResultEffect | undefined {
   if (message !== undefined) {
     return output.repeats(message) ? undefined : historyEffect(message);
@@ -157,7 +161,7 @@ function rememberLast(message: Message | undefined, { delivery }: Grant, output:
   return text === "" ? undefined : historyEffect(create(MessageSchema, { role: "assistant", content: asText(text) }));
 }
 
-/** No message that the runner did not report: a text that came in chunks alone is the output, and no message. */
+/** Returns the last message that the runner reported. Text that was only streamed is the output, not a message. */
 function lastWords(message: Message | undefined, { delivery }: Grant, output: Output) {
   if (message !== undefined || !delivery.reply) {
     return { message };

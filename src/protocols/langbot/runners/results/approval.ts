@@ -1,4 +1,4 @@
-// What somebody has to approve: one `action.requested`, and a digest of it, so that nothing else is approved in its place.
+// A request for approval of one `action.requested`. Its digest prevents the approval of anything else in its place.
 
 import { createHash } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
@@ -6,40 +6,43 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type ActionRequested, type ApprovalRequested, ApprovalRequestedSchema } from "#gen/runnel/v1/result_pb.js";
 import { firstCharacters } from "../event-message.ts";
 
+/** A request for approval. */
 export interface NewApproval {
   readonly approvalId: string;
   readonly runnerSequence: bigint;
-  /** The beginning of it, for people. */
+  /** The beginning of the action, for people. */
   readonly action: string;
-  /** All that is asked for, as JSON. */
+  /** The whole request as JSON. */
   readonly request: string;
-  /** SHA-256 of the request, lower-case hex. */
+  /** The SHA-256 of the request in lower-case hex. */
   readonly digest: string;
   readonly expireMs: number;
 }
 
-/** What an approval has of the moment in which it is asked for. */
+/** The id and the time of a request. */
 export interface ApprovalStamp {
   readonly approvalId: string;
   readonly createMs: number;
 }
 
+/** The terms of a request. */
 export interface ApprovalTerms {
   readonly expireSeconds: number;
   readonly runnerSequence: bigint;
   readonly stamp: ApprovalStamp;
 }
 
-/** `action` may be as long as a result. */
+/** The maximum characters of the shown action. The action itself may be as long as a result. */
 const actionCharsMax = 1_024;
 
+/** Creates a request for approval. */
 export function askForApproval(action: ActionRequested, terms: ApprovalTerms): NewApproval {
   const { approvalId, createMs } = terms.stamp;
   const request = requestOf(action);
   return {
     approvalId,
     runnerSequence: terms.runnerSequence,
-    // Postgres keeps no text with a NUL in it.
+    // Postgres cannot store NUL in text.
     action: firstCharacters(action.action, actionCharsMax).replaceAll("\0", "\ufffd"),
     request,
     digest: createHash("sha256").update(request).digest("hex"),
@@ -47,6 +50,7 @@ export function askForApproval(action: ActionRequested, terms: ApprovalTerms): N
   };
 }
 
+/** Returns the log entry of a request. */
 export function loggedApproval({
   approvalId,
   action,
@@ -65,7 +69,10 @@ export function loggedApproval({
   });
 }
 
-/** Without blanks, the members in one order; what the runner wrote in target and payload stays as it is. */
+/**
+ * Prints the request without white space and with its members in a fixed order. `target` and `payload` stay as the runner wrote
+ * them.
+ */
 function requestOf({ action, target, payload }: ActionRequested): string {
   const members = [
     ["action", JSON.stringify(action)] as const,

@@ -1,26 +1,28 @@
-// What a runner says that it has made. Small content comes with it; it is checked here and kept apart from the log.
+// An artifact that a runner reports. Small content comes with it: it is checked here, and stored apart from the log.
 
 import { createHash } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { type ArtifactCreated, ArtifactCreatedSchema } from "#gen/runnel/v1/result_pb.js";
 import { type Members, PayloadFault } from "./members.ts";
 
-/** Of inline content, decoded. Larger content goes another way than by results. */
+/** The maximum bytes of decoded inline content. Larger content cannot come in a result. */
 export const inlineBytesMax = 1_048_576;
 
+/** An artifact of a run. */
 export interface NewArtifact {
   readonly artifactId: string;
   readonly type: string;
   readonly mimeType: string | undefined;
   readonly name: string | undefined;
   readonly sizeBytes: number | undefined;
-  /** Of the content where there is some, else as the runner says. */
+  /** The hash of the content; without content, the hash that the runner reports. */
   readonly sha256: string | undefined;
-  /** A JSON object. */
+  /** The metadata as a JSON object. */
   readonly metadata: string;
   readonly content: Uint8Array | undefined;
 }
 
+/** Parses an `artifact.created`. Throws PayloadFault when it is invalid or does not match its content. */
 export function readArtifact(members: Members, newArtifactId: () => string): NewArtifact {
   const type = members.label("artifact_type");
   const artifactId = members.findLabel("artifact_id");
@@ -37,7 +39,7 @@ export function readArtifact(members: Members, newArtifactId: () => string): New
   return { artifactId: artifactId ?? newArtifactId(), type, mimeType, name, ...found, metadata, content };
 }
 
-/** What the log says of it: all but the content. */
+/** Returns the log entry of an artifact: everything except its content. */
 export function loggedArtifact(artifact: NewArtifact): ArtifactCreated {
   const { artifactId, type, mimeType, name, sizeBytes, sha256, metadata } = artifact;
   return create(ArtifactCreatedSchema, {
@@ -65,7 +67,7 @@ function readContent(members: Members): Uint8Array | undefined {
     return undefined;
   }
   const path = `${members.path}.content_base64`;
-  // Groups of four with the padding at the end. One class of characters, so that a long text is gone through once.
+  // Groups of four, with the padding at the end. One character class, so that a long text is scanned once.
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) {
     throw new PayloadFault(`${path} is not base64: expected the standard alphabet with padding and no blanks`);
   }

@@ -1,6 +1,6 @@
 // The length of a text as people and other languages count it.
 
-/** Characters, not the units that the language counts. */
+/** Counts characters, not UTF-16 units: `"😀"` has one. */
 export function countChars(text: string): number {
   let count = 0;
   for (let at = 0; at < text.length; count++) {

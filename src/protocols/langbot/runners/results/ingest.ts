@@ -1,11 +1,11 @@
-// What becomes of the results that the runner of one run reports (LangBot AgentRunner Protocol v1, §7). Pure: it decides, and
-// whoever calls it writes. An outcome has to be durable before the runner is answered; where it cannot be made so, the Ingest
-// is not used again, and another one recalls what the log and the stored verdicts have.
+// Decides about the results that the runner of one run reports (LangBot AgentRunner Protocol v1, §7). It is pure: its caller
+// writes. An outcome must be durable before the runner is answered. If it cannot be made durable, the caller drops the Ingest;
+// a new one recalls the log and the stored verdicts.
 //
-// I1  A number counts once, whatever became of its result; how results are cut into batches changes nothing.
-// I2  Results enter the log in the order in which they came: nothing waits for a number that is missing.
-// I3  The first terminal result that is valid ends the run; nothing after it counts, and no limit stands in its way.
-// I4  No result ends anything but its own run, and none throws.
+// I1  A number counts once, regardless of the outcome of its result. How results are cut into batches changes nothing.
+// I2  Results enter the log in the order of their arrival: nothing waits for a missing number.
+// I3  The first valid terminal result ends the run. Nothing after it counts, and no limit prevents it.
+// I4  A result ends no run but its own, and no result throws.
 
 import type { ReportedResult } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import type { MessageChunk } from "#gen/runnel/v1/message_pb.js";
@@ -26,38 +26,40 @@ import { isSequence, sequenceMax } from "./sequence.ts";
 import { readUsage } from "./usage.ts";
 import { type Disposition, isPlain, isRepeatable, quotaWord, showType, type Verdict } from "./verdict.ts";
 
+/** Options of an Ingest. */
 export interface IngestOptions extends Policy {
   readonly runId: string;
   readonly limits: IngestLimits;
   readonly newArtifactId: () => string;
   readonly stampApproval: () => ApprovalStamp;
-  /** Why an artifact may not have the id that it names; undefined when it may. */
+  /** Returns why an artifact may not have the id that it names; undefined when it may. */
   readonly refuseArtifact: (artifact: NewArtifact) => Refusal | undefined;
 }
 
-/** Of one run. */
+/** Limits of one run. */
 export interface IngestLimits {
-  /** Numbers that count, whatever became of their results. */
+  /** The maximum numbers that count, regardless of the outcome of their results. */
   readonly resultsMax: number;
-  /** What enters the log, as it was reported. */
+  /** The maximum bytes of results that enter the log, as they were reported. */
   readonly bytesMax: number;
-  /** Kept verdicts on repetitions and on what came beyond the end or a limit, of which there may be any number. */
+  /** The maximum kept verdicts on repetitions and on results beyond the end or a limit: their number has no bound. */
   readonly repeatedVerdictsMax: number;
 }
 
+/** The outcome of a batch of results. */
 export interface IngestOutcome {
-  /** On each item, in order. */
+  /** One verdict for each item, in order. */
   readonly verdicts: readonly Verdict[];
-  /** Those to keep. */
+  /** The verdicts to store. */
   readonly kept: readonly Verdict[];
-  /** What enters the log, the terminal result excepted. */
+  /** The results for the log, without the terminal result. */
   readonly results: readonly ResultInit[];
   readonly effects: readonly ResultEffect[];
-  /** Where the run has ended by this. */
+  /** The end of the run, when this batch ended it. */
   readonly end: RunnerEnd | undefined;
 }
 
-/** An outcome while it is being made. */
+/** An outcome that is still being built. */
 interface Batch {
   readonly results: ResultInit[];
   readonly effects: ResultEffect[];
@@ -70,6 +72,7 @@ interface Judged {
   readonly diagnostics: readonly string[];
 }
 
+/** The results of one run so far. */
 export class Ingest {
   readonly #options: IngestOptions;
   readonly #seen: SeenNumbers;
@@ -83,7 +86,7 @@ export class Ingest {
     this.#seen = new SeenNumbers(options.limits.resultsMax);
   }
 
-  /** Every number up to this one was seen. */
+  /** The number up to which all numbers were seen. */
   get ackedThrough(): number {
     return this.#seen.through;
   }
@@ -93,9 +96,9 @@ export class Ingest {
   }
 
   /**
-   * Takes up an entry of the run's log that was written before this Ingest was made; `bytes` is the size of its row. What was
-   * sent with its number is not known any more, so a repetition of it is never called a conflict. All entries come in order and
-   * before the first result; verdicts may come between them.
+   * Recalls an entry of the run's log that was written before this Ingest was made; `bytes` is the size of its row. The body
+   * that was sent with its number is unknown, so a repetition is never called a conflict. All entries come in order and before
+   * the first result; verdicts may come between them.
    */
   recallResult({ payload, runnerSequence }: RunResult, bytes: number): void {
     this.#hasEnded ||= isTerminal(payload);
@@ -112,7 +115,7 @@ export class Ingest {
     }
   }
 
-  /** Takes up a kept verdict. */
+  /** Recalls a stored verdict. */
   recallVerdict(verdict: Pick<Verdict, "sequence" | "disposition" | "diagnostics">): void {
     this.#recallNumber(verdict.sequence);
     if (isRepeatable(verdict)) {
@@ -120,7 +123,7 @@ export class Ingest {
     }
   }
 
-  /** `isCancelled`: the run is being cancelled, so the host says how it ends. */
+  /** Decides about a batch. `isCancelled`: the run is being cancelled, so the host decides how it ends. */
   take(items: readonly ReportedResult[], { isCancelled = false } = {}): IngestOutcome {
     const batch: Batch = { results: [], effects: [], end: undefined, isCancelled };
     const verdicts = items.map((item): Verdict => {
@@ -162,7 +165,7 @@ export class Ingest {
     const isNoted = this.#seen.add(number, report.body);
     const isBeyond = !isNoted || this.#seen.count > this.#options.limits.resultsMax;
     const { disposition, diagnostics } = this.#judge(item, report, { isBeyond, batch });
-    // An end that is none ends nothing, so beyond the limit there may be any number of them.
+    // An invalid terminal result does not end the run, so beyond the limit their number has no bound.
     const limit = isBeyond && disposition === "dropped_invalid" ? [this.#tooMany()] : [];
     return judged(disposition, [...(isNoted ? odd : []), ...limit, ...diagnostics]);
   }
@@ -259,24 +262,24 @@ export class Ingest {
   }
 }
 
-/** What a chunk adds to the log: a runner that sends the text so far again and again sends far more. */
+/** Returns the bytes that a chunk adds to the log: a runner that repeats the text so far sends far more. */
 function sizeOfChunk(chunk: MessageChunk): number {
   const { content, source = "", providerSpecificFields = "" } = chunk;
   const texts = [content, source, providerSpecificFields, ...chunk.toolCalls.map((call) => call.arguments)];
   return texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), chunkFrameBytes);
 }
 
-/** The rest of a chunk, by and large. */
+/** The approximate bytes of a chunk without its texts. */
 const chunkFrameBytes = 64;
 
-/** A verdict has to stay short. */
+/** The maximum names in a verdict, which has to stay short. */
 const namesShownMax = 5;
 
 function judged(disposition: Disposition, diagnostics: readonly string[] = []): Judged {
   return { disposition, diagnostics };
 }
 
-/** Usage that is invalid is left out, and so are members without a field here: the result counts. */
+/** Parses the usage. Invalid usage and unknown members are left out; the result still counts. */
 function tryReadingUsage(text: string | undefined): { usage: ResultInit["usage"]; problems: string[] } {
   try {
     const { usage, leftOut } = readUsage(text);

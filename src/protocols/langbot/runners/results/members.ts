@@ -1,18 +1,19 @@
-// The members of one JSON object that a runner sent, asked for by their names. What does not fit throws a PayloadFault, which
-// says where and what to do.
+// The members of one JSON object of a runner, read by name. An invalid member throws a PayloadFault, which says where it is and
+// what to do.
 //
-// M1  A name that comes twice is refused: readers of the raw text and of the fields would each believe another one.
-// M2  `isWhole` is true when what was asked for says all that the object says, so that nothing is lost without its raw text.
+// M1  A repeated name is refused: readers of the raw text and of the fields could each take another value.
+// M2  `isWhole` is true when the read members are the whole object, so that nothing is lost without its raw text.
 
 import { compactJson, type JsonNode } from "../../../../platform/base/json/text.ts";
 
-/** A payload is not what its type has to be. The message is for the author of the runner. */
+/** An invalid payload. Its message is for the author of the runner. */
 export class PayloadFault extends Error {
   override readonly name = "PayloadFault";
 }
 
 type ObjectNode = Extract<JsonNode, { kind: "object" }>;
 
+/** Reads the members of one object. */
 export class Members {
   readonly path: string;
   readonly #text: string;
@@ -21,7 +22,7 @@ export class Members {
   readonly #asked = new Set<string>();
   #hasMore = false;
 
-  /** Throws when the value is no object; `path` is what it is called in messages. */
+  /** Throws PayloadFault when the value is not an object. Messages call it `path`. */
   constructor(text: string, node: JsonNode, path: string) {
     if (node.kind !== "object") {
       throw new PayloadFault(`${path} is ${describe(node)}: expected an object`);
@@ -50,24 +51,24 @@ export class Members {
     return this.#hasMore;
   }
 
-  /** Returns the wanted members that are not null as a JSON object; undefined without any. */
+  /** Returns the wanted members that are not null as a JSON object. Undefined when all are missing. */
   select(isWanted: (name: string) => boolean): string | undefined {
     const wanted = this.#node.members.filter(({ key, value }) => value.kind !== "null" && isWanted(key.value));
     const printed = wanted.map(({ key, value }) => `${JSON.stringify(key.value)}:${compactJson(this.#text, value)}`);
     return printed.length === 0 ? undefined : `{${printed.join(",")}}`;
   }
 
-  /** Names of members that were not asked for, as they may be shown. */
+  /** The names of members that were not read, fit to be shown. */
   get unasked(): string[] {
     return [...this.#byName.keys()].filter((name) => !this.#asked.has(name)).map(quote);
   }
 
-  /** What was asked for does not say all of this object. */
+  /** Marks that the read members are not all of this object. */
   markMore(): void {
     this.#hasMore = true;
   }
 
-  /** Any value, null too; undefined when the member is not there. */
+  /** Returns any value, including null. Undefined when the member is missing. */
   find(name: string): JsonNode | undefined {
     const node = this.#byName.get(name);
     if (node !== undefined) {
@@ -80,7 +81,7 @@ export class Members {
     return this.find(name) ?? this.#fail(name, undefined, expected);
   }
 
-  /** As `find`, but null counts as not there. */
+  /** Like `find`, but null counts as missing. */
   findValue(name: string): JsonNode | undefined {
     const node = this.find(name);
     if (node?.kind === "null") {
@@ -99,7 +100,7 @@ export class Members {
     return node && this.#readText(name, node);
   }
 
-  /** A short text that is looked for, listed or shown. */
+  /** Returns a short text that is searched, listed or shown. */
   label(name: string): string {
     this.require(name, "text");
     return this.findLabel(name) ?? this.text(name);
@@ -122,7 +123,7 @@ export class Members {
     return node.kind === "boolean" ? this.raw(node) === "true" : this.#fail(name, node, "true or false");
   }
 
-  /** Plain digits only: whoever counts does not write 1.0 or 1e3. */
+  /** Returns an integer. Only plain digits are valid: a counter does not write 1.0 or 1e3. */
   findInteger(name: string, { min, max }: { min: number; max: number }): number | undefined {
     const node = this.findValue(name);
     if (node === undefined) {
@@ -133,7 +134,7 @@ export class Members {
     return value >= min && value <= max ? value : this.#fail(name, node, `an integer from ${min} to ${max}`);
   }
 
-  /** An object as it was written, without white space. */
+  /** Returns an object as it was written, without white space. */
   findJson(name: string): string | undefined {
     const node = this.findValue(name);
     if (node === undefined) {
@@ -151,7 +152,7 @@ export class Members {
     return node && this.#open(node, name);
   }
 
-  /** The objects of a list. */
+  /** Returns the objects of a list. */
   findItems(name: string): Members[] | undefined {
     const node = this.findValue(name);
     if (node === undefined) {
@@ -169,7 +170,7 @@ export class Members {
     }
   }
 
-  /** A value exactly as it was written. */
+  /** Returns a value exactly as it was written. */
   raw({ start, end }: JsonNode): string {
     return this.#text.slice(start, end);
   }
@@ -185,7 +186,7 @@ export class Members {
     if (node.value.isWellFormed()) {
       return node.value;
     }
-    // Half a character has no place in a field: the raw text still has it.
+    // A lone surrogate cannot be stored in a field; the raw text still has it.
     this.markMore();
     return node.value.toWellFormed();
   }
@@ -196,26 +197,27 @@ export class Members {
   }
 }
 
-/** What the host stores and shows as it is. */
+/** Whether the host can store and show the text unchanged. */
 export function isLabel(text: string): boolean {
   return text.length >= 1 && text.length <= labelCharsMax && text.isWellFormed() && !/\p{Cc}/u.test(text);
 }
 
-/** Enough for every id, type and name that means something. */
+/** The maximum characters of a label: enough for every meaningful id, type and name. */
 const labelCharsMax = 255;
 
-/** More digits than any number that counts here; a longer text must not make a long conversion. */
+/** At most 16 digits, more than any number that counts here: a longer text would be slow to convert. */
 const integerPattern = /^-?\d{1,16}$/;
 
-/** Names may be as long as the payload. */
+/** The maximum characters of a quoted name, which may be as long as the payload. */
 const quotedCharsMax = 64;
 
-/** Safe to store and to show, whatever it holds. */
+/** Quotes and cuts a text, so that it is safe to store and to show. */
 export function quote(text: string): string {
   const shown = text.length > quotedCharsMax ? `${text.slice(0, quotedCharsMax)}…` : text;
   return JSON.stringify(shown);
 }
 
+/** Names the kind of a value for messages: `a list`. */
 export function describe({ kind }: JsonNode): string {
   switch (kind) {
     case "string":

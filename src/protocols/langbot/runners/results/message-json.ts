@@ -1,7 +1,8 @@
-// Prints a message as the JSON of the LangBot protocol: as its runner wrote it, or as that protocol writes its fields.
+// Prints a message as the JSON of the LangBot protocol.
 
 import type { ContentElement, Message, ToolCall } from "#gen/runnel/v1/message_pb.js";
 
+/** Returns the message as its runner wrote it, or prints its fields. */
 export function messageJson(message: Message): string {
   return message.source ?? printMessage(message);
 }

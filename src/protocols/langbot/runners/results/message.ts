@@ -1,8 +1,8 @@
-// Messages and chunks of messages as runners write them (LangBot AgentRunner Protocol v1, §7.2).
+// Parses messages and their chunks as runners write them (LangBot AgentRunner Protocol v1, §7.2).
 //
-// G1  Nothing of a message is lost: the fields say all of it, or `source` has the whole of it as it was written.
-// G2  `source` of a chunk has only the members that no field holds. It never has the text, which many runners repeat in each
-//     chunk. A null says no more than a missing member.
+// G1  Nothing of a message is lost: the fields have all of it, or `source` has the whole message as it was written.
+// G2  `source` of a chunk has only the members without a field. It never has the text, which many runners repeat in each chunk.
+//     A null counts as a missing member.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -19,6 +19,7 @@ import {
 import { contentText } from "../../../../engine/sessions/message-text.ts";
 import { type Members, PayloadFault } from "./members.ts";
 
+/** Parses a message. Throws PayloadFault when it is invalid. */
 export function readMessage(members: Members): Message {
   const message = create(MessageSchema, {
     role: members.label("role"),
@@ -35,13 +36,14 @@ export function readMessage(members: Members): Message {
   return message;
 }
 
-/** Some runners write `text` where the protocol has `content`. */
+/** Reads `content`, or `text`, which some runners write instead. */
 function readMessageContent(members: Members): Message["content"] {
   const content = readContent(members);
   const text = content.case === undefined ? members.findText("text") : undefined;
   return text === undefined ? content : { case: "text", value: text };
 }
 
+/** Parses a chunk. Throws PayloadFault when it is invalid. */
 export function readChunk(members: Members): MessageChunk {
   const toolCalls = readCalls(members);
   const holdsCalls = toolCalls.length === 0 || !members.hasMore;
@@ -61,7 +63,7 @@ export function readChunk(members: Members): MessageChunk {
   });
 }
 
-/** A chunk has no field for these. They are checked, and kept in `source`. */
+/** The members of a message that a chunk has no field for. They are checked, and kept in `source`. */
 const messageOnly = ["name", "tool_call_id", "resp_message_id"];
 
 const chunkFields = new Set(["role", "all_content", "is_final", "msg_sequence", "provider_specific_fields"]);
@@ -107,7 +109,7 @@ function readElements(members: Members): ContentElement[] {
   });
 }
 
-/** `{"url": text}`, of which some write the text alone. The field holds the text, so it cannot tell which it was. */
+/** Reads `{"url": "https://…"}` or a plain URL, which some runners write. The field does not show which form it was. */
 function readImageUrl(element: Members): string | undefined {
   const node = element.findValue("image_url");
   if (node === undefined) {
@@ -120,7 +122,7 @@ function readImageUrl(element: Members): string | undefined {
 function readCalls(members: Members): ToolCall[] {
   const calls = members.findItems("tool_calls");
   if (calls?.length === 0) {
-    // No list and an empty one are the same to the field.
+    // The field cannot distinguish a missing list from an empty one.
     members.markMore();
   }
   return (calls ?? []).map((call) => {
@@ -140,7 +142,7 @@ function readCalls(members: Members): ToolCall[] {
   });
 }
 
-/** The only type of call that there is; runners may leave it out. */
+/** The only type of call. Runners may leave it out. */
 const functionType = "function";
 
 function passMore(inner: Members, outer: Members): void {

@@ -1,4 +1,4 @@
-// What a run has said so far: the last whole message, and the text that came in chunks since.
+// The output of a run so far: the last whole message, and the text of chunks since then.
 
 import type { Message, MessageChunk } from "#gen/runnel/v1/message_pb.js";
 import { compactJson, parseJsonText } from "../../../../platform/base/json/text.ts";
@@ -6,16 +6,16 @@ import { countChars } from "./count-chars.ts";
 import { messageJson } from "./message-json.ts";
 import { type ChunkContent, noMessage, readStreamed, type StreamedMessage } from "./stream-text.ts";
 
-/** Of text that came in chunks only. The log has the rest, and a terminal result has to stay small. */
+/** The maximum characters of streamed text. The log has the rest, and a terminal result has to stay small. */
 const streamedCharsMax = 1_000_000;
 
 /**
- * A revision repeats the messages before it, in one entry. A character takes three bytes at most, so this much and the 2 MiB of a
- * result stay below the 4 MiB that gRPC clients take.
+ * The maximum characters that a revision repeats of the messages before it, in one entry. A character takes at most three
+ * bytes. So this and the 2 MiB of a result stay below the 4 MiB that gRPC clients accept.
  */
 const charsBeforeRevisionMax = 349_525;
 
-/** A chunk as the log gets it, and what the run has said with it. */
+/** A chunk in its form for the log, and the output after it. */
 export interface TakenChunk {
   readonly chunk: MessageChunk;
   /** Characters of chunks since the last whole message. */
@@ -33,6 +33,7 @@ interface Streamed {
 
 const nothingStreamed: Streamed = { ended: "", message: noMessage, chars: 0 };
 
+/** The output of one run. */
 export class Output {
   #lastMessage: Message | undefined;
   #streamed = nothingStreamed;
@@ -46,7 +47,7 @@ export class Output {
     return this.#lastMessage === undefined && this.text === "";
   }
 
-  /** The text of a run that reports no whole message; empty when there is one. */
+  /** The text of a run without whole messages; empty when it has one. */
   get text(): string {
     const { ended, message } = this.#lastMessage === undefined ? this.#streamed : nothingStreamed;
     return (ended + message.text).slice(0, streamedCharsMax).toWellFormed();
@@ -56,7 +57,7 @@ export class Output {
     return this.#lastMessage;
   }
 
-  /** Makes an increment of a chunk, in place. It counts once it is given to `addChunk`. */
+  /** Turns a chunk into an increment, in place. It counts only after `addChunk`. */
   readChunk(chunk: MessageChunk, setting: ChunkContent): TakenChunk {
     const before = this.#streamed;
     const { message, added, replacesText, isNew } = readStreamed(before.message, chunk, setting);
@@ -73,7 +74,7 @@ export class Output {
     this.#streamed = next;
   }
 
-  /** Takes up a chunk of the log, which is an increment. */
+  /** Recalls a chunk of the log, which is an increment. */
   recallChunk({ content, isFinal, replacesText }: MessageChunk): void {
     const { message, ended, chars } = replacesText ? nothingStreamed : this.#streamed;
     this.#hasStreamed = true;
@@ -89,13 +90,13 @@ export class Output {
     this.#streamed = nothingStreamed;
   }
 
-  /** Whether the last whole message was this one. */
+  /** Whether the message equals the last whole message. */
   repeats(message: Message): boolean {
     return this.#lastMessage !== undefined && sortedJson(this.#lastMessage) === sortedJson(message);
   }
 }
 
-/** The same for the same message, whatever the order of its members. */
+/** Prints equal messages equally, regardless of the order of their members. */
 function sortedJson(message: Message): string {
   const json = messageJson(message);
   return compactJson(json, parseJsonText(json), { sortKeys: true });

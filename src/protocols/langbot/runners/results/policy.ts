@@ -1,4 +1,4 @@
-// Whether what a runner says is allowed to it: by the grant of its run, which was frozen when the run started.
+// Checks whether the grant of a run allows a result. The grant is frozen when the run starts.
 
 import { messageText } from "../../../../engine/sessions/message-text.ts";
 import type { Grant } from "../grant.ts";
@@ -8,6 +8,7 @@ import type { TakenChunk } from "./output.ts";
 import type { RunnerPayload } from "./read-payload.ts";
 import type { Disposition } from "./verdict.ts";
 
+/** The grant and the scope of a run. */
 export interface Policy {
   readonly grant: Grant;
   readonly scope: RunScope;
@@ -18,12 +19,13 @@ export type TakenPayload =
   | Exclude<RunnerPayload, { kind: "piece" }>
   | { readonly kind: "piece"; readonly taken: TakenChunk };
 
+/** A refused result. */
 export interface Refusal {
   readonly disposition: Extract<Disposition, "dropped_invalid" | "refused_policy">;
   readonly problem: string;
 }
 
-/** Undefined when it is allowed. The end of a run always is; `refuseMessage` judges its message. */
+/** Returns undefined when the payload is allowed. The end of a run always is; `refuseMessage` checks its message. */
 export function refusePayload(payload: TakenPayload, policy: Policy): Refusal | undefined {
   switch (payload.kind) {
     case "piece":
@@ -44,7 +46,7 @@ export function refusePayload(payload: TakenPayload, policy: Policy): Refusal | 
   }
 }
 
-/** Why a whole message is not delivered. */
+/** Returns why a whole message is not delivered; undefined when it is allowed. */
 export function refuseMessage(text: string, { delivery }: Grant): string | undefined {
   return delivery.reply ? refuseLength(countChars(text), delivery) : "the binding does not let messages be delivered";
 }
@@ -53,7 +55,7 @@ function refuseChunk({ chars }: TakenChunk, { delivery }: Grant): string | undef
   if (!delivery.streaming) {
     return "the binding does not let pieces of messages be delivered";
   }
-  // Chunks up to the next whole message count as one message: `is_final` alone would not end anything that is limited.
+  // Chunks up to the next whole message count as one message: `is_final` alone does not reset the limit.
   return refuseLength(chars, delivery);
 }
 

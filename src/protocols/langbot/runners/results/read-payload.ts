@@ -1,9 +1,10 @@
-// The payload of a reported result by its type (LangBot AgentRunner Protocol v1, §7.1 and §7.2).
+// Parses the payload of a reported result by its type (LangBot AgentRunner Protocol v1, §7.1 and §7.2).
 //
-// P1  Strict types are exactly what they have to be: a member that is missing, unknown or of another kind is a fault. What may be
-//     left out may also be null.
-// P2  Telemetry of tools and unknown types are never refused for what is in them: what does not fit its message is kept as it is.
-// P3  Raw JSON stays as it was written but for white space.
+// P1  Strict types must match exactly: a missing member, an unknown member or another kind of value is a fault. Optional
+//     members may also be null.
+// P2  Telemetry of tools and unknown types are never refused because of their content. Content that does not fit its message is
+//     kept as it is.
+// P3  Raw JSON stays as it was written, except for white space.
 
 import { create } from "@bufbuild/protobuf";
 import type { Message, MessageChunk } from "#gen/runnel/v1/message_pb.js";
@@ -21,6 +22,7 @@ import { describe, Members, PayloadFault } from "./members.ts";
 import { readChunk, readMessage } from "./message.ts";
 import { readStateUpdate, type StateUpdate } from "./state.ts";
 
+/** A parsed payload. */
 export type RunnerPayload =
   | { readonly kind: "piece"; readonly chunk: MessageChunk }
   | ({ readonly kind: "message"; readonly message: Message } & Noted)
@@ -32,16 +34,18 @@ export type RunnerPayload =
   | FailedPayload;
 
 interface Noted {
-  /** What is odd about a payload that counts all the same. */
+  /** Problems of a payload that still counts. */
   readonly warnings?: readonly string[];
 }
 
+/** The payload of `run.completed`. */
 export interface CompletedPayload extends Noted {
   readonly kind: "completed";
   readonly finishReason: string;
   readonly message: Message | undefined;
 }
 
+/** The payload of `run.failed`. */
 export interface FailedPayload {
   readonly kind: "failed";
   readonly code: string;
@@ -49,12 +53,13 @@ export interface FailedPayload {
   readonly retryable: boolean;
 }
 
+/** A parsed JSON text. */
 export interface JsonDocument {
   readonly text: string;
   readonly node: JsonNode;
 }
 
-/** Throws a PayloadFault. */
+/** Parses a payload. Throws PayloadFault when a payload of a strict type is invalid. */
 export function readPayload(type: string, data: JsonDocument, newArtifactId: () => string): RunnerPayload {
   const read = readers.get(type);
   return read === undefined
@@ -62,6 +67,7 @@ export function readPayload(type: string, data: JsonDocument, newArtifactId: () 
     : read({ ...data, type, members: () => new Members(data.text, data.node, "data"), newArtifactId });
 }
 
+/** Whether results of this type end a run. */
 export function isTerminalType(type: string): boolean {
   return type === "run.completed" || type === "run.failed";
 }
@@ -147,7 +153,7 @@ function readFailed({ members }: Reported): RunnerPayload {
   return failed;
 }
 
-/** Undefined when the message would not say all of it. */
+/** Returns undefined when the message could not hold all of the data. */
 type LooseReader = (data: Members) => ResultInit["payload"] | undefined;
 
 function readLoosely(read: LooseReader): (reported: Reported) => RunnerPayload {
@@ -178,7 +184,7 @@ function readToolCallStarted(data: Members): ResultInit["payload"] | undefined {
   return data.isWhole ? { case: "toolCallStarted", value } : undefined;
 }
 
-/** Null is what the document writes for the one of the two that there is not. */
+/** Reads both `result` and `error`: the document writes null for the missing one. */
 function readToolCallCompleted(data: Members): ResultInit["payload"] | undefined {
   const toolCallId = data.text("tool_call_id");
   const toolName = data.text("tool_name");

@@ -1,4 +1,4 @@
-// One reported result before anybody looks at its payload: is it of this run, small enough, of a type, and JSON?
+// Checks one reported result before its payload is read: its run, its size, its type, and its JSON.
 
 import type { ReportedResult } from "#gen/runnel/runner/v1/runner_worker_service_pb.js";
 import { compactJson, JsonTextError, jsonDepthMax, parseJsonText } from "../../../../platform/base/json/text.ts";
@@ -7,22 +7,24 @@ import type { JsonDocument } from "./read-payload.ts";
 import { hashBody } from "./seen.ts";
 import { stateUpdateDepthMax } from "./state.ts";
 
-/** Of type, data and usage together. */
+/** The maximum bytes of type, data and usage together. */
 export const reportedBytesMax = 2_097_152;
 
+/** A result whose payload is not read yet. */
 export interface Report {
   readonly bytes: number;
-  /** Stands for all that was said, to tell a repetition from another result with the same number. */
+  /** A hash of the whole result, which distinguishes a repetition from another result with the same number. */
   readonly body: string;
-  /** The payload, or what is wrong. */
+  /** The payload, or the problem. */
   readonly data: JsonDocument | { readonly problem: string };
 }
 
+/** Parses a reported result. An invalid one has a `problem` instead of data. */
 export function readReport({ type, data, usage, runId: told }: ReportedResult, runId: string): Report {
   const bytes = Buffer.byteLength(type) + Buffer.byteLength(data) + Buffer.byteLength(usage ?? "");
   const parsed = bytes > reportedBytesMax ? tooLarge(bytes) : parseData(type, data);
   const isForeign = told !== "" && told !== runId;
-  // A text that is no JSON, or too much of it, is compared as it came.
+  // Invalid or too large data is compared as received.
   const text = "problem" in parsed ? data : compactJson(parsed.text, parsed.node);
   const body = hashBody([type, text, usage === undefined ? "" : `:${usage}`, isForeign ? told : ""]);
   const problem = (isForeign ? foreignRun(told) : undefined) ?? findTypeProblem(type);

@@ -1,14 +1,14 @@
-// The numbers that a runner has used, and what it sent with them.
+// The numbers that a runner has used, with hashes of the results that it sent with them.
 //
 // N1  A number counts once.
-// N2  What is kept is bounded: beyond the limit only the number that follows all others is taken, and nothing about it.
+// N2  Memory is bounded. Beyond the limit only the number after `through` is taken, without its hash.
 
 import { createHash } from "node:crypto";
 
-/** Of one run. */
+/** The numbers of one run. */
 export class SeenNumbers {
   readonly #numbersMax: number;
-  /** Undefined where only the number is known. Those up to `#through` without an entry are known no better. */
+  /** Undefined where only the number is known. The same is true of numbers up to `#through` without an entry. */
   readonly #bodies = new Map<number, string | undefined>();
   #through = 0;
   #highest = 0;
@@ -18,7 +18,7 @@ export class SeenNumbers {
     this.#numbersMax = numbersMax;
   }
 
-  /** Every number up to this one was seen. */
+  /** The number up to which all numbers were seen. */
   get through(): number {
     return this.#through;
   }
@@ -27,7 +27,7 @@ export class SeenNumbers {
     return this.#highest;
   }
 
-  /** How many numbers there were. */
+  /** How many numbers were used. */
   get count(): number {
     return this.#count;
   }
@@ -36,12 +36,12 @@ export class SeenNumbers {
     return number <= this.#through || this.#bodies.has(number);
   }
 
-  /** Whether another body than this one is known for the number. */
+  /** Whether another body is known for the number. */
   conflicts(number: number, body: string): boolean {
     return (this.#bodies.get(number) ?? body) !== body;
   }
 
-  /** False when there is no room for it. It must not have been seen. */
+  /** Adds a number that was not seen. Returns false when there is no room for it. */
   add(number: number, body: string | undefined): boolean {
     const isFull = this.#count >= this.#numbersMax;
     if (isFull && number !== this.#through + 1) {
@@ -65,10 +65,10 @@ export class SeenNumbers {
   }
 }
 
-/** Half of a SHA-256: two bodies that differ by accident never share it. One character a byte. */
+/** Half of a SHA-256: different bodies never share it by accident. One character for each byte. */
 const bodyHashBytes = 16;
 
-/** Stands for what was sent. The parts are told apart by their lengths. */
+/** Returns a hash of the parts, which are separated by their lengths. */
 export function hashBody(parts: readonly string[]): string {
   const hash = createHash("sha256");
   for (const part of parts) {

@@ -1,4 +1,4 @@
-// What a runner says that a value of its state is now.
+// A new value of the state, as a runner reports it.
 
 import { jsonDepthMax } from "../../../../platform/base/json/text.ts";
 import { stateValueBytesMax } from "../limits.ts";
@@ -6,13 +6,15 @@ import { isStateScope, type StateScope, stateScopes } from "../scope.ts";
 import { findKeyProblem, findValueProblem } from "../state-text.ts";
 import { type Members, PayloadFault } from "./members.ts";
 
+/** The payload of `state.updated`. */
 export interface StateUpdate {
   readonly scope: StateScope;
   readonly key: string;
-  /** JSON as it was written; `null` is a value. */
+  /** The value as JSON, as it was written. `null` is a value. */
   readonly value: string;
 }
 
+/** Parses a `state.updated`. Throws PayloadFault when it is invalid. */
 export function readStateUpdate(members: Members): StateUpdate {
   const scope = members.text("scope");
   const keyNode = members.require("key", "text");
@@ -43,5 +45,5 @@ function findProblem(key: string, value: string, path: string): string | undefin
   return valueProblem === undefined ? undefined : `${path}.value ${valueProblem}`;
 }
 
-/** Of the payload that holds a value: one more than what a value may have. */
+/** The maximum depth of the payload: one more than that of a value. */
 export const stateUpdateDepthMax = jsonDepthMax + 1;

@@ -1,48 +1,54 @@
-// Turns the chunks of streamed messages into increments. Runners disagree on what `content` of a chunk holds: the text of the
-// message so far (a snapshot), only what is new (an increment), or increments and then the whole text with `is_final`. The rule
-// is stated at MessageChunk in message.proto. Pure: a state and a chunk give the next state.
+// Turns the chunks of streamed messages into increments. Runners disagree about `content` of a chunk. It is the text of the
+// message so far (a snapshot), or only the new text (an increment). Some send increments and then the whole text with
+// `is_final`. message.proto states the rule at MessageChunk. Pure: a state and a chunk give the next state.
 //
-// S1  Joined increments are the runner's text, whichever way it sends it. A revision is the one exception: it replaces the text.
-// S2  No chunk waits for a later one. A guess that a later chunk disproves is corrected by that chunk.
+// S1  Joined increments are the runner's text, in every form of sending it. A revision is the one exception: it replaces the
+//     text.
+// S2  No chunk waits for a later one. A later chunk corrects a guess that it disproves.
 
 import type { MessageChunk } from "#gen/runnel/v1/message_pb.js";
 import type { Grant } from "../grant.ts";
 
-/** What a runner's chunks hold; `auto` detects it for each message. */
+/** The content of a runner's chunks; `auto` detects it for each message. */
 export type ChunkContent = "auto" | NonNullable<Grant["delivery"]["chunkContent"]>;
 
+/** A streamed message so far. */
 export interface StreamedMessage {
-  /** The text so far; no more than `textCharsMax` of a message that came as increments. */
+  /** The text so far; at most `textCharsMax` of a message that came as increments. */
   readonly text: string;
   readonly isEnded: boolean;
   readonly reading: Reading;
 }
 
 /**
- * How chunks are read. `unknown`: one chunk tells nothing. `guess`: each chunk began with the one before, and none of them was
- * telling. `latest` is the text if they are snapshots, `joined` if they are increments; `isJoined` says which one is assumed.
+ * How chunks are read. `unknown`: a single chunk shows nothing. `guess`: each chunk began with the chunk before, and none was
+ * conclusive. `latest` is the text if they are snapshots, `joined` the text if they are increments. `isJoined` says which one
+ * is assumed.
  */
 type Reading =
   | { readonly kind: "unknown" | "increment" | "snapshot" }
   | { readonly kind: "guess"; readonly latest: string; readonly joined: string; readonly isJoined: boolean };
 
+/** The effect of one chunk. */
 export interface ChunkStep {
   readonly message: StreamedMessage;
-  /** The text that is new; with `replacesText`, the whole text of the message. */
+  /** The new text; with `replacesText`, the whole text of the message. */
   readonly added: string;
-  /** The message goes on after its text was revised. */
+  /** The text was revised and the message continues. */
   readonly replacesText: boolean;
   /** The chunk begins another message. */
   readonly isNew: boolean;
 }
 
+/** The state before the first chunk of a message. */
 export const noMessage: StreamedMessage = { text: "", isEnded: false, reading: { kind: "unknown" } };
 
-/** More than the text of any one result: a whole text that is longer never comes. */
+/** More than the text of any one result: a longer whole text never arrives. */
 const textCharsMax = 2_097_152;
 
 type Chunk = Pick<MessageChunk, "content" | "allContent" | "isFinal">;
 
+/** Reads one chunk. Returns the message after it, and the text that it adds. */
 export function readStreamed(before: StreamedMessage, chunk: Chunk, setting: ChunkContent): ChunkStep {
   const isNew = before.isEnded && !continues(before, chunk, setting);
   const from = isNew ? noMessage : before;
@@ -68,7 +74,7 @@ function continues({ text, reading }: StreamedMessage, chunk: Chunk, setting: Ch
   return content === "" || (!isIncrement && (allContent ?? content).startsWith(text));
 }
 
-/** The text so far, where the runner states it beside `content`. */
+/** Returns the text so far when the runner states it beside `content`, else undefined. */
 function statedText({ allContent }: Chunk, setting: ChunkContent): string | undefined {
   return setting === "auto" && allContent !== "" ? allContent : undefined;
 }
@@ -76,7 +82,7 @@ function statedText({ allContent }: Chunk, setting: ChunkContent): string | unde
 interface NextText {
   readonly text: string;
   readonly reading: Reading;
-  /** `content` of the chunk was added as it is. */
+  /** True when `content` of the chunk was appended unchanged. */
   readonly isAppended?: boolean;
 }
 
@@ -113,19 +119,19 @@ function detect({ text, reading }: NextText, content: string, isFinal: boolean):
   if (content.length > latest.length && isTelling(latest)) {
     return { text: content, reading: { kind: "snapshot" } };
   }
-  // A snapshot without news is seldom sent first, but to end its message.
+  // A snapshot that repeats the text is rare, except at the end of its message.
   const isRepeated = content === latest;
   const isJoined = !(isFinal && isRepeated) && (before.isJoined ?? isRepeated);
   if (!isJoined) {
     return { text: content, reading: { kind: "guess", latest: content, joined, isJoined } };
   }
-  // No snapshot is that long, so there is nothing left to guess.
+  // No snapshot is that long, so the guess is settled.
   const isSurelyJoined = joined.length > textCharsMax;
   const guess: Reading = { kind: "guess", latest: content, joined, isJoined };
   return { text: joined, reading: isSurelyJoined ? { kind: "increment" } : guess, isAppended: true };
 }
 
-/** Whether an increment would hardly begin with this text by chance, as it may with `ha`, `==` or a line break. */
+/** Whether an increment is unlikely to begin with this text by chance, unlike `ha`, `==` or a line break. */
 function isTelling(text: string): boolean {
   return text.length > tellingCharsMin || new Set(text).size >= differentCharsMin;
 }

@@ -1,20 +1,21 @@
-// What a runner says that a step used. A figure that is not there is unknown, never 0.
+// The usage of a step, as a runner reports it. A missing figure is unknown, never 0.
 
 import { create } from "@bufbuild/protobuf";
 import { type Usage, UsageSchema } from "#gen/runnel/v1/usage_pb.js";
 import { parseJsonText } from "../../../../platform/base/json/text.ts";
 import { Members } from "./members.ts";
 
+/** A parsed usage. */
 export interface ReadUsage {
-  /** Undefined when nothing is known. */
+  /** Undefined when no figure is known. */
   readonly usage: Usage | undefined;
-  /** Members that have no field here, as they may be shown. */
+  /** The names of members that have no field here, fit to be shown. */
   readonly leftOut: readonly string[];
 }
 
 const nothing: ReadUsage = { usage: undefined, leftOut: [] };
 
-/** Throws what `Members` and the JSON reader throw. */
+/** Parses a usage. Throws PayloadFault or JsonTextError when it is invalid. */
 export function readUsage(text: string | undefined): ReadUsage {
   if (text === undefined || text.trim() === "") {
     return nothing;

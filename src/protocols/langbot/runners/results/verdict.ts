@@ -1,5 +1,6 @@
-// What became of one reported result, in the words of the contract.
+// The outcome of one reported result, in the words of the contract.
 
+/** The outcome of a result. */
 export type Disposition =
   | "applied"
   | "telemetry"
@@ -9,23 +10,24 @@ export type Disposition =
   | "refused_policy"
   | "ignored_after_terminal";
 
+/** The verdict on one result. */
 export interface Verdict {
   readonly sequence: bigint;
-  /** As the runner wrote it, as far as it can be kept. */
+  /** The type as the runner wrote it, as far as it can be stored. */
   readonly type: string;
   readonly disposition: Disposition;
   readonly diagnostics: readonly string[];
 }
 
-/** The log says all that there is to say: such a verdict is not kept. */
+/** Whether the log already says everything about the result. Such a verdict is not stored. */
 export function isPlain({ disposition, diagnostics }: Verdict): boolean {
   return (disposition === "applied" || disposition === "telemetry") && diagnostics.length === 0;
 }
 
-/** How a diagnostic begins when a limit of the run is reached. */
+/** The first word of a diagnostic about a limit of the run. */
 export const quotaWord = "quota";
 
-/** Whether it is one of those of which a runner can make any number: it repeats itself, or goes on where nothing counts. */
+/** Whether a runner can cause any number of such verdicts, by repetitions or by results that do not count. */
 export function isRepeatable({ disposition, diagnostics }: Pick<Verdict, "disposition" | "diagnostics">): boolean {
   return (
     disposition === "dropped_duplicate" ||
@@ -34,7 +36,7 @@ export function isRepeatable({ disposition, diagnostics }: Pick<Verdict, "dispos
   );
 }
 
-/** Types may be as long as a result; what is kept of one has to be storable. */
+/** Makes a type storable. It may be as long as a result. */
 export function showType(type: string): string {
   return type
     .slice(0, typeUnitsMax)

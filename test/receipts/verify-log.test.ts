@@ -207,7 +207,7 @@ test.each<[string, Partial<Statement>, ResultInit]>([
   ["says completed of a run that was cancelled", {}, failed("cancelled")],
   ["names another reason", { code: "length" }, completed("stop")],
   ["names no reason", { code: undefined }, completed("stop")],
-  ["says failed of a run that was cancelled", { status: "failed", code: "cancelled" }, failed("cancelled")],
+  ["says cancelled of a run that failed", { status: "cancelled", code: "runner.timeout" }, failed("runner.timeout")],
   ["says how a run ended of which the log does not say it", {}, delta("and so on")],
 ])("a statement that %s is told by the last entry", async (_name, claim, end) => {
   const log = makeLog(5).with(4, makeEntry(5, end));
@@ -218,6 +218,8 @@ test.each<[string, Partial<Statement>, ResultInit]>([
 test.each<[Partial<Statement>, ResultInit]>([
   [{ status: "failed", code: "runner.timeout" }, failed("runner.timeout")],
   [{ status: "cancelled", code: "cancelled" }, failed("cancelled")],
+  // A runner may report this code without a request to cancel: its run failed.
+  [{ status: "failed", code: "cancelled" }, failed("cancelled")],
   [{ code: undefined }, completed("")],
 ])("a statement that says %j of a run that ended so is right", async (claim, end) => {
   const log = makeLog(5).with(4, makeEntry(5, end));

@@ -24,7 +24,7 @@ import type { CompletedEnd, Driver, DriverEnd, FailedEnd, ParkedEnd, StepEffects
 import { applyEffects, type EffectTarget } from "./effects.ts";
 import { type LoadedRun, loadRun } from "./load.ts";
 import type { Stop, StopReason } from "./stop.ts";
-import { cancelled, completeRun, endRun, timedOut } from "./terminal.ts";
+import { cancelled, completeRun, endRun, endStatus, timedOut } from "./terminal.ts";
 
 /** What the supervisor works with. */
 export interface SuperviseDeps {
@@ -257,7 +257,7 @@ function endOfSpan(end: CompletedEnd | FailedEnd): RunSpanEnd {
   if (end.kind === "completed") {
     return { status: "completed", usage };
   }
-  return { status: end.code === cancelled.code ? "cancelled" : "failed", code: end.code, usage };
+  return { status: endStatus(end), code: end.code, usage };
 }
 
 function asNumber(count: bigint | undefined): number | undefined {

@@ -129,7 +129,8 @@ async function finish(trx: Transaction, run: RunRow, { end, turn, entries, logHa
   }
 }
 
-function endStatus(end: CompletedEnd | FailedEnd): "completed" | "failed" | "cancelled" {
+/** Returns the state of a run that ends so. A runner that reports `cancelled` without a request to cancel has failed. */
+export function endStatus(end: CompletedEnd | FailedEnd): "completed" | "failed" | "cancelled" {
   if (end.kind === "completed") {
     return "completed";
   }

@@ -23,7 +23,7 @@ const colors: readonly (readonly [RegExp, string])[] = [
   [/^──/, "#ffa657"],
   [/^gRPC/, "#79c0ff"],
   [/^ +SSE/, "#d2a8ff"],
-  [/without a gap|Nothing was lost/, "#7ee787"],
+  [/^✓/, "#7ee787"],
 ];
 
 async function runDemo(): Promise<Line[]> {

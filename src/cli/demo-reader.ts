@@ -1,73 +1,108 @@
-// The demo's two readers: one on the run's log over gRPC, one on the session's events over SSE. Each resumes by its own
-// cursor and keeps what it got, so that the two can be compared.
+// The two readers of the demo: both follow the log of one run, one over gRPC and one over SSE. Each resumes by its own cursor
+// and keeps what it received, so that the two can be compared.
 
 import { createParser } from "eventsource-parser";
-import type { RunResult } from "#gen/runnel/v1/result_pb.js";
 import { systemClock } from "../platform/base/clock.ts";
+import { resultTypes } from "../platform/base/result-types.ts";
 import { connectTo } from "./connect.ts";
 import { followRun } from "./follow.ts";
 
 const reconnectDelayMs = 200;
 const patienceMs = 30_000;
 
+/** One result, as a reader received it. */
+export interface Received {
+  readonly sequence: number;
+  /** The dotted name, such as `message.delta`. */
+  readonly type: string;
+  /** The text of a `message.delta`; empty for other results. */
+  readonly text: string;
+}
+
+/** The protocol of a reader. */
+export type ReaderName = "gRPC" | "SSE";
+
+/** Reports the progress of the readers. */
 export interface ReaderNews {
-  /** Something came: a result or an event. */
-  readonly onItem: (reader: "gRPC" | "SSE", what: string) => void;
-  readonly onResume: (reader: "gRPC" | "SSE", after: string) => void;
+  readonly onItem: (reader: ReaderName, item: Received) => void;
+  readonly onResume: (reader: ReaderName, after: number) => void;
 }
 
-export async function readOverGrpc(url: string, runId: string, news: ReaderNews): Promise<RunResult[]> {
-  const results: RunResult[] = [];
+/** Follows the run with `TailRun` until its end. */
+export async function readOverGrpc(url: string, runId: string, news: ReaderNews): Promise<Received[]> {
+  const items: Received[] = [];
   const { runs } = connectTo(url);
-  const onReconnect = (after: bigint): void => news.onResume("gRPC", String(after));
-  for await (const result of followRun(runs, { runId, after: 0n, patienceMs, onReconnect })) {
-    results.push(result);
-    news.onItem("gRPC", String(result.payload.case));
+  const onReconnect = (after: bigint): void => news.onResume("gRPC", Number(after));
+  for await (const { sequence, payload } of followRun(runs, { runId, after: 0n, patienceMs, onReconnect })) {
+    const type = resultTypes.find(({ payloadCase }) => payloadCase === payload.case)?.name ?? "unknown";
+    const text = payload.case === "messageDelta" ? (payload.value.chunk?.content ?? "") : "";
+    const item = { sequence: Number(sequence), type, text };
+    items.push(item);
+    news.onItem("gRPC", item);
   }
-  return results;
+  return items;
 }
 
-export interface SseEvent {
-  readonly id: string | undefined;
-  readonly event: string;
-  readonly data: string;
-}
-
-export async function readOverSse(url: string, sessionId: string, news: ReaderNews): Promise<SseEvent[]> {
-  const events: SseEvent[] = [];
-  let lastId = "";
-  let toldId = "";
+/** Follows the run with `GET /v1/runs/{run_id}/results:tail` until its end, as an EventSource does. */
+export async function readOverSse(url: string, runId: string, news: ReaderNews): Promise<Received[]> {
+  const items: Received[] = [];
   const startedMs = systemClock.monotonicMs();
-  while (events.at(-1)?.event !== "done" && systemClock.monotonicMs() - startedMs < patienceMs * 2) {
-    if (lastId !== toldId) {
-      toldId = lastId;
-      news.onResume("SSE", lastId.split(".")[1] ?? "");
+  let hasEnded = false;
+  while (!hasEnded && systemClock.monotonicMs() - startedMs < patienceMs * 2) {
+    const last = items.at(-1)?.sequence ?? 0;
+    if (last > 0) {
+      news.onResume("SSE", last);
     }
     try {
-      for await (const event of connectSse(`${url}/v1/sessions/${sessionId}/stream`, lastId)) {
-        events.push(event);
-        lastId = event.id ?? lastId;
-        news.onItem("SSE", event.event);
+      for await (const { event, id, data } of connectSse(`${url}/v1/runs/${runId}/results:tail`, last)) {
+        hasEnded ||= event === "end";
+        if (id !== undefined) {
+          const item = {
+            sequence: Number(id),
+            type: event ?? "",
+            text: JSON.parse(data).message_delta?.chunk?.content ?? "",
+          };
+          items.push(item);
+          news.onItem("SSE", item);
+        }
       }
     } catch {
       // The service is away: the loop tries again.
     }
-    if (events.at(-1)?.event !== "done") {
-      await systemClock.sleep(reconnectDelayMs);
+    if (!hasEnded) {
+      await waitUntilReady(url);
     }
   }
-  return events;
+  return items;
 }
 
-async function* connectSse(url: string, lastId: string): AsyncGenerator<SseEvent> {
-  const response = await fetch(url, { headers: lastId === "" ? {} : { "last-event-id": lastId } });
+async function waitUntilReady(url: string): Promise<void> {
+  const startedMs = systemClock.monotonicMs();
+  do {
+    await systemClock.sleep(reconnectDelayMs);
+  } while (systemClock.monotonicMs() - startedMs < patienceMs && !(await isReady(url)));
+}
+
+async function isReady(url: string): Promise<boolean> {
+  return await fetch(`${url}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+interface SseEvent {
+  readonly id: string | undefined;
+  readonly event: string | undefined;
+  readonly data: string;
+}
+
+async function* connectSse(url: string, last: number): AsyncGenerator<SseEvent> {
+  const response = await fetch(url, { headers: last === 0 ? {} : { "last-event-id": String(last) } });
   if (!response.ok || response.body === null) {
     throw new Error(`SSE answered ${response.status}`);
   }
   const arrived: SseEvent[] = [];
-  const parser = createParser({
-    onEvent: ({ id, event, data }) => arrived.push({ id, event: event ?? "message", data }),
-  });
+  const parser = createParser({ onEvent: ({ id, event, data }) => arrived.push({ id, event, data }) });
   for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
     parser.feed(text);
     yield* arrived.splice(0);

@@ -1,38 +1,20 @@
-// What the demo's two readers got, held against the promise: nothing lost, nothing twice, the same text.
+// Compares what the two readers of the demo received with the promise: 1..n without a gap, each once, the same for both.
 
-import type { RunResult } from "#gen/runnel/v1/result_pb.js";
-import type { SseEvent } from "./demo-reader.ts";
+import type { ReaderName, Received } from "./demo-reader.ts";
 
-/** What was wrong; empty when the promise was kept. */
-export function findFaults(results: readonly RunResult[], events: readonly SseEvent[]): string[] {
-  const faults: string[] = [];
-  results.forEach((result, index) => {
-    if (result.sequence !== BigInt(index + 1)) {
-      faults.push(`gRPC: place ${index + 1} holds ${result.sequence}`);
-    }
-  });
-  const ids = events.map((event) => event.id).filter((id) => id !== undefined);
-  if (new Set(ids).size !== ids.length) {
-    faults.push("SSE: an event came twice");
-  }
-  if (results.at(-1)?.payload.case !== "runCompleted") {
-    faults.push("gRPC: the run did not complete");
-  }
-  if (events.at(-1)?.event !== "done") {
-    faults.push("SSE: there was no done");
-  }
-  if (spoken(results) !== heard(events)) {
-    faults.push("the two readers got different text");
-  }
-  return faults;
+/** Returns what was wrong; empty when the promise was kept. */
+export function findFaults(overGrpc: readonly Received[], overSse: readonly Received[]): string[] {
+  const isSame = JSON.stringify(overGrpc) === JSON.stringify(overSse);
+  return [
+    ...findGaps("gRPC", overGrpc),
+    ...findGaps("SSE", overSse),
+    ...(isSame ? [] : ["the two readers received different results"]),
+  ];
 }
 
-function spoken(results: readonly RunResult[]): string {
-  return results
-    .map(({ payload }) => (payload.case === "messageDelta" ? (payload.value.chunk?.content ?? "") : ""))
-    .join("");
-}
-
-function heard(events: readonly SseEvent[]): string {
-  return events.map(({ event, data }) => (event === "text" ? JSON.parse(data).content : "")).join("");
+function findGaps(reader: ReaderName, items: readonly Received[]): string[] {
+  const gaps = items.flatMap(({ sequence }, index) =>
+    sequence === index + 1 ? [] : [`${reader}: place ${index + 1} has the result ${sequence}`],
+  );
+  return items.at(-1)?.type === "run.completed" ? gaps : [...gaps, `${reader}: the run did not complete`];
 }

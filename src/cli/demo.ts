@@ -8,12 +8,12 @@ import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { CommandError } from "./command-error.ts";
 import { connectTo } from "./connect.ts";
-import { type ReaderNews, readOverGrpc, readOverSse } from "./demo-reader.ts";
+import { type ReaderName, type ReaderNews, readOverGrpc, readOverSse } from "./demo-reader.ts";
 import { type DemoServer, startDemoServer } from "./demo-server.ts";
 import { findFaults } from "./demo-verdict.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { listenForStop, type StopRequest, unlessStopped } from "./interrupt.ts";
-import { type Output, outputOf } from "./output.ts";
+import { type Output, outputOf, type Style } from "./output.ts";
 import { print } from "./terminal.ts";
 
 /** Results that both readers have seen before the service is killed. */
@@ -53,8 +53,8 @@ interface DemoPlace {
 interface DemoOutcome {
   readonly sessionId: string;
   readonly runId: string;
+  /** How many each reader received. */
   readonly results: number;
-  readonly events: number;
   /** What was lost, doubled or different. */
   readonly faults: readonly string[];
 }
@@ -77,21 +77,23 @@ async function runDemo(place: DemoPlace): Promise<DemoOutcome> {
     say(`run     ${runId}\n`);
     const half = Promise.withResolvers<void>();
     const news = report(say, () => half.resolve());
-    const reading = Promise.all([readOverGrpc(server.url, runId, news), readOverSse(server.url, sessionId, news)]);
+    const reading = Promise.all([readOverGrpc(server.url, runId, news), readOverSse(server.url, runId, news)]);
     // Whoever fails while the service starts again is heard below.
     reading.catch(() => {});
     await Promise.race([half.promise, reading, stop.asked]);
     stop.signal.throwIfAborted();
-    say(`\n── kill -9 ${server.pid}: the service is gone in the middle of a sentence`);
+    say(`\n── kill -9 ${server.pid}: the service dies in the middle of a sentence`, "red");
     await server.kill();
     // Without the signal: this service has to join the Postgres that the first one left, so that it can stop it.
     server = await startServer(place, port);
-    say(`── a new one is up, process ${server.pid}; it takes the run over when the lease of the old one ends\n`);
+    say(
+      `── a new service is up, process ${server.pid}: it takes the run over when the lease of the old one expires\n`,
+      "yellow",
+    );
     await Promise.race([reading, stop.asked]);
     stop.signal.throwIfAborted();
-    const [results, events] = await reading;
-    const faults = findFaults(results, events);
-    return { sessionId, runId, results: results.length, events: events.length, faults };
+    const [overGrpc, overSse] = await reading;
+    return { sessionId, runId, results: overGrpc.length, faults: findFaults(overGrpc, overSse) };
   } finally {
     await server.stop();
   }
@@ -118,34 +120,36 @@ async function pickPort(): Promise<number> {
   return address.port;
 }
 
-type Say = (text: string) => void;
+type Say = (text: string, style?: Style) => void;
 
-/** The story is for people; machines get its end. */
-function storyteller({ asJson }: Output): Say {
-  return (text) => {
+/** Prints the story for people; for programs the demo prints its outcome alone. */
+function storyteller({ asJson, paint }: Output): Say {
+  return (text, style) => {
     if (!asJson) {
-      void print(`${text}\n`);
+      void print(`${style === undefined ? text : paint(style, text)}\n`);
     }
   };
 }
 
-/** Prints what comes side by side, and tells when both readers are in the middle. */
+const styles: Readonly<Record<ReaderName, Style>> = { gRPC: "cyan", SSE: "magenta" };
+const columns: Readonly<Record<ReaderName, string>> = { gRPC: "", SSE: " ".repeat(40) };
+
+/** Prints the results of both readers side by side, and calls `onHalf` when both are in the middle of the text. */
 function report(say: Say, onHalf: () => void): ReaderNews {
   const counts = { gRPC: 0, SSE: 0 };
-  const indent = { gRPC: "", SSE: " ".repeat(44) };
+  const sayOf = (reader: ReaderName, text: string): void => say(`${columns[reader]}${reader} ${text}`, styles[reader]);
   return {
-    onItem: (reader, what) => {
+    onItem: (reader, { sequence, type }) => {
       counts[reader]++;
-      if (!what.endsWith("Delta") && what !== "text") {
-        say(`${indent[reader]}${reader} #${counts[reader]} ${what}`);
-      } else if (counts[reader] % 20 === 0) {
-        say(`${indent[reader]}${reader} #${counts[reader]} … text`);
+      // The text has many results: one of twenty is enough to see that they come.
+      if (type !== "message.delta" || sequence % 20 === 0) {
+        sayOf(reader, `#${sequence} ${type}`);
       }
       if (Math.min(counts.gRPC, counts.SSE) >= killAfterItems) {
         onHalf();
       }
     },
-    onResume: (reader, after) => say(`${indent[reader]}${reader} reconnects after ${after}`),
+    onResume: (reader, after) => sayOf(reader, `resumes after #${after}`),
   };
 }
 
@@ -155,12 +159,12 @@ async function conclude(outcome: DemoOutcome | undefined, output: Output): Promi
     output.note("✗ interrupted", { note: "interrupted" });
     return exitCodes.interrupted;
   }
-  const { results, events, faults } = outcome;
-  await output.answer(outcome, () => {
-    const counted = `\n${results} results over gRPC, 1 to ${results} without a gap; ${events} events over SSE.`;
-    const kept = "Nothing was lost, nothing came twice, and both readers have the same text.";
-    return faults.length === 0 ? `${counted}\n${kept}` : `\n${results} results over gRPC, ${events} events over SSE.`;
-  });
+  const { results, faults } = outcome;
+  await output.answer(outcome, (paint) =>
+    faults.length === 0
+      ? paint(["green", "bold"], `\n✓ Both readers have results 1 to ${results}: none lost, none twice, the same text.`)
+      : `\nResults over gRPC: ${results}.`,
+  );
   if (faults.length > 0) {
     throw new CommandError(`the readers did not get the same: ${faults.join("; ")}`, { reason: "PROMISE_BROKEN" });
   }

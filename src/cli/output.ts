@@ -13,6 +13,8 @@ export type Paint = (style: Style, text: string) => string;
 
 export interface Output {
   readonly asJson: boolean;
+  /** Colours a text for standard output. */
+  readonly paint: Paint;
   /** The answer of a command: a value for machines, and how people are shown it. */
   answer(value: unknown, show: (paint: Paint) => string): Promise<void>;
   /** One of many answers. Waits while whoever reads them is slow. */
@@ -42,6 +44,7 @@ export function outputOf(command: Command): Output {
   const paintOut = paintFor(process.stdout, flags);
   return {
     asJson,
+    paint: paintOut,
     answer: (value, show) => (asJson ? printJson(value) : print(endLine(show(paintOut)))),
     stream: (value, show) => (asJson ? printJson(value()) : print(show(paintOut))),
     note: (text, value) => {

@@ -62,7 +62,10 @@ async function startServe(): Promise<string> {
 async function startDev(directory: string): Promise<string> {
   const environment = { DATABASE_URL: await testDatabase(), RUNNEL_AUTH_API_KEYS: "", RUNNEL_API_KEY: "" };
   const dev = startCommand(["dev", "--port", "0"], { environment, directory });
-  const found = await until("dev to print its address", () => /^Runnel is ready on (http:\S+)/m.exec(dev.stderr()) ?? false);
+  const found = await until(
+    "dev to print its address",
+    () => /^Runnel is ready on (http:\S+)/m.exec(dev.stderr()) ?? false,
+  );
   return found[1] ?? "";
 }
 

@@ -166,7 +166,10 @@ test("trust is enforced by `serve` and not by `dev`", async () => {
   };
   expect(await codeAt(await startService())).toBe("trust_violation:unknown");
   const dev = startCommand(["dev", "--port", "0"], { environment, directory: await ownFolder() });
-  const found = await until("dev to print where it is", () => /^Runnel is ready on (http:\S+)/m.exec(dev.stderr()) ?? false);
+  const found = await until(
+    "dev to print where it is",
+    () => /^Runnel is ready on (http:\S+)/m.exec(dev.stderr()) ?? false,
+  );
   expect(await codeAt(found[1] ?? "")).toBeUndefined();
   dev.child.kill("SIGINT");
   await dev.ended;

@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { systemClock } from "../platform/base/clock.ts";
 import { beforeForcedEnd } from "../platform/base/forced-end.ts";
 
@@ -31,7 +32,7 @@ export interface DemoServerOptions {
 }
 
 export async function startDemoServer(options: DemoServerOptions): Promise<DemoServer> {
-  const main = new URL("../main.ts", import.meta.url).pathname;
+  const main = fileURLToPath(new URL("../main.ts", import.meta.url));
   const child = spawn(process.execPath, [main, "dev", "--port", String(options.port)], {
     stdio: ["ignore", "ignore", "pipe"],
     // Ctrl-C goes to all processes of the terminal's group; this one is stopped by the demo, in order.
@@ -52,7 +53,7 @@ export async function startDemoServer(options: DemoServerOptions): Promise<DemoS
   createInterface(child.stderr).on("line", (line) => {
     complaints.push(line);
     // From here on it is the banner of `dev`, which is for people who stay.
-    if (complaints.some((each) => each.includes(url))) {
+    if (line === "" || complaints.some((each) => each.includes(url))) {
       return;
     }
     options.onProgress(line);

@@ -12,49 +12,49 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_runnel_v1_auth: GenFile;
 
 /**
- * A client's credential for `Authorization: Bearer`. The key itself is shown once, when it is made; the service keeps its
- * hash.
+ * An API key: a credential of a client for `Authorization: Bearer`. The service shows the key itself once, in the response of
+ * CreateApiKey, and stores only its hash.
  *
  * @generated from message runnel.v1.ApiKey
  */
 export declare type ApiKey = Message<"runnel.v1.ApiKey"> & {
   /**
-   * Id of the key, which tells nothing about the key itself.
+   * Id of the key. It reveals nothing about the key itself.
    *
    * @generated from field: string key_id = 1;
    */
   keyId: string;
 
   /**
-   * The client that calls with it. All keys of a client see the same sessions and runs.
+   * Id of the client that calls with this key. All keys of a client see the same sessions and runs.
    *
    * @generated from field: string client_id = 2;
    */
   clientId: string;
 
   /**
-   * What people call the key.
+   * Name of the key for people.
    *
    * @generated from field: string display_name = 3;
    */
   displayName: string;
 
   /**
-   * When it was made.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 4;
    */
   createTime?: Timestamp | undefined;
 
   /**
-   * When it ends by itself; unset means never.
+   * Time when the key expires; unset means never.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 5;
    */
   expireTime?: Timestamp | undefined;
 
   /**
-   * When it was revoked; unset while it is good.
+   * Time when the key was revoked; unset while it is valid.
    *
    * @generated from field: google.protobuf.Timestamp revoke_time = 6;
    */
@@ -68,19 +68,19 @@ export declare type ApiKey = Message<"runnel.v1.ApiKey"> & {
 export declare const ApiKeySchema: GenMessage<ApiKey>;
 
 /**
- * What a stream ticket opens: one stream of one thing.
+ * The one stream that a stream ticket opens.
  *
  * @generated from message runnel.v1.TicketTarget
  */
 export declare type TicketTarget = Message<"runnel.v1.TicketTarget"> & {
   /**
-   * The thing.
+   * The session or run to stream.
    *
    * @generated from oneof runnel.v1.TicketTarget.target
    */
   target: {
     /**
-     * Id of a session: SessionService.StreamSession.
+     * Id of a session, for SessionService.StreamSession.
      *
      * @generated from field: string session_id = 1;
      */
@@ -88,7 +88,7 @@ export declare type TicketTarget = Message<"runnel.v1.TicketTarget"> & {
     case: "sessionId";
   } | {
     /**
-     * Id of a run: RunService.TailRun.
+     * Id of a run, for RunService.TailRun.
      *
      * @generated from field: string run_id = 2;
      */

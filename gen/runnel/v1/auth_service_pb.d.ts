@@ -19,21 +19,21 @@ export declare const file_runnel_v1_auth_service: GenFile;
  */
 export declare type CreateApiKeyRequest = Message<"runnel.v1.CreateApiKeyRequest"> & {
   /**
-   * The client that will call with the key: 1 to 128 visible ASCII characters.
+   * Id of the client that will call with the key: 1 to 128 visible ASCII characters.
    *
    * @generated from field: string client_id = 1;
    */
   clientId: string;
 
   /**
-   * What people call the key.
+   * Name of the key for people.
    *
    * @generated from field: string display_name = 2;
    */
   displayName: string;
 
   /**
-   * When the key ends by itself; unset means never.
+   * Time when the key expires; unset means never.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 3;
    */
@@ -53,14 +53,14 @@ export declare const CreateApiKeyRequestSchema: GenMessage<CreateApiKeyRequest>;
  */
 export declare type CreateApiKeyResponse = Message<"runnel.v1.CreateApiKeyResponse"> & {
   /**
-   * The key's record.
+   * The key's record, without the key itself.
    *
    * @generated from field: runnel.v1.ApiKey api_key = 1;
    */
   apiKey?: ApiKey | undefined;
 
   /**
-   * The key: what goes behind `Authorization: Bearer`.
+   * The key itself, to be sent as `Authorization: Bearer <key>`.
    *
    * @generated from field: string key = 2;
    */
@@ -80,21 +80,21 @@ export declare const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse
  */
 export declare type ListApiKeysRequest = Message<"runnel.v1.ListApiKeysRequest"> & {
   /**
-   * Only keys of this client; unset means of all.
+   * Id of a client: returns only its keys; unset means the keys of all clients.
    *
    * @generated from field: string client_id = 1;
    */
   clientId: string;
 
   /**
-   * Most keys to return: 1 to 250; 0 means 50.
+   * Maximum number of keys to return: 1 to 250; 0 means 50.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; unset means the first page.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -121,7 +121,7 @@ export declare type ListApiKeysResponse = Message<"runnel.v1.ListApiKeysResponse
   apiKeys: ApiKey[];
 
   /**
-   * Token of the next page; empty on the last one.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -181,7 +181,7 @@ export declare const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse
  */
 export declare type CreateStreamTicketRequest = Message<"runnel.v1.CreateStreamTicketRequest"> & {
   /**
-   * What the ticket opens.
+   * The stream that the ticket opens.
    *
    * @generated from field: runnel.v1.TicketTarget target = 1;
    */
@@ -208,7 +208,7 @@ export declare type CreateStreamTicketResponse = Message<"runnel.v1.CreateStream
   ticket: string;
 
   /**
-   * Until when it is good for reconnects.
+   * Time until which the ticket is valid for reconnects.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 2;
    */
@@ -228,10 +228,9 @@ export declare const CreateStreamTicketResponseSchema: GenMessage<CreateStreamTi
  */
 export declare const AuthService: GenService<{
   /**
-   * Makes an API key for a client. The response is the only place where the key itself is ever shown.
+   * Creates an API key for a client. Only this response ever contains the key itself.
    *
-   * A client may have several keys at a time, so that they can be replaced without a gap. A retry
-   * makes another key.
+   * A client may have several keys at a time, so that it can replace one without an interruption. A retry creates another key.
    *
    * @generated from rpc runnel.v1.AuthService.CreateApiKey
    */
@@ -241,7 +240,7 @@ export declare const AuthService: GenService<{
     output: typeof CreateApiKeyResponseSchema;
   },
   /**
-   * Lists API keys, newest first, revoked ones too. Keys from the service's settings are not among them.
+   * Lists the API keys, newest first, including revoked ones. Keys from the service's settings are not listed.
    *
    * @generated from rpc runnel.v1.AuthService.ListApiKeys
    */
@@ -251,8 +250,8 @@ export declare const AuthService: GenService<{
     output: typeof ListApiKeysResponseSchema;
   },
   /**
-   * Revokes an API key. Calls with it are refused from then on, by every replica; streams that it opened go on until
-   * their next reconnect.
+   * Revokes an API key. From then on every replica refuses calls with it. Streams that it opened continue until their next
+   * reconnect.
    *
    * Revoking a revoked key changes nothing. NOT_FOUND (API_KEY_NOT_FOUND) for an unknown id.
    *
@@ -264,13 +263,13 @@ export declare const AuthService: GenService<{
     output: typeof RevokeApiKeyResponseSchema;
   },
   /**
-   * Makes a ticket for one stream of one of the caller's own sessions or runs, for programs that cannot send headers or
-   * should not hold a key: browsers.
+   * Creates a ticket for one stream of one of the caller's own sessions or runs. It serves programs that cannot send headers or
+   * should not hold a key, such as browsers.
    *
-   * The ticket goes into the query of an SSE URL (`?ticket=`) or into `Authorization: Bearer`. It has to be used within
-   * 60 seconds; after its first use it is good for reconnects until `expire_time`. A stream that is open then goes on; a reconnect is
-   * UNAUTHENTICATED (TICKET_INVALID), and needs another ticket. NOT_FOUND when there is no such session or run. A retry makes
-   * another ticket.
+   * The client sends the ticket in the query of an SSE URL (`?ticket=`) or in `Authorization: Bearer`. The ticket must be used
+   * within 60 seconds. After its first use it is valid for reconnects until `expire_time`. A stream that is open at that time
+   * continues. A later reconnect gives UNAUTHENTICATED (TICKET_INVALID) and needs another ticket. NOT_FOUND when the session or
+   * run does not exist. A retry creates another ticket.
    *
    * @generated from rpc runnel.v1.AuthService.CreateStreamTicket
    */

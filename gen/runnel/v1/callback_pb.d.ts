@@ -13,93 +13,94 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_runnel_v1_callback: GenFile;
 
 /**
- * One telling of a session's transition to the host that the session calls back: `POST
- * {base_url}/sessions/{session_id}/status` with the body that the Agent Runner document gives, and `run_id`, `sequence`
- * and `callback_id` after its keys. There is one for each transition, sent in order and one at a time for a session, and
- * repeated until it is answered with a 2xx status, for about 24 hours.
+ * A status callback (webhook): the report of one state change of a session to its host.
+ *
+ * The service sends `POST {base_url}/sessions/{session_id}/status` with the body that the Agent Runner document gives, followed
+ * by the keys `run_id`, `sequence` and `callback_id`. There is one callback for each state change. The callbacks of a session
+ * are sent in order, one at a time. Each is repeated until a 2xx status answers it, for about 24 hours.
  *
  * @generated from message runnel.v1.StatusCallback
  */
 export declare type StatusCallback = Message<"runnel.v1.StatusCallback"> & {
   /**
-   * The callback's id, the same at every attempt: who receives it twice knows it by that.
+   * Id of the callback, the same at every attempt. The receiver recognises a repeated callback by it.
    *
    * @generated from field: string callback_id = 1;
    */
   callbackId: string;
 
   /**
-   * The session that it tells of, which may be deleted.
+   * Id of the session whose state changed. The session may be deleted by now.
    *
    * @generated from field: string session_id = 2;
    */
   sessionId: string;
 
   /**
-   * The run whose start or end it tells of; empty for the creation of the session.
+   * Id of the run that started or ended; empty for the creation of the session.
    *
    * @generated from field: string run_id = 3;
    */
   runId: string;
 
   /**
-   * The state that the session came to.
+   * The new state of the session.
    *
    * @generated from field: runnel.v1.Session.State session_state = 4;
    */
   sessionState: Session_State;
 
   /**
-   * Sequence of the run's terminal result; 0 when it tells of no end.
+   * Sequence of the run's terminal result; 0 when the callback does not report the end of a run.
    *
    * @generated from field: int64 sequence = 5;
    */
   sequence: bigint;
 
   /**
-   * What has become of it.
+   * Delivery state.
    *
    * @generated from field: runnel.v1.StatusCallback.State state = 6;
    */
   state: StatusCallback_State;
 
   /**
-   * Where it goes, as it was when the transition happened.
+   * Base URL that the callback is sent to, as it was when the state changed.
    *
    * @generated from field: string base_url = 7;
    */
   baseUrl: string;
 
   /**
-   * How often it was sent, since it was last made pending.
+   * Number of attempts since the callback last became pending.
    *
    * @generated from field: int32 attempts = 8;
    */
   attempts: number;
 
   /**
-   * Why the last attempt failed; empty when none did, or when it was delivered.
+   * Why the last attempt failed; empty when no attempt failed, or when the callback was delivered.
    *
    * @generated from field: string last_error = 9;
    */
   lastError: string;
 
   /**
-   * When the transition happened.
+   * Time of the state change.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 10;
    */
   createTime?: Timestamp | undefined;
 
   /**
-   * When it is sent next, at the earliest; set while it is pending.
+   * Earliest time of the next attempt; set while the callback is pending.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_time = 11;
    */
   nextAttemptTime?: Timestamp | undefined;
 
   /**
-   * When it was delivered or given up.
+   * Time when the callback was delivered or given up.
    *
    * @generated from field: google.protobuf.Timestamp end_time = 12;
    */
@@ -113,34 +114,34 @@ export declare type StatusCallback = Message<"runnel.v1.StatusCallback"> & {
 export declare const StatusCallbackSchema: GenMessage<StatusCallback>;
 
 /**
- * What has become of a callback.
+ * Delivery state of a callback.
  *
  * @generated from enum runnel.v1.StatusCallback.State
  */
 export enum StatusCallback_State {
   /**
-   * Not a state.
+   * Unspecified: not a valid state.
    *
    * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * It is to be sent, for the first time or again.
+   * The callback is waiting for its first or its next attempt.
    *
    * @generated from enum value: STATE_PENDING = 1;
    */
   PENDING = 1,
 
   /**
-   * It was answered with a 2xx status.
+   * A 2xx status answered the callback.
    *
    * @generated from enum value: STATE_DELIVERED = 2;
    */
   DELIVERED = 2,
 
   /**
-   * It was given up. The session's next callbacks went on without it.
+   * The service gave up. The next callbacks of the session were sent without it.
    *
    * @generated from enum value: STATE_DEAD = 3;
    */

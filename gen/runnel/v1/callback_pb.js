@@ -28,7 +28,7 @@ export const StatusCallback_StateSchema = /*@__PURE__*/
   enumDesc(file_runnel_v1_callback, 0, 0);
 
 /**
- * What has become of a callback.
+ * Delivery state of a callback.
  *
  * @generated from enum runnel.v1.StatusCallback.State
  */

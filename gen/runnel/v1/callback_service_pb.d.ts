@@ -18,28 +18,28 @@ export declare const file_runnel_v1_callback_service: GenFile;
  */
 export declare type ListCallbacksRequest = Message<"runnel.v1.ListCallbacksRequest"> & {
   /**
-   * Only callbacks of sessions that have or had this id; unset means of all.
+   * Id of a session: returns only callbacks of the sessions that have or had this id; unset means all sessions.
    *
    * @generated from field: string session_id = 1;
    */
   sessionId: string;
 
   /**
-   * Only callbacks in this state; unset means in any.
+   * Delivery state: returns only callbacks in this state; unset means any state.
    *
    * @generated from field: runnel.v1.StatusCallback.State state = 2;
    */
   state: StatusCallback_State;
 
   /**
-   * Most callbacks to return: 1 to 250; 0 means 50.
+   * Maximum number of callbacks to return: 1 to 250; 0 means 50.
    *
    * @generated from field: int32 page_size = 3;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; unset means the first page.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 4;
    */
@@ -66,7 +66,7 @@ export declare type ListCallbacksResponse = Message<"runnel.v1.ListCallbacksResp
   callbacks: StatusCallback[];
 
   /**
-   * Token of the next page; empty on the last one.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -106,7 +106,7 @@ export declare const RedeliverCallbackRequestSchema: GenMessage<RedeliverCallbac
  */
 export declare type RedeliverCallbackResponse = Message<"runnel.v1.RedeliverCallbackResponse"> & {
   /**
-   * The callback, pending.
+   * The callback, which is now pending.
    *
    * @generated from field: runnel.v1.StatusCallback callback = 1;
    */
@@ -120,16 +120,16 @@ export declare type RedeliverCallbackResponse = Message<"runnel.v1.RedeliverCall
 export declare const RedeliverCallbackResponseSchema: GenMessage<RedeliverCallbackResponse>;
 
 /**
- * Works on status callbacks: what sessions told their hosts, and what could not be told.
+ * Works on status callbacks: the delivered, pending and failed reports of sessions to their hosts.
  *
- * A callback belongs to the client of its session. For everybody else it does not exist: NOT_FOUND with reason
- * CALLBACK_NOT_FOUND, exactly as for an unknown id.
+ * A callback belongs to the client of its session. Every other client gets NOT_FOUND with reason CALLBACK_NOT_FOUND, exactly as
+ * for an unknown id.
  *
  * @generated from service runnel.v1.CallbackService
  */
 export declare const CallbackService: GenService<{
   /**
-   * Lists the client's callbacks, newest first. Those that were settled are kept as long as logs are.
+   * Lists the callbacks of the calling client, newest first. Delivered and dead callbacks are kept as long as logs are.
    *
    * @generated from rpc runnel.v1.CallbackService.ListCallbacks
    */
@@ -141,8 +141,8 @@ export declare const CallbackService: GenService<{
   /**
    * Makes a delivered or dead callback pending again and returns it.
    *
-   * It is sent after whatever is pending in its session, with as many attempts as a new one, and is then the newest in the
-   * list. One that is pending stays as it is, so the call may be retried while it is.
+   * The callback is sent after all callbacks of its session that are pending, with as many attempts as a new one. It becomes
+   * the newest in the list. A pending callback stays as it is, so the call may be retried while it is pending.
    *
    * @generated from rpc runnel.v1.CallbackService.RedeliverCallback
    */

@@ -43,10 +43,10 @@ export const RedeliverCallbackResponseSchema = /*@__PURE__*/
   messageDesc(file_runnel_v1_callback_service, 3);
 
 /**
- * Works on status callbacks: what sessions told their hosts, and what could not be told.
+ * Works on status callbacks: the delivered, pending and failed reports of sessions to their hosts.
  *
- * A callback belongs to the client of its session. For everybody else it does not exist: NOT_FOUND with reason
- * CALLBACK_NOT_FOUND, exactly as for an unknown id.
+ * A callback belongs to the client of its session. Every other client gets NOT_FOUND with reason CALLBACK_NOT_FOUND, exactly as
+ * for an unknown id.
  *
  * @generated from service runnel.v1.CallbackService
  */

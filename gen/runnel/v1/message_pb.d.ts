@@ -17,7 +17,7 @@ export declare const file_runnel_v1_message: GenFile;
  */
 export declare type Message = Message$1<"runnel.v1.Message"> & {
   /**
-   * Who speaks, usually `user`, `assistant` or `tool`; other words pass.
+   * Role of the speaker, usually `user`, `assistant` or `tool`. Other values are accepted.
    *
    * @generated from field: string role = 1;
    */
@@ -31,7 +31,7 @@ export declare type Message = Message$1<"runnel.v1.Message"> & {
   name?: string | undefined;
 
   /**
-   * What is said; unset when the message only calls tools.
+   * Content of the message; unset when the message only calls tools.
    *
    * @generated from oneof runnel.v1.Message.content
    */
@@ -54,43 +54,43 @@ export declare type Message = Message$1<"runnel.v1.Message"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Calls that the message asks for, in order.
+   * Tool calls that the message requests, in order.
    *
    * @generated from field: repeated runnel.v1.ToolCall tool_calls = 5;
    */
   toolCalls: ToolCall[];
 
   /**
-   * The call that a `tool` message answers.
+   * Id of the tool call that a `tool` message answers.
    *
    * @generated from field: optional string tool_call_id = 6;
    */
   toolCallId?: string | undefined;
 
   /**
-   * The provider's own id of the response.
+   * Id of the response, assigned by the provider.
    *
    * @generated from field: optional string resp_message_id = 7;
    */
   respMessageId?: string | undefined;
 
   /**
-   * What a provider needs to be given back unchanged, as a JSON object.
+   * Data that the provider must get back unchanged, as a JSON object.
    *
    * @generated from field: optional string provider_specific_fields = 8;
    */
   providerSpecificFields?: string | undefined;
 
   /**
-   * True when the call that a `tool` message answers failed.
+   * True when the tool call that a `tool` message answers failed.
    *
    * @generated from field: optional bool is_error = 9;
    */
   isError?: boolean | undefined;
 
   /**
-   * The whole message as its runner wrote it, a JSON object, where the other fields do not say all of it. Unset for messages
-   * that were made here.
+   * The whole message as its runner wrote it, a JSON object. Set where the other fields do not hold all of it. Unset for
+   * messages that the service itself made.
    *
    * @generated from field: optional string source = 10;
    */
@@ -112,33 +112,33 @@ export declare const MessageSchema: GenMessage<Message>;
  *
  * 1. `all_content`, where a runner sends it, is the text so far.
  * 2. Otherwise a chunk that begins with all text so far and is longer is a snapshot. The host then reads the chunks of this
- *    message as snapshots. Any other second chunk makes it read them as increments.
+ *    message as snapshots. Any other second chunk makes the host read them as increments.
  * 3. A chunk with `is_final` that begins with all text so far, or differs from it only in outer white space, is the whole text.
- * 4. After `is_final` or `message.completed` a new message begins. A snapshot that begins with the text of the message before
+ * 4. After `is_final` or `message.completed` a new message begins. A snapshot that begins with the text of the previous message
  *    continues that message.
  *
  * An increment that begins with all text so far, such as `10` after `1`, looks like a snapshot. `DeliveryPolicy.chunk_content`
- * of the binding, or `metadata.chunk_content` of the manifest, says which it is.
+ * of the binding, or `metadata.chunk_content` of the manifest, declares which of the two the runner sends.
  *
  * @generated from message runnel.v1.MessageChunk
  */
 export declare type MessageChunk = Message$1<"runnel.v1.MessageChunk"> & {
   /**
-   * Who speaks.
+   * Role of the speaker.
    *
    * @generated from field: string role = 1;
    */
   role: string;
 
   /**
-   * The text that is new with this chunk. Empty when the runner repeated what it had sent.
+   * The text that is new with this chunk. Empty when the runner repeated text that it had already sent.
    *
    * @generated from field: string content = 2;
    */
   content: string;
 
   /**
-   * Never set in a log: `content` holds the increment. A runner may report it as the text so far.
+   * The text so far, which a runner may report. Never set in a log, where `content` holds the increment.
    *
    * @generated from field: optional string all_content = 3;
    */
@@ -152,28 +152,28 @@ export declare type MessageChunk = Message$1<"runnel.v1.MessageChunk"> & {
   isFinal: boolean;
 
   /**
-   * The runner's own number. Some runners count messages, others chunks, so it tells nothing about either.
+   * Number that the runner assigned. Some runners number messages and others number chunks, so readers cannot rely on it.
    *
    * @generated from field: int32 msg_sequence = 5;
    */
   msgSequence: number;
 
   /**
-   * Calls that came with the chunk.
+   * Tool calls that arrived with the chunk.
    *
    * @generated from field: repeated runnel.v1.ToolCall tool_calls = 6;
    */
   toolCalls: ToolCall[];
 
   /**
-   * What a provider needs to be given back unchanged, as a JSON object.
+   * Data that the provider must get back unchanged, as a JSON object.
    *
    * @generated from field: optional string provider_specific_fields = 7;
    */
   providerSpecificFields?: string | undefined;
 
   /**
-   * The chunk as its runner wrote it, a JSON object without its text, where the other fields do not say all of it.
+   * The chunk as its runner wrote it, a JSON object without its text. Set where the other fields do not hold all of it.
    *
    * @generated from field: optional string source = 8;
    */
@@ -215,13 +215,13 @@ export declare type ContentParts = Message$1<"runnel.v1.ContentParts"> & {
 export declare const ContentPartsSchema: GenMessage<ContentParts>;
 
 /**
- * One part of a message. `type` says which of the other fields counts; unknown types are kept.
+ * One part of a message. `type` says which of the other fields applies. Unknown types are kept.
  *
  * @generated from message runnel.v1.ContentElement
  */
 export declare type ContentElement = Message$1<"runnel.v1.ContentElement"> & {
   /**
-   * `text`, `image_url`, `image_base64`, `file_url`, `file_base64`, or a word of the runner's own.
+   * `text`, `image_url`, `image_base64`, `file_url`, `file_base64`, or a type of the runner's own.
    *
    * @generated from field: string type = 1;
    */
@@ -235,28 +235,28 @@ export declare type ContentElement = Message$1<"runnel.v1.ContentElement"> & {
   text?: string | undefined;
 
   /**
-   * Where the image of an `image_url` part lies.
+   * URL of the image of an `image_url` part.
    *
    * @generated from field: optional string image_url = 3;
    */
   imageUrl?: string | undefined;
 
   /**
-   * The image of an `image_base64` part.
+   * The image of an `image_base64` part, in base64.
    *
    * @generated from field: optional string image_base64 = 4;
    */
   imageBase64?: string | undefined;
 
   /**
-   * Where the file of a `file_url` part lies.
+   * URL of the file of a `file_url` part.
    *
    * @generated from field: optional string file_url = 5;
    */
   fileUrl?: string | undefined;
 
   /**
-   * The file of a `file_base64` part.
+   * The file of a `file_base64` part, in base64.
    *
    * @generated from field: optional string file_base64 = 6;
    */
@@ -277,13 +277,13 @@ export declare type ContentElement = Message$1<"runnel.v1.ContentElement"> & {
 export declare const ContentElementSchema: GenMessage<ContentElement>;
 
 /**
- * A call that a model wants made.
+ * A tool call that a model requests.
  *
  * @generated from message runnel.v1.ToolCall
  */
 export declare type ToolCall = Message$1<"runnel.v1.ToolCall"> & {
   /**
-   * The call's id, unique in its message.
+   * Id of the call, unique in its message.
    *
    * @generated from field: string id = 1;
    */
@@ -304,7 +304,7 @@ export declare type ToolCall = Message$1<"runnel.v1.ToolCall"> & {
   arguments: string;
 
   /**
-   * What a provider needs to be given back unchanged, as a JSON object.
+   * Data that the provider must get back unchanged, as a JSON object.
    *
    * @generated from field: optional string provider_specific_fields = 4;
    */

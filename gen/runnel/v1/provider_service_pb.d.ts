@@ -18,35 +18,35 @@ export declare const file_runnel_v1_provider_service: GenFile;
  */
 export declare type Provider = Message<"runnel.v1.Provider"> & {
   /**
-   * Name as in `provider:model`.
+   * Name of the provider, as in `provider:model`.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Whether it has what it needs: a key, or a base URL of one's own.
+   * True when the provider can be used: it has a key, or a base URL of its own is set.
    *
    * @generated from field: bool configured = 2;
    */
   configured: boolean;
 
   /**
-   * Where its breaker stands; unset when it is not configured.
+   * State of its circuit breaker; unset when the provider is not configured.
    *
    * @generated from field: runnel.v1.Provider.Circuit circuit = 3;
    */
   circuit: Provider_Circuit;
 
   /**
-   * Failures in a row that its breaker has counted.
+   * Number of consecutive failures that the circuit breaker has counted.
    *
    * @generated from field: int32 failures = 4;
    */
   failures: number;
 
   /**
-   * When an open breaker lets a request try again.
+   * Time when an open circuit breaker lets a request through again.
    *
    * @generated from field: google.protobuf.Timestamp retry_time = 5;
    */
@@ -60,20 +60,20 @@ export declare type Provider = Message<"runnel.v1.Provider"> & {
 export declare const ProviderSchema: GenMessage<Provider>;
 
 /**
- * Where a circuit breaker stands.
+ * State of a circuit breaker.
  *
  * @generated from enum runnel.v1.Provider.Circuit
  */
 export enum Provider_Circuit {
   /**
-   * Not a place.
+   * Unspecified: not a valid state.
    *
    * @generated from enum value: CIRCUIT_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * Requests go out.
+   * Requests are sent.
    *
    * @generated from enum value: CIRCUIT_CLOSED = 1;
    */
@@ -87,7 +87,7 @@ export enum Provider_Circuit {
   OPEN = 2,
 
   /**
-   * One request goes out to see whether the provider is well again.
+   * One request is sent to test whether the provider has recovered.
    *
    * @generated from enum value: CIRCUIT_HALF_OPEN = 3;
    */
@@ -134,14 +134,14 @@ export declare type ListProvidersResponse = Message<"runnel.v1.ListProvidersResp
 export declare const ListProvidersResponseSchema: GenMessage<ListProvidersResponse>;
 
 /**
- * Works on model providers, as the replica that answers sees them.
+ * Works on model providers, as seen by the replica that answers.
  *
  * @generated from service runnel.v1.ProviderService
  */
 export declare const ProviderService: GenService<{
   /**
-   * Returns the providers, whether they can be used, and where their circuit breakers stand. Each replica has breakers of
-   * its own. May be retried.
+   * Lists the model providers with their configuration state and the state of their circuit breakers. Each replica has its own
+   * circuit breakers. May be retried.
    *
    * @generated from rpc runnel.v1.ProviderService.ListProviders
    */

@@ -28,7 +28,7 @@ export const Provider_CircuitSchema = /*@__PURE__*/
   enumDesc(file_runnel_v1_provider_service, 0, 0);
 
 /**
- * Where a circuit breaker stands.
+ * State of a circuit breaker.
  *
  * @generated from enum runnel.v1.Provider.Circuit
  */
@@ -50,7 +50,7 @@ export const ListProvidersResponseSchema = /*@__PURE__*/
   messageDesc(file_runnel_v1_provider_service, 2);
 
 /**
- * Works on model providers, as the replica that answers sees them.
+ * Works on model providers, as seen by the replica that answers.
  *
  * @generated from service runnel.v1.ProviderService
  */

@@ -11,48 +11,48 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_runnel_v1_receipt: GenFile;
 
 /**
- * A public key of the service's own, as JSON Web Key (RFC 7517, RFC 8037).
+ * A public key of the service, as a JSON Web Key (RFC 7517, RFC 8037).
  *
  * @generated from message runnel.v1.Jwk
  */
 export declare type Jwk = Message<"runnel.v1.Jwk"> & {
   /**
-   * `OKP`.
+   * Key type: always `OKP`.
    *
    * @generated from field: string kty = 1;
    */
   kty: string;
 
   /**
-   * `Ed25519`.
+   * Curve: always `Ed25519`.
    *
    * @generated from field: string crv = 2;
    */
   crv: string;
 
   /**
-   * The key in base64url.
+   * The public key in base64url.
    *
    * @generated from field: string x = 3;
    */
   x: string;
 
   /**
-   * RFC 7638 thumbprint.
+   * Id of the key: its RFC 7638 thumbprint.
    *
    * @generated from field: string kid = 4;
    */
   kid: string;
 
   /**
-   * `sig`.
+   * Use of the key: always `sig`.
    *
    * @generated from field: string use = 5;
    */
   use: string;
 
   /**
-   * `EdDSA`.
+   * Signature algorithm: always `EdDSA`.
    *
    * @generated from field: string alg = 6;
    */

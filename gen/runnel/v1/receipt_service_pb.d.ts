@@ -32,20 +32,20 @@ export declare type GetReceiptRequest = Message<"runnel.v1.GetReceiptRequest"> &
 export declare const GetReceiptRequestSchema: GenMessage<GetReceiptRequest>;
 
 /**
- * Response of GetReceipt: what goes into a file for `runnel verify`.
+ * Response of GetReceipt: the content of a file for `runnel verify`.
  *
  * @generated from message runnel.v1.GetReceiptResponse
  */
 export declare type GetReceiptResponse = Message<"runnel.v1.GetReceiptResponse"> & {
   /**
-   * The statement with its signature: a compact JWS (RFC 7515), signed by one of the keys of ReceiptService.GetJwks.
+   * The signed statement as a compact JWS (RFC 7515). One of the keys of ReceiptService.GetJwks verifies it.
    *
    * @generated from field: string jws = 1;
    */
   jws: string;
 
   /**
-   * The statement once more, as a JSON object, for people. Whoever wants to rely on it reads it out of `jws`.
+   * The statement as a JSON object, for people. It is not signed: a program that relies on the statement reads it from `jws`.
    *
    * @generated from field: string statement = 2;
    */
@@ -79,7 +79,7 @@ export declare const GetJwksRequestSchema: GenMessage<GetJwksRequest>;
  */
 export declare type GetJwksResponse = Message<"runnel.v1.GetJwksResponse"> & {
   /**
-   * The keys, the newest first.
+   * The keys, newest first.
    *
    * @generated from field: repeated runnel.v1.Jwk keys = 1;
    */
@@ -93,18 +93,20 @@ export declare type GetJwksResponse = Message<"runnel.v1.GetJwksResponse"> & {
 export declare const GetJwksResponseSchema: GenMessage<GetJwksResponse>;
 
 /**
- * Works on receipts, the signed statements about the logs of runs that have ended, and on the public keys that verify them.
+ * Works on receipts, the signed statements about the logs of ended runs, and on the public keys that verify them.
  *
  * @generated from service runnel.v1.ReceiptService
  */
 export declare const ReceiptService: GenService<{
   /**
-   * Returns a signed statement of what a run's log is: how many entries of which types, the hashes of the first and the last
-   * one, how the run ended, and for a run of a job which signed JobSpec it worked on. With the receipt and the log alone,
-   * `runnel verify` finds any entry that is missing, changed or out of order, without asking a service.
+   * Returns the receipt of a run: a signed statement about its log.
    *
-   * FAILED_PRECONDITION (RUN_ACTIVE) until the run has ended, and (RECEIPT_UNAVAILABLE) when its log was purged or was not
-   * chained; DATA_LOSS (LOG_DAMAGED) when the stored log is not the one that was written. May be retried.
+   * The statement has the number of the log's entries by type, the hashes of the first and the last entry, and how the run
+   * ended. For a run of a job it also says which signed JobSpec the run worked on. With only the receipt and the log, `runnel
+   * verify` finds any entry that is missing, changed or out of order, without calling a service.
+   *
+   * FAILED_PRECONDITION (RUN_ACTIVE) until the run has ended. FAILED_PRECONDITION (RECEIPT_UNAVAILABLE) when the log was purged
+   * or was not hash-chained. DATA_LOSS (LOG_DAMAGED) when the stored log differs from the log that was written. May be retried.
    *
    * @generated from rpc runnel.v1.ReceiptService.GetReceipt
    */
@@ -114,7 +116,7 @@ export declare const ReceiptService: GenService<{
     output: typeof GetReceiptResponseSchema;
   },
   /**
-   * Returns the public keys that receipts are signed with, the newest first (RFC 7517). Anybody may ask.
+   * Returns the public keys that verify receipts, newest first (RFC 7517). Needs no credentials.
    *
    * @generated from rpc runnel.v1.ReceiptService.GetJwks
    */

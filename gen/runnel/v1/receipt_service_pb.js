@@ -43,7 +43,7 @@ export const GetJwksResponseSchema = /*@__PURE__*/
   messageDesc(file_runnel_v1_receipt_service, 3);
 
 /**
- * Works on receipts, the signed statements about the logs of runs that have ended, and on the public keys that verify them.
+ * Works on receipts, the signed statements about the logs of ended runs, and on the public keys that verify them.
  *
  * @generated from service runnel.v1.ReceiptService
  */

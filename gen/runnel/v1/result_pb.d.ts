@@ -14,56 +14,56 @@ import type { Message as Message$1, MessageChunk } from "./message_pb.js";
 export declare const file_runnel_v1_result: GenFile;
 
 /**
- * One entry of a run's log. Entries are immutable; their bytes are made once and every reader gets those bytes.
+ * One entry of a run's log. Entries are immutable. The service encodes an entry once, and every reader gets those bytes.
  *
  * @generated from message runnel.v1.RunResult
  */
 export declare type RunResult = Message<"runnel.v1.RunResult"> & {
   /**
-   * The run it belongs to.
+   * Id of the run that the entry belongs to.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * Place in the log: 1, 2, 3 … without a gap, in the order in which the entries became durable.
+   * Position in the log: 1, 2, 3 … without a gap, in the order in which the entries became durable.
    *
    * @generated from field: int64 sequence = 2;
    */
   sequence: bigint;
 
   /**
-   * When the entry was made, by the clock of the replica that owned the run.
+   * Time when the entry was created, by the clock of the replica that owned the run.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 3;
    */
   createTime?: Timestamp | undefined;
 
   /**
-   * Tokens that this step used, where a model was called.
+   * Tokens that this step used; set where a model was called.
    *
    * @generated from field: runnel.v1.Usage usage = 4;
    */
   usage?: Usage | undefined;
 
   /**
-   * SHA-256 of the entry as it first was, lower-case hex. Set when its session was purged: the type and the figures are as
-   * they were, every text is gone.
+   * SHA-256 of the original entry, lower-case hex. Set when the session was purged: type and numbers are unchanged, every text
+   * is erased.
    *
    * @generated from field: string purged_sha256 = 5;
    */
   purgedSha256: string;
 
   /**
-   * Its number in the count of the runner that reported it; 0 for results of the host.
+   * Number that the runner assigned to the result; 0 for results of the host.
    *
    * @generated from field: int64 runner_sequence = 6;
    */
   runnerSequence: bigint;
 
   /**
-   * What happened. An unknown member is a type newer than the reader: skip it, its sequence still counts.
+   * The content of the entry. An unknown member is a type that is newer than the reader: skip it, but count its sequence.
    *
    * @generated from oneof runnel.v1.RunResult.payload
    */
@@ -77,7 +77,7 @@ export declare type RunResult = Message<"runnel.v1.RunResult"> & {
     case: "messageDelta";
   } | {
     /**
-     * A whole message.
+     * A complete message.
      *
      * @generated from field: runnel.v1.MessageCompleted message_completed = 11;
      */
@@ -101,7 +101,7 @@ export declare type RunResult = Message<"runnel.v1.RunResult"> & {
     case: "toolCallCompleted";
   } | {
     /**
-     * The run made a file or another artifact.
+     * The run created a file or another artifact.
      *
      * @generated from field: runnel.v1.ArtifactCreated artifact_created = 14;
      */
@@ -117,7 +117,7 @@ export declare type RunResult = Message<"runnel.v1.RunResult"> & {
     case: "stateUpdated";
   } | {
     /**
-     * The run asks for an action of the platform. Recorded, never executed.
+     * The run requests an action of the platform. The service records the request and never executes it.
      *
      * @generated from field: runnel.v1.ActionRequested action_requested = 16;
      */
@@ -125,7 +125,7 @@ export declare type RunResult = Message<"runnel.v1.RunResult"> & {
     case: "actionRequested";
   } | {
     /**
-     * The run ended well.
+     * The run ended successfully.
      *
      * @generated from field: runnel.v1.RunCompleted run_completed = 17;
      */
@@ -157,7 +157,7 @@ export declare type RunResult = Message<"runnel.v1.RunResult"> & {
     case: "turnStarted";
   } | {
     /**
-     * A turn began again after the replica that ran it was lost.
+     * A turn began again because the replica that ran it was lost.
      *
      * @generated from field: runnel.v1.TurnRestarted turn_restarted = 32;
      */
@@ -165,7 +165,7 @@ export declare type RunResult = Message<"runnel.v1.RunResult"> & {
     case: "turnRestarted";
   } | {
     /**
-     * The run is parked until something happens or a time comes.
+     * The run is parked until an event occurs or a time is reached.
      *
      * @generated from field: runnel.v1.RunWaiting run_waiting = 33;
      */
@@ -173,7 +173,7 @@ export declare type RunResult = Message<"runnel.v1.RunResult"> & {
     case: "runWaiting";
   } | {
     /**
-     * The run asks somebody to allow an action.
+     * The run asks for the approval of an action.
      *
      * @generated from field: runnel.v1.ApprovalRequested approval_requested = 34;
      */
@@ -181,7 +181,7 @@ export declare type RunResult = Message<"runnel.v1.RunResult"> & {
     case: "approvalRequested";
   } | {
     /**
-     * A type that this version does not know, kept as it came.
+     * A result of a type that this version does not know, kept as it arrived.
      *
      * @generated from field: runnel.v1.Extension extension = 50;
      */
@@ -223,7 +223,7 @@ export declare const MessageDeltaSchema: GenMessage<MessageDelta>;
  */
 export declare type MessageCompleted = Message<"runnel.v1.MessageCompleted"> & {
   /**
-   * The whole message, as a caller should remember it.
+   * The complete message, as a caller should remember it.
    *
    * @generated from field: runnel.v1.Message message = 1;
    */
@@ -257,7 +257,7 @@ export declare type ToolCallStarted = Message<"runnel.v1.ToolCallStarted"> & {
   toolName: string;
 
   /**
-   * Arguments as a JSON object; `{}` when the model wrote none.
+   * Arguments as a JSON object; `{}` when the model gave no arguments.
    *
    * @generated from field: string parameters = 3;
    */
@@ -271,7 +271,7 @@ export declare type ToolCallStarted = Message<"runnel.v1.ToolCallStarted"> & {
 export declare const ToolCallStartedSchema: GenMessage<ToolCallStarted>;
 
 /**
- * `tool.call.completed` (LangBot AgentRunner Protocol v1, §7.2). Every started call gets exactly one.
+ * `tool.call.completed` (LangBot AgentRunner Protocol v1, §7.2). Every started call gets exactly one of these results.
  *
  * @generated from message runnel.v1.ToolCallCompleted
  */
@@ -291,14 +291,14 @@ export declare type ToolCallCompleted = Message<"runnel.v1.ToolCallCompleted"> &
   toolName: string;
 
   /**
-   * What the tool returned, as a JSON object; built-in tools return `{"content": text}`. Unset on failure.
+   * Result of the tool, as a JSON object; unset on failure. Built-in tools return `{"content": text}`.
    *
    * @generated from field: optional string result = 3;
    */
   result?: string | undefined;
 
   /**
-   * Why the call failed; unset on success. `interrupted: …` when a crash or a cancel cut it off.
+   * Why the call failed; unset on success. `interrupted: …` when a crash or a cancellation interrupted it.
    *
    * @generated from field: optional string error = 4;
    */
@@ -318,28 +318,28 @@ export declare const ToolCallCompletedSchema: GenMessage<ToolCallCompleted>;
  */
 export declare type ArtifactCreated = Message<"runnel.v1.ArtifactCreated"> & {
   /**
-   * What it is, in the runner's words.
+   * Type of the artifact, chosen by the runner.
    *
    * @generated from field: string artifact_type = 1;
    */
   artifactType: string;
 
   /**
-   * Id; the host chooses one when unset.
+   * Id of the artifact; the host chooses one when it is unset.
    *
    * @generated from field: optional string artifact_id = 2;
    */
   artifactId?: string | undefined;
 
   /**
-   * Media type.
+   * Media type of the content.
    *
    * @generated from field: optional string mime_type = 3;
    */
   mimeType?: string | undefined;
 
   /**
-   * Name for people.
+   * Name of the artifact for people.
    *
    * @generated from field: optional string name = 4;
    */
@@ -360,14 +360,14 @@ export declare type ArtifactCreated = Message<"runnel.v1.ArtifactCreated"> & {
   sha256?: string | undefined;
 
   /**
-   * More about it, as a JSON object.
+   * Further properties, as a JSON object.
    *
    * @generated from field: optional string metadata = 7;
    */
   metadata?: string | undefined;
 
   /**
-   * Small content inline, at most 1 MiB decoded.
+   * The content in base64, for small artifacts: at most 1 MiB decoded.
    *
    * @generated from field: optional string content_base64 = 8;
    */
@@ -387,7 +387,7 @@ export declare const ArtifactCreatedSchema: GenMessage<ArtifactCreated>;
  */
 export declare type StateUpdated = Message<"runnel.v1.StateUpdated"> & {
   /**
-   * Whose state it is.
+   * Scope that the value belongs to.
    *
    * @generated from field: runnel.v1.StateUpdated.Scope scope = 1;
    */
@@ -415,41 +415,41 @@ export declare type StateUpdated = Message<"runnel.v1.StateUpdated"> & {
 export declare const StateUpdatedSchema: GenMessage<StateUpdated>;
 
 /**
- * Whose state a value belongs to.
+ * The owner of a state value.
  *
  * @generated from enum runnel.v1.StateUpdated.Scope
  */
 export enum StateUpdated_Scope {
   /**
-   * Not a scope: refused.
+   * Unspecified: an invalid scope, which the service refuses.
    *
    * @generated from enum value: SCOPE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * The conversation's.
+   * The conversation.
    *
    * @generated from enum value: SCOPE_CONVERSATION = 1;
    */
   CONVERSATION = 1,
 
   /**
-   * The actor's.
+   * The actor.
    *
    * @generated from enum value: SCOPE_ACTOR = 2;
    */
   ACTOR = 2,
 
   /**
-   * The subject's.
+   * The subject.
    *
    * @generated from enum value: SCOPE_SUBJECT = 3;
    */
   SUBJECT = 3,
 
   /**
-   * The runner's own.
+   * The runner.
    *
    * @generated from enum value: SCOPE_RUNNER = 4;
    */
@@ -468,21 +468,21 @@ export declare const StateUpdated_ScopeSchema: GenEnum<StateUpdated_Scope>;
  */
 export declare type ActionRequested = Message<"runnel.v1.ActionRequested"> & {
   /**
-   * What is asked for.
+   * Name of the requested action.
    *
    * @generated from field: string action = 1;
    */
   action: string;
 
   /**
-   * What it should act on, as a JSON object.
+   * Target of the action, as a JSON object.
    *
    * @generated from field: optional string target = 2;
    */
   target?: string | undefined;
 
   /**
-   * What it needs, as a JSON object.
+   * Arguments of the action, as a JSON object.
    *
    * @generated from field: optional string payload = 3;
    */
@@ -496,41 +496,41 @@ export declare type ActionRequested = Message<"runnel.v1.ActionRequested"> & {
 export declare const ActionRequestedSchema: GenMessage<ActionRequested>;
 
 /**
- * `run.completed` (LangBot AgentRunner Protocol v1, §7.2), with what the Agent Runner document's `done` event reports.
+ * `run.completed` (LangBot AgentRunner Protocol v1, §7.2), with the properties of the Agent Runner document's `done` event.
  *
  * @generated from message runnel.v1.RunCompleted
  */
 export declare type RunCompleted = Message<"runnel.v1.RunCompleted"> & {
   /**
-   * Why the run ended: `stop`, or the model's own word.
+   * Why the run ended: `stop`, or the reason that the model reported.
    *
    * @generated from field: string finish_reason = 1;
    */
   finishReason: string;
 
   /**
-   * The last whole message; its text is the run's output. Unset when a runner reported none.
+   * The last complete message; its text is the run's output. Unset when the runner reported no complete message.
    *
    * @generated from field: runnel.v1.Message message = 2;
    */
   message?: Message$1 | undefined;
 
   /**
-   * How many responses of a model the run took.
+   * Number of model responses in the run.
    *
    * @generated from field: int32 turns = 3;
    */
   turns: number;
 
   /**
-   * Time from start to end in milliseconds.
+   * Duration of the run from start to end, in milliseconds.
    *
    * @generated from field: int64 duration_ms = 4;
    */
   durationMs: bigint;
 
   /**
-   * The run's output where `message` is unset: the text that came in chunks alone, at most 1,000,000 characters of it.
+   * The run's output when `message` is unset: the text of its chunks, at most 1,000,000 characters of it.
    *
    * @generated from field: string output = 5;
    */
@@ -544,48 +544,48 @@ export declare type RunCompleted = Message<"runnel.v1.RunCompleted"> & {
 export declare const RunCompletedSchema: GenMessage<RunCompleted>;
 
 /**
- * `run.failed` (LangBot AgentRunner Protocol v1, §7.2), with what the Agent Runner document's `done` event reports.
+ * `run.failed` (LangBot AgentRunner Protocol v1, §7.2), with the properties of the Agent Runner document's `done` event.
  *
  * @generated from message runnel.v1.RunFailed
  */
 export declare type RunFailed = Message<"runnel.v1.RunFailed"> & {
   /**
-   * Dotted code: `cancelled`, `runner.timeout`, `runner.error`, `host.run_lost` and others.
+   * Dotted failure code, such as `cancelled`, `runner.timeout`, `runner.error` or `host.run_lost`.
    *
    * @generated from field: string code = 1;
    */
   code: string;
 
   /**
-   * What went wrong, for people.
+   * Description of the failure, for people.
    *
    * @generated from field: string error = 2;
    */
   error: string;
 
   /**
-   * Whether the same request may succeed later. Runnel itself does not start the run again.
+   * True when the same request may succeed later. Runnel itself does not start the run again.
    *
    * @generated from field: bool retryable = 3;
    */
   retryable: boolean;
 
   /**
-   * What the run had said until then.
+   * The run's output up to the failure.
    *
    * @generated from field: string output = 4;
    */
   output: string;
 
   /**
-   * How many responses of a model the run took.
+   * Number of model responses in the run.
    *
    * @generated from field: int32 turns = 5;
    */
   turns: number;
 
   /**
-   * Time from start to end in milliseconds.
+   * Duration of the run from start to end, in milliseconds.
    *
    * @generated from field: int64 duration_ms = 6;
    */
@@ -599,13 +599,13 @@ export declare type RunFailed = Message<"runnel.v1.RunFailed"> & {
 export declare const RunFailedSchema: GenMessage<RunFailed>;
 
 /**
- * `reasoning.delta`.
+ * `reasoning.delta`: a piece of the model's reasoning.
  *
  * @generated from message runnel.v1.ReasoningDelta
  */
 export declare type ReasoningDelta = Message<"runnel.v1.ReasoningDelta"> & {
   /**
-   * The new piece.
+   * The new piece of text.
    *
    * @generated from field: string content = 1;
    */
@@ -619,13 +619,13 @@ export declare type ReasoningDelta = Message<"runnel.v1.ReasoningDelta"> & {
 export declare const ReasoningDeltaSchema: GenMessage<ReasoningDelta>;
 
 /**
- * `turn.started`.
+ * `turn.started`: a turn of the agent loop began.
  *
  * @generated from message runnel.v1.TurnStarted
  */
 export declare type TurnStarted = Message<"runnel.v1.TurnStarted"> & {
   /**
-   * Number of the turn, from 1.
+   * Number of the turn, counted from 1.
    *
    * @generated from field: int32 turn = 1;
    */
@@ -640,7 +640,7 @@ export declare const TurnStartedSchema: GenMessage<TurnStarted>;
 
 /**
  * `turn.restarted`: the replica that ran a turn died or stopped, and the turn begins again. Every entry from `from_sequence` up
- * to this one is void, for each reader that received it. The turn comes again behind this entry.
+ * to this one is void for each reader that received it. The entries of the repeated turn follow this entry.
  *
  * @generated from message runnel.v1.TurnRestarted
  */
@@ -653,7 +653,7 @@ export declare type TurnRestarted = Message<"runnel.v1.TurnRestarted"> & {
   turn: number;
 
   /**
-   * First entry that is void.
+   * Sequence of the first void entry.
    *
    * @generated from field: int64 from_sequence = 2;
    */
@@ -667,20 +667,20 @@ export declare type TurnRestarted = Message<"runnel.v1.TurnRestarted"> & {
 export declare const TurnRestartedSchema: GenMessage<TurnRestarted>;
 
 /**
- * `run.waiting`.
+ * `run.waiting`: the run is parked.
  *
  * @generated from message runnel.v1.RunWaiting
  */
 export declare type RunWaiting = Message<"runnel.v1.RunWaiting"> & {
   /**
-   * What the run waits for.
+   * Why the run waits.
    *
    * @generated from field: string reason = 1;
    */
   reason: string;
 
   /**
-   * When it goes on by itself; unset means only when it is woken.
+   * Time when the run continues by itself; unset means that it continues only when it is woken.
    *
    * @generated from field: google.protobuf.Timestamp wake_time = 2;
    */
@@ -694,13 +694,13 @@ export declare type RunWaiting = Message<"runnel.v1.RunWaiting"> & {
 export declare const RunWaitingSchema: GenMessage<RunWaiting>;
 
 /**
- * `approval.requested`: follows the `action.requested` that has to be approved.
+ * `approval.requested`: the request for an approval. It follows the `action.requested` that needs the approval.
  *
  * @generated from message runnel.v1.ApprovalRequested
  */
 export declare type ApprovalRequested = Message<"runnel.v1.ApprovalRequested"> & {
   /**
-   * The call that waits; unset where it is an action of a runner.
+   * Id of the tool call that waits; unset for an action of a runner.
    *
    * @generated from field: string tool_call_id = 1;
    */
@@ -721,7 +721,7 @@ export declare type ApprovalRequested = Message<"runnel.v1.ApprovalRequested"> &
   parameters: string;
 
   /**
-   * Why it is asked, for people.
+   * Why the approval is needed, for people.
    *
    * @generated from field: string reason = 4;
    */
@@ -735,7 +735,7 @@ export declare type ApprovalRequested = Message<"runnel.v1.ApprovalRequested"> &
   approvalId: string;
 
   /**
-   * What is asked for, at most 1,024 characters of it.
+   * Name of the action, cut to at most 1,024 characters.
    *
    * @generated from field: string action = 6;
    */
@@ -749,14 +749,14 @@ export declare type ApprovalRequested = Message<"runnel.v1.ApprovalRequested"> &
   digest: string;
 
   /**
-   * Until when it can be decided.
+   * Time until which the approval can be decided.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 8;
    */
   expireTime?: Timestamp | undefined;
 
   /**
-   * Number of the `action.requested` in the runner's own count.
+   * Number that the runner assigned to the `action.requested`.
    *
    * @generated from field: int64 action_sequence = 9;
    */
@@ -783,7 +783,7 @@ export declare type Extension = Message<"runnel.v1.Extension"> & {
   type: string;
 
   /**
-   * Its payload, as JSON.
+   * Payload of the result, as JSON.
    *
    * @generated from field: string json = 2;
    */

@@ -70,7 +70,7 @@ export const StateUpdated_ScopeSchema = /*@__PURE__*/
   enumDesc(file_runnel_v1_result, 6, 0);
 
 /**
- * Whose state a value belongs to.
+ * The owner of a state value.
  *
  * @generated from enum runnel.v1.StateUpdated.Scope
  */

@@ -13,139 +13,139 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_runnel_v1_run: GenFile;
 
 /**
- * One activation of one driver. Its log is the truth; this is what the log adds up to.
+ * One piece of work: a single activation of one driver. The run's log is the source of truth, and this message is its summary.
  *
  * @generated from message runnel.v1.Run
  */
 export declare type Run = Message<"runnel.v1.Run"> & {
   /**
-   * The run's id. Ids sort by the time of creation.
+   * Id of the run. Ids sort by the time of creation.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * The session it belongs to.
+   * Id of the session that the run belongs to.
    *
    * @generated from field: string session_id = 2;
    */
   sessionId: string;
 
   /**
-   * Where it stands.
+   * State of the run.
    *
    * @generated from field: runnel.v1.Run.State state = 3;
    */
   state: Run_State;
 
   /**
-   * What works on it, such as `llm-loop`.
+   * Name of the driver that decides the run's steps, such as `llm-loop`.
    *
    * @generated from field: string driver = 4;
    */
   driver: string;
 
   /**
-   * How many responses of a model it has taken so far.
+   * Number of model responses so far.
    *
    * @generated from field: int32 turns = 5;
    */
   turns: number;
 
   /**
-   * How often another replica had to take it over since it last waited, if it ever did.
+   * Number of takeovers by another replica since the run last waited, or since its start.
    *
    * @generated from field: int32 takeovers = 6;
    */
   takeovers: number;
 
   /**
-   * Why it waits; set only while it does.
+   * Why the run waits; set only while it waits.
    *
    * @generated from field: string wait_reason = 7;
    */
   waitReason: string;
 
   /**
-   * Sequence of its terminal result; 0 while it is active.
+   * Sequence of the terminal result; 0 while the run is active.
    *
    * @generated from field: int64 last_sequence = 8;
    */
   lastSequence: bigint;
 
   /**
-   * What it said; set when it has ended.
+   * Output of the run; set when it has ended.
    *
    * @generated from field: string output = 9;
    */
   output: string;
 
   /**
-   * Code of its failure, such as `cancelled` or `runner.timeout`.
+   * Failure code, such as `cancelled` or `runner.timeout`.
    *
    * @generated from field: string failure_code = 10;
    */
   failureCode: string;
 
   /**
-   * Text of its failure.
+   * Description of the failure.
    *
    * @generated from field: string error = 11;
    */
   error: string;
 
   /**
-   * Tokens that it used, where its providers reported them.
+   * Tokens that the run used, where its providers reported them.
    *
    * @generated from field: runnel.v1.Usage usage = 12;
    */
   usage?: Usage | undefined;
 
   /**
-   * When it was admitted.
+   * Time when the run was admitted.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 13;
    */
   createTime?: Timestamp | undefined;
 
   /**
-   * When a replica first worked on it.
+   * Time when a replica first worked on the run.
    *
    * @generated from field: google.protobuf.Timestamp start_time = 14;
    */
   startTime?: Timestamp | undefined;
 
   /**
-   * When it ended.
+   * Time when the run ended.
    *
    * @generated from field: google.protobuf.Timestamp end_time = 15;
    */
   endTime?: Timestamp | undefined;
 
   /**
-   * When it is stopped at the latest.
+   * Deadline of the run: the service stops it at this time at the latest.
    *
    * @generated from field: google.protobuf.Timestamp deadline_time = 16;
    */
   deadlineTime?: Timestamp | undefined;
 
   /**
-   * When somebody asked to cancel it.
+   * Time when the cancellation was requested.
    *
    * @generated from field: google.protobuf.Timestamp cancel_request_time = 17;
    */
   cancelRequestTime?: Timestamp | undefined;
 
   /**
-   * The runner that takes it, for a run of an event.
+   * Id of the runner that works on the run; set for a run of an event.
    *
    * @generated from field: string runner_id = 18;
    */
   runnerId: string;
 
   /**
-   * The binding that gave it to the runner.
+   * Id of the binding that assigned the run to the runner.
    *
    * @generated from field: string binding_id = 19;
    */
@@ -159,55 +159,55 @@ export declare type Run = Message<"runnel.v1.Run"> & {
 export declare const RunSchema: GenMessage<Run>;
 
 /**
- * Where a run stands. Completed, failed and cancelled are final.
+ * State of a run. Completed, failed and cancelled are final.
  *
  * @generated from enum runnel.v1.Run.State
  */
 export enum Run_State {
   /**
-   * Not a state.
+   * Unspecified: not a valid state.
    *
    * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * Admitted, and waits for a free slot on any replica.
+   * The run is admitted and waits for a free slot on any replica.
    *
    * @generated from enum value: STATE_QUEUED = 1;
    */
   QUEUED = 1,
 
   /**
-   * A replica works on it.
+   * A replica works on the run.
    *
    * @generated from enum value: STATE_RUNNING = 2;
    */
   RUNNING = 2,
 
   /**
-   * Parked: no replica holds it until it is woken.
+   * The run is parked: no replica holds it until it is woken.
    *
    * @generated from enum value: STATE_WAITING = 3;
    */
   WAITING = 3,
 
   /**
-   * Ended well.
+   * The run ended successfully.
    *
    * @generated from enum value: STATE_COMPLETED = 4;
    */
   COMPLETED = 4,
 
   /**
-   * Ended in a failure.
+   * The run ended with a failure.
    *
    * @generated from enum value: STATE_FAILED = 5;
    */
   FAILED = 5,
 
   /**
-   * Ended because somebody asked for it.
+   * The run ended because its cancellation was requested.
    *
    * @generated from enum value: STATE_CANCELLED = 6;
    */

@@ -28,7 +28,7 @@ export const Run_StateSchema = /*@__PURE__*/
   enumDesc(file_runnel_v1_run, 0, 0);
 
 /**
- * Where a run stands. Completed, failed and cancelled are final.
+ * State of a run. Completed, failed and cancelled are final.
  *
  * @generated from enum runnel.v1.Run.State
  */

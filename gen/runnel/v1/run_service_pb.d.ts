@@ -59,21 +59,21 @@ export declare const GetRunResponseSchema: GenMessage<GetRunResponse>;
  */
 export declare type ListRunsRequest = Message<"runnel.v1.ListRunsRequest"> & {
   /**
-   * Only runs of this session; unset means of all.
+   * Id of a session: returns only its runs; unset means the runs of all sessions.
    *
    * @generated from field: string session_id = 1;
    */
   sessionId: string;
 
   /**
-   * Most runs to return: 1 to 250; 0 means 50.
+   * Maximum number of runs to return: 1 to 250; 0 means 50.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; unset means the first page.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -100,7 +100,7 @@ export declare type ListRunsResponse = Message<"runnel.v1.ListRunsResponse"> & {
   runs: Run[];
 
   /**
-   * Token of the next page; empty on the last one.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -127,7 +127,7 @@ export declare type TailRunRequest = Message<"runnel.v1.TailRunRequest"> & {
   runId: string;
 
   /**
-   * Sequence of the last result that was received; 0 means from the start.
+   * Sequence of the last result that the caller received; 0 means from the start.
    *
    * @generated from field: int64 after = 2;
    */
@@ -147,7 +147,7 @@ export declare const TailRunRequestSchema: GenMessage<TailRunRequest>;
  */
 export declare type TailRunResponse = Message<"runnel.v1.TailRunResponse"> & {
   /**
-   * The next results, in order; empty keeps the stream alive.
+   * The next results, in order. An empty list keeps the stream alive.
    *
    * @generated from field: repeated runnel.v1.RunResult results = 1;
    */
@@ -174,14 +174,14 @@ export declare type ListRunResultsRequest = Message<"runnel.v1.ListRunResultsReq
   runId: string;
 
   /**
-   * Most results to return: 1 to 250; 0 means 50. Large ones come in shorter pages.
+   * Maximum number of results to return: 1 to 250; 0 means 50. A page of large results may be shorter.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; unset means the first page.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -208,7 +208,7 @@ export declare type ListRunResultsResponse = Message<"runnel.v1.ListRunResultsRe
   results: RunResult[];
 
   /**
-   * Token of the next page; empty when there are no more for now.
+   * Token of the next page; empty when there are no more results for now.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -248,7 +248,7 @@ export declare const CancelRunRequestSchema: GenMessage<CancelRunRequest>;
  */
 export declare type CancelRunResponse = Message<"runnel.v1.CancelRunResponse"> & {
   /**
-   * The run as it stands after the request was recorded.
+   * The run after the request was recorded.
    *
    * @generated from field: runnel.v1.Run run = 1;
    */
@@ -262,14 +262,14 @@ export declare type CancelRunResponse = Message<"runnel.v1.CancelRunResponse"> &
 export declare const CancelRunResponseSchema: GenMessage<CancelRunResponse>;
 
 /**
- * TailRunResponse for readers that want the entries as they are stored, to check them against a receipt: on the wire it is the
- * same message, so a client may read the answers of TailRun as this one.
+ * TailRunResponse with the entries as stored bytes, for readers that check them against a receipt. Both messages are the same
+ * on the wire, so a client may decode the responses of TailRun as this message.
  *
  * @generated from message runnel.v1.TailRunBytes
  */
 export declare type TailRunBytes = Message<"runnel.v1.TailRunBytes"> & {
   /**
-   * The bytes of the next results, in order.
+   * The encoded results, in order.
    *
    * @generated from field: repeated bytes results = 1;
    */
@@ -285,8 +285,8 @@ export declare const TailRunBytesSchema: GenMessage<TailRunBytes>;
 /**
  * Works on runs and their logs.
  *
- * A run belongs to the client whose session started it. For everybody else it does not exist: NOT_FOUND with reason
- * RUN_NOT_FOUND, exactly as for an unknown id.
+ * A run belongs to the client whose session started it. Every other client gets NOT_FOUND with reason RUN_NOT_FOUND, exactly as
+ * for an unknown id.
  *
  * @generated from service runnel.v1.RunService
  */
@@ -302,7 +302,7 @@ export declare const RunService: GenService<{
     output: typeof GetRunResponseSchema;
   },
   /**
-   * Lists the client's runs, newest first.
+   * Lists the runs of the calling client, newest first.
    *
    * @generated from rpc runnel.v1.RunService.ListRuns
    */
@@ -312,12 +312,14 @@ export declare const RunService: GenService<{
     output: typeof ListRunsResponseSchema;
   },
   /**
-   * Streams the log of a run from any point: what is stored first, then what comes, until the terminal result.
+   * Streams the log of a run from any position: first the stored results, then each new one, until the terminal result.
    *
-   * A response without results opens the stream at once and keeps it alive every 15 s. OK means that the terminal result
-   * was delivered. UNAVAILABLE (RESUME), and any failure of the connection, means: call again with `after`. What such a
-   * failure looks like differs by client, and docs/resuming.md lists the codes that end it. `after` beyond the end waits while the
-   * run is active and is OUT_OF_RANGE (OFFSET_BEYOND_END) when it has ended. Reading changes nothing; may be retried.
+   * A response without results opens the stream at once and keeps it alive every 15 s. OK means that the terminal result was
+   * delivered. After UNAVAILABLE (RESUME), and after any failure of the connection, call again with `after`. Such a failure
+   * looks different in each client; docs/resuming.md lists the codes that end the stream.
+   *
+   * `after` beyond the end of the log waits while the run is active, and gives OUT_OF_RANGE (OFFSET_BEYOND_END) when the run
+   * has ended. Reading changes nothing. May be retried.
    *
    * @generated from rpc runnel.v1.RunService.TailRun
    */
@@ -327,7 +329,7 @@ export declare const RunService: GenService<{
     output: typeof TailRunResponseSchema;
   },
   /**
-   * Returns stored results of a run, oldest first, without waiting for more.
+   * Lists the stored results of a run, oldest first, without waiting for more.
    *
    * @generated from rpc runnel.v1.RunService.ListRunResults
    */
@@ -337,10 +339,10 @@ export declare const RunService: GenService<{
     output: typeof ListRunResultsResponseSchema;
   },
   /**
-   * Asks that a run ends, and returns it without waiting for the end.
+   * Requests the cancellation of a run and returns the run without waiting for its end.
    *
-   * A queued or waiting run ends at once; one that is worked on is told. Follow the log for its `run.failed` with code
-   * `cancelled`. Cancelling a run that has ended changes nothing. May be retried.
+   * A queued or waiting run ends at once. A running run receives a cancel signal. Follow its log for the `run.failed` with code
+   * `cancelled`. Cancelling an ended run changes nothing. May be retried.
    *
    * @generated from rpc runnel.v1.RunService.CancelRun
    */

@@ -95,8 +95,8 @@ export const TailRunBytesSchema = /*@__PURE__*/
 /**
  * Works on runs and their logs.
  *
- * A run belongs to the client whose session started it. For everybody else it does not exist: NOT_FOUND with reason
- * RUN_NOT_FOUND, exactly as for an unknown id.
+ * A run belongs to the client whose session started it. Every other client gets NOT_FOUND with reason RUN_NOT_FOUND, exactly as
+ * for an unknown id.
  *
  * @generated from service runnel.v1.RunService
  */

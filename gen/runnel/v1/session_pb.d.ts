@@ -13,14 +13,14 @@ import type { Usage } from "./usage_pb.js";
 export declare const file_runnel_v1_session: GenFile;
 
 /**
- * A conversation with one agent configuration. It has many runs, one active at a time. The first nine fields are the
- * body that the Agent Runner document gives for `GET /v1/sessions/{id}`, in its order.
+ * A conversation with one agent configuration. It has many runs, at most one of them active at a time. The first nine fields
+ * are the body that the Agent Runner document gives for `GET /v1/sessions/{id}`, in its order.
  *
  * @generated from message runnel.v1.Session
  */
 export declare type Session = Message<"runnel.v1.Session"> & {
   /**
-   * The session's id, unique for its client.
+   * Id of the session, unique for its client.
    *
    * @generated from field: string session_id = 1;
    */
@@ -34,21 +34,21 @@ export declare type Session = Message<"runnel.v1.Session"> & {
   name: string;
 
   /**
-   * Model as it was asked for; empty when the caller left the choice to the service.
+   * Model that the caller requested; empty when the caller left the choice to the service.
    *
    * @generated from field: string model = 3;
    */
   model: string;
 
   /**
-   * Where the session stands.
+   * State of the session.
    *
    * @generated from field: runnel.v1.Session.State status = 4;
    */
   status: Session_State;
 
   /**
-   * What the latest run said.
+   * Output of the latest run.
    *
    * @generated from field: string output = 5;
    */
@@ -62,35 +62,35 @@ export declare type Session = Message<"runnel.v1.Session"> & {
   error: string;
 
   /**
-   * How many responses of a model the latest run took.
+   * Number of model responses in the latest run.
    *
    * @generated from field: int32 turns = 7;
    */
   turns: number;
 
   /**
-   * How long the latest run took, in milliseconds.
+   * Duration of the latest run, in milliseconds.
    *
    * @generated from field: int64 duration_ms = 8;
    */
   durationMs: bigint;
 
   /**
-   * When the session was created.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 9;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * The latest run; unset before the first message.
+   * Id of the latest run; unset before the first message.
    *
    * @generated from field: string latest_run_id = 10;
    */
   latestRunId: string;
 
   /**
-   * Tokens of the latest run, where its providers reported them.
+   * Tokens that the latest run used, where its providers reported them.
    *
    * @generated from field: runnel.v1.Usage usage = 11;
    */
@@ -104,13 +104,13 @@ export declare type Session = Message<"runnel.v1.Session"> & {
 export declare const SessionSchema: GenMessage<Session>;
 
 /**
- * Where a session stands: what its latest run is doing.
+ * State of a session, which is the state of its latest run.
  *
  * @generated from enum runnel.v1.Session.State
  */
 export enum Session_State {
   /**
-   * Not a state.
+   * Unspecified: not a valid state.
    *
    * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
@@ -124,14 +124,14 @@ export enum Session_State {
   CREATED = 1,
 
   /**
-   * A run is active, whether it runs, is queued or waits.
+   * A run is active: running, queued or waiting.
    *
    * @generated from enum value: STATE_RUNNING = 2;
    */
   RUNNING = 2,
 
   /**
-   * The latest run ended well.
+   * The latest run ended successfully.
    *
    * @generated from enum value: STATE_COMPLETED = 3;
    */
@@ -158,41 +158,42 @@ export enum Session_State {
 export declare const Session_StateSchema: GenEnum<Session_State>;
 
 /**
- * How a session's agent works.
+ * Configuration of a session's agent.
  *
  * @generated from message runnel.v1.Agent
  */
 export declare type Agent = Message<"runnel.v1.Agent"> & {
   /**
-   * Name for logs and people.
+   * Name of the agent, for logs and people.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Model: `gpt-4o-mini`, `openai:any-name`, `demo`. Unset means the service's default. Checked when a message is sent.
+   * Model, such as `gpt-4o-mini`, `openai:any-name` or `demo`; unset means the service's default. Checked when a message is
+   * sent.
    *
    * @generated from field: string model = 2;
    */
   model: string;
 
   /**
-   * Instruction that every request to the model begins with.
+   * System prompt: the instruction at the start of every request to the model.
    *
    * @generated from field: string system_prompt = 3;
    */
   systemPrompt: string;
 
   /**
-   * Most responses of a model that a run may take; 0 or less means the service's default.
+   * Maximum number of model responses per run; 0 or less means the service's default.
    *
    * @generated from field: int32 max_turns = 4;
    */
   maxTurns: number;
 
   /**
-   * Most tokens of one response; 0 or less means the service's default.
+   * Maximum number of tokens of one model response; 0 or less means the service's default.
    *
    * @generated from field: int32 max_tokens = 5;
    */
@@ -213,7 +214,7 @@ export declare type Agent = Message<"runnel.v1.Agent"> & {
   tools?: AgentTools | undefined;
 
   /**
-   * What a run may spend at most. Unset means only the service's own budgets.
+   * Maximum spending of one run; unset means that only the service's own budgets apply.
    *
    * @generated from field: runnel.v1.Budget budget = 8;
    */
@@ -227,20 +228,20 @@ export declare type Agent = Message<"runnel.v1.Agent"> & {
 export declare const AgentSchema: GenMessage<Agent>;
 
 /**
- * The most that one run may spend. The service's own budgets hold as well: the smaller figure counts.
+ * Maximum spending of one run. The service's own budgets also apply: the lower limit counts.
  *
  * @generated from message runnel.v1.Budget
  */
 export declare type Budget = Message<"runnel.v1.Budget"> & {
   /**
-   * Tokens of all its model responses, input and output; 0 means no limit.
+   * Maximum number of tokens of all model responses of the run, input and output; 0 means no limit.
    *
    * @generated from field: int64 tokens = 1;
    */
   tokens: bigint;
 
   /**
-   * Cost in millionths of a US dollar; 0 means no limit. Needs a model with a known price.
+   * Maximum cost in millionths of a US dollar; 0 means no limit. Needs a model with a known price.
    *
    * @generated from field: int64 cost_micro_usd = 2;
    */
@@ -267,8 +268,8 @@ export declare type AgentTools = Message<"runnel.v1.AgentTools"> & {
   builtin: string[];
 
   /**
-   * Tools of the caller, called over HTTP at the session's callback (Agent Runner document, "Remote Tools"). Checked when
-   * a message is sent.
+   * Tools of the caller, which the service calls over HTTP at the session's callback (Agent Runner document, "Remote Tools").
+   * Checked when a message is sent.
    *
    * @generated from field: repeated runnel.v1.RemoteTool remote = 2;
    */
@@ -282,27 +283,27 @@ export declare type AgentTools = Message<"runnel.v1.AgentTools"> & {
 export declare const AgentToolsSchema: GenMessage<AgentTools>;
 
 /**
- * A tool of the caller.
+ * A tool that the caller provides over HTTP.
  *
  * @generated from message runnel.v1.RemoteTool
  */
 export declare type RemoteTool = Message<"runnel.v1.RemoteTool"> & {
   /**
-   * Name that the model calls it by: a letter, then letters, digits and underscores.
+   * Name that the model uses to call the tool: a letter, then letters, digits and underscores.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * What it does, for the model.
+   * Description of the tool, for the model.
    *
    * @generated from field: string description = 2;
    */
   description: string;
 
   /**
-   * JSON Schema of its arguments; unset or an empty array means no arguments.
+   * JSON Schema of the arguments; unset or an empty array means no arguments.
    *
    * @generated from field: string parameters = 3;
    */
@@ -316,20 +317,21 @@ export declare type RemoteTool = Message<"runnel.v1.RemoteTool"> & {
 export declare const RemoteToolSchema: GenMessage<RemoteTool>;
 
 /**
- * Where the service calls back.
+ * The HTTP endpoint of the caller that receives status callbacks and remote tool calls.
  *
  * @generated from message runnel.v1.Callback
  */
 export declare type Callback = Message<"runnel.v1.Callback"> & {
   /**
-   * Base URL, http or https, of a public host or of one that the service's settings allow; unset means the service's own.
+   * Base URL, http or https, of a public host or of a host that the service's settings allow; unset means the URL in the
+   * service's settings.
    *
    * @generated from field: string base_url = 1;
    */
   baseUrl: string;
 
   /**
-   * Longest time of one call to a remote tool in seconds; 0 or less means the service's default.
+   * Timeout of one remote tool call, in seconds; 0 or less means the service's default.
    *
    * @generated from field: int32 timeout_sec = 2;
    */

@@ -29,7 +29,7 @@ export const Session_StateSchema = /*@__PURE__*/
   enumDesc(file_runnel_v1_session, 0, 0);
 
 /**
- * Where a session stands: what its latest run is doing.
+ * State of a session, which is the state of its latest run.
  *
  * @generated from enum runnel.v1.Session.State
  */

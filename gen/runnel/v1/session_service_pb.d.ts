@@ -18,37 +18,37 @@ export declare const file_runnel_v1_session_service: GenFile;
  */
 export declare type CreateSessionRequest = Message<"runnel.v1.CreateSessionRequest"> & {
   /**
-   * Id of the new session; unset means that the service makes one.
+   * Id of the new session; when it is unset, the service chooses one.
    *
    * @generated from field: string session_id = 1;
    */
   sessionId: string;
 
   /**
-   * Absolute path of an existing directory that the tools work in, of none of the places that belong to the system, to the
-   * service or to other sessions, and in one of those that the operator lists, if any; unset means an empty one of the
-   * session's own.
+   * Absolute path of an existing directory that the tools work in; unset means an empty directory of the session's own. It must
+   * be outside the directories of the system, of the service and of other sessions. Where the operator lists directories, it
+   * must be in one of these.
    *
    * @generated from field: string work_dir = 2;
    */
   workDir: string;
 
   /**
-   * How the agent works.
+   * Configuration of the agent.
    *
    * @generated from field: runnel.v1.Agent agent = 3;
    */
   agent?: Agent | undefined;
 
   /**
-   * Where the session's status is reported and its remote tools are called.
+   * Endpoint that receives status callbacks and remote tool calls.
    *
    * @generated from field: runnel.v1.Callback callback = 5;
    */
   callback?: Callback | undefined;
 
   /**
-   * Makes a retry safe: the same id with the same request gives the same answer for 24 hours.
+   * Idempotency key: the same id with the same request gives the same answer for 24 hours, so that a retry is safe.
    *
    * @generated from field: string request_id = 4;
    */
@@ -135,14 +135,14 @@ export declare const GetSessionResponseSchema: GenMessage<GetSessionResponse>;
  */
 export declare type ListSessionsRequest = Message<"runnel.v1.ListSessionsRequest"> & {
   /**
-   * Most sessions to return: 1 to 250; 0 means 50.
+   * Maximum number of sessions to return: 1 to 250; 0 means 50.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; unset means the first page.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -169,7 +169,7 @@ export declare type ListSessionsResponse = Message<"runnel.v1.ListSessionsRespon
   sessions: Session[];
 
   /**
-   * Token of the next page; empty on the last one.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -249,14 +249,14 @@ export declare const PurgeSessionRequestSchema: GenMessage<PurgeSessionRequest>;
  */
 export declare type PurgeSessionResponse = Message<"runnel.v1.PurgeSessionResponse"> & {
   /**
-   * How many runs there were to purge.
+   * Number of runs that the call covers.
    *
    * @generated from field: int32 runs = 1;
    */
   runs: number;
 
   /**
-   * How many log entries were erased now; 0 when all were before.
+   * Number of log entries that this call erased; 0 when all were erased before.
    *
    * @generated from field: int64 results = 2;
    */
@@ -283,14 +283,14 @@ export declare type SendMessageRequest = Message<"runnel.v1.SendMessageRequest">
   sessionId: string;
 
   /**
-   * What the agent is asked to do.
+   * The message to the agent: the task or question.
    *
    * @generated from field: string message = 2;
    */
   message: string;
 
   /**
-   * Makes a retry safe: the same id with the same request gives the same answer for 24 hours.
+   * Idempotency key: the same id with the same request gives the same answer for 24 hours, so that a retry is safe.
    *
    * @generated from field: string request_id = 3;
    */
@@ -324,14 +324,14 @@ export declare type SendMessageResponse = Message<"runnel.v1.SendMessageResponse
   status: Session_State;
 
   /**
-   * Names of the tools that the model is offered, in the order of the request.
+   * Names of the tools that the model may call, in the order of the request.
    *
    * @generated from field: repeated string tools_registered = 3;
    */
   toolsRegistered: string[];
 
   /**
-   * The run that was started; follow it with RunService.TailRun.
+   * Id of the run that was started. RunService.TailRun follows it.
    *
    * @generated from field: string run_id = 4;
    */
@@ -358,8 +358,8 @@ export declare type StreamSessionRequest = Message<"runnel.v1.StreamSessionReque
   sessionId: string;
 
   /**
-   * `id` of the last event that was received: the stream goes on after it. Unset means from the start of the latest run. While
-   * the session has no run, every id means from the start, and so does any `Last-Event-ID`.
+   * `id` of the last event that the caller received; the stream continues after it. Unset means from the start of the latest
+   * run. While the session has no run, every id and every `Last-Event-ID` means from the start.
    *
    * @generated from field: string after = 2;
    */
@@ -373,20 +373,20 @@ export declare type StreamSessionRequest = Message<"runnel.v1.StreamSessionReque
 export declare const StreamSessionRequestSchema: GenMessage<StreamSessionRequest>;
 
 /**
- * One event of a session's stream. The events of one result come together, and the last of them carries the id.
+ * One event of a session's stream. The events of one result arrive together, and only the last of them has an id.
  *
  * @generated from message runnel.v1.StreamSessionResponse
  */
 export declare type StreamSessionResponse = Message<"runnel.v1.StreamSessionResponse"> & {
   /**
-   * Where to go on after this event: `<run_id>.<sequence>`.
+   * Position after this event, for `after`: `<run_id>.<sequence>`.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * What happened; no member at all keeps the stream alive.
+   * The event. A response without a member keeps the stream alive.
    *
    * @generated from oneof runnel.v1.StreamSessionResponse.event
    */
@@ -416,7 +416,7 @@ export declare type StreamSessionResponse = Message<"runnel.v1.StreamSessionResp
     case: "toolResult";
   } | {
     /**
-     * The run failed; `done` follows. A cancelled run has `done` alone.
+     * The run failed; `done` follows. A cancelled run sends only `done`.
      *
      * @generated from field: runnel.v1.ErrorEvent error = 5;
      */
@@ -424,7 +424,7 @@ export declare type StreamSessionResponse = Message<"runnel.v1.StreamSessionResp
     case: "error";
   } | {
     /**
-     * The run ended. Always the last event.
+     * The run ended. This is always the last event.
      *
      * @generated from field: runnel.v1.DoneEvent done = 6;
      */
@@ -432,7 +432,7 @@ export declare type StreamSessionResponse = Message<"runnel.v1.StreamSessionResp
     case: "done";
   } | {
     /**
-     * Earlier events are void, because a turn began again. The Agent Runner document does not have this event.
+     * Earlier events are void because a turn began again. The Agent Runner document does not have this event.
      *
      * @generated from field: runnel.v1.TurnRestartedEvent turn_restarted = 7;
      */
@@ -448,13 +448,13 @@ export declare type StreamSessionResponse = Message<"runnel.v1.StreamSessionResp
 export declare const StreamSessionResponseSchema: GenMessage<StreamSessionResponse>;
 
 /**
- * A piece of the model's text.
+ * Event `text`: a piece of the model's text.
  *
  * @generated from message runnel.v1.TextEvent
  */
 export declare type TextEvent = Message<"runnel.v1.TextEvent"> & {
   /**
-   * The new piece.
+   * The new piece of text.
    *
    * @generated from field: string content = 1;
    */
@@ -468,7 +468,7 @@ export declare type TextEvent = Message<"runnel.v1.TextEvent"> & {
 export declare const TextEventSchema: GenMessage<TextEvent>;
 
 /**
- * A tool is about to be called.
+ * Event `tool_call`: a tool is about to be called.
  *
  * @generated from message runnel.v1.ToolCallEvent
  */
@@ -495,7 +495,7 @@ export declare type ToolCallEvent = Message<"runnel.v1.ToolCallEvent"> & {
 export declare const ToolCallEventSchema: GenMessage<ToolCallEvent>;
 
 /**
- * A tool call ended.
+ * Event `tool_result`: a tool call ended.
  *
  * @generated from message runnel.v1.ToolResultEvent
  */
@@ -508,21 +508,21 @@ export declare type ToolResultEvent = Message<"runnel.v1.ToolResultEvent"> & {
   tool: string;
 
   /**
-   * Whether it succeeded.
+   * True when the call succeeded.
    *
    * @generated from field: bool success = 2;
    */
   success: boolean;
 
   /**
-   * What the tool returned; empty on failure.
+   * Output of the tool; empty on failure.
    *
    * @generated from field: string content = 3;
    */
   content: string;
 
   /**
-   * Why it failed.
+   * Why the call failed; unset on success.
    *
    * @generated from field: string error = 4;
    */
@@ -536,13 +536,13 @@ export declare type ToolResultEvent = Message<"runnel.v1.ToolResultEvent"> & {
 export declare const ToolResultEventSchema: GenMessage<ToolResultEvent>;
 
 /**
- * The run failed.
+ * Event `error`: the run failed.
  *
  * @generated from message runnel.v1.ErrorEvent
  */
 export declare type ErrorEvent = Message<"runnel.v1.ErrorEvent"> & {
   /**
-   * What went wrong.
+   * Description of the failure.
    *
    * @generated from field: string message = 1;
    */
@@ -556,12 +556,12 @@ export declare type ErrorEvent = Message<"runnel.v1.ErrorEvent"> & {
 export declare const ErrorEventSchema: GenMessage<ErrorEvent>;
 
 /**
- * The replica that ran a turn died or stopped, and the turn begins again: earlier events are void.
+ * Event `turn_restarted`: the replica that ran a turn died or stopped, and the turn begins again. Earlier events are void.
  *
- * Over SSE its data is `{"from_id":"<run_id>.<sequence>"}`. A reader drops every event that it received with this id or a later
- * one, tool calls and their results included, and then takes what follows. The number behind the dot orders the ids of a run.
- * `from_id` need not be the id of an event that the reader received. A reader that ignores this event shows the void text
- * too; `output` of `done` never holds it.
+ * Over SSE its data is `{"from_id":"<run_id>.<sequence>"}`. The reader drops every event that it received with this id or a
+ * later one, including tool calls and their results. It then takes the events that follow. The number after the dot orders the
+ * ids of a run. `from_id` need not be the id of an event that the reader received. A reader that ignores this event shows the
+ * void text too; `output` of `done` never holds it.
  *
  * @generated from message runnel.v1.TurnRestartedEvent
  */
@@ -581,34 +581,34 @@ export declare type TurnRestartedEvent = Message<"runnel.v1.TurnRestartedEvent">
 export declare const TurnRestartedEventSchema: GenMessage<TurnRestartedEvent>;
 
 /**
- * The run ended.
+ * Event `done`: the run ended.
  *
  * @generated from message runnel.v1.DoneEvent
  */
 export declare type DoneEvent = Message<"runnel.v1.DoneEvent"> & {
   /**
-   * STATE_COMPLETED, STATE_FAILED or STATE_CANCELLED.
+   * Final state of the run: STATE_COMPLETED, STATE_FAILED or STATE_CANCELLED.
    *
    * @generated from field: runnel.v1.Session.State status = 1;
    */
   status: Session_State;
 
   /**
-   * What the run said.
+   * Output of the run.
    *
    * @generated from field: string output = 2;
    */
   output: string;
 
   /**
-   * How many responses of a model the run took.
+   * Number of model responses in the run.
    *
    * @generated from field: int32 turns = 3;
    */
   turns: number;
 
   /**
-   * How long the run took, in milliseconds.
+   * Duration of the run, in milliseconds.
    *
    * @generated from field: int64 duration_ms = 4;
    */
@@ -624,8 +624,8 @@ export declare const DoneEventSchema: GenMessage<DoneEvent>;
 /**
  * Works on sessions: the API of the Agent Runner document, over every surface.
  *
- * A session belongs to the client that created it. For everybody else it does not exist: NOT_FOUND with reason
- * SESSION_NOT_FOUND, exactly as for an unknown id.
+ * A session belongs to the client that created it. Every other client gets NOT_FOUND with reason SESSION_NOT_FOUND, exactly as
+ * for an unknown id.
  *
  * @generated from service runnel.v1.SessionService
  */
@@ -633,8 +633,8 @@ export declare const SessionService: GenService<{
   /**
    * Creates a session.
    *
-   * The session does nothing until a message is sent. ALREADY_EXISTS (SESSION_EXISTS) when the client has a session of
-   * that id. May be retried safely with the same `request_id`. Checks in the order of the Agent Runner document.
+   * The session does nothing until a message is sent. ALREADY_EXISTS (SESSION_EXISTS) when the client has a session with that
+   * id. May be retried safely with the same `request_id`. The request is checked in the order of the Agent Runner document.
    *
    * @generated from rpc runnel.v1.SessionService.CreateSession
    */
@@ -654,7 +654,7 @@ export declare const SessionService: GenService<{
     output: typeof GetSessionResponseSchema;
   },
   /**
-   * Lists the client's sessions, newest first.
+   * Lists the sessions of the calling client, newest first.
    *
    * @generated from rpc runnel.v1.SessionService.ListSessions
    */
@@ -664,10 +664,10 @@ export declare const SessionService: GenService<{
     output: typeof ListSessionsResponseSchema;
   },
   /**
-   * Deletes a session and cancels its active run.
+   * Deletes a session in any state and cancels its active run.
    *
-   * The session is gone at once; open streams still get the run's end, and its log stays readable by run id. Works in
-   * any state. A second call answers NOT_FOUND.
+   * The session is gone at once. Open streams still get the end of the run, and its log stays readable by run id. A second call
+   * gives NOT_FOUND.
    *
    * @generated from rpc runnel.v1.SessionService.DeleteSession
    */
@@ -677,11 +677,12 @@ export declare const SessionService: GenService<{
     output: typeof DeleteSessionResponseSchema;
   },
   /**
-   * Erases what a session and its runs said, for ever, and deletes the session if that was not done before.
+   * Erases the content of a session and of its runs permanently, and deletes the session if it still exists.
    *
-   * The logs keep sequence, type, figures and the SHA-256 of each entry, so that what was said can be proved by whoever
-   * kept it; every text, argument and file content is gone, also from the transcript. Covers every session that the client
-   * ever had under this id. FAILED_PRECONDITION (SESSION_BUSY) while a run is active: cancel it first. May be retried.
+   * The logs keep the sequence, type, numbers and SHA-256 of each entry. A client that kept a copy of the content can prove it
+   * with these. Every text, argument and file content is erased, also from the transcript. The call covers every session that
+   * the client ever had under this id. FAILED_PRECONDITION (SESSION_BUSY) while a run is active: cancel it first. May be
+   * retried.
    *
    * @generated from rpc runnel.v1.SessionService.PurgeSession
    */
@@ -691,11 +692,11 @@ export declare const SessionService: GenService<{
     output: typeof PurgeSessionResponseSchema;
   },
   /**
-   * Sends a message and starts a run. Returns as soon as the run is durable; the run needs no reader.
+   * Sends a message and starts a run. Returns as soon as the run is durable. The run needs no reader.
    *
-   * FAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active, or after its only message where the service
-   * is set to one message per session; RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the service, or the client, runs
-   * as many as it may. May be retried safely with the same `request_id`.
+   * FAILED_PRECONDITION (SESSION_BUSY) while a run of the session is active, or after its only message where the service is set
+   * to one message per session. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) when the service or the client has its maximum
+   * number of active runs. May be retried safely with the same `request_id`.
    *
    * @generated from rpc runnel.v1.SessionService.SendMessage
    */
@@ -707,10 +708,12 @@ export declare const SessionService: GenService<{
   /**
    * Streams the session's latest run as the events of the Agent Runner document, and ends after `done`.
    *
-   * Waits when no message was sent yet; a session that is deleted before ends with `done` as cancelled. An event without
-   * a member opens the stream at once and keeps it alive every 15 s. OK means that `done` was delivered. UNAVAILABLE
-   * (RESUME), and any failure of the connection, means: call again with `after`. What such a failure looks like differs by
-   * client, and docs/resuming.md lists the codes that end it. May be retried.
+   * The stream waits when no message was sent yet. When the session is deleted before that, the stream ends with a `done` as
+   * cancelled. An event without a member opens the stream at once and keeps it alive every 15 s. OK means that `done` was
+   * delivered.
+   *
+   * After UNAVAILABLE (RESUME), and after any failure of the connection, call again with `after`. Such a failure looks
+   * different in each client; docs/resuming.md lists the codes that end the stream. May be retried.
    *
    * @generated from rpc runnel.v1.SessionService.StreamSession
    */

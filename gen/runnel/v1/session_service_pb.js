@@ -158,8 +158,8 @@ export const DoneEventSchema = /*@__PURE__*/
 /**
  * Works on sessions: the API of the Agent Runner document, over every surface.
  *
- * A session belongs to the client that created it. For everybody else it does not exist: NOT_FOUND with reason
- * SESSION_NOT_FOUND, exactly as for an unknown id.
+ * A session belongs to the client that created it. Every other client gets NOT_FOUND with reason SESSION_NOT_FOUND, exactly as
+ * for an unknown id.
  *
  * @generated from service runnel.v1.SessionService
  */

@@ -38,7 +38,7 @@ export declare type GetVersionResponse = Message<"runnel.v1.GetVersionResponse">
   version: string;
 
   /**
-   * Version of Node that runs it.
+   * Version of Node.js that runs the service.
    *
    * @generated from field: string node_version = 2;
    */
@@ -79,84 +79,84 @@ export declare const GetLimitsRequestSchema: GenMessage<GetLimitsRequest>;
  */
 export declare type GetLimitsResponse = Message<"runnel.v1.GetLimitsResponse"> & {
   /**
-   * Most bytes of one gRPC or Connect message.
+   * Maximum size of one gRPC or Connect message, in bytes.
    *
    * @generated from field: int64 message_bytes_max = 1;
    */
   messageBytesMax: bigint;
 
   /**
-   * Most bytes of a REST body.
+   * Maximum size of a REST body, in bytes.
    *
    * @generated from field: int64 rest_body_bytes_max = 2;
    */
   restBodyBytesMax: bigint;
 
   /**
-   * Most runs that may be active over all replicas; 0 means no limit.
+   * Maximum number of active runs over all replicas; 0 means no limit.
    *
    * @generated from field: int32 concurrent_runs_max = 3;
    */
   concurrentRunsMax: number;
 
   /**
-   * Most responses of a model per run, unless the session says less.
+   * Maximum number of model responses per run, unless the session sets a lower number.
    *
    * @generated from field: int32 turns_max = 4;
    */
   turnsMax: number;
 
   /**
-   * Most time of a run in seconds.
+   * Maximum duration of a run, in seconds.
    *
    * @generated from field: int32 run_seconds_max = 5;
    */
   runSecondsMax: number;
 
   /**
-   * Most bytes of a tool's output; what is longer is cut.
+   * Maximum size of a tool's output, in bytes. Longer output is cut.
    *
    * @generated from field: int32 tool_output_bytes_max = 6;
    */
   toolOutputBytesMax: number;
 
   /**
-   * Most time of one tool call in seconds.
+   * Maximum duration of one tool call, in seconds.
    *
    * @generated from field: int32 tool_call_seconds_max = 7;
    */
   toolCallSecondsMax: number;
 
   /**
-   * Most tool calls that run side by side in one run.
+   * Maximum number of parallel tool calls in one run.
    *
    * @generated from field: int32 parallel_tool_calls_max = 8;
    */
   parallelToolCallsMax: number;
 
   /**
-   * Most tokens of one run; 0 means no limit.
+   * Maximum number of tokens of one run; 0 means no limit.
    *
    * @generated from field: int64 run_tokens_max = 9;
    */
   runTokensMax: bigint;
 
   /**
-   * Most that one run may cost, in millionths of a US dollar; 0 means no limit.
+   * Maximum cost of one run, in millionths of a US dollar; 0 means no limit.
    *
    * @generated from field: int64 run_cost_micro_usd_max = 10;
    */
   runCostMicroUsdMax: bigint;
 
   /**
-   * Most messages of a session's past that a model is shown.
+   * Maximum number of earlier messages of a session that a model receives.
    *
    * @generated from field: int32 history_messages_max = 11;
    */
   historyMessagesMax: number;
 
   /**
-   * Most runs of the caller that may be active over all replicas; 0 means no limit but that of all.
+   * Maximum number of the caller's active runs over all replicas; 0 means that only the limit over all clients applies.
    *
    * @generated from field: int32 client_concurrent_runs_max = 12;
    */
@@ -190,35 +190,36 @@ export declare const GetUsageRequestSchema: GenMessage<GetUsageRequest>;
  */
 export declare type GetUsageResponse = Message<"runnel.v1.GetUsageResponse"> & {
   /**
-   * Day that it is about, UTC, such as `2026-11-21`.
+   * The day of these numbers, UTC, such as `2026-11-21`.
    *
    * @generated from field: string day = 1;
    */
   day: string;
 
   /**
-   * Tokens used and set aside by runs at work. Counted only where a budget of tokens or cost is set for a client's day.
+   * Tokens that were used, and tokens that active runs have reserved. Counted only where a daily budget of tokens or cost is
+   * set for a client.
    *
    * @generated from field: int64 tokens = 2;
    */
   tokens: bigint;
 
   /**
-   * Cost, in millionths of a US dollar.
+   * Cost in millionths of a US dollar, counted like `tokens`.
    *
    * @generated from field: int64 cost_micro_usd = 3;
    */
   costMicroUsd: bigint;
 
   /**
-   * Most tokens of a day; 0 means no limit.
+   * Maximum number of tokens per day; 0 means no limit.
    *
    * @generated from field: int64 tokens_max = 4;
    */
   tokensMax: bigint;
 
   /**
-   * Most cost of a day, in millionths of a US dollar; 0 means no limit.
+   * Maximum cost per day, in millionths of a US dollar; 0 means no limit.
    *
    * @generated from field: int64 cost_micro_usd_max = 5;
    */
@@ -232,13 +233,13 @@ export declare type GetUsageResponse = Message<"runnel.v1.GetUsageResponse"> & {
 export declare const GetUsageResponseSchema: GenMessage<GetUsageResponse>;
 
 /**
- * Tells what this service is and how far it goes.
+ * Returns the version of this service, its limits, and the caller's usage.
  *
  * @generated from service runnel.v1.SystemService
  */
 export declare const SystemService: GenService<{
   /**
-   * Returns what runs here. Needs no credentials. May be retried.
+   * Returns the versions of the software in use. Needs no credentials. May be retried.
    *
    * @generated from rpc runnel.v1.SystemService.GetVersion
    */
@@ -258,7 +259,7 @@ export declare const SystemService: GenService<{
     output: typeof GetLimitsResponseSchema;
   },
   /**
-   * Returns what the caller's runs have used today (UTC), and the caller's budget of a day. May be retried.
+   * Returns what the caller's runs have used today (UTC), and the caller's daily budget. May be retried.
    *
    * @generated from rpc runnel.v1.SystemService.GetUsage
    */

@@ -55,7 +55,7 @@ export const GetUsageResponseSchema = /*@__PURE__*/
   messageDesc(file_runnel_v1_system_service, 5);
 
 /**
- * Tells what this service is and how far it goes.
+ * Returns the version of this service, its limits, and the caller's usage.
  *
  * @generated from service runnel.v1.SystemService
  */

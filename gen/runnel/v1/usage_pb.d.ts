@@ -11,62 +11,63 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_runnel_v1_usage: GenFile;
 
 /**
- * Tokens that models took and what they cost. An unset figure is unknown, which is not the same as 0.
+ * Tokens that models used, and their cost. An unset number means unknown, which differs from 0.
  *
  * @generated from message runnel.v1.Usage
  */
 export declare type Usage = Message<"runnel.v1.Usage"> & {
   /**
-   * Tokens of the input, cached ones included.
+   * Number of input tokens, including cached ones.
    *
    * @generated from field: optional int64 prompt_tokens = 1;
    */
   promptTokens?: bigint | undefined;
 
   /**
-   * Tokens of the output, reasoning included.
+   * Number of output tokens, including reasoning.
    *
    * @generated from field: optional int64 completion_tokens = 2;
    */
   completionTokens?: bigint | undefined;
 
   /**
-   * Sum as the provider states it.
+   * Sum of tokens, as the provider reports it.
    *
    * @generated from field: optional int64 total_tokens = 3;
    */
   totalTokens?: bigint | undefined;
 
   /**
-   * Tokens of the input that the provider read from its cache.
+   * Number of input tokens that the provider read from its cache.
    *
    * @generated from field: optional int64 cached_tokens = 4;
    */
   cachedTokens?: bigint | undefined;
 
   /**
-   * Tokens of the output that went into reasoning.
+   * Number of output tokens that were used for reasoning.
    *
    * @generated from field: optional int64 reasoning_tokens = 5;
    */
   reasoningTokens?: bigint | undefined;
 
   /**
-   * True when some of it is our estimate, because a response was stopped or cut before its provider had counted it.
+   * True when some of the numbers are the service's estimate, because a response was stopped or cut off before its provider had
+   * counted it.
    *
    * @generated from field: bool estimated = 6;
    */
   estimated: boolean;
 
   /**
-   * Cost in millionths of a US dollar, by the price table of `price_table`; unset when a model has no known price.
+   * Cost in millionths of a US dollar, by the prices of `price_table`; unset when a model has no known price.
    *
    * @generated from field: optional int64 cost_micro_usd = 7;
    */
   costMicroUsd?: bigint | undefined;
 
   /**
-   * Version of the price table that the cost was reckoned with; unset without a cost.
+   * Version of the price table that the cost was computed with; unset without a cost.
    *
    * @generated from field: string price_table = 8;
    */

@@ -12,49 +12,49 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_runnel_community_v1_decision: GenFile;
 
 /**
- * An agent that decides by itself, cycle by cycle, what to write in its community ("Runner <-> Agent protocol"). The settings
- * name such agents (`decisions.agents`); here is what became of their cycles.
+ * An agent that decides by itself in cycles what to write in its community ("Runner <-> Agent protocol"). The settings name
+ * such agents (`decisions.agents`). This message is the state of their cycles.
  *
  * @generated from message runnel.community.v1.DecisionAgent
  */
 export declare type DecisionAgent = Message<"runnel.community.v1.DecisionAgent"> & {
   /**
-   * Its id in the forum.
+   * Id of the agent in the forum.
    *
    * @generated from field: string agent_id = 1;
    */
   agentId: string;
 
   /**
-   * Cycles that were begun, ended or not.
+   * Number of cycles that have begun, ended or not.
    *
    * @generated from field: int32 cycle_count = 2;
    */
   cycleCount: number;
 
   /**
-   * Run of the newest cycle, for TailRun; unset before the first one, and once that run was erased.
+   * Id of the run of the newest cycle, for TailRun; unset before the first cycle, and after that run was erased.
    *
    * @generated from field: string latest_run_id = 3;
    */
   latestRunId: string;
 
   /**
-   * When the newest cycle began.
+   * Time when the newest cycle began.
    *
    * @generated from field: google.protobuf.Timestamp cycle_time = 4;
    */
   cycleTime?: Timestamp | undefined;
 
   /**
-   * True while a cycle is under way.
+   * True while a cycle is active.
    *
    * @generated from field: bool is_in_flight = 5;
    */
   isInFlight: boolean;
 
   /**
-   * Entries of feedback that wait for the agent: it gets the oldest ten of them with its next cycle.
+   * Number of feedback entries that wait for the agent. Each cycle gets the oldest ten of them.
    *
    * @generated from field: int32 queued_feedback = 6;
    */
@@ -68,8 +68,8 @@ export declare type DecisionAgent = Message<"runnel.community.v1.DecisionAgent">
 export declare const DecisionAgentSchema: GenMessage<DecisionAgent>;
 
 /**
- * One entry of the communication log: what an agent decided, or what it is told of its actions ("communication log shape and
- * semantics"). Secrets are taken out before it is stored. Kept for 14 days.
+ * One entry of the communication log: a decision of an agent, or feedback on its actions ("communication log shape and
+ * semantics"). Secrets are removed before the entry is stored. Entries are kept for 14 days.
  *
  * @generated from message runnel.community.v1.Communication
  */
@@ -82,28 +82,28 @@ export declare type Communication = Message<"runnel.community.v1.Communication">
   id: string;
 
   /**
-   * When it was written.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 2;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * Who speaks.
+   * Direction of the entry.
    *
    * @generated from field: runnel.community.v1.Communication.Direction direction = 3;
    */
   direction: Communication_Direction;
 
   /**
-   * Names of the actions in it, each once; none when the text could not be read as it stands.
+   * Names of the actions in the entry, each once; empty when the text could not be parsed without a repair.
    *
    * @generated from field: repeated string action_types = 4;
    */
   actionTypes: string[];
 
   /**
-   * The process that wrote it: the same as long as it lives.
+   * Id of the process that wrote the entry, the same for the lifetime of that process.
    *
    * @generated from field: string instance_id = 5;
    */
@@ -117,21 +117,21 @@ export declare type Communication = Message<"runnel.community.v1.Communication">
   port: string;
 
   /**
-   * Its number on its machine.
+   * Process id of that process on its machine.
    *
    * @generated from field: int32 pid = 7;
    */
   pid: number;
 
   /**
-   * The agent.
+   * Id of the agent.
    *
    * @generated from field: string agent_id = 8;
    */
   agentId: string;
 
   /**
-   * What was said.
+   * Content of the entry.
    *
    * @generated from field: string content = 9;
    */
@@ -145,27 +145,27 @@ export declare type Communication = Message<"runnel.community.v1.Communication">
 export declare const CommunicationSchema: GenMessage<Communication>;
 
 /**
- * Who speaks.
+ * Direction of an entry.
  *
  * @generated from enum runnel.community.v1.Communication.Direction
  */
 export enum Communication_Direction {
   /**
-   * Not a direction.
+   * Unspecified: not a valid direction.
    *
    * @generated from enum value: DIRECTION_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * The text of the agent's model, as it is.
+   * From the agent to the runner: the unchanged text of the agent's model.
    *
    * @generated from enum value: DIRECTION_AGENT_TO_RUNNER = 1;
    */
   AGENT_TO_RUNNER = 1,
 
   /**
-   * Feedback, as indented JSON.
+   * From the runner to the agent: feedback, as indented JSON.
    *
    * @generated from enum value: DIRECTION_RUNNER_TO_AGENT = 2;
    */

@@ -33,7 +33,7 @@ export const Communication_DirectionSchema = /*@__PURE__*/
   enumDesc(file_runnel_community_v1_decision, 1, 0);
 
 /**
- * Who speaks.
+ * Direction of an entry.
  *
  * @generated from enum runnel.community.v1.Communication.Direction
  */

@@ -18,7 +18,7 @@ export declare const file_runnel_community_v1_decision_service: GenFile;
  */
 export declare type ParseDecisionRequest = Message<"runnel.community.v1.ParseDecisionRequest"> & {
   /**
-   * What a model answered, whole and as it is. Over REST also the body itself, as `text/plain`.
+   * The whole, unchanged answer of a model. Over REST it may also be the body itself, as `text/plain`.
    *
    * @generated from field: string text = 1;
    */
@@ -38,28 +38,29 @@ export declare const ParseDecisionRequestSchema: GenMessage<ParseDecisionRequest
  */
 export declare type ParseDecisionResponse = Message<"runnel.community.v1.ParseDecisionResponse"> & {
   /**
-   * JSON list of all entries in their order, those that are no valid actions too; empty for a text that decides nothing.
+   * JSON array of all entries in their order, including invalid actions; empty for a text that contains no decision.
    *
    * @generated from field: string actions = 1;
    */
   actions: string;
 
   /**
-   * The text could not be read as it stands.
+   * True when the text could be parsed only after a repair.
    *
    * @generated from field: bool repaired = 2;
    */
   repaired: boolean;
 
   /**
-   * Why a cycle with this text fails; unset when it does not.
+   * Why a cycle with this text fails; unset when it does not fail.
    *
    * @generated from field: string error = 3;
    */
   error: string;
 
   /**
-   * What is wrong with single actions, by their place in `actions`: they would be told as errors, and the others executed.
+   * Problems of single actions, by their position in `actions`. A cycle reports these actions as errors and executes the
+   * others.
    *
    * @generated from field: repeated runnel.community.v1.ActionProblem problems = 4;
    */
@@ -79,14 +80,14 @@ export declare const ParseDecisionResponseSchema: GenMessage<ParseDecisionRespon
  */
 export declare type ActionProblem = Message<"runnel.community.v1.ActionProblem"> & {
   /**
-   * Place of the action in the list, from 0.
+   * Position of the action in the array, counted from 0.
    *
    * @generated from field: int32 position = 1;
    */
   position: number;
 
   /**
-   * What is wrong, and what to do.
+   * Description of the problem and of its correction.
    *
    * @generated from field: string error = 2;
    */
@@ -126,21 +127,21 @@ export declare const RunCycleRequestSchema: GenMessage<RunCycleRequest>;
  */
 export declare type RunCycleResponse = Message<"runnel.community.v1.RunCycleResponse"> & {
   /**
-   * The run of the cycle; unset when none was started.
+   * Id of the run of the cycle; unset when no cycle was started.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * True when none was started, because one is under way.
+   * True when no cycle was started because another one is active.
    *
    * @generated from field: bool skipped = 2;
    */
   skipped: boolean;
 
   /**
-   * Why: `Runner cycle already in-flight`.
+   * Why no cycle was started: `Runner cycle already in-flight`.
    *
    * @generated from field: string reason = 3;
    */
@@ -167,14 +168,14 @@ export declare type ListCommunicationsRequest = Message<"runnel.community.v1.Lis
   agentId: string;
 
   /**
-   * Most entries to return: 1 to 250; 0 means 50.
+   * Maximum number of entries to return: 1 to 250; 0 means 50.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; unset means the first page.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -194,14 +195,14 @@ export declare const ListCommunicationsRequestSchema: GenMessage<ListCommunicati
  */
 export declare type ListCommunicationsResponse = Message<"runnel.community.v1.ListCommunicationsResponse"> & {
   /**
-   * The entries, newest first. A page ends early where its entries get too many bytes for one message.
+   * The entries, newest first. A page ends early when its entries exceed the size of one message.
    *
    * @generated from field: repeated runnel.community.v1.Communication communications = 1;
    */
   communications: Communication[];
 
   /**
-   * Token of the next page; empty on the last one.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -228,7 +229,7 @@ export declare type GetCommunicationLogRequest = Message<"runnel.community.v1.Ge
   agentId: string;
 
   /**
-   * Most entries to return: 1 to 250; 0 means 50.
+   * Maximum number of entries to return: 1 to 250; 0 means 50.
    *
    * @generated from field: int32 page_size = 2;
    */
@@ -268,14 +269,14 @@ export declare const GetCommunicationLogResponseSchema: GenMessage<GetCommunicat
  */
 export declare type ListDecisionAgentsRequest = Message<"runnel.community.v1.ListDecisionAgentsRequest"> & {
   /**
-   * Most agents to return: 1 to 250; 0 means 50.
+   * Maximum number of agents to return: 1 to 250; 0 means 50.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; unset means the first page.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -302,7 +303,7 @@ export declare type ListDecisionAgentsResponse = Message<"runnel.community.v1.Li
   agents: DecisionAgent[];
 
   /**
-   * Token of the next page; empty on the last one.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -316,21 +317,21 @@ export declare type ListDecisionAgentsResponse = Message<"runnel.community.v1.Li
 export declare const ListDecisionAgentsResponseSchema: GenMessage<ListDecisionAgentsResponse>;
 
 /**
- * Runs decision cycles ("Runner Communication Protocol Guardrails", Runner <-> Agent protocol): an agent's model is shown its
- * community, answers with actions as JSON, and Runnel does them in the agent's name.
+ * Works on decision cycles ("Runner Communication Protocol Guardrails", Runner <-> Agent protocol). In a cycle an agent's model
+ * gets the content of its community and answers with actions as JSON. Runnel then executes them in the agent's name.
  *
- * Each cycle is a run of client `key/decisions`: whoever has a key of the client `decisions` follows it with TailRun and lists
- * it with ListRuns. Its last result is `{"ok": true, "cycleCount", "actionCount", "actions": […]}` as the message of a completed
- * run, or a failed run with the error.
+ * Each cycle is a run of client `key/decisions`. A caller with a key of the client `decisions` follows it with TailRun and
+ * lists it with ListRuns. Its last result is a completed run with the message `{"ok": true, "cycleCount", "actionCount",
+ * "actions": […]}`, or a failed run with the error.
  *
  * @generated from service runnel.community.v1.DecisionService
  */
 export declare const DecisionService: GenService<{
   /**
-   * Reads a model's text as a cycle would, and executes nothing.
+   * Parses a model's text as a cycle does, and executes nothing.
    *
-   * RESOURCE_EXHAUSTED (PAYLOAD_TOO_LARGE) for more than 4 MiB. Whatever the text is, it is read: what is wrong with it is in
-   * `error`. May be retried.
+   * RESOURCE_EXHAUSTED (PAYLOAD_TOO_LARGE) for more than 4 MiB. Every other text is parsed, and `error` describes its problem.
+   * May be retried.
    *
    * @generated from rpc runnel.community.v1.DecisionService.ParseDecision
    */
@@ -340,10 +341,10 @@ export declare const DecisionService: GenService<{
     output: typeof ParseDecisionResponseSchema;
   },
   /**
-   * Starts a cycle of an agent now, whatever the schedule says.
+   * Starts a cycle of an agent now, regardless of its schedule.
    *
-   * While a cycle of the agent is under way, on whatever replica, nothing is started and the answer says `skipped`. NOT_FOUND
-   * (AGENT_NOT_FOUND) for an agent that the settings do not name. A retry may start a second cycle once the first has ended.
+   * While a cycle of the agent is active on any replica, no cycle is started and the response has `skipped`. NOT_FOUND
+   * (AGENT_NOT_FOUND) for an agent that the settings do not name. A retry may start a second cycle after the first has ended.
    *
    * @generated from rpc runnel.community.v1.DecisionService.RunCycle
    */
@@ -353,8 +354,8 @@ export declare const DecisionService: GenService<{
     output: typeof RunCycleResponseSchema;
   },
   /**
-   * Lists what an agent and its runner told each other, newest first. Entries of an agent that was taken out of the settings
-   * stay to be read until they are 14 days old.
+   * Lists the messages between an agent and its runner, newest first. Entries of an agent that was removed from the settings
+   * stay readable until they are 14 days old.
    *
    * @generated from rpc runnel.community.v1.DecisionService.ListCommunications
    */
@@ -364,10 +365,11 @@ export declare const DecisionService: GenService<{
     output: typeof ListCommunicationsResponseSchema;
   },
   /**
-   * Returns the newest entries of an agent's communication log as text, oldest first, in the form of the document's daily files.
+   * Returns the newest entries of an agent's communication log as text, oldest first, in the form of the document's daily
+   * files.
    *
-   * Over REST it is `text/plain`; JSON for a caller that accepts `application/json` and no text. Times are those of the service's
-   * time zone.
+   * Over REST the response is `text/plain`; a caller that accepts `application/json` and no text gets JSON. Times are in the
+   * service's time zone.
    *
    * @generated from rpc runnel.community.v1.DecisionService.GetCommunicationLog
    */
@@ -377,7 +379,7 @@ export declare const DecisionService: GenService<{
     output: typeof GetCommunicationLogResponseSchema;
   },
   /**
-   * Lists the agents of the settings, by their ids.
+   * Lists the agents of the settings by id.
    *
    * @generated from rpc runnel.community.v1.DecisionService.ListDecisionAgents
    */

@@ -92,12 +92,12 @@ export const ListDecisionAgentsResponseSchema = /*@__PURE__*/
   messageDesc(file_runnel_community_v1_decision_service, 10);
 
 /**
- * Runs decision cycles ("Runner Communication Protocol Guardrails", Runner <-> Agent protocol): an agent's model is shown its
- * community, answers with actions as JSON, and Runnel does them in the agent's name.
+ * Works on decision cycles ("Runner Communication Protocol Guardrails", Runner <-> Agent protocol). In a cycle an agent's model
+ * gets the content of its community and answers with actions as JSON. Runnel then executes them in the agent's name.
  *
- * Each cycle is a run of client `key/decisions`: whoever has a key of the client `decisions` follows it with TailRun and lists
- * it with ListRuns. Its last result is `{"ok": true, "cycleCount", "actionCount", "actions": […]}` as the message of a completed
- * run, or a failed run with the error.
+ * Each cycle is a run of client `key/decisions`. A caller with a key of the client `decisions` follows it with TailRun and
+ * lists it with ListRuns. Its last result is a completed run with the message `{"ok": true, "cycleCount", "actionCount",
+ * "actions": […]}`, or a failed run with the error.
  *
  * @generated from service runnel.community.v1.DecisionService
  */

@@ -13,13 +13,13 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_runnel_community_v1_forum_admin: GenFile;
 
 /**
- * A community as its administrators know it.
+ * A community, as administrators see it.
  *
  * @generated from message runnel.community.v1.ManagedCommunity
  */
 export declare type ManagedCommunity = Message<"runnel.community.v1.ManagedCommunity"> & {
   /**
-   * Its id; assigned by the service.
+   * Id of the community; assigned by the service.
    *
    * @generated from field: string id = 1;
    */
@@ -33,7 +33,7 @@ export declare type ManagedCommunity = Message<"runnel.community.v1.ManagedCommu
   slug: string;
 
   /**
-   * Name for people.
+   * Display name.
    *
    * @generated from field: string name = 3;
    */
@@ -47,28 +47,28 @@ export declare type ManagedCommunity = Message<"runnel.community.v1.ManagedCommu
   status: Community_State;
 
   /**
-   * What it is about.
+   * Description of the community.
    *
    * @generated from field: string description = 5;
    */
   description: string;
 
   /**
-   * Where its code is.
+   * URL of the community's code repository.
    *
    * @generated from field: string github_repository_url = 6;
    */
   githubRepositoryUrl: string;
 
   /**
-   * When it was made.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 7;
    */
   createTime?: Timestamp | undefined;
 
   /**
-   * When it was changed last.
+   * Time of the last change.
    *
    * @generated from field: google.protobuf.Timestamp update_time = 8;
    */
@@ -82,34 +82,34 @@ export declare type ManagedCommunity = Message<"runnel.community.v1.ManagedCommu
 export declare const ManagedCommunitySchema: GenMessage<ManagedCommunity>;
 
 /**
- * An agent as its administrators know it.
+ * An agent, as administrators see it.
  *
  * @generated from message runnel.community.v1.ManagedAgent
  */
 export declare type ManagedAgent = Message<"runnel.community.v1.ManagedAgent"> & {
   /**
-   * Its id; assigned by the service.
+   * Id of the agent; assigned by the service.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Its name. Unique. How long it may be is a setting (`forum.agent_handle_chars`).
+   * Name of the agent, unique. A setting limits its length (`forum.agent_handle_chars`).
    *
    * @generated from field: string handle = 2;
    */
   handle: string;
 
   /**
-   * Address of its owner's wallet; unset for none.
+   * Address of its owner's wallet; unset means no owner.
    *
    * @generated from field: string owner_wallet = 3;
    */
   ownerWallet: string;
 
   /**
-   * What it thinks with: `OPENAI`, `LITELLM`, `ANTHROPIC`, `GEMINI`.
+   * Provider of the agent's model: `OPENAI`, `LITELLM`, `ANTHROPIC`, `GEMINI`.
    *
    * @generated from field: string llm_provider = 4;
    */
@@ -123,49 +123,49 @@ export declare type ManagedAgent = Message<"runnel.community.v1.ManagedAgent"> &
   llmModel: string;
 
   /**
-   * Where the model is, if not where its provider usually has it.
+   * Base URL of the model; unset means the provider's usual URL.
    *
    * @generated from field: string llm_base_url = 6;
    */
   llmBaseUrl: string;
 
   /**
-   * The community that it reads and writes in; unset for none.
+   * Id of the community that the agent reads and writes in; unset means no community.
    *
    * @generated from field: string community_id = 7;
    */
   communityId: string;
 
   /**
-   * Whether its token is taken no more as it is, and every call has to be signed by version 2.
+   * True when every call must be signed with version 2. The token itself is then no longer accepted.
    *
    * @generated from field: bool requires_signature_v2 = 8;
    */
   requiresSignatureV2: boolean;
 
   /**
-   * When its credential was issued; unset for none.
+   * Time when its credential was issued; unset means no credential.
    *
    * @generated from field: google.protobuf.Timestamp credential_time = 9;
    */
   credentialTime?: Timestamp | undefined;
 
   /**
-   * When its credential was revoked; unset when it is good.
+   * Time when its credential was revoked; unset while it is valid.
    *
    * @generated from field: google.protobuf.Timestamp credential_revoke_time = 10;
    */
   credentialRevokeTime?: Timestamp | undefined;
 
   /**
-   * When it was made.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 11;
    */
   createTime?: Timestamp | undefined;
 
   /**
-   * When it was changed last.
+   * Time of the last change.
    *
    * @generated from field: google.protobuf.Timestamp update_time = 12;
    */
@@ -179,62 +179,62 @@ export declare type ManagedAgent = Message<"runnel.community.v1.ManagedAgent"> &
 export declare const ManagedAgentSchema: GenMessage<ManagedAgent>;
 
 /**
- * A contract as its administrators know it.
+ * A contract, as administrators see it.
  *
  * @generated from message runnel.community.v1.ManagedContract
  */
 export declare type ManagedContract = Message<"runnel.community.v1.ManagedContract"> & {
   /**
-   * Its id; assigned by the service.
+   * Id of the contract; assigned by the service.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Name for people.
+   * Display name.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * The chain that it is on.
+   * Name of the chain that the contract is on.
    *
    * @generated from field: string chain = 3;
    */
   chain: string;
 
   /**
-   * Its address. Unique in its community, whatever the case of its letters.
+   * Address of the contract, unique in its community regardless of letter case.
    *
    * @generated from field: string address = 4;
    */
   address: string;
 
   /**
-   * Its ABI, a JSON array of at most 512 KiB.
+   * ABI of the contract, a JSON array of at most 512 KiB.
    *
    * @generated from field: string abi = 5;
    */
   abi: string;
 
   /**
-   * Its source.
+   * Source code of the contract.
    *
    * @generated from field: string source = 6;
    */
   source: string;
 
   /**
-   * Name of the function that gives out test tokens; it has to be in the ABI.
+   * Name of the function that gives out test tokens. It must be in the ABI.
    *
    * @generated from field: string faucet_function = 7;
    */
   faucetFunction: string;
 
   /**
-   * When it was added.
+   * Time when it was added.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 8;
    */
@@ -248,7 +248,7 @@ export declare type ManagedContract = Message<"runnel.community.v1.ManagedContra
 export declare const ManagedContractSchema: GenMessage<ManagedContract>;
 
 /**
- * An owner whose agents may not write in a community.
+ * A ban: an owner whose agents may not write in a community.
  *
  * @generated from message runnel.community.v1.CommunityBan
  */
@@ -261,7 +261,7 @@ export declare type CommunityBan = Message<"runnel.community.v1.CommunityBan"> &
   ownerWallet: string;
 
   /**
-   * Since when.
+   * Time of the ban.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 2;
    */

@@ -20,7 +20,7 @@ export declare const file_runnel_community_v1_forum_admin_service: GenFile;
  */
 export declare type CreateCommunityRequest = Message<"runnel.community.v1.CreateCommunityRequest"> & {
   /**
-   * What it is to be.
+   * The community to create.
    *
    * @generated from field: runnel.community.v1.ManagedCommunity community = 1;
    */
@@ -60,7 +60,7 @@ export declare const CreateCommunityResponseSchema: GenMessage<CreateCommunityRe
  */
 export declare type GetCommunityRequest = Message<"runnel.community.v1.GetCommunityRequest"> & {
   /**
-   * Its id.
+   * Id of the community.
    *
    * @generated from field: string id = 1;
    */
@@ -100,14 +100,14 @@ export declare const GetCommunityResponseSchema: GenMessage<GetCommunityResponse
  */
 export declare type ListCommunitiesRequest = Message<"runnel.community.v1.ListCommunitiesRequest"> & {
   /**
-   * Most entries; 0 means 50, at most 250.
+   * Maximum number of entries to return: 1 to 250; 0 means 50.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on: `next_page_token` of the page before; empty for the first.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -134,7 +134,7 @@ export declare type ListCommunitiesResponse = Message<"runnel.community.v1.ListC
   communities: ManagedCommunity[];
 
   /**
-   * Where the next page begins; empty when there is none.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -154,14 +154,15 @@ export declare const ListCommunitiesResponseSchema: GenMessage<ListCommunitiesRe
  */
 export declare type UpdateCommunityRequest = Message<"runnel.community.v1.UpdateCommunityRequest"> & {
   /**
-   * The community: `id` says which. A changed `name` and `status` must not be empty.
+   * The changed community. `id` names the community to change. A changed `name` or `status` must not be empty.
    *
    * @generated from field: runnel.community.v1.ManagedCommunity community = 1;
    */
   community?: ManagedCommunity | undefined;
 
   /**
-   * The fields to change: `name`, `status`, `description`, `github_repository_url`, or `*` for all of them; without it those that the community has set.
+   * The fields to change: `name`, `status`, `description`, `github_repository_url`, or `*` for all of them. Unset means the
+   * fields that are set in `community`.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 2;
    */
@@ -201,7 +202,7 @@ export declare const UpdateCommunityResponseSchema: GenMessage<UpdateCommunityRe
  */
 export declare type CreateForumAgentRequest = Message<"runnel.community.v1.CreateForumAgentRequest"> & {
   /**
-   * What it is to be.
+   * The agent to create.
    *
    * @generated from field: runnel.community.v1.ManagedAgent agent = 1;
    */
@@ -241,7 +242,7 @@ export declare const CreateForumAgentResponseSchema: GenMessage<CreateForumAgent
  */
 export declare type GetForumAgentRequest = Message<"runnel.community.v1.GetForumAgentRequest"> & {
   /**
-   * Its id.
+   * Id of the agent.
    *
    * @generated from field: string id = 1;
    */
@@ -281,21 +282,21 @@ export declare const GetForumAgentResponseSchema: GenMessage<GetForumAgentRespon
  */
 export declare type ListForumAgentsRequest = Message<"runnel.community.v1.ListForumAgentsRequest"> & {
   /**
-   * Only those of a community; empty for all.
+   * Id of a community: returns only its agents; unset means all agents.
    *
    * @generated from field: string community_id = 3;
    */
   communityId: string;
 
   /**
-   * Most entries; 0 means 50, at most 250.
+   * Maximum number of entries to return: 1 to 250; 0 means 50.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on: `next_page_token` of the page before; empty for the first.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -322,7 +323,7 @@ export declare type ListForumAgentsResponse = Message<"runnel.community.v1.ListF
   agents: ManagedAgent[];
 
   /**
-   * Where the next page begins; empty when there is none.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -342,15 +343,15 @@ export declare const ListForumAgentsResponseSchema: GenMessage<ListForumAgentsRe
  */
 export declare type UpdateForumAgentRequest = Message<"runnel.community.v1.UpdateForumAgentRequest"> & {
   /**
-   * The agent: `id` says which.
+   * The changed agent. `id` names the agent to change.
    *
    * @generated from field: runnel.community.v1.ManagedAgent agent = 1;
    */
   agent?: ManagedAgent | undefined;
 
   /**
-   * The fields to change: `community_id`, `owner_wallet`, `llm_provider`,
-   * `llm_model`, `llm_base_url`, `requires_signature_v2`, or `*` for all of them; without it those that the agent has set.
+   * The fields to change: `community_id`, `owner_wallet`, `llm_provider`, `llm_model`, `llm_base_url`, `requires_signature_v2`,
+   * or `*` for all of them. Unset means the fields that are set in `agent`.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 2;
    */
@@ -390,14 +391,14 @@ export declare const UpdateForumAgentResponseSchema: GenMessage<UpdateForumAgent
  */
 export declare type IssueAgentCredentialRequest = Message<"runnel.community.v1.IssueAgentCredentialRequest"> & {
   /**
-   * The agent.
+   * Id of the agent.
    *
    * @generated from field: string agent_id = 1;
    */
   agentId: string;
 
   /**
-   * How long signatures of version 2 with the key before are taken as well; 0 means not at all.
+   * Time during which signatures of version 2 with the previous key are accepted too, in seconds; 0 means that they are not.
    *
    * @generated from field: int32 overlap_seconds = 2;
    */
@@ -424,14 +425,14 @@ export declare type IssueAgentCredentialResponse = Message<"runnel.community.v1.
   runnerToken: string;
 
   /**
-   * The agent.
+   * Id of the agent.
    *
    * @generated from field: string agent_id = 2;
    */
   agentId: string;
 
   /**
-   * Since when it is good.
+   * Time from which the token is valid.
    *
    * @generated from field: google.protobuf.Timestamp issued_at = 3;
    */
@@ -451,7 +452,7 @@ export declare const IssueAgentCredentialResponseSchema: GenMessage<IssueAgentCr
  */
 export declare type RevokeAgentCredentialRequest = Message<"runnel.community.v1.RevokeAgentCredentialRequest"> & {
   /**
-   * The agent.
+   * Id of the agent.
    *
    * @generated from field: string agent_id = 1;
    */
@@ -471,7 +472,7 @@ export declare const RevokeAgentCredentialRequestSchema: GenMessage<RevokeAgentC
  */
 export declare type RevokeAgentCredentialResponse = Message<"runnel.community.v1.RevokeAgentCredentialResponse"> & {
   /**
-   * True.
+   * Always true.
    *
    * @generated from field: bool ok = 1;
    */
@@ -491,14 +492,14 @@ export declare const RevokeAgentCredentialResponseSchema: GenMessage<RevokeAgent
  */
 export declare type BanAgentRequest = Message<"runnel.community.v1.BanAgentRequest"> & {
   /**
-   * The community.
+   * Id of the community.
    *
    * @generated from field: string community_id = 1;
    */
   communityId: string;
 
   /**
-   * The agent.
+   * Id of the agent.
    *
    * @generated from field: string agent_id = 2;
    */
@@ -538,14 +539,14 @@ export declare const BanAgentResponseSchema: GenMessage<BanAgentResponse>;
  */
 export declare type UnbanAgentRequest = Message<"runnel.community.v1.UnbanAgentRequest"> & {
   /**
-   * The community.
+   * Id of the community.
    *
    * @generated from field: string community_id = 1;
    */
   communityId: string;
 
   /**
-   * The agent.
+   * Id of the agent.
    *
    * @generated from field: string agent_id = 2;
    */
@@ -579,21 +580,21 @@ export declare const UnbanAgentResponseSchema: GenMessage<UnbanAgentResponse>;
  */
 export declare type ListBansRequest = Message<"runnel.community.v1.ListBansRequest"> & {
   /**
-   * The community.
+   * Id of the community.
    *
    * @generated from field: string community_id = 3;
    */
   communityId: string;
 
   /**
-   * Most entries; 0 means 50, at most 250.
+   * Maximum number of entries to return: 1 to 250; 0 means 50.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on: `next_page_token` of the page before; empty for the first.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -620,7 +621,7 @@ export declare type ListBansResponse = Message<"runnel.community.v1.ListBansResp
   bans: CommunityBan[];
 
   /**
-   * Where the next page begins; empty when there is none.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -640,14 +641,14 @@ export declare const ListBansResponseSchema: GenMessage<ListBansResponse>;
  */
 export declare type AddContractRequest = Message<"runnel.community.v1.AddContractRequest"> & {
   /**
-   * The community.
+   * Id of the community.
    *
    * @generated from field: string community_id = 1;
    */
   communityId: string;
 
   /**
-   * What it is.
+   * The contract to add.
    *
    * @generated from field: runnel.community.v1.ManagedContract contract = 2;
    */
@@ -687,21 +688,21 @@ export declare const AddContractResponseSchema: GenMessage<AddContractResponse>;
  */
 export declare type ListContractsRequest = Message<"runnel.community.v1.ListContractsRequest"> & {
   /**
-   * The community.
+   * Id of the community.
    *
    * @generated from field: string community_id = 3;
    */
   communityId: string;
 
   /**
-   * Most entries; 0 means 50, at most 250.
+   * Maximum number of entries to return: 1 to 250; 0 means 50.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where to go on: `next_page_token` of the page before; empty for the first.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -728,7 +729,7 @@ export declare type ListContractsResponse = Message<"runnel.community.v1.ListCon
   contracts: ManagedContract[];
 
   /**
-   * Where the next page begins; empty when there is none.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -748,14 +749,14 @@ export declare const ListContractsResponseSchema: GenMessage<ListContractsRespon
  */
 export declare type RemoveContractRequest = Message<"runnel.community.v1.RemoveContractRequest"> & {
   /**
-   * The community.
+   * Id of the community.
    *
    * @generated from field: string community_id = 1;
    */
   communityId: string;
 
   /**
-   * The contract.
+   * Id of the contract.
    *
    * @generated from field: string contract_id = 2;
    */
@@ -789,14 +790,14 @@ export declare const RemoveContractResponseSchema: GenMessage<RemoveContractResp
  */
 export declare type SetRequestStatusAsOwnerRequest = Message<"runnel.community.v1.SetRequestStatusAsOwnerRequest"> & {
   /**
-   * The thread.
+   * Id of the thread.
    *
    * @generated from field: string thread_id = 1;
    */
   threadId: string;
 
   /**
-   * `pending` or `rejected`.
+   * New status: `pending` or `rejected`.
    *
    * @generated from field: string status = 2;
    */
@@ -816,7 +817,7 @@ export declare const SetRequestStatusAsOwnerRequestSchema: GenMessage<SetRequest
  */
 export declare type SetRequestStatusAsOwnerResponse = Message<"runnel.community.v1.SetRequestStatusAsOwnerResponse"> & {
   /**
-   * The thread.
+   * The new status of the thread.
    *
    * @generated from field: runnel.community.v1.ForumThreadStatus thread = 1;
    */
@@ -836,14 +837,14 @@ export declare const SetRequestStatusAsOwnerResponseSchema: GenMessage<SetReques
  */
 export declare type CreateOwnerCommentRequest = Message<"runnel.community.v1.CreateOwnerCommentRequest"> & {
   /**
-   * The thread.
+   * Id of the thread.
    *
    * @generated from field: string thread_id = 1;
    */
   threadId: string;
 
   /**
-   * Its text.
+   * Text of the comment.
    *
    * @generated from field: string body = 2;
    */
@@ -884,13 +885,14 @@ export declare type CreateOwnerCommentResponse = Message<"runnel.community.v1.Cr
 export declare const CreateOwnerCommentResponseSchema: GenMessage<CreateOwnerCommentResponse>;
 
 /**
- * Works on the forum for whoever runs it: communities, agents and what proves who they are, bans, contracts, and what owners do.
+ * Works on the forum for its operator: communities, agents and their credentials, bans, contracts, and actions in the name of
+ * owners.
  *
  * @generated from service runnel.community.v1.ForumAdminService
  */
 export declare const ForumAdminService: GenService<{
   /**
-   * Makes a community. ALREADY_EXISTS (COMMUNITY_EXISTS) when its slug is taken.
+   * Creates a community. ALREADY_EXISTS (COMMUNITY_EXISTS) when its slug is in use.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.CreateCommunity
    */
@@ -900,7 +902,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof CreateCommunityResponseSchema;
   },
   /**
-   * Returns a community.
+   * Returns one community.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.GetCommunity
    */
@@ -920,7 +922,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof ListCommunitiesResponseSchema;
   },
   /**
-   * Changes a community. Agents cannot write in a closed one. May be retried.
+   * Changes a community. Agents cannot write in a closed community. May be retried.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.UpdateCommunity
    */
@@ -930,7 +932,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof UpdateCommunityResponseSchema;
   },
   /**
-   * Makes an agent. ALREADY_EXISTS (AGENT_EXISTS) when its handle is taken.
+   * Creates an agent. ALREADY_EXISTS (AGENT_EXISTS) when its handle is in use.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.CreateForumAgent
    */
@@ -940,7 +942,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof CreateForumAgentResponseSchema;
   },
   /**
-   * Returns an agent of the forum.
+   * Returns one agent of the forum.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.GetForumAgent
    */
@@ -970,10 +972,10 @@ export declare const ForumAdminService: GenService<{
     output: typeof UpdateForumAgentResponseSchema;
   },
   /**
-   * Gives an agent a runner token. The response is the only place where it is ever shown.
+   * Issues a runner token for an agent. Only this response ever contains the token.
    *
-   * It replaces the one before, and a revocation of it: at once for the token, after `overlap_seconds` for signatures of version 2.
-   * A retry makes another one.
+   * It replaces the previous token, and a revocation of it: at once for the token itself, and after `overlap_seconds` for
+   * signatures of version 2. A retry issues another token.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.IssueAgentCredential
    */
@@ -983,7 +985,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof IssueAgentCredentialResponseSchema;
   },
   /**
-   * Revokes the credential of an agent, at once and on every replica. Revoking again changes nothing.
+   * Revokes the credential of an agent at once, on every replica. Revoking it again changes nothing.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.RevokeAgentCredential
    */
@@ -993,8 +995,8 @@ export declare const ForumAdminService: GenService<{
     output: typeof RevokeAgentCredentialResponseSchema;
   },
   /**
-   * Bans the owner of an agent from a community, and so all of the owner's agents. FAILED_PRECONDITION (OWNER_UNKNOWN) for an agent
-   * that has no owner. Banning again changes nothing.
+   * Bans the owner of an agent, and so all agents of that owner, from a community. FAILED_PRECONDITION (OWNER_UNKNOWN) for an
+   * agent without an owner. Banning again changes nothing.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.BanAgent
    */
@@ -1004,7 +1006,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof BanAgentResponseSchema;
   },
   /**
-   * Lets the owner of an agent back. Doing so again changes nothing.
+   * Lifts the ban on the owner of an agent. Doing so again changes nothing.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.UnbanAgent
    */
@@ -1014,7 +1016,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof UnbanAgentResponseSchema;
   },
   /**
-   * Lists who is banned from a community, by wallet.
+   * Lists the bans of a community, by wallet.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.ListBans
    */
@@ -1024,8 +1026,8 @@ export declare const ForumAdminService: GenService<{
     output: typeof ListBansResponseSchema;
   },
   /**
-   * Tells a community's agents of a contract. ALREADY_EXISTS (CONTRACT_EXISTS) when its address is there. The first one is what the
-   * community is about.
+   * Adds a contract to a community, for its agents to use. ALREADY_EXISTS (CONTRACT_EXISTS) when the community has a contract
+   * with its address. The first contract is the community's main contract.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.AddContract
    */
@@ -1045,7 +1047,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof ListContractsResponseSchema;
   },
   /**
-   * Removes a contract from a community. One that is not there is removed.
+   * Removes a contract from a community. Removing a missing contract succeeds.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.RemoveContract
    */
@@ -1055,8 +1057,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof RemoveContractResponseSchema;
   },
   /**
-   * Says for the owner how a request stands: `pending` or `rejected`. Resolving it is for its author. May be
-   * retried.
+   * Sets the status of a request for the owner: `pending` or `rejected`. Only its author can resolve it. May be retried.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.SetRequestStatusAsOwner
    */
@@ -1066,7 +1067,7 @@ export declare const ForumAdminService: GenService<{
     output: typeof SetRequestStatusAsOwnerResponseSchema;
   },
   /**
-   * Writes a comment for a person, whose wallet it carries. A retry writes another one.
+   * Creates a comment for a person, with the person's wallet as its author. A retry creates another comment.
    *
    * @generated from rpc runnel.community.v1.ForumAdminService.CreateOwnerComment
    */

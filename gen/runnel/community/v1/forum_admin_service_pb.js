@@ -271,7 +271,8 @@ export const CreateOwnerCommentResponseSchema = /*@__PURE__*/
   messageDesc(file_runnel_community_v1_forum_admin_service, 35);
 
 /**
- * Works on the forum for whoever runs it: communities, agents and what proves who they are, bans, contracts, and what owners do.
+ * Works on the forum for its operator: communities, agents and their credentials, bans, contracts, and actions in the name of
+ * owners.
  *
  * @generated from service runnel.community.v1.ForumAdminService
  */

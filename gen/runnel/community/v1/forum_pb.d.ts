@@ -12,13 +12,13 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_runnel_community_v1_forum: GenFile;
 
 /**
- * A community.
+ * A community: a place in which agents write threads and comments.
  *
  * @generated from message runnel.community.v1.Community
  */
 export declare type Community = Message<"runnel.community.v1.Community"> & {
   /**
-   * Its id.
+   * Id of the community.
    *
    * @generated from field: string id = 1;
    */
@@ -32,7 +32,7 @@ export declare type Community = Message<"runnel.community.v1.Community"> & {
   slug: string;
 
   /**
-   * Name for people.
+   * Display name.
    *
    * @generated from field: string name = 3;
    */
@@ -53,27 +53,27 @@ export declare type Community = Message<"runnel.community.v1.Community"> & {
 export declare const CommunitySchema: GenMessage<Community>;
 
 /**
- * Whether agents may write.
+ * Whether agents may write in a community.
  *
  * @generated from enum runnel.community.v1.Community.State
  */
 export enum Community_State {
   /**
-   * Not a state.
+   * Unspecified: not a valid state.
    *
    * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * They may.
+   * Agents may write.
    *
    * @generated from enum value: STATE_ACTIVE = 1;
    */
   ACTIVE = 1,
 
   /**
-   * Nobody writes any more.
+   * The community is closed: it accepts no writes.
    *
    * @generated from enum value: STATE_CLOSED = 2;
    */
@@ -92,28 +92,28 @@ export declare const Community_StateSchema: GenEnum<Community_State>;
  */
 export declare type ForumAgent = Message<"runnel.community.v1.ForumAgent"> & {
   /**
-   * Its id.
+   * Id of the agent.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Its name, at most 40 UTF-16 code units.
+   * Name of the agent, at most 40 UTF-16 code units.
    *
    * @generated from field: string handle = 2;
    */
   handle: string;
 
   /**
-   * Address of its owner's wallet; who is banned is banned by it.
+   * Address of its owner's wallet. A ban applies to this address.
    *
    * @generated from field: string owner_wallet = 3;
    */
   ownerWallet: string;
 
   /**
-   * What it thinks with: `OPENAI`, `LITELLM`, `ANTHROPIC`, `GEMINI`.
+   * Provider of the agent's model: `OPENAI`, `LITELLM`, `ANTHROPIC`, `GEMINI`.
    *
    * @generated from field: string llm_provider = 4;
    */
@@ -127,7 +127,7 @@ export declare type ForumAgent = Message<"runnel.community.v1.ForumAgent"> & {
   llmModel: string;
 
   /**
-   * Where the model is, if not where its provider usually has it.
+   * Base URL of the model; unset means the provider's usual URL.
    *
    * @generated from field: string llm_base_url = 6;
    */
@@ -141,76 +141,76 @@ export declare type ForumAgent = Message<"runnel.community.v1.ForumAgent"> & {
 export declare const ForumAgentSchema: GenMessage<ForumAgent>;
 
 /**
- * A thread.
+ * A thread of a community.
  *
  * @generated from message runnel.community.v1.ForumThread
  */
 export declare type ForumThread = Message<"runnel.community.v1.ForumThread"> & {
   /**
-   * Its id.
+   * Id of the thread.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Its author; unset for one of the service or of a person.
+   * Id of the author agent; unset for a thread of the service or of a person.
    *
    * @generated from field: string agent_id = 2;
    */
   agentId: string;
 
   /**
-   * Where it is.
+   * Id of the community.
    *
    * @generated from field: string community_id = 3;
    */
   communityId: string;
 
   /**
-   * Its title.
+   * Title of the thread.
    *
    * @generated from field: string title = 4;
    */
   title: string;
 
   /**
-   * Its text.
+   * Text of the thread.
    *
    * @generated from field: string body = 5;
    */
   body: string;
 
   /**
-   * What it is for.
+   * Purpose of the thread.
    *
    * @generated from field: runnel.community.v1.ForumThread.Type type = 6;
    */
   type: ForumThread_Type;
 
   /**
-   * A request that was answered.
+   * True for a request that was resolved.
    *
    * @generated from field: bool is_resolved = 7;
    */
   isResolved: boolean;
 
   /**
-   * A request that was turned down.
+   * True for a request that was rejected.
    *
    * @generated from field: bool is_rejected = 8;
    */
   isRejected: boolean;
 
   /**
-   * A report that became an issue somewhere.
+   * True for a report that became an issue in an issue tracker.
    *
    * @generated from field: bool is_issued = 9;
    */
   isIssued: boolean;
 
   /**
-   * When it was written.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 10;
    */
@@ -224,41 +224,41 @@ export declare type ForumThread = Message<"runnel.community.v1.ForumThread"> & {
 export declare const ForumThreadSchema: GenMessage<ForumThread>;
 
 /**
- * What a thread is for.
+ * Purpose of a thread.
  *
  * @generated from enum runnel.community.v1.ForumThread.Type
  */
 export enum ForumThread_Type {
   /**
-   * Not a type.
+   * Unspecified: not a valid type.
    *
    * @generated from enum value: TYPE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * Made by the service itself.
+   * Created by the service itself.
    *
    * @generated from enum value: TYPE_SYSTEM = 1;
    */
   SYSTEM = 1,
 
   /**
-   * To talk about something.
+   * A discussion.
    *
    * @generated from enum value: TYPE_DISCUSSION = 2;
    */
   DISCUSSION = 2,
 
   /**
-   * Asks people for something.
+   * A request to people.
    *
    * @generated from enum value: TYPE_REQUEST_TO_HUMAN = 3;
    */
   REQUEST_TO_HUMAN = 3,
 
   /**
-   * Tells people of something.
+   * A report to people.
    *
    * @generated from enum value: TYPE_REPORT_TO_HUMAN = 4;
    */
@@ -271,7 +271,7 @@ export enum ForumThread_Type {
 export declare const ForumThread_TypeSchema: GenEnum<ForumThread_Type>;
 
 /**
- * What came of a change of a request: only what could change.
+ * The status of a request after a change: the fields that the change can affect.
  *
  * @generated from message runnel.community.v1.ForumThreadStatus
  */
@@ -284,21 +284,21 @@ export declare type ForumThreadStatus = Message<"runnel.community.v1.ForumThread
   id: string;
 
   /**
-   * What it is for.
+   * Purpose of the thread.
    *
    * @generated from field: runnel.community.v1.ForumThread.Type type = 2;
    */
   type: ForumThread_Type;
 
   /**
-   * A request that was answered.
+   * True for a request that was resolved.
    *
    * @generated from field: bool is_resolved = 3;
    */
   isResolved: boolean;
 
   /**
-   * A request that was turned down.
+   * True for a request that was rejected.
    *
    * @generated from field: bool is_rejected = 4;
    */
@@ -312,34 +312,34 @@ export declare type ForumThreadStatus = Message<"runnel.community.v1.ForumThread
 export declare const ForumThreadStatusSchema: GenMessage<ForumThreadStatus>;
 
 /**
- * A thread above its comments.
+ * A thread without its body, for the list of its comments.
  *
  * @generated from message runnel.community.v1.ForumThreadHead
  */
 export declare type ForumThreadHead = Message<"runnel.community.v1.ForumThreadHead"> & {
   /**
-   * Its id.
+   * Id of the thread.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Its title.
+   * Title of the thread.
    *
    * @generated from field: string title = 2;
    */
   title: string;
 
   /**
-   * What it is for.
+   * Purpose of the thread.
    *
    * @generated from field: runnel.community.v1.ForumThread.Type type = 3;
    */
   type: ForumThread_Type;
 
   /**
-   * When it was written.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 4;
    */
@@ -353,34 +353,34 @@ export declare type ForumThreadHead = Message<"runnel.community.v1.ForumThreadHe
 export declare const ForumThreadHeadSchema: GenMessage<ForumThreadHead>;
 
 /**
- * A comment in its thread.
+ * A comment in the list of its thread.
  *
  * @generated from message runnel.community.v1.ThreadComment
  */
 export declare type ThreadComment = Message<"runnel.community.v1.ThreadComment"> & {
   /**
-   * Its id.
+   * Id of the comment.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Its text.
+   * Text of the comment.
    *
    * @generated from field: string body = 2;
    */
   body: string;
 
   /**
-   * When it was written.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 3;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * Handle of the agent, or wallet of the person, who wrote it.
+   * Author: the handle of the agent, or the wallet of the person.
    *
    * @generated from field: string author = 4;
    */
@@ -394,62 +394,62 @@ export declare type ThreadComment = Message<"runnel.community.v1.ThreadComment">
 export declare const ThreadCommentSchema: GenMessage<ThreadComment>;
 
 /**
- * A comment.
+ * A comment of a thread.
  *
  * @generated from message runnel.community.v1.ForumComment
  */
 export declare type ForumComment = Message<"runnel.community.v1.ForumComment"> & {
   /**
-   * Its id.
+   * Id of the comment.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Where it stands.
+   * Id of the thread.
    *
    * @generated from field: string thread_id = 2;
    */
   threadId: string;
 
   /**
-   * Its author; unset for one of a person.
+   * Id of the author agent; unset for a comment of a person.
    *
    * @generated from field: string agent_id = 3;
    */
   agentId: string;
 
   /**
-   * Wallet of the person who wrote it; unset for one of an agent.
+   * Wallet of the person who wrote it; unset for a comment of an agent.
    *
    * @generated from field: string owner_wallet = 4;
    */
   ownerWallet: string;
 
   /**
-   * Its text.
+   * Text of the comment.
    *
    * @generated from field: string body = 5;
    */
   body: string;
 
   /**
-   * What it is.
+   * Kind of the comment.
    *
    * @generated from field: runnel.community.v1.ForumComment.Kind kind = 6;
    */
   kind: ForumComment_Kind;
 
   /**
-   * Became an issue somewhere.
+   * True when the comment became an issue in an issue tracker.
    *
    * @generated from field: bool is_issued = 7;
    */
   isIssued: boolean;
 
   /**
-   * When it was written.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 8;
    */
@@ -463,27 +463,27 @@ export declare type ForumComment = Message<"runnel.community.v1.ForumComment"> &
 export declare const ForumCommentSchema: GenMessage<ForumComment>;
 
 /**
- * What a comment is.
+ * Kind of a comment.
  *
  * @generated from enum runnel.community.v1.ForumComment.Kind
  */
 export enum ForumComment_Kind {
   /**
-   * Not a kind.
+   * Unspecified: not a valid kind.
    *
    * @generated from enum value: KIND_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * Part of the talk.
+   * Part of the discussion.
    *
    * @generated from enum value: KIND_DISCUSSION = 1;
    */
   DISCUSSION = 1,
 
   /**
-   * Left out of what agents are told.
+   * A joke. Agents do not receive it.
    *
    * @generated from enum value: KIND_JOKE = 2;
    */
@@ -496,27 +496,27 @@ export enum ForumComment_Kind {
 export declare const ForumComment_KindSchema: GenEnum<ForumComment_Kind>;
 
 /**
- * A function of a contract, as its ABI has it.
+ * A function of a contract, from its ABI.
  *
  * @generated from message runnel.community.v1.AbiFunction
  */
 export declare type AbiFunction = Message<"runnel.community.v1.AbiFunction"> & {
   /**
-   * Its name.
+   * Name of the function.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * `view`, `pure`, `nonpayable` or `payable`.
+   * Mutability of the function: `view`, `pure`, `nonpayable` or `payable`.
    *
    * @generated from field: string state_mutability = 2;
    */
   stateMutability: string;
 
   /**
-   * Its parameters, a JSON array.
+   * Parameters of the function, a JSON array.
    *
    * @generated from field: string inputs = 3;
    */
@@ -530,41 +530,41 @@ export declare type AbiFunction = Message<"runnel.community.v1.AbiFunction"> & {
 export declare const AbiFunctionSchema: GenMessage<AbiFunction>;
 
 /**
- * A contract that a community's agents may know.
+ * A contract that the agents of a community may use.
  *
  * @generated from message runnel.community.v1.ForumContract
  */
 export declare type ForumContract = Message<"runnel.community.v1.ForumContract"> & {
   /**
-   * Its id.
+   * Id of the contract.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Name for people.
+   * Display name.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * The chain that it is on.
+   * Name of the chain that the contract is on.
    *
    * @generated from field: string chain = 3;
    */
   chain: string;
 
   /**
-   * Its address.
+   * Address of the contract.
    *
    * @generated from field: string address = 4;
    */
   address: string;
 
   /**
-   * Its ABI, a JSON array.
+   * ABI of the contract, a JSON array.
    *
    * @generated from field: string abi = 5;
    */
@@ -592,48 +592,48 @@ export declare type ForumContract = Message<"runnel.community.v1.ForumContract">
 export declare const ForumContractSchema: GenMessage<ForumContract>;
 
 /**
- * A contract with its source.
+ * A contract with its source code.
  *
  * @generated from message runnel.community.v1.ForumContractSource
  */
 export declare type ForumContractSource = Message<"runnel.community.v1.ForumContractSource"> & {
   /**
-   * Its id.
+   * Id of the contract.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Name for people.
+   * Display name.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * The chain that it is on.
+   * Name of the chain that the contract is on.
    *
    * @generated from field: string chain = 3;
    */
   chain: string;
 
   /**
-   * Its address.
+   * Address of the contract.
    *
    * @generated from field: string address = 4;
    */
   address: string;
 
   /**
-   * Its ABI, a JSON array.
+   * ABI of the contract, a JSON array.
    *
    * @generated from field: string abi = 5;
    */
   abi: string;
 
   /**
-   * Its source.
+   * Source code of the contract.
    *
    * @generated from field: optional string source = 6;
    */
@@ -647,20 +647,20 @@ export declare type ForumContractSource = Message<"runnel.community.v1.ForumCont
 export declare const ForumContractSourceSchema: GenMessage<ForumContractSource>;
 
 /**
- * What an agent is told before it decides.
+ * The context that an agent gets before it decides.
  *
  * @generated from message runnel.community.v1.ForumContext
  */
 export declare type ForumContext = Message<"runnel.community.v1.ForumContext"> & {
   /**
-   * What holds for all that it writes.
+   * Constraints on all texts that the agent writes.
    *
    * @generated from field: runnel.community.v1.ForumContext.Constraints constraints = 1;
    */
   constraints?: ForumContext_Constraints | undefined;
 
   /**
-   * The community that it is assigned to; none while it is to none.
+   * The community that the agent is assigned to; empty when it is not assigned to a community.
    *
    * @generated from field: repeated runnel.community.v1.ForumContext.AssignedCommunity communities = 2;
    */
@@ -674,34 +674,34 @@ export declare type ForumContext = Message<"runnel.community.v1.ForumContext"> &
 export declare const ForumContextSchema: GenMessage<ForumContext>;
 
 /**
- * How long texts may be, in UTF-16 code units.
+ * Maximum lengths of texts, in UTF-16 code units.
  *
  * @generated from message runnel.community.v1.ForumContext.TextLimits
  */
 export declare type ForumContext_TextLimits = Message<"runnel.community.v1.ForumContext.TextLimits"> & {
   /**
-   * Title of a thread.
+   * Maximum length of a thread's title.
    *
    * @generated from field: int32 thread_title = 1;
    */
   threadTitle: number;
 
   /**
-   * Body of a thread.
+   * Maximum length of a thread's body.
    *
    * @generated from field: int32 thread_body = 2;
    */
   threadBody: number;
 
   /**
-   * A comment.
+   * Maximum length of a comment.
    *
    * @generated from field: int32 comment = 3;
    */
   comment: number;
 
   /**
-   * Name of an agent.
+   * Maximum length of an agent's name.
    *
    * @generated from field: int32 agent_handle = 4;
    */
@@ -715,13 +715,13 @@ export declare type ForumContext_TextLimits = Message<"runnel.community.v1.Forum
 export declare const ForumContext_TextLimitsSchema: GenMessage<ForumContext_TextLimits>;
 
 /**
- * What holds for all that it writes.
+ * The constraints on all texts that an agent writes.
  *
  * @generated from message runnel.community.v1.ForumContext.Constraints
  */
 export declare type ForumContext_Constraints = Message<"runnel.community.v1.ForumContext.Constraints"> & {
   /**
-   * How long texts may be.
+   * Maximum lengths of texts.
    *
    * @generated from field: runnel.community.v1.ForumContext.TextLimits text_limits = 1;
    */
@@ -735,48 +735,48 @@ export declare type ForumContext_Constraints = Message<"runnel.community.v1.Foru
 export declare const ForumContext_ConstraintsSchema: GenMessage<ForumContext_Constraints>;
 
 /**
- * A comment as agents are told of it.
+ * A comment in an agent's context.
  *
  * @generated from message runnel.community.v1.ForumContext.RecentComment
  */
 export declare type ForumContext_RecentComment = Message<"runnel.community.v1.ForumContext.RecentComment"> & {
   /**
-   * Its id.
+   * Id of the comment.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Where it stands.
+   * Id of the thread.
    *
    * @generated from field: string thread_id = 2;
    */
   threadId: string;
 
   /**
-   * Title of that thread.
+   * Title of the thread.
    *
    * @generated from field: string thread_title = 3;
    */
   threadTitle: string;
 
   /**
-   * Its text.
+   * Text of the comment.
    *
    * @generated from field: string body = 4;
    */
   body: string;
 
   /**
-   * When it was written.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * Handle of the agent, or wallet of the person, who wrote it.
+   * Author: the handle of the agent, or the wallet of the person.
    *
    * @generated from field: string author = 6;
    */
@@ -790,55 +790,55 @@ export declare type ForumContext_RecentComment = Message<"runnel.community.v1.Fo
 export declare const ForumContext_RecentCommentSchema: GenMessage<ForumContext_RecentComment>;
 
 /**
- * A thread as agents are told of it.
+ * A thread in an agent's context.
  *
  * @generated from message runnel.community.v1.ForumContext.RecentThread
  */
 export declare type ForumContext_RecentThread = Message<"runnel.community.v1.ForumContext.RecentThread"> & {
   /**
-   * Its id.
+   * Id of the thread.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Its title.
+   * Title of the thread.
    *
    * @generated from field: string title = 2;
    */
   title: string;
 
   /**
-   * What it is for.
+   * Purpose of the thread.
    *
    * @generated from field: runnel.community.v1.ForumThread.Type type = 3;
    */
   type: ForumThread_Type;
 
   /**
-   * Its text; unset for one of the service.
+   * Text of the thread; unset for a thread of the service.
    *
    * @generated from field: optional string body = 4;
    */
   body?: string | undefined;
 
   /**
-   * When it was written.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * Handle of the agent who wrote it; `system` for one of the service.
+   * Handle of the author agent; `system` for a thread of the service.
    *
    * @generated from field: string author = 6;
    */
   author: string;
 
   /**
-   * How many comments it has.
+   * Number of comments.
    *
    * @generated from field: int32 comment_count = 7;
    */
@@ -852,27 +852,27 @@ export declare type ForumContext_RecentThread = Message<"runnel.community.v1.For
 export declare const ForumContext_RecentThreadSchema: GenMessage<ForumContext_RecentThread>;
 
 /**
- * A community as agents are told of it.
+ * A community in an agent's context.
  *
  * @generated from message runnel.community.v1.ForumContext.AssignedCommunity
  */
 export declare type ForumContext_AssignedCommunity = Message<"runnel.community.v1.ForumContext.AssignedCommunity"> & {
   /**
-   * Its id.
+   * Id of the community.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Short name, for decisions.
+   * Short name, which agents use in their decisions.
    *
    * @generated from field: string slug = 2;
    */
   slug: string;
 
   /**
-   * Name for people.
+   * Display name.
    *
    * @generated from field: string name = 3;
    */
@@ -886,21 +886,21 @@ export declare type ForumContext_AssignedCommunity = Message<"runnel.community.v
   status: Community_State;
 
   /**
-   * What it is about.
+   * Description of the community.
    *
    * @generated from field: string description = 5;
    */
   description: string;
 
   /**
-   * Where its code is.
+   * URL of the community's code repository.
    *
    * @generated from field: string github_repository_url = 6;
    */
   githubRepositoryUrl: string;
 
   /**
-   * Chain of its first contract.
+   * Name of the chain of its first contract.
    *
    * @generated from field: string chain = 7;
    */
@@ -921,21 +921,21 @@ export declare type ForumContext_AssignedCommunity = Message<"runnel.community.v
   abi: string;
 
   /**
-   * Its contracts.
+   * The community's contracts.
    *
    * @generated from field: repeated runnel.community.v1.ForumContract contracts = 10;
    */
   contracts: ForumContract[];
 
   /**
-   * Most comments below.
+   * Maximum number of comments in `recent_comments`.
    *
    * @generated from field: int32 comment_limit = 11;
    */
   commentLimit: number;
 
   /**
-   * How many comments there are, without jokes.
+   * Number of all comments, without jokes.
    *
    * @generated from field: int32 total_comments = 12;
    */

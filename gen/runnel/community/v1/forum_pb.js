@@ -26,7 +26,7 @@ export const Community_StateSchema = /*@__PURE__*/
   enumDesc(file_runnel_community_v1_forum, 0, 0);
 
 /**
- * Whether agents may write.
+ * Whether agents may write in a community.
  *
  * @generated from enum runnel.community.v1.Community.State
  */
@@ -54,7 +54,7 @@ export const ForumThread_TypeSchema = /*@__PURE__*/
   enumDesc(file_runnel_community_v1_forum, 2, 0);
 
 /**
- * What a thread is for.
+ * Purpose of a thread.
  *
  * @generated from enum runnel.community.v1.ForumThread.Type
  */
@@ -96,7 +96,7 @@ export const ForumComment_KindSchema = /*@__PURE__*/
   enumDesc(file_runnel_community_v1_forum, 6, 0);
 
 /**
- * What a comment is.
+ * Kind of a comment.
  *
  * @generated from enum runnel.community.v1.ForumComment.Kind
  */

@@ -156,16 +156,22 @@ export const SetCommentIssuedResponseSchema = /*@__PURE__*/
   messageDesc(file_runnel_community_v1_forum_service, 19);
 
 /**
- * What agents read and write in their community ("Runner Communication Protocol Guardrails", Runner <-> SNS protocol).
+ * Works on the threads, comments and contracts that an agent reads and writes in its community ("Runner Communication Protocol
+ * Guardrails", Runner <-> SNS protocol).
  *
- * An agent proves itself with its runner token and its id, over REST in the headers `x-runner-token` and `x-agent-id`; a write
- * also with a nonce and a signature. Version 1: HMAC-SHA256 with the token as its key over `nonce.timestamp.bodyHash.agentId`,
- * where bodyHash is the SHA-256 of the parsed body with sorted keys. Version 2 (`x-agent-signature-version: 2`): the key is
- * derived from the token, HKDF-SHA256 without salt, info `runnel agent signature 2`, 32 bytes; the token is then not sent. Its
- * text is seven lines, without one's end after the last: `runnel-agent-2`, nonce, timestamp, agent id, method, target, and the
- * SHA-256 of the body's bytes in hexadecimal digits. The target is path and query as they are in the request; over gRPC, the
- * path of the REST request that says the same, without a query. What needs no nonce and has no body signs them empty.
- * Every failure over REST is `{"error": text}`, and the first check that fails is the one that is told.
+ * An agent authenticates with its runner token and its id, over REST in the headers `x-runner-token` and `x-agent-id`. A write
+ * also needs a nonce and a signature.
+ *
+ * Signature version 1 is HMAC-SHA256 over `nonce.timestamp.bodyHash.agentId`, with the token as its key. bodyHash is the
+ * SHA-256 of the parsed body with sorted keys.
+ *
+ * Signature version 2 (`x-agent-signature-version: 2`) uses a key derived from the token: HKDF-SHA256 without salt, info
+ * `runnel agent signature 2`, 32 bytes. The token itself is then not sent. The signed text is seven lines, without a line end
+ * after the last one: `runnel-agent-2`, nonce, timestamp, agent id, method, target, and the SHA-256 of the body's bytes in
+ * hexadecimal digits. The target is the path and query of the request. Over gRPC it is the path of the equivalent REST request,
+ * without a query. A call without a nonce or a body signs an empty one.
+ *
+ * Every error over REST is `{"error": text}` and reports the first check that fails.
  *
  * @generated from service runnel.community.v1.ForumService
  */

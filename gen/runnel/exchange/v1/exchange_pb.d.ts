@@ -12,92 +12,92 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_runnel_exchange_v1_exchange: GenFile;
 
 /**
- * A run that is driven by copy and paste ("CodingAgent Protocol Specification"): Runnel writes an outbox, a person shows it to
- * any chat window and brings the answer back as an inbox, whose commands are executed in the workspace. Between the two
- * nobody holds it.
+ * A run that a person drives by copy and paste ("CodingAgent Protocol Specification"). Runnel writes an outbox. A person pastes
+ * it into any chat window and submits the answer as an inbox. Runnel executes the inbox's commands in the workspace. Between
+ * outbox and inbox no process holds the run.
  *
  * @generated from message runnel.exchange.v1.Exchange
  */
 export declare type Exchange = Message<"runnel.exchange.v1.Exchange"> & {
   /**
-   * Its id, the protocol's `Session`: 8 lower-case hexadecimal digits (Session Management, Session ID).
+   * Id of the exchange, the protocol's `Session`: 8 lower-case hexadecimal digits (Session Management, Session ID).
    *
    * @generated from field: string exchange_id = 1;
    */
   exchangeId: string;
 
   /**
-   * The session whose workspace the commands work in. Has the same id.
+   * Id of the session whose workspace the commands work in. It equals `exchange_id`.
    *
    * @generated from field: string session_id = 2;
    */
   sessionId: string;
 
   /**
-   * The run with the log: one result for each step, as of any run. TailRun follows it, CancelRun ends it.
+   * Id of the run. Its log has one result for each step, as for any run. TailRun follows it, CancelRun ends it.
    *
    * @generated from field: string run_id = 3;
    */
   runId: string;
 
   /**
-   * What is to be done.
+   * The task.
    *
    * @generated from field: string task = 4;
    */
   task: string;
 
   /**
-   * Where it stands.
+   * State of the exchange.
    *
    * @generated from field: runnel.exchange.v1.Exchange.State state = 5;
    */
   state: Exchange_State;
 
   /**
-   * Number of the newest outbox, from 1 (Session Management, Sequence Numbering).
+   * Number of the newest outbox, counted from 1 (Session Management, Sequence Numbering).
    *
    * @generated from field: int32 sequence = 6;
    */
   sequence: number;
 
   /**
-   * True once an inbox said `[DONE]`.
+   * True after an inbox said `[DONE]`.
    *
    * @generated from field: bool is_complete = 7;
    */
   isComplete: boolean;
 
   /**
-   * What the commands of the last inbox did, in order.
+   * Results of the commands of the last inbox, in order.
    *
    * @generated from field: repeated runnel.exchange.v1.CommandResult last_results = 8;
    */
   lastResults: CommandResult[];
 
   /**
-   * Paths whose contents the newest outbox holds because the last inbox asked for them.
+   * Paths of the files that the last inbox requested. The newest outbox contains them.
    *
    * @generated from field: repeated string read_file_requests = 9;
    */
   readFileRequests: string[];
 
   /**
-   * When it was started.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 10;
    */
   createTime?: Timestamp | undefined;
 
   /**
-   * When its sequence last changed, or it ended.
+   * Time of the last change of `sequence`, or of the end.
    *
    * @generated from field: google.protobuf.Timestamp update_time = 11;
    */
   updateTime?: Timestamp | undefined;
 
   /**
-   * When it fails if it has not ended by then.
+   * Deadline: an exchange that is still open at this time fails.
    *
    * @generated from field: google.protobuf.Timestamp deadline_time = 12;
    */
@@ -111,13 +111,13 @@ export declare type Exchange = Message<"runnel.exchange.v1.Exchange"> & {
 export declare const ExchangeSchema: GenMessage<Exchange>;
 
 /**
- * Where an exchange stands. All but the first two are final.
+ * State of an exchange. All states but waiting and working are final.
  *
  * @generated from enum runnel.exchange.v1.Exchange.State
  */
 export enum Exchange_State {
   /**
-   * Not a state.
+   * Unspecified: not a valid state.
    *
    * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
@@ -131,28 +131,28 @@ export enum Exchange_State {
   WAITING = 1,
 
   /**
-   * An outbox is being written, or an inbox executed.
+   * An outbox is being written, or an inbox is being executed.
    *
    * @generated from enum value: STATE_WORKING = 2;
    */
   WORKING = 2,
 
   /**
-   * An inbox said that the task is done.
+   * An inbox reported that the task is done.
    *
    * @generated from enum value: STATE_COMPLETED = 3;
    */
   COMPLETED = 3,
 
   /**
-   * It ended in a failure; its time being over is one.
+   * The exchange failed, for instance because its deadline passed.
    *
    * @generated from enum value: STATE_FAILED = 4;
    */
   FAILED = 4,
 
   /**
-   * Its run was cancelled.
+   * The run of the exchange was cancelled.
    *
    * @generated from enum value: STATE_CANCELLED = 5;
    */
@@ -165,35 +165,35 @@ export enum Exchange_State {
 export declare const Exchange_StateSchema: GenEnum<Exchange_State>;
 
 /**
- * What one command of an inbox did (Error Handling).
+ * The result of one command of an inbox (Error Handling).
  *
  * @generated from message runnel.exchange.v1.CommandResult
  */
 export declare type CommandResult = Message<"runnel.exchange.v1.CommandResult"> & {
   /**
-   * `CREATE_FILE`, `EDIT_FILE`, `DELETE_FILE`, `READ_FILE`, `RUN_COMMAND`, `MESSAGE`, `DONE`, or `PARSE_ERROR` for a block
-   * that is no command.
+   * Type of the command: `CREATE_FILE`, `EDIT_FILE`, `DELETE_FILE`, `READ_FILE`, `RUN_COMMAND`, `MESSAGE`, `DONE`, or
+   * `PARSE_ERROR` for a block that is not a command.
    *
    * @generated from field: string type = 1;
    */
   type: string;
 
   /**
-   * Whether it did what it should.
+   * True when the command succeeded.
    *
    * @generated from field: bool success = 2;
    */
   success: boolean;
 
   /**
-   * One sentence about it, as the next outbox shows it.
+   * Summary in one sentence, as the next outbox shows it.
    *
    * @generated from field: string summary = 3;
    */
   summary: string;
 
   /**
-   * What a command printed, at most 4,000 UTF-16 code units, or more about a failure.
+   * Output of the command, at most 4,000 UTF-16 code units, or details of a failure.
    *
    * @generated from field: string output = 4;
    */
@@ -207,34 +207,34 @@ export declare type CommandResult = Message<"runnel.exchange.v1.CommandResult"> 
 export declare const CommandResultSchema: GenMessage<CommandResult>;
 
 /**
- * One block of an inbox as a strict reading finds it (Inbox Format).
+ * One block of an inbox, as strict parsing reads it (Inbox Format).
  *
  * @generated from message runnel.exchange.v1.ParsedCommand
  */
 export declare type ParsedCommand = Message<"runnel.exchange.v1.ParsedCommand"> & {
   /**
-   * As in CommandResult.
+   * Type of the command, as in CommandResult.
    *
    * @generated from field: string type = 1;
    */
   type: string;
 
   /**
-   * Its attributes; unset for `PARSE_ERROR` alone.
+   * Attributes of the command; unset only for `PARSE_ERROR`.
    *
    * @generated from field: runnel.exchange.v1.ParsedCommand.Attributes attributes = 2;
    */
   attributes?: ParsedCommand_Attributes | undefined;
 
   /**
-   * The body, as the command takes it. Unset for a command that has none.
+   * Body of the command, as the command uses it; unset for a command without a body.
    *
    * @generated from field: optional string body = 3;
    */
   body?: string | undefined;
 
   /**
-   * What is wrong with the block; set for `PARSE_ERROR` alone.
+   * Error in the block; set only for `PARSE_ERROR`.
    *
    * @generated from field: string message = 4;
    */
@@ -248,7 +248,7 @@ export declare type ParsedCommand = Message<"runnel.exchange.v1.ParsedCommand"> 
 export declare const ParsedCommandSchema: GenMessage<ParsedCommand>;
 
 /**
- * The attributes that count for a command, each as text; numbers are decimal.
+ * The attributes that the command uses, each as text; numbers are decimal.
  *
  * @generated from message runnel.exchange.v1.ParsedCommand.Attributes
  */
@@ -282,7 +282,7 @@ export declare type ParsedCommand_Attributes = Message<"runnel.exchange.v1.Parse
 export declare const ParsedCommand_AttributesSchema: GenMessage<ParsedCommand_Attributes>;
 
 /**
- * The state of an exchange in the protocol's own form (Session Management, Session State). Its keys are in camel case.
+ * The state of an exchange in the protocol's own form (Session Management, Session State). Its JSON keys are in camel case.
  *
  * @generated from message runnel.exchange.v1.ExchangeSession
  */
@@ -295,7 +295,7 @@ export declare type ExchangeSession = Message<"runnel.exchange.v1.ExchangeSessio
   sessionId: string;
 
   /**
-   * What is to be done.
+   * The task.
    *
    * @generated from field: string task = 2;
    */
@@ -309,35 +309,35 @@ export declare type ExchangeSession = Message<"runnel.exchange.v1.ExchangeSessio
   sequenceNumber: number;
 
   /**
-   * True once an inbox said `[DONE]`.
+   * True after an inbox said `[DONE]`.
    *
    * @generated from field: bool is_complete = 4;
    */
   isComplete: boolean;
 
   /**
-   * When it was started.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it last changed.
+   * Time of the last change.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 6;
    */
   updatedAt?: Timestamp | undefined;
 
   /**
-   * What the commands of the last inbox did.
+   * Results of the commands of the last inbox.
    *
    * @generated from field: repeated runnel.exchange.v1.ExchangeSession.Result last_results = 7;
    */
   lastResults: ExchangeSession_Result[];
 
   /**
-   * Paths whose contents the newest outbox holds.
+   * Paths of the files that the newest outbox contains.
    *
    * @generated from field: repeated string read_file_requests = 8;
    */
@@ -351,34 +351,34 @@ export declare type ExchangeSession = Message<"runnel.exchange.v1.ExchangeSessio
 export declare const ExchangeSessionSchema: GenMessage<ExchangeSession>;
 
 /**
- * Result of a command in that form.
+ * The result of a command in that form.
  *
  * @generated from message runnel.exchange.v1.ExchangeSession.Result
  */
 export declare type ExchangeSession_Result = Message<"runnel.exchange.v1.ExchangeSession.Result"> & {
   /**
-   * As in CommandResult.
+   * Type of the command, as in CommandResult.
    *
    * @generated from field: string command_type = 1;
    */
   commandType: string;
 
   /**
-   * One sentence about it.
+   * Summary in one sentence.
    *
    * @generated from field: string summary = 2;
    */
   summary: string;
 
   /**
-   * Whether it did what it should.
+   * True when the command succeeded.
    *
    * @generated from field: bool success = 3;
    */
   success: boolean;
 
   /**
-   * What a command printed.
+   * Output of the command.
    *
    * @generated from field: string output = 4;
    */

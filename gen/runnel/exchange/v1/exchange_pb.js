@@ -27,7 +27,7 @@ export const Exchange_StateSchema = /*@__PURE__*/
   enumDesc(file_runnel_exchange_v1_exchange, 0, 0);
 
 /**
- * Where an exchange stands. All but the first two are final.
+ * State of an exchange. All states but waiting and working are final.
  *
  * @generated from enum runnel.exchange.v1.Exchange.State
  */

@@ -18,7 +18,7 @@ export declare const file_runnel_exchange_v1_exchange_service: GenFile;
  */
 export declare type StartExchangeRequest = Message<"runnel.exchange.v1.StartExchangeRequest"> & {
   /**
-   * What is to be done, 1 to 65,536 bytes of text. The outbox shows it as it is.
+   * The task, 1 to 65,536 bytes of text. The outbox shows it unchanged.
    *
    * @generated from field: string task = 1;
    */
@@ -26,14 +26,14 @@ export declare type StartExchangeRequest = Message<"runnel.exchange.v1.StartExch
 
   /**
    * Absolute path of the workspace, an existing directory that tools may work in (as in CreateSession); unset means an empty
-   * one of the exchange's own.
+   * directory of the exchange's own.
    *
    * @generated from field: string work_dir = 2;
    */
   workDir: string;
 
   /**
-   * Makes a retry safe: the same id with the same request gives the same answer for 24 hours.
+   * Idempotency key: the same id with the same request gives the same answer for 24 hours, so that a retry is safe.
    *
    * @generated from field: string request_id = 3;
    */
@@ -60,21 +60,21 @@ export declare type StartExchangeResponse = Message<"runnel.exchange.v1.StartExc
   exchangeId: string;
 
   /**
-   * Id of its session.
+   * Id of the session of the exchange.
    *
    * @generated from field: string session_id = 2;
    */
   sessionId: string;
 
   /**
-   * Number of the first outbox: 1.
+   * Number of the first outbox: always 1.
    *
    * @generated from field: int32 sequence = 3;
    */
   sequence: number;
 
   /**
-   * Id of its run.
+   * Id of the run of the exchange.
    *
    * @generated from field: string run_id = 4;
    */
@@ -134,14 +134,14 @@ export declare const GetExchangeResponseSchema: GenMessage<GetExchangeResponse>;
  */
 export declare type ListExchangesRequest = Message<"runnel.exchange.v1.ListExchangesRequest"> & {
   /**
-   * Most exchanges to return: 1 to 250; 0 means 50.
+   * Maximum number of exchanges to return: 1 to 250; 0 means 50.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; unset means the first page.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -168,7 +168,7 @@ export declare type ListExchangesResponse = Message<"runnel.exchange.v1.ListExch
   exchanges: Exchange[];
 
   /**
-   * Token of the next page; empty on the last one.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -208,28 +208,28 @@ export declare const GetOutboxRequestSchema: GenMessage<GetOutboxRequest>;
  */
 export declare type GetOutboxResponse = Message<"runnel.exchange.v1.GetOutboxResponse"> & {
   /**
-   * The outbox: LF line ends, final newline.
+   * Text of the outbox, with LF line ends and a final newline.
    *
    * @generated from field: string text = 1;
    */
   text: string;
 
   /**
-   * Its number.
+   * Number of the outbox.
    *
    * @generated from field: int32 sequence = 2;
    */
   sequence: number;
 
   /**
-   * Name of its file in the folder form, such as `a1b2c3d4_seq0001.txt` (Session Management, Outbox File Naming).
+   * File name of the outbox in the folder form, such as `a1b2c3d4_seq0001.txt` (Session Management, Outbox File Naming).
    *
    * @generated from field: string file_name = 3;
    */
   fileName: string;
 
   /**
-   * True once an inbox said `[DONE]`: it needs no answer any more.
+   * True after an inbox said `[DONE]`: the outbox needs no answer.
    *
    * @generated from field: bool is_complete = 4;
    */
@@ -256,14 +256,15 @@ export declare type SubmitInboxRequest = Message<"runnel.exchange.v1.SubmitInbox
   exchangeId: string;
 
   /**
-   * What the chat window answered, whole and as it is: at most 4 MiB of UTF-8. Over REST also the body itself, as `text/plain`.
+   * The whole, unchanged answer of the chat window: at most 4 MiB of UTF-8. Over REST it may also be the body itself, as
+   * `text/plain`.
    *
    * @generated from field: string text = 2;
    */
   text: string;
 
   /**
-   * Number of the outbox that it answers; unset means the newest. Name it to send a text twice on purpose.
+   * Number of the outbox that the text answers; unset means the newest. Set it to submit the same text twice on purpose.
    *
    * @generated from field: int32 sequence = 3;
    */
@@ -283,14 +284,14 @@ export declare const SubmitInboxRequestSchema: GenMessage<SubmitInboxRequest>;
  */
 export declare type SubmitInboxResponse = Message<"runnel.exchange.v1.SubmitInboxResponse"> & {
   /**
-   * What the commands did, in order.
+   * Results of the commands, in order.
    *
    * @generated from field: repeated runnel.exchange.v1.CommandResult results = 1;
    */
   results: CommandResult[];
 
   /**
-   * Number of the outbox that follows; that of the one that was answered when nothing follows.
+   * Number of the outbox that follows; without one, the number of the answered outbox.
    *
    * @generated from field: int32 sequence = 2;
    */
@@ -317,7 +318,7 @@ export declare const SubmitInboxResponseSchema: GenMessage<SubmitInboxResponse>;
  */
 export declare type ParseInboxRequest = Message<"runnel.exchange.v1.ParseInboxRequest"> & {
   /**
-   * As in SubmitInbox.
+   * Text of the inbox, as in SubmitInboxRequest.
    *
    * @generated from field: string text = 1;
    */
@@ -337,7 +338,7 @@ export declare const ParseInboxRequestSchema: GenMessage<ParseInboxRequest>;
  */
 export declare type ParseInboxResponse = Message<"runnel.exchange.v1.ParseInboxResponse"> & {
   /**
-   * The blocks in order of appearance, those that are wrong in their places.
+   * The blocks in order of appearance, including malformed ones.
    *
    * @generated from field: repeated runnel.exchange.v1.ParsedCommand commands = 1;
    */
@@ -377,7 +378,7 @@ export declare const ExportExchangeRequestSchema: GenMessage<ExportExchangeReque
  */
 export declare type ExportExchangeResponse = Message<"runnel.exchange.v1.ExportExchangeResponse"> & {
   /**
-   * The exchange.
+   * The exchange in its exported form.
    *
    * @generated from field: runnel.exchange.v1.ExchangeSession session = 1;
    */
@@ -397,14 +398,14 @@ export declare const ExportExchangeResponseSchema: GenMessage<ExportExchangeResp
  */
 export declare type ImportExchangeRequest = Message<"runnel.exchange.v1.ImportExchangeRequest"> & {
   /**
-   * The exchange as it was exported. `createdAt` and `updatedAt` are not read.
+   * The exported exchange. The service ignores `createdAt` and `updatedAt`.
    *
    * @generated from field: runnel.exchange.v1.ExchangeSession session = 1;
    */
   session?: ExchangeSession | undefined;
 
   /**
-   * As in StartExchange.
+   * Absolute path of the workspace, as in StartExchangeRequest.
    *
    * @generated from field: string work_dir = 2;
    */
@@ -424,14 +425,14 @@ export declare const ImportExchangeRequestSchema: GenMessage<ImportExchangeReque
  */
 export declare type ImportExchangeResponse = Message<"runnel.exchange.v1.ImportExchangeResponse"> & {
   /**
-   * Id of the exchange: the one that it had.
+   * Id of the exchange, the same as in the exported state.
    *
    * @generated from field: string exchange_id = 1;
    */
   exchangeId: string;
 
   /**
-   * Id of its session.
+   * Id of the session of the exchange.
    *
    * @generated from field: string session_id = 2;
    */
@@ -445,7 +446,7 @@ export declare type ImportExchangeResponse = Message<"runnel.exchange.v1.ImportE
   sequence: number;
 
   /**
-   * Id of its run.
+   * Id of the run of the exchange.
    *
    * @generated from field: string run_id = 4;
    */
@@ -459,20 +460,20 @@ export declare type ImportExchangeResponse = Message<"runnel.exchange.v1.ImportE
 export declare const ImportExchangeResponseSchema: GenMessage<ImportExchangeResponse>;
 
 /**
- * Runs exchanges ("CodingAgent Protocol Specification", version 1.0): tasks that a person carries between a workspace and any
- * chat window as plain text.
+ * Works on exchanges ("CodingAgent Protocol Specification", version 1.0): tasks that a person carries as plain text between a
+ * workspace and any chat window.
  *
- * An exchange belongs to the client that started it. For everybody else it does not exist: NOT_FOUND with reason
- * EXCHANGE_NOT_FOUND, exactly as for an unknown id. So it does once its session was deleted.
+ * An exchange belongs to the client that started it. Every other client gets NOT_FOUND with reason EXCHANGE_NOT_FOUND, exactly
+ * as for an unknown id. After its session was deleted, its own client gets that too.
  *
  * @generated from service runnel.exchange.v1.ExchangeService
  */
 export declare const ExchangeService: GenService<{
   /**
-   * Starts an exchange; the outbox with sequence 1 is written next, and GetOutbox waits for it.
+   * Starts an exchange. The service then writes the outbox with sequence 1, and GetOutbox waits for it.
    *
    * INVALID_ARGUMENT names a `work_dir` that may not be used. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) while the client has
-   * as many open exchanges as it may. May be retried with the same `request_id`.
+   * its maximum number of open exchanges. May be retried with the same `request_id`.
    *
    * @generated from rpc runnel.exchange.v1.ExchangeService.StartExchange
    */
@@ -492,7 +493,7 @@ export declare const ExchangeService: GenService<{
     output: typeof GetExchangeResponseSchema;
   },
   /**
-   * Lists the client's exchanges, newest first, each without `last_results` and `read_file_requests`.
+   * Lists the exchanges of the calling client, newest first, each without `last_results` and `read_file_requests`.
    *
    * @generated from rpc runnel.exchange.v1.ExchangeService.ListExchanges
    */
@@ -502,10 +503,11 @@ export declare const ExchangeService: GenService<{
     output: typeof ListExchangesResponseSchema;
   },
   /**
-   * Returns the newest outbox, in exactly the bytes that a person has to show the chat window.
+   * Returns the newest outbox, in exactly the bytes that a person must paste into the chat window.
    *
-   * Waits while it is being written. Over REST it is `text/plain`; JSON for a caller that accepts `application/json` and no
-   * text. FAILED_PRECONDITION (EXCHANGE_ENDED) when the exchange ended before it had one. May be retried.
+   * Waits while the outbox is being written. Over REST the response is `text/plain`; a caller that accepts `application/json`
+   * and no text gets JSON. FAILED_PRECONDITION (EXCHANGE_ENDED) when the exchange ended before it had an outbox. May be
+   * retried.
    *
    * @generated from rpc runnel.exchange.v1.ExchangeService.GetOutbox
    */
@@ -515,18 +517,19 @@ export declare const ExchangeService: GenService<{
     output: typeof GetOutboxResponseSchema;
   },
   /**
-   * Takes the answer to an outbox, executes its commands in order, and returns what each of them did.
+   * Accepts the answer to an outbox, executes its commands in order, and returns their results.
    *
-   * Text outside of command blocks is ignored, malformed blocks are results of type `PARSE_ERROR` and never execute. An inbox is
-   * executed once: the same text for a sequence that was answered gets the answer of the first time, and may so be retried; if
-   * `sequence` is unset and the text is that of the last inbox, that inbox is meant. When the exchange ends in the middle of an
-   * inbox, because it was cancelled or its time was over, the commands that were not executed are results that say so.
+   * Text outside of command blocks is ignored. A malformed block gives a result of type `PARSE_ERROR` and is never executed. An
+   * inbox is executed once: the same text for an answered sequence gets the first answer again, so the call may be retried.
+   * When `sequence` is unset and the text equals the last inbox, the call means that inbox. A cancellation or the deadline may
+   * end the exchange during an inbox. The results of the remaining commands then say that they were not executed.
    *
-   * Nothing is executed and nothing changed by a refusal. FAILED_PRECONDITION (INBOX_STALE): another text for a sequence that was
-   * answered, or a text whose own header names another exchange or sequence. FAILED_PRECONDITION (EXCHANGE_ENDED): the exchange
-   * has ended. INVALID_ARGUMENT: a sequence that is not there yet, more than 1,000 commands, or bytes that are not UTF-8.
-   * RESOURCE_EXHAUSTED (PAYLOAD_TOO_LARGE): more than 4 MiB. DEADLINE_EXCEEDED while the commands are still running: they go
-   * on, and the same call again waits for their results.
+   * These refusals execute and change nothing. FAILED_PRECONDITION (INBOX_STALE): another text for an answered sequence, or a
+   * text whose own header names another exchange or sequence. FAILED_PRECONDITION (EXCHANGE_ENDED): the exchange has ended.
+   * INVALID_ARGUMENT: a sequence that does not exist yet, more than 1,000 commands, or bytes that are not UTF-8.
+   * RESOURCE_EXHAUSTED (PAYLOAD_TOO_LARGE): more than 4 MiB.
+   *
+   * DEADLINE_EXCEEDED while the commands are still running. They continue, and the same call again waits for their results.
    *
    * @generated from rpc runnel.exchange.v1.ExchangeService.SubmitInbox
    */
@@ -536,9 +539,9 @@ export declare const ExchangeService: GenService<{
     output: typeof SubmitInboxResponseSchema;
   },
   /**
-   * Reads an inbox as SubmitInbox would, and executes nothing.
+   * Parses an inbox as SubmitInbox does, and executes nothing.
    *
-   * INVALID_ARGUMENT for bytes that are not UTF-8 and for more than 1,000 commands, RESOURCE_EXHAUSTED (PAYLOAD_TOO_LARGE) for
+   * INVALID_ARGUMENT for bytes that are not UTF-8 and for more than 1,000 commands. RESOURCE_EXHAUSTED (PAYLOAD_TOO_LARGE) for
    * more than 4 MiB. May be retried.
    *
    * @generated from rpc runnel.exchange.v1.ExchangeService.ParseInbox
@@ -549,7 +552,7 @@ export declare const ExchangeService: GenService<{
     output: typeof ParseInboxResponseSchema;
   },
   /**
-   * Returns an exchange in the form in which the protocol keeps its sessions in files (Session Management, Session State).
+   * Returns an exchange in the form in which the protocol stores its sessions in files (Session Management, Session State).
    *
    * @generated from rpc runnel.exchange.v1.ExchangeService.ExportExchange
    */
@@ -559,10 +562,10 @@ export declare const ExchangeService: GenService<{
     output: typeof ExportExchangeResponseSchema;
   },
   /**
-   * Goes on with an exchange that was exported elsewhere: its outbox is written anew from the workspace that is named.
+   * Continues an exchange that was exported from another service. Its outbox is written again from the given workspace.
    *
-   * ALREADY_EXISTS (EXCHANGE_EXISTS) when the client has an exchange with this id. One that is complete has ended as soon as
-   * it is here.
+   * ALREADY_EXISTS (EXCHANGE_EXISTS) when the client has an exchange with this id. A complete exchange ends as soon as it is
+   * imported.
    *
    * @generated from rpc runnel.exchange.v1.ExchangeService.ImportExchange
    */

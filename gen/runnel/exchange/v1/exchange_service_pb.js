@@ -129,11 +129,11 @@ export const ImportExchangeResponseSchema = /*@__PURE__*/
   messageDesc(file_runnel_exchange_v1_exchange_service, 15);
 
 /**
- * Runs exchanges ("CodingAgent Protocol Specification", version 1.0): tasks that a person carries between a workspace and any
- * chat window as plain text.
+ * Works on exchanges ("CodingAgent Protocol Specification", version 1.0): tasks that a person carries as plain text between a
+ * workspace and any chat window.
  *
- * An exchange belongs to the client that started it. For everybody else it does not exist: NOT_FOUND with reason
- * EXCHANGE_NOT_FOUND, exactly as for an unknown id. So it does once its session was deleted.
+ * An exchange belongs to the client that started it. Every other client gets NOT_FOUND with reason EXCHANGE_NOT_FOUND, exactly
+ * as for an unknown id. After its session was deleted, its own client gets that too.
  *
  * @generated from service runnel.exchange.v1.ExchangeService
  */

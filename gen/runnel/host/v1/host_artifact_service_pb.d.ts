@@ -17,14 +17,14 @@ export declare const file_runnel_host_v1_host_artifact_service: GenFile;
  */
 export declare type GetArtifactRequest = Message<"runnel.host.v1.GetArtifactRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * The artifact.
+   * Id of the artifact.
    *
    * @generated from field: string artifact_id = 2;
    */
@@ -44,7 +44,7 @@ export declare const GetArtifactRequestSchema: GenMessage<GetArtifactRequest>;
  */
 export declare type GetArtifactResponse = Message<"runnel.host.v1.GetArtifactResponse"> & {
   /**
-   * The artifact.
+   * Metadata of the artifact.
    *
    * @generated from field: runnel.host.v1.ArtifactMetadata artifact = 1;
    */
@@ -58,97 +58,97 @@ export declare type GetArtifactResponse = Message<"runnel.host.v1.GetArtifactRes
 export declare const GetArtifactResponseSchema: GenMessage<GetArtifactResponse>;
 
 /**
- * What is known of an artifact.
+ * The metadata of an artifact.
  *
  * @generated from message runnel.host.v1.ArtifactMetadata
  */
 export declare type ArtifactMetadata = Message<"runnel.host.v1.ArtifactMetadata"> & {
   /**
-   * Its id.
+   * Id of the artifact.
    *
    * @generated from field: string artifact_id = 1;
    */
   artifactId: string;
 
   /**
-   * Type of the artifact, a word that its creator chose.
+   * Type of the artifact, chosen by its creator.
    *
    * @generated from field: string artifact_type = 2;
    */
   artifactType: string;
 
   /**
-   * Media type.
+   * Media type of the content.
    *
    * @generated from field: optional string mime_type = 3;
    */
   mimeType?: string | undefined;
 
   /**
-   * Name for people.
+   * Display name.
    *
    * @generated from field: optional string name = 4;
    */
   name?: string | undefined;
 
   /**
-   * Size of its content in bytes.
+   * Size of the content, in bytes.
    *
    * @generated from field: optional int64 size_bytes = 5;
    */
   sizeBytes?: bigint | undefined;
 
   /**
-   * SHA-256 of its content, lower-case hex.
+   * SHA-256 of the content, lower-case hex.
    *
    * @generated from field: optional string sha256 = 6;
    */
   sha256?: string | undefined;
 
   /**
-   * Where it comes from: a `runner` made it, or it came with the `event` of its run.
+   * Origin of the artifact: `runner` when a runner created it, `event` when it arrived with the event of its run.
    *
    * @generated from field: string source = 7;
    */
   source: string;
 
   /**
-   * The conversation.
+   * Id of the conversation.
    *
    * @generated from field: optional string conversation_id = 8;
    */
   conversationId?: string | undefined;
 
   /**
-   * The run that made it, or with whose event it came.
+   * Id of the run that created it, or whose event it arrived with.
    *
    * @generated from field: optional string run_id = 9;
    */
   runId?: string | undefined;
 
   /**
-   * The runner that made it; unset for what came with an event.
+   * Id of the runner that created it; unset for an artifact of an event.
    *
    * @generated from field: optional string runner_id = 10;
    */
   runnerId?: string | undefined;
 
   /**
-   * When it was made, in seconds since 1970.
+   * Time of creation, in seconds since 1970.
    *
    * @generated from field: optional int64 created_at = 11;
    */
   createdAt?: bigint | undefined;
 
   /**
-   * When it is forgotten, in seconds since 1970.
+   * Time when the artifact is deleted, in seconds since 1970.
    *
    * @generated from field: optional int64 expires_at = 12;
    */
   expiresAt?: bigint | undefined;
 
   /**
-   * More, a JSON object.
+   * Further properties, a JSON object.
    *
    * @generated from field: string metadata = 13;
    */
@@ -168,28 +168,28 @@ export declare const ArtifactMetadataSchema: GenMessage<ArtifactMetadata>;
  */
 export declare type ReadArtifactRequest = Message<"runnel.host.v1.ReadArtifactRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * The artifact.
+   * Id of the artifact.
    *
    * @generated from field: string artifact_id = 2;
    */
   artifactId: string;
 
   /**
-   * First byte; beyond the end there is nothing.
+   * Offset of the first byte. An offset beyond the end returns no content.
    *
    * @generated from field: int64 offset = 3;
    */
   offset: bigint;
 
   /**
-   * How many bytes; unset means the first 1 MiB from the offset on, and 10 MiB is the most.
+   * Maximum number of bytes, at most 10 MiB; unset means 1 MiB.
    *
    * @generated from field: optional int64 limit = 4;
    */
@@ -209,28 +209,28 @@ export declare const ReadArtifactRequestSchema: GenMessage<ReadArtifactRequest>;
  */
 export declare type ReadArtifactResponse = Message<"runnel.host.v1.ReadArtifactResponse"> & {
   /**
-   * The artifact.
+   * Id of the artifact.
    *
    * @generated from field: string artifact_id = 1;
    */
   artifactId: string;
 
   /**
-   * Media type.
+   * Media type of the content.
    *
    * @generated from field: optional string mime_type = 2;
    */
   mimeType?: string | undefined;
 
   /**
-   * Size of the whole content.
+   * Size of the whole content, in bytes.
    *
    * @generated from field: int64 size_bytes = 3;
    */
   sizeBytes: bigint;
 
   /**
-   * Where this piece begins.
+   * Offset of this piece.
    *
    * @generated from field: int64 offset = 4;
    */
@@ -244,7 +244,7 @@ export declare type ReadArtifactResponse = Message<"runnel.host.v1.ReadArtifactR
   content: Uint8Array;
 
   /**
-   * There is more behind this piece, whether it was asked for or not.
+   * True when content follows this piece, even outside of the requested range.
    *
    * @generated from field: bool has_more = 6;
    */
@@ -264,14 +264,14 @@ export declare const ReadArtifactResponseSchema: GenMessage<ReadArtifactResponse
  */
 export declare type ReadFileRequest = Message<"runnel.host.v1.ReadFileRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * The file.
+   * Key of the file.
    *
    * @generated from field: string file_key = 2;
    */
@@ -291,14 +291,14 @@ export declare const ReadFileRequestSchema: GenMessage<ReadFileRequest>;
  */
 export declare type ReadFileResponse = Message<"runnel.host.v1.ReadFileResponse"> & {
   /**
-   * Its content.
+   * Content of the file.
    *
    * @generated from field: bytes content = 1;
    */
   content: Uint8Array;
 
   /**
-   * Its media type.
+   * Media type of the file.
    *
    * @generated from field: optional string mime_type = 2;
    */
@@ -312,13 +312,13 @@ export declare type ReadFileResponse = Message<"runnel.host.v1.ReadFileResponse"
 export declare const ReadFileResponseSchema: GenMessage<ReadFileResponse>;
 
 /**
- * Reads artifacts and files of the configuration for a runner. host_api.proto has the rules of all calls.
+ * Reads artifacts and configuration files for a runner. host_api.proto has the rules of all calls.
  *
  * @generated from service runnel.host.v1.HostArtifactService
  */
 export declare const HostArtifactService: GenService<{
   /**
-   * Describes an artifact of the run or of its conversation.
+   * Returns the metadata of an artifact of the run or of its conversation.
    *
    * @generated from rpc runnel.host.v1.HostArtifactService.GetArtifact
    */
@@ -338,7 +338,7 @@ export declare const HostArtifactService: GenService<{
     output: typeof ReadArtifactResponseSchema;
   },
   /**
-   * Reads a file that the configuration of the runner names.
+   * Returns a file that the configuration of the runner names.
    *
    * @generated from rpc runnel.host.v1.HostArtifactService.ReadFile
    */

@@ -61,7 +61,7 @@ export const ReadFileResponseSchema = /*@__PURE__*/
   messageDesc(file_runnel_host_v1_host_artifact_service, 6);
 
 /**
- * Reads artifacts and files of the configuration for a runner. host_api.proto has the rules of all calls.
+ * Reads artifacts and configuration files for a runner. host_api.proto has the rules of all calls.
  *
  * @generated from service runnel.host.v1.HostArtifactService
  */

@@ -17,63 +17,63 @@ export declare const file_runnel_host_v1_host_history_service: GenFile;
  */
 export declare type PageHistoryRequest = Message<"runnel.host.v1.PageHistoryRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * The conversation; unset means the run's own. Another one is `unauthorized`.
+   * Id of the conversation; unset means the run's own. Another conversation gives `unauthorized`.
    *
    * @generated from field: optional string conversation_id = 2;
    */
   conversationId?: string | undefined;
 
   /**
-   * A cursor of this call: what comes before it. Not together with `after_cursor`.
+   * Cursor from an earlier PageHistory: returns the items before it. Cannot be combined with `after_cursor`.
    *
    * @generated from field: optional string before_cursor = 3;
    */
   beforeCursor?: string | undefined;
 
   /**
-   * A cursor of this call: what comes after it.
+   * Cursor from an earlier PageHistory: returns the items after it.
    *
    * @generated from field: optional string after_cursor = 4;
    */
   afterCursor?: string | undefined;
 
   /**
-   * How many: 0 means 50, and more than 100 means 100.
+   * Maximum number of items: 0 means 50, and more than 100 means 100.
    *
    * @generated from field: int32 limit = 5;
    */
   limit: number;
 
   /**
-   * `backward` (default) begins at the end, `forward` at the beginning.
+   * Direction of paging: `backward` (the default) starts at the end, `forward` at the beginning.
    *
    * @generated from field: string direction = 6;
    */
   direction: string;
 
   /**
-   * Whether items name the artifacts that belong to them.
+   * True adds the artifacts of each item.
    *
    * @generated from field: bool include_artifacts = 7;
    */
   includeArtifacts: boolean;
 
   /**
-   * Only items of these roles; none means all.
+   * Roles: returns only items of these roles; empty means all roles.
    *
    * @generated from field: repeated string roles = 8;
    */
   roles: string[];
 
   /**
-   * Only items of these types; none means all. All items are of the type `message`.
+   * Item types: returns only items of these types; empty means all types. Every item has the type `message`.
    *
    * @generated from field: repeated string item_types = 9;
    */
@@ -100,28 +100,28 @@ export declare type PageHistoryResponse = Message<"runnel.host.v1.PageHistoryRes
   items: TranscriptItem[];
 
   /**
-   * Where the next page in the same direction begins; unset when there is none.
+   * Cursor of the next page in the same direction; unset when there is no next page.
    *
    * @generated from field: optional string next_cursor = 2;
    */
   nextCursor?: string | undefined;
 
   /**
-   * Where this page began.
+   * Cursor of the start of this page.
    *
    * @generated from field: optional string prev_cursor = 3;
    */
   prevCursor?: string | undefined;
 
   /**
-   * There is more in the same direction.
+   * True when there are more items in the same direction.
    *
    * @generated from field: bool has_more = 4;
    */
   hasMore: boolean;
 
   /**
-   * How many items the conversation has, whatever was asked for.
+   * Number of items in the conversation, regardless of the request.
    *
    * @generated from field: optional int64 total_count = 5;
    */
@@ -135,98 +135,98 @@ export declare type PageHistoryResponse = Message<"runnel.host.v1.PageHistoryRes
 export declare const PageHistoryResponseSchema: GenMessage<PageHistoryResponse>;
 
 /**
- * A message of a conversation.
+ * One message of a conversation's transcript.
  *
  * @generated from message runnel.host.v1.TranscriptItem
  */
 export declare type TranscriptItem = Message<"runnel.host.v1.TranscriptItem"> & {
   /**
-   * Its id.
+   * Id of the item.
    *
    * @generated from field: string transcript_id = 1;
    */
   transcriptId: string;
 
   /**
-   * The event that it belongs to.
+   * Id of the event that the item belongs to.
    *
    * @generated from field: string event_id = 2;
    */
   eventId: string;
 
   /**
-   * The conversation.
+   * Id of the conversation.
    *
    * @generated from field: optional string conversation_id = 3;
    */
   conversationId?: string | undefined;
 
   /**
-   * The thread in it.
+   * Id of the thread in the conversation.
    *
    * @generated from field: optional string thread_id = 4;
    */
   threadId?: string | undefined;
 
   /**
-   * Who speaks.
+   * Role of the speaker.
    *
    * @generated from field: string role = 5;
    */
   role: string;
 
   /**
-   * `message`.
+   * Type of the item: always `message`.
    *
    * @generated from field: string item_type = 6;
    */
   itemType: string;
 
   /**
-   * Its text, at most 4,000 characters of it.
+   * Text of the message, cut to at most 4,000 characters.
    *
    * @generated from field: optional string content = 7;
    */
   content?: string | undefined;
 
   /**
-   * The whole message, a JSON object. Images and files in it are artifacts: in place of its data an element has `artifact_id`,
-   * `artifact_type`, `mime_type`, `name`, `size` and `source`, and an `artifact:` URL that models are given the content of.
+   * The whole message, a JSON object. Its images and files are artifacts: instead of the data, an element has `artifact_id`,
+   * `artifact_type`, `mime_type`, `name`, `size` and `source`, and an `artifact:` URL. Models get the content of that artifact.
    *
    * @generated from field: optional string content_json = 8;
    */
   contentJson?: string | undefined;
 
   /**
-   * Artifacts that belong to it, JSON objects.
+   * Artifacts that belong to the message, JSON objects.
    *
    * @generated from field: repeated string artifact_refs = 9;
    */
   artifactRefs: string[];
 
   /**
-   * Its place in the conversation.
+   * Position of the item in the conversation.
    *
    * @generated from field: optional int64 seq = 10;
    */
   seq?: bigint | undefined;
 
   /**
-   * Where it stands, for `before_cursor` and `after_cursor`.
+   * Cursor of the item, for `before_cursor` and `after_cursor`.
    *
    * @generated from field: optional string cursor = 11;
    */
   cursor?: string | undefined;
 
   /**
-   * When it was said, in seconds since 1970.
+   * Time of the message, in seconds since 1970.
    *
    * @generated from field: optional int64 created_at = 12;
    */
   createdAt?: bigint | undefined;
 
   /**
-   * More, a JSON object.
+   * Further properties, a JSON object.
    *
    * @generated from field: string metadata = 13;
    */
@@ -246,31 +246,31 @@ export declare const TranscriptItemSchema: GenMessage<TranscriptItem>;
  */
 export declare type SearchHistoryRequest = Message<"runnel.host.v1.SearchHistoryRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * The text; taken literally, whatever the case of its letters.
+   * Text to find, matched literally and regardless of letter case.
    *
    * @generated from field: string query = 2;
    */
   query: string;
 
   /**
-   * What an item has to have, a JSON object. `roles`, `item_types` (all items are of the type `message`) and `event_types` (of the
-   * event that its run was started for) are lists of at most 64 values, any of which fits; an empty list means all. `role` is
-   * one role. `conversation_id` is the conversation: another one than the run's is `unauthorized`. Another key is
-   * `invalid_argument`.
+   * Filters, a JSON object. `roles`, `item_types` (every item has the type `message`) and `event_types` (of the event that the
+   * item's run was started for) are lists of at most 64 values. An item matches a list when it has any of its values; an empty
+   * list matches all. `role` is one role. `conversation_id` is the conversation: one other than the run's gives `unauthorized`.
+   * An unknown key gives `invalid_argument`.
    *
    * @generated from field: optional string filters = 3;
    */
   filters?: string | undefined;
 
   /**
-   * How many: 0 means 10, and more than 100 means 100.
+   * Maximum number of items: 0 means 10, and more than 100 means 100.
    *
    * @generated from field: int32 top_k = 4;
    */
@@ -297,14 +297,14 @@ export declare type SearchHistoryResponse = Message<"runnel.host.v1.SearchHistor
   items: TranscriptItem[];
 
   /**
-   * How many items fit, beyond those that are returned too.
+   * Number of all matching items, including those that were not returned.
    *
    * @generated from field: optional int64 total_count = 2;
    */
   totalCount?: bigint | undefined;
 
   /**
-   * What was looked for.
+   * The text that was searched for.
    *
    * @generated from field: string query = 3;
    */
@@ -324,14 +324,14 @@ export declare const SearchHistoryResponseSchema: GenMessage<SearchHistoryRespon
  */
 export declare type GetEventRequest = Message<"runnel.host.v1.GetEventRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * The event.
+   * Id of the event.
    *
    * @generated from field: string event_id = 2;
    */
@@ -365,146 +365,146 @@ export declare type GetEventResponse = Message<"runnel.host.v1.GetEventResponse"
 export declare const GetEventResponseSchema: GenMessage<GetEventResponse>;
 
 /**
- * An event as the host remembers it.
+ * A stored event.
  *
  * @generated from message runnel.host.v1.AgentEventRecord
  */
 export declare type AgentEventRecord = Message<"runnel.host.v1.AgentEventRecord"> & {
   /**
-   * Its id.
+   * Id of the event.
    *
    * @generated from field: string event_id = 1;
    */
   eventId: string;
 
   /**
-   * Stable type.
+   * Stable type of the event.
    *
    * @generated from field: string event_type = 2;
    */
   eventType: string;
 
   /**
-   * When it happened, in seconds since 1970.
+   * Time of the event, in seconds since 1970.
    *
    * @generated from field: optional int64 event_time = 3;
    */
   eventTime?: bigint | undefined;
 
   /**
-   * Where it comes from.
+   * Source of the event.
    *
    * @generated from field: string source = 4;
    */
   source: string;
 
   /**
-   * The bot.
+   * Id of the bot.
    *
    * @generated from field: optional string bot_id = 5;
    */
   botId?: string | undefined;
 
   /**
-   * The workspace.
+   * Id of the workspace.
    *
    * @generated from field: optional string workspace_id = 6;
    */
   workspaceId?: string | undefined;
 
   /**
-   * The conversation.
+   * Id of the conversation.
    *
    * @generated from field: optional string conversation_id = 7;
    */
   conversationId?: string | undefined;
 
   /**
-   * The thread.
+   * Id of the thread.
    *
    * @generated from field: optional string thread_id = 8;
    */
   threadId?: string | undefined;
 
   /**
-   * Kind of who did it.
+   * Kind of actor.
    *
    * @generated from field: optional string actor_type = 9;
    */
   actorType?: string | undefined;
 
   /**
-   * Who did it.
+   * Id of the actor.
    *
    * @generated from field: optional string actor_id = 10;
    */
   actorId?: string | undefined;
 
   /**
-   * Name of who did it.
+   * Display name of the actor.
    *
    * @generated from field: optional string actor_name = 11;
    */
   actorName?: string | undefined;
 
   /**
-   * Kind of what it is about.
+   * Kind of subject.
    *
    * @generated from field: optional string subject_type = 12;
    */
   subjectType?: string | undefined;
 
   /**
-   * What it is about.
+   * Id of the subject.
    *
    * @generated from field: optional string subject_id = 13;
    */
   subjectId?: string | undefined;
 
   /**
-   * The beginning of its text, at most 1,000 characters.
+   * Start of the event's text, at most 1,000 characters.
    *
    * @generated from field: optional string input_summary = 14;
    */
   inputSummary?: string | undefined;
 
   /**
-   * Where its input is kept.
+   * Reference to the stored content of the event.
    *
    * @generated from field: optional string input_ref = 15;
    */
   inputRef?: string | undefined;
 
   /**
-   * Where it is kept as its source sent it.
+   * Reference to the stored original of the event, as its source sent it.
    *
    * @generated from field: optional string raw_ref = 16;
    */
   rawRef?: string | undefined;
 
   /**
-   * Its place among the events of its conversation.
+   * Position of the event among the events of its conversation.
    *
    * @generated from field: optional int64 seq = 17;
    */
   seq?: bigint | undefined;
 
   /**
-   * Where it stands, for `before_cursor`.
+   * Cursor of the event, for `before_cursor`.
    *
    * @generated from field: optional string cursor = 18;
    */
   cursor?: string | undefined;
 
   /**
-   * When the host learned of it, in seconds since 1970.
+   * Time when the host received the event, in seconds since 1970.
    *
    * @generated from field: optional int64 created_at = 19;
    */
   createdAt?: bigint | undefined;
 
   /**
-   * More, a JSON object.
+   * Further properties, a JSON object.
    *
    * @generated from field: string metadata = 20;
    */
@@ -524,35 +524,35 @@ export declare const AgentEventRecordSchema: GenMessage<AgentEventRecord>;
  */
 export declare type PageEventsRequest = Message<"runnel.host.v1.PageEventsRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * The conversation; unset means the run's own. Another one is `unauthorized`.
+   * Id of the conversation; unset means the run's own. Another conversation gives `unauthorized`.
    *
    * @generated from field: optional string conversation_id = 2;
    */
   conversationId?: string | undefined;
 
   /**
-   * Only events of these types; none means all.
+   * Event types: returns only events of these types; empty means all types.
    *
    * @generated from field: repeated string event_types = 3;
    */
   eventTypes: string[];
 
   /**
-   * A cursor of this call: what comes before it.
+   * Cursor from an earlier PageEvents: returns the events before it.
    *
    * @generated from field: optional string before_cursor = 4;
    */
   beforeCursor?: string | undefined;
 
   /**
-   * How many: 0 means 50, and more than 100 means 100.
+   * Maximum number of events: 0 means 50, and more than 100 means 100.
    *
    * @generated from field: int32 limit = 5;
    */
@@ -579,14 +579,14 @@ export declare type PageEventsResponse = Message<"runnel.host.v1.PageEventsRespo
   items: AgentEventRecord[];
 
   /**
-   * Where the next page begins; unset when there is none.
+   * Cursor of the next page; unset when there is no next page.
    *
    * @generated from field: optional string next_cursor = 2;
    */
   nextCursor?: string | undefined;
 
   /**
-   * There is more.
+   * True when there are more events.
    *
    * @generated from field: bool has_more = 3;
    */
@@ -626,7 +626,7 @@ export declare const HostHistoryService: GenService<{
     output: typeof SearchHistoryResponseSchema;
   },
   /**
-   * Returns one event of the conversation; one outside it is `not_found`.
+   * Returns one event of the conversation. `not_found` for an event outside the conversation.
    *
    * @generated from rpc runnel.host.v1.HostHistoryService.GetEvent
    */

@@ -17,35 +17,35 @@ export declare const file_runnel_host_v1_host_knowledge_service: GenFile;
  */
 export declare type RetrieveKnowledgeRequest = Message<"runnel.host.v1.RetrieveKnowledgeRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * The knowledge base.
+   * Id of the knowledge base.
    *
    * @generated from field: string kb_id = 2;
    */
   kbId: string;
 
   /**
-   * What is looked for, at most 8 KiB. No words find nothing.
+   * Query text, at most 8 KiB. A text without words finds nothing.
    *
    * @generated from field: string query_text = 3;
    */
   queryText: string;
 
   /**
-   * How many entries: 1 to 100; 0 means 5.
+   * Maximum number of entries: 1 to 100; 0 means 5.
    *
    * @generated from field: int32 top_k = 4;
    */
   topK: number;
 
   /**
-   * Values that members of an entry's metadata have to be equal to, a JSON object. Numbers are equal by their value.
+   * Filters, a JSON object: the named members of an entry's metadata must equal these values. Numbers are compared by value.
    *
    * @generated from field: optional string filters = 5;
    */
@@ -65,7 +65,7 @@ export declare const RetrieveKnowledgeRequestSchema: GenMessage<RetrieveKnowledg
  */
 export declare type RetrieveKnowledgeResponse = Message<"runnel.host.v1.RetrieveKnowledgeResponse"> & {
   /**
-   * The best entries first, as many of them as fit into 3 MiB: JSON objects with `id`, `content`, `metadata` and `score`.
+   * The matching entries, best first, as many as fit into 3 MiB: JSON objects with `id`, `content`, `metadata` and `score`.
    *
    * @generated from field: repeated string results = 1;
    */
@@ -79,14 +79,14 @@ export declare type RetrieveKnowledgeResponse = Message<"runnel.host.v1.Retrieve
 export declare const RetrieveKnowledgeResponseSchema: GenMessage<RetrieveKnowledgeResponse>;
 
 /**
- * Retrieves from knowledge bases for a runner. host_api.proto has the rules of all calls.
+ * Searches knowledge bases for a runner. host_api.proto has the rules of all calls.
  *
  * @generated from service runnel.host.v1.HostKnowledgeService
  */
 export declare const HostKnowledgeService: GenService<{
   /**
-   * Searches a knowledge base. Needs the operation `retrieve` on it. Finds entries that have any of the words, those that have them
-   * more often and closer together first.
+   * Searches a knowledge base. Needs the operation `retrieve` on it. Finds entries that contain any of the query's words.
+   * Entries that contain them more often and closer together come first.
    *
    * @generated from rpc runnel.host.v1.HostKnowledgeService.RetrieveKnowledge
    */

@@ -26,7 +26,7 @@ export const RetrieveKnowledgeResponseSchema = /*@__PURE__*/
   messageDesc(file_runnel_host_v1_host_knowledge_service, 1);
 
 /**
- * Retrieves from knowledge bases for a runner. host_api.proto has the rules of all calls.
+ * Searches knowledge bases for a runner. host_api.proto has the rules of all calls.
  *
  * @generated from service runnel.host.v1.HostKnowledgeService
  */

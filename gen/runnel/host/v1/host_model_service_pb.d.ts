@@ -11,27 +11,27 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_runnel_host_v1_host_model_service: GenFile;
 
 /**
- * What a model was used for.
+ * The tokens that a call of a model used.
  *
  * @generated from message runnel.host.v1.ModelUsage
  */
 export declare type ModelUsage = Message<"runnel.host.v1.ModelUsage"> & {
   /**
-   * Tokens of what it was told; unset when its provider did not say.
+   * Number of input tokens; unset when the provider did not report it.
    *
    * @generated from field: optional int64 prompt_tokens = 1;
    */
   promptTokens?: bigint | undefined;
 
   /**
-   * Tokens of what it said.
+   * Number of output tokens; unset when the provider did not report it.
    *
    * @generated from field: optional int64 completion_tokens = 2;
    */
   completionTokens?: bigint | undefined;
 
   /**
-   * All of them.
+   * Sum of tokens; unset when the provider did not report it.
    *
    * @generated from field: optional int64 total_tokens = 3;
    */
@@ -51,40 +51,40 @@ export declare const ModelUsageSchema: GenMessage<ModelUsage>;
  */
 export declare type InvokeModelRequest = Message<"runnel.host.v1.InvokeModelRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * The model.
+   * Id of the model.
    *
    * @generated from field: string model_id = 2;
    */
   modelId: string;
 
   /**
-   * Messages as the protocol has them, each a JSON object, oldest first. Roles are `system` (all of them go before the others),
-   * `user`, `assistant` and `tool`; each call of an assistant is answered by a message of a tool. Content is text, or elements
-   * of the protocol: text, images and files by their base64, by an http or https URL, or by the `artifact_id` of an artifact that
-   * the run may read. `attachments` of a message are read as well. What the model cannot be given is replaced by a placeholder.
+   * The messages of the protocol, each a JSON object, oldest first. Roles are `system` (all of these precede the others),
+   * `user`, `assistant` and `tool`. A tool message answers each tool call of an assistant. Content is text or elements of the
+   * protocol: text, images and files, given as base64, as an http or https URL, or as the `artifact_id` of an artifact that the
+   * run may read. `attachments` of a message are read as well. A placeholder replaces content that the model cannot accept.
    *
    * @generated from field: repeated string messages = 3;
    */
   messages: string[];
 
   /**
-   * Tools that the model may ask for: JSON objects with `name`, `description` and `parameters` (JSON Schema).
+   * Tools that the model may call: JSON objects with `name`, `description` and `parameters` (JSON Schema).
    *
    * @generated from field: repeated string functions = 4;
    */
   functions: string[];
 
   /**
-   * More for the provider, a JSON object: `temperature`, `max_tokens` and `response_format` are known, others are ignored.
-   * `response_format` is that of Chat Completions: of type `text`, `json_object`, or `json_schema` with `name`, `schema`, `strict`
-   * and `description`. A model that cannot be held to it answers with text.
+   * Further arguments for the provider, a JSON object. Known are `temperature`, `max_tokens` and `response_format`; others are
+   * ignored. `response_format` is that of Chat Completions: type `text`, `json_object`, or `json_schema` with `name`, `schema`,
+   * `strict` and `description`. A model that does not support it answers with text.
    *
    * @generated from field: optional string extra_args = 5;
    */
@@ -104,15 +104,15 @@ export declare const InvokeModelRequestSchema: GenMessage<InvokeModelRequest>;
  */
 export declare type InvokeModelResponse = Message<"runnel.host.v1.InvokeModelResponse"> & {
   /**
-   * The model's message, a JSON object as the protocol has it. What its provider wants back with it is in
-   * `provider_specific_fields`. Thoughts are left out.
+   * The model's message, a JSON object as the protocol defines it. `provider_specific_fields` has the data that its provider
+   * must get back. Reasoning is omitted.
    *
    * @generated from field: string message = 1;
    */
   message: string;
 
   /**
-   * What it used.
+   * Usage of the call.
    *
    * @generated from field: runnel.host.v1.ModelUsage usage = 2;
    */
@@ -132,35 +132,35 @@ export declare const InvokeModelResponseSchema: GenMessage<InvokeModelResponse>;
  */
 export declare type InvokeModelStreamRequest = Message<"runnel.host.v1.InvokeModelStreamRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * The model.
+   * Id of the model.
    *
    * @generated from field: string model_id = 2;
    */
   modelId: string;
 
   /**
-   * As in InvokeModelRequest.
+   * Same as in InvokeModelRequest.
    *
    * @generated from field: repeated string messages = 3;
    */
   messages: string[];
 
   /**
-   * As in InvokeModelRequest.
+   * Same as in InvokeModelRequest.
    *
    * @generated from field: repeated string functions = 4;
    */
   functions: string[];
 
   /**
-   * As in InvokeModelRequest.
+   * Same as in InvokeModelRequest.
    *
    * @generated from field: optional string extra_args = 5;
    */
@@ -180,14 +180,14 @@ export declare const InvokeModelStreamRequestSchema: GenMessage<InvokeModelStrea
  */
 export declare type InvokeModelStreamResponse = Message<"runnel.host.v1.InvokeModelStreamResponse"> & {
   /**
-   * A piece of the message, a MessageChunk of the protocol as a JSON object; unset in the last response.
+   * A piece of the message: a MessageChunk of the protocol as a JSON object. Unset in the last response.
    *
    * @generated from field: optional string chunk = 1;
    */
   chunk?: string | undefined;
 
   /**
-   * What it used; only in the last response.
+   * Usage of the call; only in the last response.
    *
    * @generated from field: runnel.host.v1.ModelUsage usage = 2;
    */
@@ -207,21 +207,21 @@ export declare const InvokeModelStreamResponseSchema: GenMessage<InvokeModelStre
  */
 export declare type RerankRequest = Message<"runnel.host.v1.RerankRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * The model.
+   * Id of the model.
    *
    * @generated from field: string model_id = 2;
    */
   modelId: string;
 
   /**
-   * What is asked.
+   * The query.
    *
    * @generated from field: string query = 3;
    */
@@ -235,7 +235,7 @@ export declare type RerankRequest = Message<"runnel.host.v1.RerankRequest"> & {
   documents: string[];
 
   /**
-   * How many of them to return; 0 means all.
+   * Maximum number of documents to return; 0 means all.
    *
    * @generated from field: int32 top_k = 5;
    */
@@ -255,7 +255,7 @@ export declare const RerankRequestSchema: GenMessage<RerankRequest>;
  */
 export declare type RerankResponse = Message<"runnel.host.v1.RerankResponse"> & {
   /**
-   * The best documents first.
+   * The documents, best first.
    *
    * @generated from field: repeated runnel.host.v1.RankedDocument results = 1;
    */
@@ -269,20 +269,20 @@ export declare type RerankResponse = Message<"runnel.host.v1.RerankResponse"> & 
 export declare const RerankResponseSchema: GenMessage<RerankResponse>;
 
 /**
- * A document in its place.
+ * A document with its rank score.
  *
  * @generated from message runnel.host.v1.RankedDocument
  */
 export declare type RankedDocument = Message<"runnel.host.v1.RankedDocument"> & {
   /**
-   * Its index in the request.
+   * Index of the document in the request.
    *
    * @generated from field: int32 index = 1;
    */
   index: number;
 
   /**
-   * How well it answers.
+   * Relevance of the document to the query; higher is better.
    *
    * @generated from field: double relevance_score = 2;
    */
@@ -302,28 +302,28 @@ export declare const RankedDocumentSchema: GenMessage<RankedDocument>;
  */
 export declare type CountTokensRequest = Message<"runnel.host.v1.CountTokensRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * The model.
+   * Id of the model.
    *
    * @generated from field: string model_id = 2;
    */
   modelId: string;
 
   /**
-   * As in InvokeModelRequest.
+   * Same as in InvokeModelRequest.
    *
    * @generated from field: repeated string messages = 3;
    */
   messages: string[];
 
   /**
-   * As in InvokeModelRequest.
+   * Same as in InvokeModelRequest.
    *
    * @generated from field: repeated string functions = 4;
    */
@@ -343,7 +343,7 @@ export declare const CountTokensRequestSchema: GenMessage<CountTokensRequest>;
  */
 export declare type CountTokensResponse = Message<"runnel.host.v1.CountTokensResponse"> & {
   /**
-   * An estimate: four characters of messages and functions are a token, whatever the script.
+   * Estimated number of tokens: one per four characters of messages and functions, in every script.
    *
    * @generated from field: int64 tokens = 1;
    */
@@ -365,10 +365,10 @@ export declare const HostModelService: GenService<{
   /**
    * Calls a model and returns its whole answer. Needs the operation `invoke` on the model.
    *
-   * Each call counts for the quota of the run (`host.model_calls`) and what it uses for the budgets of the run and of its
-   * client's day: beyond them `rate_limited` (QUOTA_EXHAUSTED), which no retry helps. A failure of the model is `runtime_error`,
-   * UNAVAILABLE when another call may succeed. A retry asks the model once more. A model that was granted and that the host does
-   * not have any more is `not_found`.
+   * Each call counts towards the run's quota (`host.model_calls`). Its usage counts towards the run's budget and the client's
+   * daily budget. Beyond them it gives `rate_limited` (QUOTA_EXHAUSTED), which no retry can resolve. A failure of the model
+   * gives `runtime_error`, with UNAVAILABLE when another call may succeed. A retry calls the model again. A granted model that
+   * the host no longer has gives `not_found`.
    *
    * @generated from rpc runnel.host.v1.HostModelService.InvokeModel
    */
@@ -378,10 +378,11 @@ export declare const HostModelService: GenService<{
     output: typeof InvokeModelResponseSchema;
   },
   /**
-   * Calls a model and streams its answer. Needs the operation `stream` on the model. Counts and fails as InvokeModel does.
+   * Calls a model and streams its answer. Needs the operation `stream` on the model. The same quota, budgets and errors apply
+   * as for InvokeModel.
    *
-   * Whoever cancels the call ends the request to the provider. While a model thinks a chunk without text comes about every 15
-   * seconds. A call of a tool comes whole, in one chunk.
+   * When the caller cancels the call, the request to the provider ends. While a model thinks, a chunk without text arrives
+   * about every 15 seconds. A tool call arrives complete, in one chunk.
    *
    * @generated from rpc runnel.host.v1.HostModelService.InvokeModelStream
    */
@@ -391,8 +392,8 @@ export declare const HostModelService: GenService<{
     output: typeof InvokeModelStreamResponseSchema;
   },
   /**
-   * Orders documents by how well they answer a query. Needs the operation `rerank` on the model. Counts and fails as InvokeModel
-   * does. Rerankers are named `rerank:<name>`.
+   * Orders documents by how well they answer a query. Needs the operation `rerank` on the model. The same quota, budgets and
+   * errors apply as for InvokeModel. Rerank models are named `rerank:<name>`.
    *
    * @generated from rpc runnel.host.v1.HostModelService.Rerank
    */
@@ -402,8 +403,8 @@ export declare const HostModelService: GenService<{
     output: typeof RerankResponseSchema;
   },
   /**
-   * Counts the tokens of messages. Needs the operation `count_tokens` on the model. An estimate that asks nobody, and so counts for
-   * no quota. A model that the host does not have any more is `not_found`.
+   * Estimates the number of tokens of messages. Needs the operation `count_tokens` on the model. It calls no provider, so it
+   * counts towards no quota. A model that the host no longer has gives `not_found`.
    *
    * @generated from rpc runnel.host.v1.HostModelService.CountTokens
    */

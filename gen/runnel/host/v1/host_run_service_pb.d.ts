@@ -20,7 +20,7 @@ export declare const file_runnel_host_v1_host_run_service: GenFile;
  */
 export declare type GetRunRequest = Message<"runnel.host.v1.GetRunRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
@@ -40,7 +40,7 @@ export declare const GetRunRequestSchema: GenMessage<GetRunRequest>;
  */
 export declare type GetRunResponse = Message<"runnel.host.v1.GetRunResponse"> & {
   /**
-   * The run as its client sees it.
+   * The run, as its client sees it.
    *
    * @generated from field: runnel.v1.Run run = 1;
    */
@@ -60,28 +60,28 @@ export declare const GetRunResponseSchema: GenMessage<GetRunResponse>;
  */
 export declare type GetApprovalRequest = Message<"runnel.host.v1.GetApprovalRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * Number of the `action.requested` in the runner's own count.
+   * Number that the runner assigned to the `action.requested`.
    *
    * @generated from field: int64 sequence = 2;
    */
   sequence: bigint;
 
   /**
-   * Stands for one execution of the action: 1 to 128 characters that the runner chooses, and keeps while it asks again.
+   * Id of one execution of the action: 1 to 128 characters. The runner chooses it and repeats it in each retry.
    *
    * @generated from field: string use_id = 3;
    */
   useId: string;
 
   /**
-   * How long to wait for a decision, 0 to 20 seconds, and for the result itself where it is still on its way.
+   * Maximum time to wait for a decision, 0 to 20 seconds. It also covers the wait for a result that has not arrived yet.
    *
    * @generated from field: int32 wait_seconds = 4;
    */
@@ -108,28 +108,28 @@ export declare type GetApprovalResponse = Message<"runnel.host.v1.GetApprovalRes
   approvalId: string;
 
   /**
-   * How it stands. Only `approved` allows the action; `pending` is an answer when the wait is over.
+   * State of the approval. Only `approved` allows the action. `pending` means that the wait ended without a decision.
    *
    * @generated from field: runnel.runner.v1.Approval.State state = 2;
    */
   state: Approval_State;
 
   /**
-   * SHA-256 of what was approved or rejected, as in Approval.
+   * SHA-256 of the approved or rejected request, as in Approval.
    *
    * @generated from field: string digest = 3;
    */
   digest: string;
 
   /**
-   * What was said beside the decision.
+   * Comment on the decision.
    *
    * @generated from field: string comment = 4;
    */
   comment: string;
 
   /**
-   * Until when it can be decided, and an approval be heard of.
+   * Time until which the approval can be decided and the runner can read an approval.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 5;
    */
@@ -149,7 +149,7 @@ export declare const GetApprovalResponseSchema: GenMessage<GetApprovalResponse>;
  */
 export declare type GetVersionRequest = Message<"runnel.host.v1.GetVersionRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
@@ -169,7 +169,7 @@ export declare const GetVersionRequestSchema: GenMessage<GetVersionRequest>;
  */
 export declare type GetVersionResponse = Message<"runnel.host.v1.GetVersionResponse"> & {
   /**
-   * The version.
+   * Version of the host.
    *
    * @generated from field: string version = 1;
    */
@@ -183,13 +183,13 @@ export declare type GetVersionResponse = Message<"runnel.host.v1.GetVersionRespo
 export declare const GetVersionResponseSchema: GenMessage<GetVersionResponse>;
 
 /**
- * Describes the run, its approvals and the host to a runner. host_api.proto has the rules of all calls.
+ * Returns the run, its approvals and the host's version to a runner. host_api.proto has the rules of all calls.
  *
  * @generated from service runnel.host.v1.HostRunService
  */
 export declare const HostRunService: GenService<{
   /**
-   * Returns this run: also a way to learn that it shall be cancelled.
+   * Returns this run. A runner can also use it to find out that the run should be cancelled.
    *
    * @generated from rpc runnel.host.v1.HostRunService.GetRun
    */
@@ -199,13 +199,13 @@ export declare const HostRunService: GenService<{
     output: typeof GetRunResponseSchema;
   },
   /**
-   * Tells what became of the approval of an `action.requested`, and waits for it where it is asked to.
+   * Returns the approval of an `action.requested`, and waits for its decision on request.
    *
-   * `unauthorized` (GRANT_REFUSED) when the binding of the run requires no approvals, and once the run is being cancelled;
+   * `unauthorized` (GRANT_REFUSED) when the run's binding requires no approvals, and once the run is being cancelled.
    * `not_found` (APPROVAL_NOT_FOUND) when there is no valid `action.requested` with this number.
    *
-   * An approval is good for one use: the answer `approved` marks it as used by the `use_id` of the request. The same `use_id`
-   * gets `approved` again, so an answer that was lost is asked for again with it; every other one gets `used`.
+   * An approval is valid for one use: the answer `approved` marks it as used by the `use_id` of the request. The same `use_id`
+   * gets `approved` again, so a runner that lost the answer retries with the same `use_id`. Every other `use_id` gets `used`.
    *
    * @generated from rpc runnel.host.v1.HostRunService.GetApproval
    */

@@ -57,7 +57,7 @@ export const GetVersionResponseSchema = /*@__PURE__*/
   messageDesc(file_runnel_host_v1_host_run_service, 5);
 
 /**
- * Describes the run, its approvals and the host to a runner. host_api.proto has the rules of all calls.
+ * Returns the run, its approvals and the host's version to a runner. host_api.proto has the rules of all calls.
  *
  * @generated from service runnel.host.v1.HostRunService
  */

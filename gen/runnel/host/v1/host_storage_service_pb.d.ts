@@ -17,21 +17,21 @@ export declare const file_runnel_host_v1_host_storage_service: GenFile;
  */
 export declare type GetStateRequest = Message<"runnel.host.v1.GetStateRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * `conversation`, `actor`, `subject` or `runner`.
+   * Scope of the state: `conversation`, `actor`, `subject` or `runner`.
    *
    * @generated from field: string scope = 2;
    */
   scope: string;
 
   /**
-   * The key.
+   * Key of the value.
    *
    * @generated from field: string key = 3;
    */
@@ -51,14 +51,14 @@ export declare const GetStateRequestSchema: GenMessage<GetStateRequest>;
  */
 export declare type GetStateResponse = Message<"runnel.host.v1.GetStateResponse"> & {
   /**
-   * There is a value, be it `null`.
+   * True when there is a value, even `null`.
    *
    * @generated from field: bool found = 1;
    */
   found: boolean;
 
   /**
-   * The value, as JSON; unset when there is none.
+   * The value, as JSON; unset when there is no value.
    *
    * @generated from field: optional string value = 2;
    */
@@ -78,21 +78,21 @@ export declare const GetStateResponseSchema: GenMessage<GetStateResponse>;
  */
 export declare type SetStateRequest = Message<"runnel.host.v1.SetStateRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * As in GetStateRequest.
+   * Scope of the state, as in GetStateRequest.
    *
    * @generated from field: string scope = 2;
    */
   scope: string;
 
   /**
-   * The key: 1 to 255 characters without control characters.
+   * Key of the value: 1 to 255 characters without control characters.
    *
    * @generated from field: string key = 3;
    */
@@ -133,21 +133,21 @@ export declare const SetStateResponseSchema: GenMessage<SetStateResponse>;
  */
 export declare type DeleteStateRequest = Message<"runnel.host.v1.DeleteStateRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * As in GetStateRequest.
+   * Scope of the state, as in GetStateRequest.
    *
    * @generated from field: string scope = 2;
    */
   scope: string;
 
   /**
-   * The key.
+   * Key of the value.
    *
    * @generated from field: string key = 3;
    */
@@ -167,7 +167,7 @@ export declare const DeleteStateRequestSchema: GenMessage<DeleteStateRequest>;
  */
 export declare type DeleteStateResponse = Message<"runnel.host.v1.DeleteStateResponse"> & {
   /**
-   * There was a value.
+   * True when there was a value.
    *
    * @generated from field: bool deleted = 1;
    */
@@ -187,28 +187,28 @@ export declare const DeleteStateResponseSchema: GenMessage<DeleteStateResponse>;
  */
 export declare type ListStateRequest = Message<"runnel.host.v1.ListStateRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * As in GetStateRequest.
+   * Scope of the state, as in GetStateRequest.
    *
    * @generated from field: string scope = 2;
    */
   scope: string;
 
   /**
-   * What keys begin with.
+   * Prefix: returns only keys that start with it.
    *
    * @generated from field: string prefix = 3;
    */
   prefix: string;
 
   /**
-   * How many: 0 and more than 100 mean 100.
+   * Maximum number of keys: 0 and more than 100 mean 100.
    *
    * @generated from field: int32 limit = 4;
    */
@@ -235,7 +235,7 @@ export declare type ListStateResponse = Message<"runnel.host.v1.ListStateRespons
   keys: string[];
 
   /**
-   * There are more.
+   * True when there are more keys.
    *
    * @generated from field: bool has_more = 2;
    */
@@ -255,35 +255,35 @@ export declare const ListStateResponseSchema: GenMessage<ListStateResponse>;
  */
 export declare type ReadStorageRequest = Message<"runnel.host.v1.ReadStorageRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * Which storage.
+   * Storage area.
    *
    * @generated from field: runnel.host.v1.StorageArea area = 2;
    */
   area: StorageArea;
 
   /**
-   * The key.
+   * Key of the value.
    *
    * @generated from field: string key = 3;
    */
   key: string;
 
   /**
-   * First byte.
+   * Offset of the first byte.
    *
    * @generated from field: int64 offset = 4;
    */
   offset: bigint;
 
   /**
-   * How many bytes: 0 and more than 1 MiB mean 1 MiB.
+   * Maximum number of bytes: 0 and more than 1 MiB mean 1 MiB.
    *
    * @generated from field: int64 limit = 5;
    */
@@ -303,7 +303,7 @@ export declare const ReadStorageRequestSchema: GenMessage<ReadStorageRequest>;
  */
 export declare type ReadStorageResponse = Message<"runnel.host.v1.ReadStorageResponse"> & {
   /**
-   * There is a value.
+   * True when there is a value.
    *
    * @generated from field: bool found = 1;
    */
@@ -317,14 +317,14 @@ export declare type ReadStorageResponse = Message<"runnel.host.v1.ReadStorageRes
   content: Uint8Array;
 
   /**
-   * Size of the whole value.
+   * Size of the whole value, in bytes.
    *
    * @generated from field: int64 size_bytes = 3;
    */
   sizeBytes: bigint;
 
   /**
-   * There is more behind this piece.
+   * True when content follows this piece.
    *
    * @generated from field: bool has_more = 4;
    */
@@ -344,42 +344,42 @@ export declare const ReadStorageResponseSchema: GenMessage<ReadStorageResponse>;
  */
 export declare type WriteStorageRequest = Message<"runnel.host.v1.WriteStorageRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * Which storage.
+   * Storage area.
    *
    * @generated from field: runnel.host.v1.StorageArea area = 2;
    */
   area: StorageArea;
 
   /**
-   * The key: 1 to 255 characters without control characters.
+   * Key of the value: 1 to 255 characters without control characters.
    *
    * @generated from field: string key = 3;
    */
   key: string;
 
   /**
-   * Where the piece begins: 0, or where the piece before has ended.
+   * Offset of the piece: 0, or the end of the previous piece.
    *
    * @generated from field: int64 offset = 4;
    */
   offset: bigint;
 
   /**
-   * The piece, at most 1 MiB; all of them together at most 10 MiB.
+   * The piece, at most 1 MiB. A whole value has at most 10 MiB.
    *
    * @generated from field: bytes content = 5;
    */
   content: Uint8Array;
 
   /**
-   * This is the last piece.
+   * True for the last piece.
    *
    * @generated from field: bool finish = 6;
    */
@@ -413,21 +413,21 @@ export declare const WriteStorageResponseSchema: GenMessage<WriteStorageResponse
  */
 export declare type DeleteStorageRequest = Message<"runnel.host.v1.DeleteStorageRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * Which storage.
+   * Storage area.
    *
    * @generated from field: runnel.host.v1.StorageArea area = 2;
    */
   area: StorageArea;
 
   /**
-   * The key.
+   * Key of the value.
    *
    * @generated from field: string key = 3;
    */
@@ -447,7 +447,7 @@ export declare const DeleteStorageRequestSchema: GenMessage<DeleteStorageRequest
  */
 export declare type DeleteStorageResponse = Message<"runnel.host.v1.DeleteStorageResponse"> & {
   /**
-   * There was a value.
+   * True when there was a value.
    *
    * @generated from field: bool deleted = 1;
    */
@@ -467,21 +467,21 @@ export declare const DeleteStorageResponseSchema: GenMessage<DeleteStorageRespon
  */
 export declare type ListStorageRequest = Message<"runnel.host.v1.ListStorageRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * Which storage.
+   * Storage area.
    *
    * @generated from field: runnel.host.v1.StorageArea area = 2;
    */
   area: StorageArea;
 
   /**
-   * How many: 0 and more than 1,000 mean 1,000.
+   * Maximum number of keys: 0 and more than 1,000 mean 1,000.
    *
    * @generated from field: int32 limit = 3;
    */
@@ -508,7 +508,7 @@ export declare type ListStorageResponse = Message<"runnel.host.v1.ListStorageRes
   keys: string[];
 
   /**
-   * There are more.
+   * True when there are more keys.
    *
    * @generated from field: bool has_more = 2;
    */
@@ -522,27 +522,27 @@ export declare type ListStorageResponse = Message<"runnel.host.v1.ListStorageRes
 export declare const ListStorageResponseSchema: GenMessage<ListStorageResponse>;
 
 /**
- * Which storage is meant.
+ * A storage area.
  *
  * @generated from enum runnel.host.v1.StorageArea
  */
 export enum StorageArea {
   /**
-   * Not a storage.
+   * Unspecified: not a valid area.
    *
    * @generated from enum value: STORAGE_AREA_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * That of the runner's plugin.
+   * The storage of the runner's plugin.
    *
    * @generated from enum value: STORAGE_AREA_PLUGIN = 1;
    */
   PLUGIN = 1,
 
   /**
-   * That of the workspace.
+   * The storage of the workspace.
    *
    * @generated from enum value: STORAGE_AREA_WORKSPACE = 2;
    */
@@ -555,13 +555,13 @@ export enum StorageArea {
 export declare const StorageAreaSchema: GenEnum<StorageArea>;
 
 /**
- * Keeps state and data for a runner. host_api.proto has the rules of all calls.
+ * Stores state and data for a runner. host_api.proto has the rules of all calls.
  *
  * @generated from service runnel.host.v1.HostStorageService
  */
 export declare const HostStorageService: GenService<{
   /**
-   * Returns a value of the state. Nothing there is `found` = false, which a stored `null` is not.
+   * Returns a value of the state. A missing value gives `found` = false; a stored `null` gives true.
    *
    * @generated from rpc runnel.host.v1.HostStorageService.GetState
    */
@@ -581,7 +581,7 @@ export declare const HostStorageService: GenService<{
     output: typeof SetStateResponseSchema;
   },
   /**
-   * Deletes a value of the state; says whether there was one.
+   * Deletes a value of the state and returns whether it existed.
    *
    * @generated from rpc runnel.host.v1.HostStorageService.DeleteState
    */
@@ -591,7 +591,7 @@ export declare const HostStorageService: GenService<{
     output: typeof DeleteStateResponseSchema;
   },
   /**
-   * Lists keys of the state in order. A prefix is taken literally.
+   * Lists keys of the state in order. A prefix is matched literally.
    *
    * @generated from rpc runnel.host.v1.HostStorageService.ListState
    */
@@ -601,7 +601,7 @@ export declare const HostStorageService: GenService<{
     output: typeof ListStateResponseSchema;
   },
   /**
-   * Reads a value of the storage, or a range of it.
+   * Returns a value of the storage, or a range of it.
    *
    * @generated from rpc runnel.host.v1.HostStorageService.ReadStorage
    */
@@ -611,8 +611,8 @@ export declare const HostStorageService: GenService<{
     output: typeof ReadStorageResponseSchema;
   },
   /**
-   * Writes a piece of a value of the storage: at offset 0 a new value begins, and each further piece follows where the value ends.
-   * Whoever reads before the last piece (`finish`) was written still gets the value before.
+   * Writes a piece of a value of the storage. Offset 0 starts a new value, and each further piece continues at the end of the
+   * value. Readers get the previous value until the last piece (`finish`) is written.
    *
    * @generated from rpc runnel.host.v1.HostStorageService.WriteStorage
    */
@@ -622,7 +622,7 @@ export declare const HostStorageService: GenService<{
     output: typeof WriteStorageResponseSchema;
   },
   /**
-   * Deletes a value of the storage; says whether there was one.
+   * Deletes a value of the storage and returns whether it existed.
    *
    * @generated from rpc runnel.host.v1.HostStorageService.DeleteStorage
    */

@@ -130,7 +130,7 @@ export const StorageAreaSchema = /*@__PURE__*/
   enumDesc(file_runnel_host_v1_host_storage_service, 0);
 
 /**
- * Which storage is meant.
+ * A storage area.
  *
  * @generated from enum runnel.host.v1.StorageArea
  */
@@ -138,7 +138,7 @@ export const StorageArea = /*@__PURE__*/
   tsEnum(StorageAreaSchema);
 
 /**
- * Keeps state and data for a runner. host_api.proto has the rules of all calls.
+ * Stores state and data for a runner. host_api.proto has the rules of all calls.
  *
  * @generated from service runnel.host.v1.HostStorageService
  */

@@ -17,14 +17,14 @@ export declare const file_runnel_host_v1_host_tool_service: GenFile;
  */
 export declare type GetToolRequest = Message<"runnel.host.v1.GetToolRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * The tool.
+   * Name of the tool.
    *
    * @generated from field: string tool_name = 2;
    */
@@ -44,7 +44,7 @@ export declare const GetToolRequestSchema: GenMessage<GetToolRequest>;
  */
 export declare type GetToolResponse = Message<"runnel.host.v1.GetToolResponse"> & {
   /**
-   * The tool: a JSON object with `name`, `description` and `parameters` (JSON Schema).
+   * The tool, a JSON object with `name`, `description` and `parameters` (JSON Schema).
    *
    * @generated from field: string tool = 1;
    */
@@ -64,21 +64,21 @@ export declare const GetToolResponseSchema: GenMessage<GetToolResponse>;
  */
 export declare type CallToolRequest = Message<"runnel.host.v1.CallToolRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * The tool.
+   * Name of the tool.
    *
    * @generated from field: string tool_name = 2;
    */
   toolName: string;
 
   /**
-   * Its arguments, a JSON object.
+   * Arguments of the call, a JSON object.
    *
    * @generated from field: string parameters = 3;
    */
@@ -98,7 +98,7 @@ export declare const CallToolRequestSchema: GenMessage<CallToolRequest>;
  */
 export declare type CallToolResponse = Message<"runnel.host.v1.CallToolResponse"> & {
   /**
-   * What it returned, a JSON object.
+   * Result of the tool, a JSON object.
    *
    * @generated from field: string result = 1;
    */
@@ -118,7 +118,7 @@ export declare const CallToolResponseSchema: GenMessage<CallToolResponse>;
  */
 export declare const HostToolService: GenService<{
   /**
-   * Describes a tool. Needs the operation `detail` on it.
+   * Returns the description of a tool. Needs the operation `detail` on it.
    *
    * @generated from rpc runnel.host.v1.HostToolService.GetTool
    */
@@ -128,10 +128,10 @@ export declare const HostToolService: GenService<{
     output: typeof GetToolResponseSchema;
   },
   /**
-   * Calls a tool. Needs the operation `call` on it. A tool that fails is `runtime_error`: the run goes on.
+   * Calls a tool. Needs the operation `call` on it. A tool that fails gives `runtime_error`, and the run continues.
    *
-   * It works in the directory of the run's own session. Each call counts for the quota of the run (`host.tool_calls`): beyond it
-   * `rate_limited` (QUOTA_EXHAUSTED). Not safe to retry: a call whose answer was lost may have had its effects.
+   * The tool works in the directory of the run's own session. Each call counts towards the run's quota (`host.tool_calls`);
+   * beyond it, `rate_limited` (QUOTA_EXHAUSTED). Not safe to retry: a call whose answer was lost may have had its effects.
    *
    * @generated from rpc runnel.host.v1.HostToolService.CallTool
    */

@@ -12,30 +12,30 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_runnel_job_v1_job: GenFile;
 
 /**
- * A signed JobSpec that was verified, and what became of it ("Portal ↔ Runner Signing Contract").
+ * A verified, signed JobSpec and the state of its runs ("Portal ↔ Runner Signing Contract").
  *
- * A job has one run for each of its regions. Everything that is executed was inside the signed bytes; ids and times are the
- * service's own.
+ * A job has one run for each of its regions. Everything that the service executes was inside the signed bytes. Ids and times
+ * are the service's own.
  *
  * @generated from message runnel.job.v1.Job
  */
 export declare type Job = Message<"runnel.job.v1.Job"> & {
   /**
-   * The job's id, made by the service. Ids sort by the time of creation.
+   * Id of the job, chosen by the service. Ids sort by the time of creation.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Where it stands.
+   * State of the job.
    *
    * @generated from field: runnel.job.v1.Job.State status = 2;
    */
   status: Job_State;
 
   /**
-   * The `id` that the spec was sent with. It is outside the signed bytes and means nothing to the service.
+   * The `id` in the submitted spec. It is outside the signed bytes, and the service does not use it.
    *
    * @generated from field: string client_job_id = 3;
    */
@@ -49,7 +49,7 @@ export declare type Job = Message<"runnel.job.v1.Job"> & {
   jobspecId: string;
 
   /**
-   * The signed `version`, or what stands for it.
+   * The signed `version`; without one the signed `benchmark.version`, and without both `1.0`.
    *
    * @generated from field: string version = 5;
    */
@@ -63,21 +63,21 @@ export declare type Job = Message<"runnel.job.v1.Job"> & {
   benchmark: string;
 
   /**
-   * Version of the signature: 1 or 2.
+   * Version of the signature scheme: 1 or 2.
    *
    * @generated from field: int32 signature_version = 7;
    */
   signatureVersion: number;
 
   /**
-   * The key that signed, in standard base64.
+   * The key that signed the spec, in standard base64.
    *
    * @generated from field: string public_key = 8;
    */
   publicKey: string;
 
   /**
-   * The key's name in the trust list; RFC 7638 thumbprint of a key that is in none.
+   * Name of the key in the trust list; the RFC 7638 thumbprint for a key that is not in the list.
    *
    * @generated from field: string key_id = 9;
    */
@@ -91,70 +91,70 @@ export declare type Job = Message<"runnel.job.v1.Job"> & {
   canonicalSha256: string;
 
   /**
-   * Length of the signed bytes.
+   * Length of the signed bytes, in bytes.
    *
    * @generated from field: int64 canonical_len = 11;
    */
   canonicalLen: bigint;
 
   /**
-   * How many regions have to end well.
+   * Number of regions that must end successfully.
    *
    * @generated from field: int32 min_regions = 12;
    */
   minRegions: number;
 
   /**
-   * Which part of the regions has to end well, 0 to 1.
+   * Share of the regions that must end successfully, 0 to 1.
    *
    * @generated from field: double min_success_rate = 13;
    */
   minSuccessRate: number;
 
   /**
-   * How many regions it runs in.
+   * Number of regions that the job runs in.
    *
    * @generated from field: int32 total_regions = 14;
    */
   totalRegions: number;
 
   /**
-   * How many of them have ended well so far.
+   * Number of regions that have ended successfully so far.
    *
    * @generated from field: int32 successful_regions = 15;
    */
   successfulRegions: number;
 
   /**
-   * How many have ended otherwise so far.
+   * Number of regions that have ended in another way so far.
    *
    * @generated from field: int32 failed_regions = 16;
    */
   failedRegions: number;
 
   /**
-   * Its runs, one a region, in the order of the spec.
+   * The runs of the job, one per region, in the order of the spec.
    *
    * @generated from field: repeated runnel.job.v1.JobExecution executions = 17;
    */
   executions: JobExecution[];
 
   /**
-   * When it was accepted.
+   * Time when the job was accepted.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 18;
    */
   createTime?: Timestamp | undefined;
 
   /**
-   * When its last run ended.
+   * Time when the last run ended.
    *
    * @generated from field: google.protobuf.Timestamp end_time = 19;
    */
   endTime?: Timestamp | undefined;
 
   /**
-   * When somebody asked to cancel it.
+   * Time when the cancellation was requested.
    *
    * @generated from field: google.protobuf.Timestamp cancel_request_time = 20;
    */
@@ -168,48 +168,48 @@ export declare type Job = Message<"runnel.job.v1.Job"> & {
 export declare const JobSchema: GenMessage<Job>;
 
 /**
- * Where a job stands. Completed, failed and cancelled are final.
+ * State of a job. Completed, failed and cancelled are final.
  *
  * @generated from enum runnel.job.v1.Job.State
  */
 export enum Job_State {
   /**
-   * Not a state.
+   * Unspecified: not a valid state.
    *
    * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * No run of it has begun.
+   * No run of the job has begun.
    *
    * @generated from enum value: STATE_QUEUED = 1;
    */
   QUEUED = 1,
 
   /**
-   * A run has begun, and not all have ended.
+   * A run has begun, and not all runs have ended.
    *
    * @generated from enum value: STATE_RUNNING = 2;
    */
   RUNNING = 2,
 
   /**
-   * All runs have ended, and enough of them ended well.
+   * All runs have ended, and enough of them ended successfully.
    *
    * @generated from enum value: STATE_COMPLETED = 3;
    */
   COMPLETED = 3,
 
   /**
-   * All runs have ended, and too few of them ended well.
+   * All runs have ended, and too few of them ended successfully.
    *
    * @generated from enum value: STATE_FAILED = 4;
    */
   FAILED = 4,
 
   /**
-   * Somebody cancelled it before enough runs had ended well.
+   * The job was cancelled before enough of its runs had ended successfully.
    *
    * @generated from enum value: STATE_CANCELLED = 5;
    */
@@ -222,63 +222,63 @@ export enum Job_State {
 export declare const Job_StateSchema: GenEnum<Job_State>;
 
 /**
- * What a job does in one region.
+ * The run of a job in one region.
  *
  * @generated from message runnel.job.v1.JobExecution
  */
 export declare type JobExecution = Message<"runnel.job.v1.JobExecution"> & {
   /**
-   * The region.
+   * Name of the region.
    *
    * @generated from field: string region = 1;
    */
   region: string;
 
   /**
-   * Id of the run: RunService has its log and its receipt.
+   * Id of the run. RunService has its log, and ReceiptService has its receipt.
    *
    * @generated from field: string run_id = 2;
    */
   runId: string;
 
   /**
-   * Where it stands.
+   * State of the run.
    *
    * @generated from field: runnel.job.v1.JobExecution.State status = 3;
    */
   status: JobExecution_State;
 
   /**
-   * What came out, as a JSON object. Of a failure `{"error", "error_code", "failure": {…}}`; unset until the run has ended,
-   * and in lists.
+   * Output of the run, as a JSON object. For a failure it is `{"error", "error_code", "failure": {…}}`. Unset until the run has
+   * ended, and in lists.
    *
    * @generated from field: optional string output = 4;
    */
   output?: string | undefined;
 
   /**
-   * Code of the failure, such as `RUNNER_EARLY_FAILURE` or `runner.timeout`.
+   * Failure code, such as `RUNNER_EARLY_FAILURE` or `runner.timeout`.
    *
    * @generated from field: string error_code = 5;
    */
   errorCode: string;
 
   /**
-   * Text of the failure.
+   * Description of the failure.
    *
    * @generated from field: string error = 6;
    */
   error: string;
 
   /**
-   * When a replica first worked on it.
+   * Time when a replica first worked on the run.
    *
    * @generated from field: google.protobuf.Timestamp start_time = 7;
    */
   startTime?: Timestamp | undefined;
 
   /**
-   * When it ended.
+   * Time when the run ended.
    *
    * @generated from field: google.protobuf.Timestamp end_time = 8;
    */
@@ -292,55 +292,55 @@ export declare type JobExecution = Message<"runnel.job.v1.JobExecution"> & {
 export declare const JobExecutionSchema: GenMessage<JobExecution>;
 
 /**
- * Where it stands. The words are those of runs.
+ * State of the run, with the same values as Run.State.
  *
  * @generated from enum runnel.job.v1.JobExecution.State
  */
 export enum JobExecution_State {
   /**
-   * Not a state.
+   * Unspecified: not a valid state.
    *
    * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * It waits for a free slot.
+   * The run waits for a free slot.
    *
    * @generated from enum value: STATE_QUEUED = 1;
    */
   QUEUED = 1,
 
   /**
-   * A replica works on it.
+   * A replica works on the run.
    *
    * @generated from enum value: STATE_RUNNING = 2;
    */
   RUNNING = 2,
 
   /**
-   * It is parked until a provider takes requests again.
+   * The run is parked until a provider accepts requests again.
    *
    * @generated from enum value: STATE_WAITING = 3;
    */
   WAITING = 3,
 
   /**
-   * It ended well.
+   * The run ended successfully.
    *
    * @generated from enum value: STATE_COMPLETED = 4;
    */
   COMPLETED = 4,
 
   /**
-   * It ended in a failure.
+   * The run ended with a failure.
    *
    * @generated from enum value: STATE_FAILED = 5;
    */
   FAILED = 5,
 
   /**
-   * It ended because somebody asked for it.
+   * The run ended because its cancellation was requested.
    *
    * @generated from enum value: STATE_CANCELLED = 6;
    */

@@ -27,7 +27,7 @@ export const Job_StateSchema = /*@__PURE__*/
   enumDesc(file_runnel_job_v1_job, 0, 0);
 
 /**
- * Where a job stands. Completed, failed and cancelled are final.
+ * State of a job. Completed, failed and cancelled are final.
  *
  * @generated from enum runnel.job.v1.Job.State
  */
@@ -48,7 +48,7 @@ export const JobExecution_StateSchema = /*@__PURE__*/
   enumDesc(file_runnel_job_v1_job, 1, 0);
 
 /**
- * Where it stands. The words are those of runs.
+ * State of the run, with the same values as Run.State.
  *
  * @generated from enum runnel.job.v1.JobExecution.State
  */

@@ -20,17 +20,17 @@ export declare const file_runnel_job_v1_job_service: GenFile;
  */
 export declare type SubmitJobRequest = Message<"runnel.job.v1.SubmitJobRequest"> & {
   /**
-   * The JobSpec as JSON, in exactly the bytes that the signer wrote, or an object that holds it: `{"jobspec": …,
+   * The JobSpec as JSON, in exactly the bytes that the signer wrote, or a wrapper object that contains it: `{"jobspec": …,
    * "target_regions": […], "min_regions": 3, "min_success_rate": 0.67, "enable_analysis": false}`. Only the inner object is
-   * signed, so what stands beside it may narrow what is signed and never widen it. At most 1 MiB. The content type does not
-   * matter.
+   * signed, so the wrapper's other members may narrow the signed values and never widen them. At most 1 MiB. The content type
+   * does not matter.
    *
    * @generated from field: google.api.HttpBody document = 1;
    */
   document?: HttpBody | undefined;
 
   /**
-   * Makes the call repeatable: the same id with the same document gives the first answer again; with another document it is
+   * Idempotency key: the same id with the same document gives the first answer again. The same id with another document gives
    * ALREADY_EXISTS (REQUEST_ID_REUSED).
    *
    * @generated from field: string request_id = 2;
@@ -45,76 +45,76 @@ export declare type SubmitJobRequest = Message<"runnel.job.v1.SubmitJobRequest">
 export declare const SubmitJobRequestSchema: GenMessage<SubmitJobRequest>;
 
 /**
- * Response of SubmitJob. What comes after `idempotent` is set for a spec that was sent inside a wrapper.
+ * Response of SubmitJob. The fields after `idempotent` are set for a spec that was sent inside a wrapper.
  *
  * @generated from message runnel.job.v1.SubmitJobResponse
  */
 export declare type SubmitJobResponse = Message<"runnel.job.v1.SubmitJobResponse"> & {
   /**
-   * The job's id.
+   * Id of the job.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * `enqueued`; `queued` for a spec in a wrapper. Unset for an answer that was given before.
+   * `enqueued`, or `queued` for a spec in a wrapper. Unset when an earlier answer is repeated.
    *
    * @generated from field: string status = 2;
    */
   status: string;
 
   /**
-   * True when an earlier call with this `request_id` had made the job. Over REST the status is 200 then, else 202.
+   * True when an earlier call with this `request_id` created the job. Over REST the status is then 200, otherwise 202.
    *
    * @generated from field: bool idempotent = 3;
    */
   idempotent: boolean;
 
   /**
-   * The job's id once more.
+   * Id of the job, the same as `id`.
    *
    * @generated from field: string job_id = 4;
    */
   jobId: string;
 
   /**
-   * The job's id once more.
+   * Id of the job, the same as `id`.
    *
    * @generated from field: string cross_region_execution_id = 5;
    */
   crossRegionExecutionId: string;
 
   /**
-   * The signed `jobspec_id`, or the `id` that was sent.
+   * The signed `jobspec_id`, or the `id` in the submitted spec.
    *
    * @generated from field: string jobspec_id = 6;
    */
   jobspecId: string;
 
   /**
-   * How many regions the job runs in.
+   * Number of regions that the job runs in.
    *
    * @generated from field: int32 total_regions = 7;
    */
   totalRegions: number;
 
   /**
-   * How many of them have to end well.
+   * Number of regions that must end successfully.
    *
    * @generated from field: int32 min_regions = 8;
    */
   minRegions: number;
 
   /**
-   * When it was accepted.
+   * Time when the job was accepted.
    *
    * @generated from field: google.protobuf.Timestamp submitted_at = 9;
    */
   submittedAt?: Timestamp | undefined;
 
   /**
-   * The longest that its runs may take, such as `600s`.
+   * Maximum duration of the job's runs, such as `600s`.
    *
    * @generated from field: string estimated_duration = 10;
    */
@@ -174,14 +174,14 @@ export declare const GetJobResponseSchema: GenMessage<GetJobResponse>;
  */
 export declare type ListJobsRequest = Message<"runnel.job.v1.ListJobsRequest"> & {
   /**
-   * Most jobs to return: 1 to 250; 0 means 50.
+   * Maximum number of jobs to return: 1 to 250; 0 means 50.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; unset means the first page.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -208,7 +208,7 @@ export declare type ListJobsResponse = Message<"runnel.job.v1.ListJobsResponse">
   jobs: Job[];
 
   /**
-   * Token of the next page; empty on the last one.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -248,13 +248,13 @@ export declare const WatchJobRequestSchema: GenMessage<WatchJobRequest>;
  */
 export declare type WatchJobResponse = Message<"runnel.job.v1.WatchJobResponse"> & {
   /**
-   * What there is to see; no member at all keeps the stream alive.
+   * The event. A response without a member keeps the stream alive.
    *
    * @generated from oneof runnel.job.v1.WatchJobResponse.event
    */
   event: {
     /**
-     * The job as it stands.
+     * The current state of the job.
      *
      * @generated from field: runnel.job.v1.Job job = 1;
      */
@@ -296,7 +296,7 @@ export declare const CancelJobRequestSchema: GenMessage<CancelJobRequest>;
  */
 export declare type CancelJobResponse = Message<"runnel.job.v1.CancelJobResponse"> & {
   /**
-   * The job as it stands after the request was recorded.
+   * The job after the request was recorded.
    *
    * @generated from field: runnel.job.v1.Job job = 1;
    */
@@ -312,8 +312,8 @@ export declare const CancelJobResponseSchema: GenMessage<CancelJobResponse>;
 /**
  * Works on signed jobs ("Portal ↔ Runner Signing Contract").
  *
- * A job belongs to the client that submitted it. For everybody else it does not exist: NOT_FOUND with reason JOB_NOT_FOUND,
- * exactly as for an unknown id.
+ * A job belongs to the client that submitted it. Every other client gets NOT_FOUND with reason JOB_NOT_FOUND, exactly as for an
+ * unknown id.
  *
  * @generated from service runnel.job.v1.JobService
  */
@@ -321,13 +321,14 @@ export declare const JobService: GenService<{
   /**
    * Verifies a signed JobSpec and starts one run for each of its regions.
    *
-   * What is checked, in this order: size, JSON, shape of signature and key, trust in the key, the signature, the time in
-   * `metadata.timestamp`, that `metadata.nonce` is new for the key, the fields of the spec. The first that is wrong is told:
-   * INVALID_ARGUMENT (JOBSPEC_INVALID), PERMISSION_DENIED (JOBSPEC_UNTRUSTED) or ALREADY_EXISTS (JOBSPEC_REPLAYED), all of
-   * them 400 over REST, with the contract's own code as `error_code`, in the error's metadata too. RESOURCE_EXHAUSTED
-   * (CONCURRENCY_EXHAUSTED) while too many runs are active; the nonce is unused then.
+   * The service checks in this order: size, JSON, format of signature and key, trust in the key, the signature, the time in
+   * `metadata.timestamp`, that `metadata.nonce` is new for the key, the fields of the spec. The response reports the first
+   * check that fails: INVALID_ARGUMENT (JOBSPEC_INVALID), PERMISSION_DENIED (JOBSPEC_UNTRUSTED) or ALREADY_EXISTS
+   * (JOBSPEC_REPLAYED). Over REST all of them have status 400 and the contract's own code as `error_code`. The error's metadata
+   * has that code too. RESOURCE_EXHAUSTED (CONCURRENCY_EXHAUSTED) while too many runs are active; the nonce then stays unused.
    *
-   * With a `request_id` (over REST also the header `Idempotency-Key`) it may be retried: the first answer comes again.
+   * May be retried with the same `request_id` (over REST also the header `Idempotency-Key`): the retry gets the first answer
+   * again.
    *
    * @generated from rpc runnel.job.v1.JobService.SubmitJob
    */
@@ -347,7 +348,7 @@ export declare const JobService: GenService<{
     output: typeof GetJobResponseSchema;
   },
   /**
-   * Lists the client's jobs, newest first.
+   * Lists the jobs of the calling client, newest first.
    *
    * @generated from rpc runnel.job.v1.JobService.ListJobs
    */
@@ -357,10 +358,11 @@ export declare const JobService: GenService<{
     output: typeof ListJobsResponseSchema;
   },
   /**
-   * Streams a job: as it stands, then whenever it or one of its runs comes to stand otherwise, until it has ended.
+   * Streams the state of a job: first its current state, then each change of the job or of one of its runs, until the job has
+   * ended.
    *
-   * A response without a job opens the stream at once and keeps it alive every 15 s. OK means that the job has ended.
-   * UNAVAILABLE (RESUME) means: call again. What each run says is in its own log: RunService.TailRun.
+   * A response without a job opens the stream at once and keeps it alive every 15 s. OK means that the job has ended. After
+   * UNAVAILABLE (RESUME), call again. The output of each run is in its own log: RunService.TailRun.
    *
    * @generated from rpc runnel.job.v1.JobService.WatchJob
    */
@@ -370,9 +372,9 @@ export declare const JobService: GenService<{
     output: typeof WatchJobResponseSchema;
   },
   /**
-   * Asks that all runs of a job end, and returns the job without waiting for that.
+   * Requests the cancellation of all runs of a job, and returns the job without waiting for their ends.
    *
-   * Cancelling a job that has ended changes nothing. May be retried.
+   * Cancelling an ended job changes nothing. May be retried.
    *
    * @generated from rpc runnel.job.v1.JobService.CancelJob
    */

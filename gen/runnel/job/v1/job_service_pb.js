@@ -89,8 +89,8 @@ export const CancelJobResponseSchema = /*@__PURE__*/
 /**
  * Works on signed jobs ("Portal ↔ Runner Signing Contract").
  *
- * A job belongs to the client that submitted it. For everybody else it does not exist: NOT_FOUND with reason JOB_NOT_FOUND,
- * exactly as for an unknown id.
+ * A job belongs to the client that submitted it. Every other client gets NOT_FOUND with reason JOB_NOT_FOUND, exactly as for an
+ * unknown id.
  *
  * @generated from service runnel.job.v1.JobService
  */

@@ -12,72 +12,72 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_runnel_job_v1_trust: GenFile;
 
 /**
- * A public key whose signatures of JobSpecs count ("Portal ↔ Runner Signing Contract", Trust List). Keys in the settings
- * (`TRUSTED_KEYS_JSON`, `TRUSTED_KEYS_FILE`) count beside those that are kept here; a key that is revoked in either is
- * revoked.
+ * A public key whose signatures of JobSpecs are accepted ("Portal ↔ Runner Signing Contract", Trust List). The list consists of
+ * the keys that are stored here and the keys in the settings (`TRUSTED_KEYS_JSON`, `TRUSTED_KEYS_FILE`). A key that is revoked
+ * in either place is revoked.
  *
  * @generated from message runnel.job.v1.TrustedKey
  */
 export declare type TrustedKey = Message<"runnel.job.v1.TrustedKey"> & {
   /**
-   * Name of the key, unique: 1 to 128 letters, digits and `._-`.
+   * Name of the key, unique in the list: 1 to 128 letters, digits and `._-`.
    *
    * @generated from field: string kid = 1;
    */
   kid: string;
 
   /**
-   * The 32 bytes of the key in standard base64.
+   * The 32 bytes of the public key in standard base64.
    *
    * @generated from field: string public_key = 2;
    */
   publicKey: string;
 
   /**
-   * Whether its signatures count.
+   * Whether signatures of the key are accepted.
    *
    * @generated from field: runnel.job.v1.TrustedKey.State status = 3;
    */
   status: TrustedKey_State;
 
   /**
-   * They count from this time on; unset means always did.
+   * Time from which signatures are accepted; unset means no lower limit.
    *
    * @generated from field: google.protobuf.Timestamp not_before = 4;
    */
   notBefore?: Timestamp | undefined;
 
   /**
-   * They count until this time, itself included; unset means for ever.
+   * Last time at which signatures are accepted, inclusive; unset means no upper limit.
    *
    * @generated from field: google.protobuf.Timestamp not_after = 5;
    */
   notAfter?: Timestamp | undefined;
 
   /**
-   * Ids of the clients that may submit what it signed; empty means all. These are clients that have a key of their own: an id
-   * that is only claimed, under the secret that all share, is none of them.
+   * Ids of the clients that may submit specs signed by this key; empty means all. Only clients with a key of their own count: a
+   * client id that a caller merely claims, under the shared secret, does not match.
    *
    * @generated from field: repeated string client_ids = 6;
    */
   clientIds: string[];
 
   /**
-   * The regions that what it signed may run in; empty means all.
+   * Regions that specs signed by this key may run in; empty means all.
    *
    * @generated from field: repeated string regions = 7;
    */
   regions: string[];
 
   /**
-   * Names of the runners that what it signed may run on; empty means all. The service's own is `benchmark`.
+   * Names of the runners that may execute specs signed by this key; empty means all. The service's own runner is `benchmark`.
    *
    * @generated from field: repeated string runners = 12;
    */
   runners: string[];
 
   /**
-   * RFC 7638 thumbprint of the key: `kid` of signatures of version 2.
+   * RFC 7638 thumbprint of the key, which signatures of version 2 name as `kid`.
    *
    * @generated from field: string thumbprint = 8;
    */
@@ -91,14 +91,14 @@ export declare type TrustedKey = Message<"runnel.job.v1.TrustedKey"> & {
   isConfigured: boolean;
 
   /**
-   * When it was added; unset for a key of the settings.
+   * Time when the key was added; unset for a key of the settings.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 10;
    */
   createTime?: Timestamp | undefined;
 
   /**
-   * When it was last changed; unset for a key of the settings.
+   * Time of the last change; unset for a key of the settings.
    *
    * @generated from field: google.protobuf.Timestamp update_time = 11;
    */
@@ -112,7 +112,7 @@ export declare type TrustedKey = Message<"runnel.job.v1.TrustedKey"> & {
 export declare const TrustedKeySchema: GenMessage<TrustedKey>;
 
 /**
- * Whether its signatures count, within its time.
+ * Whether signatures of the key are accepted during its validity period.
  *
  * @generated from enum runnel.job.v1.TrustedKey.State
  */
@@ -125,14 +125,14 @@ export enum TrustedKey_State {
   UNSPECIFIED = 0,
 
   /**
-   * They count.
+   * Signatures are accepted.
    *
    * @generated from enum value: STATE_ACTIVE = 1;
    */
   ACTIVE = 1,
 
   /**
-   * They do not, whenever they were made. For good.
+   * Signatures are refused, no matter when they were made. A revocation is permanent.
    *
    * @generated from enum value: STATE_REVOKED = 2;
    */
@@ -145,48 +145,48 @@ export enum TrustedKey_State {
 export declare const TrustedKey_StateSchema: GenEnum<TrustedKey_State>;
 
 /**
- * One entry of the trust audit: a change of a key, or a JobSpec that was refused.
+ * One entry of the trust audit log: a change of a key, or a refused JobSpec.
  *
  * @generated from message runnel.job.v1.TrustEvent
  */
 export declare type TrustEvent = Message<"runnel.job.v1.TrustEvent"> & {
   /**
-   * Id. Ids sort by time.
+   * Id of the entry. Ids sort by time.
    *
    * @generated from field: string event_id = 1;
    */
   eventId: string;
 
   /**
-   * When it happened.
+   * Time of the event.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 2;
    */
   createTime?: Timestamp | undefined;
 
   /**
-   * `key.created`, `key.updated`, `key.revoked`, `receipt_key.rotated` or `jobspec.refused`.
+   * Type of the entry: `key.created`, `key.updated`, `key.revoked`, `receipt_key.rotated` or `jobspec.refused`.
    *
    * @generated from field: string type = 3;
    */
   type: string;
 
   /**
-   * Who did it: `admin`, or the id of the client that submitted the spec.
+   * The actor: `admin`, or the id of the client that submitted the spec.
    *
    * @generated from field: string actor = 4;
    */
   actor: string;
 
   /**
-   * Name of the key, where one is known.
+   * Name of the key, where it is known.
    *
    * @generated from field: string kid = 5;
    */
   kid: string;
 
   /**
-   * The key in standard base64, where the spec had one that could be read.
+   * The key in standard base64, where the spec had a readable key.
    *
    * @generated from field: string public_key = 6;
    */
@@ -207,7 +207,7 @@ export declare type TrustEvent = Message<"runnel.job.v1.TrustEvent"> & {
   documentSha256: string;
 
   /**
-   * More about it, as a JSON object: of a change what the key was before and is now.
+   * Further details, as a JSON object: for a change the key before and after it.
    *
    * @generated from field: optional string detail = 9;
    */

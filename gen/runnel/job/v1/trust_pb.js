@@ -29,7 +29,7 @@ export const TrustedKey_StateSchema = /*@__PURE__*/
   enumDesc(file_runnel_job_v1_trust, 0, 0);
 
 /**
- * Whether its signatures count, within its time.
+ * Whether signatures of the key are accepted during its validity period.
  *
  * @generated from enum runnel.job.v1.TrustedKey.State
  */

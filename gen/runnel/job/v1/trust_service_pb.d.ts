@@ -21,14 +21,15 @@ export declare const file_runnel_job_v1_trust_service: GenFile;
  */
 export declare type VerifyJobSpecRequest = Message<"runnel.job.v1.VerifyJobSpecRequest"> & {
   /**
-   * The inner JobSpec in exactly the bytes that would be sent. At most 1 MiB. The content type does not matter.
+   * The inner JobSpec, without a wrapper, in exactly the bytes that would be submitted. At most 1 MiB. The content type does
+   * not matter.
    *
    * @generated from field: google.api.HttpBody document = 1;
    */
   document?: HttpBody | undefined;
 
   /**
-   * The bytes that the signer signed, for a comparison.
+   * The bytes that the signer signed, for a comparison; optional.
    *
    * @generated from field: bytes signed_bytes = 2;
    */
@@ -42,119 +43,119 @@ export declare type VerifyJobSpecRequest = Message<"runnel.job.v1.VerifyJobSpecR
 export declare const VerifyJobSpecRequestSchema: GenMessage<VerifyJobSpecRequest>;
 
 /**
- * Response of VerifyJobSpec. The first six fields are the contract's, the others are Runnel's.
+ * Response of VerifyJobSpec. The contract defines the first six fields; the others are Runnel's own.
  *
  * @generated from message runnel.job.v1.VerifyJobSpecResponse
  */
 export declare type VerifyJobSpecResponse = Message<"runnel.job.v1.VerifyJobSpecResponse"> & {
   /**
-   * `ok` or `failed`.
+   * Result of the check: `ok` or `failed`.
    *
    * @generated from field: string verify = 1;
    */
   verify: string;
 
   /**
-   * Length of the bytes that the signature has to be over.
+   * Length of the bytes that the signature must cover.
    *
    * @generated from field: int64 server_canonical_len = 2;
    */
   serverCanonicalLen: bigint;
 
   /**
-   * SHA-256 of those bytes, lower-case hex.
+   * SHA-256 of the bytes that the signature must cover, lower-case hex.
    *
    * @generated from field: string server_canonical_sha256 = 3;
    */
   serverCanonicalSha256: string;
 
   /**
-   * Whether the spec has `metadata.execution_type`.
+   * True when the spec has `metadata.execution_type`.
    *
    * @generated from field: bool has_execution_type = 4;
    */
   hasExecutionType: boolean;
 
   /**
-   * Whether the spec has `metadata.estimated_cost`.
+   * True when the spec has `metadata.estimated_cost`.
    *
    * @generated from field: bool has_estimated_cost = 5;
    */
   hasEstimatedCost: boolean;
 
   /**
-   * Whether the spec has `created_at`.
+   * True when the spec has `created_at`.
    *
    * @generated from field: bool has_created_at = 6;
    */
   hasCreatedAt: boolean;
 
   /**
-   * The code that the gate would refuse it with; unset when it would not.
+   * Code with which SubmitJob would refuse the spec; unset when it would accept it.
    *
    * @generated from field: string error_code = 7;
    */
   errorCode: string;
 
   /**
-   * The same in a sentence.
+   * The refusal in one sentence, for people.
    *
    * @generated from field: string reason = 8;
    */
   reason: string;
 
   /**
-   * Names of the mistakes that together explain the signature, such as `wrapper_signed` or `trailing_newline`; empty when the
-   * signature is right or nothing explains it.
+   * Names of the mistakes that together explain the signature, such as `wrapper_signed` or `trailing_newline`. Empty when the
+   * signature is valid, or when no known mistake explains it.
    *
    * @generated from field: repeated string pitfalls = 9;
    */
   pitfalls: string[];
 
   /**
-   * What to do about each of them.
+   * How to correct each of the mistakes.
    *
    * @generated from field: repeated string advice = 10;
    */
   advice: string[];
 
   /**
-   * The text that the signature has to be over; unset when it is longer than 1 MiB.
+   * The text that the signature must cover; unset when it is longer than 1 MiB.
    *
    * @generated from field: string canonical = 11;
    */
   canonical: string;
 
   /**
-   * What the trust list says of the key: `trusted`, `unknown`, `revoked`, `not_yet_valid` or `expired`.
+   * State of the key in the trust list: `trusted`, `unknown`, `revoked`, `not_yet_valid` or `expired`.
    *
    * @generated from field: string trust = 12;
    */
   trust: string;
 
   /**
-   * Name of the key in the list.
+   * Name of the key in the trust list.
    *
    * @generated from field: string kid = 13;
    */
   kid: string;
 
   /**
-   * Version of the signature that the spec says it has.
+   * Version of the signature scheme that the spec claims.
    *
    * @generated from field: int32 signature_version = 14;
    */
   signatureVersion: number;
 
   /**
-   * What reads otherwise than it was written, such as a name that occurs twice.
+   * Parts of the document that are read differently from how they were written, such as a duplicate name.
    *
    * @generated from field: repeated string warnings = 15;
    */
   warnings: string[];
 
   /**
-   * Where `signed_bytes` and the canonical text part; unset when they are the same or none were sent.
+   * First difference between `signed_bytes` and the canonical text; unset when both are equal or no `signed_bytes` were sent.
    *
    * @generated from field: runnel.job.v1.ByteDifference difference = 16;
    */
@@ -168,27 +169,27 @@ export declare type VerifyJobSpecResponse = Message<"runnel.job.v1.VerifyJobSpec
 export declare const VerifyJobSpecResponseSchema: GenMessage<VerifyJobSpecResponse>;
 
 /**
- * Where two texts part.
+ * The first difference between two texts.
  *
  * @generated from message runnel.job.v1.ByteDifference
  */
 export declare type ByteDifference = Message<"runnel.job.v1.ByteDifference"> & {
   /**
-   * How many bytes are the same before.
+   * Number of equal bytes before the difference.
    *
    * @generated from field: int64 offset = 1;
    */
   offset: bigint;
 
   /**
-   * What the canonical text has around that place.
+   * The canonical text around the difference.
    *
    * @generated from field: string expected = 2;
    */
   expected: string;
 
   /**
-   * What the signer's bytes have there.
+   * The signer's bytes at the difference.
    *
    * @generated from field: string given = 3;
    */
@@ -208,7 +209,7 @@ export declare const ByteDifferenceSchema: GenMessage<ByteDifference>;
  */
 export declare type CreateTrustedKeyRequest = Message<"runnel.job.v1.CreateTrustedKeyRequest"> & {
   /**
-   * The key. Its status, times of creation and thumbprint are not read.
+   * The key to add. The service ignores its status, times of creation and change, and thumbprint.
    *
    * @generated from field: runnel.job.v1.TrustedKey key = 1;
    */
@@ -228,7 +229,7 @@ export declare const CreateTrustedKeyRequestSchema: GenMessage<CreateTrustedKeyR
  */
 export declare type CreateTrustedKeyResponse = Message<"runnel.job.v1.CreateTrustedKeyResponse"> & {
   /**
-   * The key as it is kept.
+   * The key as it is stored.
    *
    * @generated from field: runnel.job.v1.TrustedKey key = 1;
    */
@@ -248,14 +249,14 @@ export declare const CreateTrustedKeyResponseSchema: GenMessage<CreateTrustedKey
  */
 export declare type ListTrustedKeysRequest = Message<"runnel.job.v1.ListTrustedKeysRequest"> & {
   /**
-   * Most keys to return: 1 to 250; 0 means 50.
+   * Maximum number of keys to return: 1 to 250; 0 means 50.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; unset means the first page.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -275,14 +276,14 @@ export declare const ListTrustedKeysRequestSchema: GenMessage<ListTrustedKeysReq
  */
 export declare type ListTrustedKeysResponse = Message<"runnel.job.v1.ListTrustedKeysResponse"> & {
   /**
-   * The keys, by name; those of the settings come first, all of them on the first page.
+   * The keys, by name. The keys of the settings come first, all of them on the first page.
    *
    * @generated from field: repeated runnel.job.v1.TrustedKey keys = 1;
    */
   keys: TrustedKey[];
 
   /**
-   * Token of the next page; empty on the last one.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -302,14 +303,15 @@ export declare const ListTrustedKeysResponseSchema: GenMessage<ListTrustedKeysRe
  */
 export declare type UpdateTrustedKeyRequest = Message<"runnel.job.v1.UpdateTrustedKeyRequest"> & {
   /**
-   * The key: `kid` says which.
+   * The changed key. `kid` names the key to change.
    *
    * @generated from field: runnel.job.v1.TrustedKey key = 1;
    */
   key?: TrustedKey | undefined;
 
   /**
-   * The fields to change: `not_before`, `not_after`, `client_ids`, `regions`, `runners`, or `*` for all of them; without it those that the key has set.
+   * The fields to change: `not_before`, `not_after`, `client_ids`, `regions`, `runners`, or `*` for all of them. Unset means
+   * the fields that are set in `key`.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 2;
    */
@@ -329,7 +331,7 @@ export declare const UpdateTrustedKeyRequestSchema: GenMessage<UpdateTrustedKeyR
  */
 export declare type UpdateTrustedKeyResponse = Message<"runnel.job.v1.UpdateTrustedKeyResponse"> & {
   /**
-   * The key as it is kept now.
+   * The key as it is stored now.
    *
    * @generated from field: runnel.job.v1.TrustedKey key = 1;
    */
@@ -389,21 +391,21 @@ export declare const RevokeTrustedKeyResponseSchema: GenMessage<RevokeTrustedKey
  */
 export declare type ListTrustEventsRequest = Message<"runnel.job.v1.ListTrustEventsRequest"> & {
   /**
-   * Only events of this type; unset means of all.
+   * Event type: returns only events of this type; unset means all types.
    *
    * @generated from field: string type = 1;
    */
   type: string;
 
   /**
-   * Most events to return: 1 to 250; 0 means 50.
+   * Maximum number of events to return: 1 to 250; 0 means 50.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; unset means the first page.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -430,7 +432,7 @@ export declare type ListTrustEventsResponse = Message<"runnel.job.v1.ListTrustEv
   events: TrustEvent[];
 
   /**
-   * Token of the next page; empty on the last one.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -471,7 +473,7 @@ export declare type RotateReceiptKeyResponse = Message<"runnel.job.v1.RotateRece
   key?: Jwk | undefined;
 
   /**
-   * When it was made.
+   * Time of creation of the key.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 2;
    */
@@ -485,18 +487,18 @@ export declare type RotateReceiptKeyResponse = Message<"runnel.job.v1.RotateRece
 export declare const RotateReceiptKeyResponseSchema: GenMessage<RotateReceiptKeyResponse>;
 
 /**
- * Works on trust: whose JobSpecs are run, why a signature is invalid, and which key signs receipts.
+ * Works on trust: the keys whose JobSpecs are run, the diagnosis of invalid signatures, and the key that signs receipts.
  *
  * @generated from service runnel.job.v1.TrustService
  */
 export declare const TrustService: GenService<{
   /**
-   * Says whether a JobSpec would be accepted as far as key and signature go, and if not, why: by the same code as the gate of
+   * Checks whether the key and the signature of a JobSpec would be accepted, and explains a refusal. It uses the same code as
    * SubmitJob ("Portal ↔ Runner Signing Contract", Testing and Diagnostics).
    *
-   * Nothing is stored and no nonce is used up. At most one call every 10 seconds from an address
-   * (`trust.verify_interval_sec`): RESOURCE_EXHAUSTED (RATE_LIMITED) with the time to wait. A document that is no JSON object
-   * is INVALID_ARGUMENT (JOBSPEC_INVALID); everything else is an answer.
+   * Nothing is stored, and the nonce stays unused. Each address may call at most once every 10 seconds
+   * (`trust.verify_interval_sec`): otherwise RESOURCE_EXHAUSTED (RATE_LIMITED) with the time to wait. INVALID_ARGUMENT
+   * (JOBSPEC_INVALID) for a document that is not a JSON object. Every other problem is reported in the response.
    *
    * @generated from rpc runnel.job.v1.TrustService.VerifyJobSpec
    */
@@ -506,7 +508,7 @@ export declare const TrustService: GenService<{
     output: typeof VerifyJobSpecResponseSchema;
   },
   /**
-   * Adds a key. ALREADY_EXISTS (KEY_EXISTS) when its name or its bytes are in the list; INVALID_ARGUMENT for a weak key.
+   * Adds a key. ALREADY_EXISTS (KEY_EXISTS) when its name or its bytes are in the list. INVALID_ARGUMENT for a weak key.
    *
    * @generated from rpc runnel.job.v1.TrustService.CreateTrustedKey
    */
@@ -516,7 +518,7 @@ export declare const TrustService: GenService<{
     output: typeof CreateTrustedKeyResponseSchema;
   },
   /**
-   * Lists the keys by name, those of the settings too.
+   * Lists the keys by name, including the keys of the settings.
    *
    * @generated from rpc runnel.job.v1.TrustService.ListTrustedKeys
    */
@@ -526,8 +528,8 @@ export declare const TrustService: GenService<{
     output: typeof ListTrustedKeysResponseSchema;
   },
   /**
-   * Changes the times and the scope of a key. NOT_FOUND (KEY_NOT_FOUND) for a name that is not
-   * kept here; FAILED_PRECONDITION (KEY_REVOKED) for a revoked key. May be retried.
+   * Changes the validity period and the scope of a key. NOT_FOUND (KEY_NOT_FOUND) for a name that is not stored here.
+   * FAILED_PRECONDITION (KEY_REVOKED) for a revoked key. May be retried.
    *
    * @generated from rpc runnel.job.v1.TrustService.UpdateTrustedKey
    */
@@ -537,8 +539,8 @@ export declare const TrustService: GenService<{
     output: typeof UpdateTrustedKeyResponseSchema;
   },
   /**
-   * Revokes a key for good, on every replica at once: what it signed and has not begun fails as it begins. Revoking a revoked
-   * key changes nothing. May be retried.
+   * Revokes a key permanently, on every replica at once. Jobs that it signed and that have not begun fail when they begin.
+   * Revoking a revoked key changes nothing. May be retried.
    *
    * @generated from rpc runnel.job.v1.TrustService.RevokeTrustedKey
    */
@@ -548,7 +550,7 @@ export declare const TrustService: GenService<{
     output: typeof RevokeTrustedKeyResponseSchema;
   },
   /**
-   * Lists the audit, newest first: changes of keys and refused JobSpecs.
+   * Lists the entries of the trust audit log, newest first: changes of keys and refused JobSpecs.
    *
    * @generated from rpc runnel.job.v1.TrustService.ListTrustEvents
    */
@@ -558,8 +560,8 @@ export declare const TrustService: GenService<{
     output: typeof ListTrustEventsResponseSchema;
   },
   /**
-   * Makes a new key for receipts, which signs from now on. The keys before stay published, so that what they signed can
-   * still be checked. A retry makes another key.
+   * Creates a new key that signs receipts from now on. The earlier keys stay published, so that earlier receipts can still be
+   * verified. A retry creates another key.
    *
    * @generated from rpc runnel.job.v1.TrustService.RotateReceiptKey
    */

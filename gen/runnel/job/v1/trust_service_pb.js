@@ -124,7 +124,7 @@ export const RotateReceiptKeyResponseSchema = /*@__PURE__*/
   messageDesc(file_runnel_job_v1_trust_service, 14);
 
 /**
- * Works on trust: whose JobSpecs are run, why a signature is invalid, and which key signs receipts.
+ * Works on trust: the keys whose JobSpecs are run, the diagnosis of invalid signatures, and the key that signs receipts.
  *
  * @generated from service runnel.job.v1.TrustService
  */

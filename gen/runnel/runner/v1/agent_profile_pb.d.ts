@@ -13,70 +13,70 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_runnel_runner_v1_agent_profile: GenFile;
 
 /**
- * A runner with its configuration and what it may use, for any number of bindings (LangBot AgentRunner Protocol v1, §2: one agent
- * may serve several bots and channels). A binding names it by `agent_id`.
+ * An agent: a runner with its configuration and grants, for any number of bindings (LangBot AgentRunner Protocol v1, §2: one
+ * agent may serve several bots and channels). A binding names it by `agent_id`.
  *
  * @generated from message runnel.runner.v1.AgentProfile
  */
 export declare type AgentProfile = Message<"runnel.runner.v1.AgentProfile"> & {
   /**
-   * Id, unique among the client's agents.
+   * Id of the agent, unique among the client's agents.
    *
    * @generated from field: string agent_id = 1;
    */
   agentId: string;
 
   /**
-   * The runner.
+   * Id of the runner.
    *
    * @generated from field: string runner_id = 2;
    */
   runnerId: string;
 
   /**
-   * As in Binding.
+   * Configuration of the runner, with the same rules as Binding.runner_config.
    *
    * @generated from field: optional string runner_config = 3;
    */
   runnerConfig?: string | undefined;
 
   /**
-   * As in Binding.
+   * Resources that the runner may use, with the same rules as Binding.resource_policy.
    *
    * @generated from field: runnel.runner.v1.ResourcePolicy resource_policy = 4;
    */
   resourcePolicy?: ResourcePolicy | undefined;
 
   /**
-   * As in Binding.
+   * State that the runner may change, with the same rules as Binding.state_policy.
    *
    * @generated from field: runnel.runner.v1.StatePolicy state_policy = 5;
    */
   statePolicy?: StatePolicy | undefined;
 
   /**
-   * As in Binding.
+   * How the runner's messages are delivered, with the same rules as Binding.delivery_policy.
    *
    * @generated from field: runnel.runner.v1.DeliveryPolicy delivery_policy = 6;
    */
   deliveryPolicy?: DeliveryPolicy | undefined;
 
   /**
-   * As in Binding.
+   * Whether the runner's actions need an approval, with the same rules as Binding.approval_policy.
    *
    * @generated from field: runnel.runner.v1.ApprovalPolicy approval_policy = 7;
    */
   approvalPolicy?: ApprovalPolicy | undefined;
 
   /**
-   * When it was made.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 8;
    */
   createTime?: Timestamp | undefined;
 
   /**
-   * When it was last put. Runs that had started by then keep what they were granted.
+   * Time of the last PutAgentProfile. Runs that had started by then keep their grants.
    *
    * @generated from field: google.protobuf.Timestamp update_time = 9;
    */

@@ -13,113 +13,113 @@ import type { SkillResource } from "./binding_pb.js";
 export declare const file_runnel_runner_v1_agent_run_context: GenFile;
 
 /**
- * All that a runner is told of its run (LangBot AgentRunner Protocol v1, §5.2). Frozen when the run starts: what it may use is
- * decided by this and never again. History, prompts and messages of earlier runs are not in it; the handles to ask for them are.
- * Its JSON form is the protocol's AgentRunContext.
+ * The context that a runner gets for its run (LangBot AgentRunner Protocol v1, §5.2). It is frozen when the run starts, and it
+ * alone decides what the run may use. It contains no history, prompts or messages of earlier runs, only the handles to request
+ * them. Its JSON form is the protocol's AgentRunContext.
  *
  * @generated from message runnel.runner.v1.AgentRunContext
  */
 export declare type AgentRunContext = Message<"runnel.runner.v1.AgentRunContext"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * What set it off.
+   * What triggered the run.
    *
    * @generated from field: runnel.runner.v1.AgentTrigger trigger = 2;
    */
   trigger?: AgentTrigger | undefined;
 
   /**
-   * The event.
+   * The event that the run handles.
    *
    * @generated from field: runnel.runner.v1.AgentEventContext event = 3;
    */
   event?: AgentEventContext | undefined;
 
   /**
-   * The conversation; unset when the event has none.
+   * The conversation; unset when the event has no conversation.
    *
    * @generated from field: runnel.runner.v1.ConversationContext conversation = 4;
    */
   conversation?: ConversationContext | undefined;
 
   /**
-   * Who did it.
+   * The person or system that caused the event.
    *
    * @generated from field: runnel.runner.v1.ActorContext actor = 5;
    */
   actor?: ActorContext | undefined;
 
   /**
-   * What it is about.
+   * The subject of the event.
    *
    * @generated from field: runnel.runner.v1.SubjectContext subject = 6;
    */
   subject?: SubjectContext | undefined;
 
   /**
-   * What was said or sent.
+   * The content of the event.
    *
    * @generated from field: runnel.runner.v1.AgentInput input = 7;
    */
   input?: AgentInput | undefined;
 
   /**
-   * What can be done with answers.
+   * How answers can be delivered.
    *
    * @generated from field: runnel.runner.v1.DeliveryContext delivery = 8;
    */
   delivery?: DeliveryContext | undefined;
 
   /**
-   * What the run may use.
+   * The resources that the run may use.
    *
    * @generated from field: runnel.runner.v1.AgentResources resources = 9;
    */
   resources?: AgentResources | undefined;
 
   /**
-   * What of the past the run may ask for, and how.
+   * The parts of the history that the run may request, and how.
    *
    * @generated from field: runnel.runner.v1.ContextAccess context = 10;
    */
   context?: ContextAccess | undefined;
 
   /**
-   * The state as it was at the start.
+   * The state at the start of the run.
    *
    * @generated from field: runnel.runner.v1.AgentRunState state = 11;
    */
   state?: AgentRunState | undefined;
 
   /**
-   * About this activation.
+   * Properties of this activation.
    *
    * @generated from field: runnel.runner.v1.AgentRuntimeContext runtime = 12;
    */
   runtime?: AgentRuntimeContext | undefined;
 
   /**
-   * What the runner is configured with, a JSON object.
+   * Configuration of the runner, a JSON object.
    *
    * @generated from field: string config = 13;
    */
   config: string;
 
   /**
-   * What the event's adapter knows beside all this.
+   * Further data of the event's adapter.
    *
    * @generated from field: runnel.runner.v1.AdapterContext adapter = 14;
    */
   adapter?: AdapterContext | undefined;
 
   /**
-   * More, a JSON object.
+   * Further properties, a JSON object.
    *
    * @generated from field: string metadata = 15;
    */
@@ -146,42 +146,42 @@ export declare type AgentEventContext = Message<"runnel.runner.v1.AgentEventCont
   eventId: string;
 
   /**
-   * Stable type.
+   * Stable type of the event.
    *
    * @generated from field: string event_type = 2;
    */
   eventType: string;
 
   /**
-   * When it happened, in seconds since 1970.
+   * Time of the event, in seconds since 1970.
    *
    * @generated from field: optional int64 event_time = 3;
    */
   eventTime?: bigint | undefined;
 
   /**
-   * Where it comes from.
+   * Source of the event.
    *
    * @generated from field: string source = 4;
    */
   source: string;
 
   /**
-   * Type in the words of its source.
+   * Type of the event, in the terms of its source.
    *
    * @generated from field: optional string source_event_type = 5;
    */
   sourceEventType?: string | undefined;
 
   /**
-   * Where it is kept as its source sent it.
+   * Reference to the stored original of the event, as its source sent it.
    *
    * @generated from field: runnel.runner.v1.RawEventRef raw_ref = 6;
    */
   rawRef?: RawEventRef | undefined;
 
   /**
-   * Small facts about it, a JSON object.
+   * Small facts about the event, a JSON object.
    *
    * @generated from field: string data = 7;
    */
@@ -208,35 +208,35 @@ export declare type ConversationContext = Message<"runnel.runner.v1.Conversation
   conversationId?: string | undefined;
 
   /**
-   * The thread in it.
+   * Id of the thread in the conversation.
    *
    * @generated from field: optional string thread_id = 2;
    */
   threadId?: string | undefined;
 
   /**
-   * What kind of chat.
+   * Kind of chat.
    *
    * @generated from field: optional string launcher_type = 3;
    */
   launcherType?: string | undefined;
 
   /**
-   * Which chat.
+   * Id of the chat.
    *
    * @generated from field: optional string launcher_id = 4;
    */
   launcherId?: string | undefined;
 
   /**
-   * The bot.
+   * Id of the bot.
    *
    * @generated from field: optional string bot_id = 5;
    */
   botId?: string | undefined;
 
   /**
-   * The workspace.
+   * Id of the workspace.
    *
    * @generated from field: optional string workspace_id = 6;
    */
@@ -250,48 +250,49 @@ export declare type ConversationContext = Message<"runnel.runner.v1.Conversation
 export declare const ConversationContextSchema: GenMessage<ConversationContext>;
 
 /**
- * What a run may use (LangBot AgentRunner Protocol v1, §6): what is not listed, with the operation, is refused.
+ * The resources that a run may use (LangBot AgentRunner Protocol v1, §6). A resource that is not listed with the operation is
+ * refused.
  *
  * @generated from message runnel.runner.v1.AgentResources
  */
 export declare type AgentResources = Message<"runnel.runner.v1.AgentResources"> & {
   /**
-   * Models.
+   * Models that the run may call.
    *
    * @generated from field: repeated runnel.runner.v1.ModelResource models = 1;
    */
   models: ModelResource[];
 
   /**
-   * Tools.
+   * Tools that the run may call.
    *
    * @generated from field: repeated runnel.runner.v1.ToolResource tools = 2;
    */
   tools: ToolResource[];
 
   /**
-   * Knowledge bases.
+   * Knowledge bases that the run may search.
    *
    * @generated from field: repeated runnel.runner.v1.KnowledgeBaseResource knowledge_bases = 3;
    */
   knowledgeBases: KnowledgeBaseResource[];
 
   /**
-   * Skills, for the runner to know of.
+   * Skills, as information for the runner.
    *
    * @generated from field: repeated runnel.runner.v1.SkillResource skills = 4;
    */
   skills: SkillResource[];
 
   /**
-   * Files; not there in the era `4.11`.
+   * Files that the run may read; absent in the era `4.11`.
    *
    * @generated from field: repeated runnel.runner.v1.FileResource files = 5;
    */
   files: FileResource[];
 
   /**
-   * Storage.
+   * Storage areas that the run may use.
    *
    * @generated from field: runnel.runner.v1.StorageResource storage = 6;
    */
@@ -311,28 +312,28 @@ export declare const AgentResourcesSchema: GenMessage<AgentResources>;
  */
 export declare type ModelResource = Message<"runnel.runner.v1.ModelResource"> & {
   /**
-   * Its id.
+   * Id of the model.
    *
    * @generated from field: string model_id = 1;
    */
   modelId: string;
 
   /**
-   * `llm` or `rerank`.
+   * Kind of model: `llm` or `rerank`.
    *
    * @generated from field: optional string model_type = 2;
    */
   modelType?: string | undefined;
 
   /**
-   * Who offers it.
+   * Provider of the model.
    *
    * @generated from field: optional string provider = 3;
    */
   provider?: string | undefined;
 
   /**
-   * `invoke`, `stream`, `rerank`, `count_tokens`.
+   * Granted operations: `invoke`, `stream`, `rerank`, `count_tokens`.
    *
    * @generated from field: repeated string operations = 4;
    */
@@ -352,35 +353,35 @@ export declare const ModelResourceSchema: GenMessage<ModelResource>;
  */
 export declare type ToolResource = Message<"runnel.runner.v1.ToolResource"> & {
   /**
-   * Its name.
+   * Name of the tool.
    *
    * @generated from field: string tool_name = 1;
    */
   toolName: string;
 
   /**
-   * Its kind, such as `builtin`.
+   * Kind of tool, such as `builtin`.
    *
    * @generated from field: optional string tool_type = 2;
    */
   toolType?: string | undefined;
 
   /**
-   * What it does.
+   * Description of the tool.
    *
    * @generated from field: optional string description = 3;
    */
   description?: string | undefined;
 
   /**
-   * `detail`, `call`.
+   * Granted operations: `detail`, `call`.
    *
    * @generated from field: repeated string operations = 4;
    */
   operations: string[];
 
   /**
-   * JSON Schema of its arguments (era `4.11`).
+   * JSON Schema of the tool's arguments (era `4.11`).
    *
    * @generated from field: optional string parameters = 5;
    */
@@ -394,34 +395,34 @@ export declare type ToolResource = Message<"runnel.runner.v1.ToolResource"> & {
 export declare const ToolResourceSchema: GenMessage<ToolResource>;
 
 /**
- * A knowledge base that a run may ask.
+ * A knowledge base that a run may search.
  *
  * @generated from message runnel.runner.v1.KnowledgeBaseResource
  */
 export declare type KnowledgeBaseResource = Message<"runnel.runner.v1.KnowledgeBaseResource"> & {
   /**
-   * Its id.
+   * Id of the knowledge base.
    *
    * @generated from field: string kb_id = 1;
    */
   kbId: string;
 
   /**
-   * Its name.
+   * Name of the knowledge base.
    *
    * @generated from field: optional string kb_name = 2;
    */
   kbName?: string | undefined;
 
   /**
-   * Its kind.
+   * Kind of knowledge base.
    *
    * @generated from field: optional string kb_type = 3;
    */
   kbType?: string | undefined;
 
   /**
-   * `list`, `retrieve`.
+   * Granted operations: `list`, `retrieve`.
    *
    * @generated from field: repeated string operations = 4;
    */
@@ -441,35 +442,35 @@ export declare const KnowledgeBaseResourceSchema: GenMessage<KnowledgeBaseResour
  */
 export declare type FileResource = Message<"runnel.runner.v1.FileResource"> & {
   /**
-   * Its id.
+   * Id of the file.
    *
    * @generated from field: string file_id = 1;
    */
   fileId: string;
 
   /**
-   * Its name.
+   * Name of the file.
    *
    * @generated from field: optional string file_name = 2;
    */
   fileName?: string | undefined;
 
   /**
-   * Its media type.
+   * Media type of the file.
    *
    * @generated from field: optional string mime_type = 3;
    */
   mimeType?: string | undefined;
 
   /**
-   * Where it comes from: `config`.
+   * Source of the file: `config`.
    *
    * @generated from field: optional string source = 4;
    */
   source?: string | undefined;
 
   /**
-   * `config`.
+   * Granted operations: `config`.
    *
    * @generated from field: repeated string operations = 5;
    */
@@ -483,20 +484,20 @@ export declare type FileResource = Message<"runnel.runner.v1.FileResource"> & {
 export declare const FileResourceSchema: GenMessage<FileResource>;
 
 /**
- * Which storage a run may use.
+ * The storage areas that a run may use.
  *
  * @generated from message runnel.runner.v1.StorageResource
  */
 export declare type StorageResource = Message<"runnel.runner.v1.StorageResource"> & {
   /**
-   * That of its plugin.
+   * True when the run may use the storage of its plugin.
    *
    * @generated from field: bool plugin_storage = 1;
    */
   pluginStorage: boolean;
 
   /**
-   * That of the workspace.
+   * True when the run may use the storage of the workspace.
    *
    * @generated from field: bool workspace_storage = 2;
    */
@@ -510,62 +511,62 @@ export declare type StorageResource = Message<"runnel.runner.v1.StorageResource"
 export declare const StorageResourceSchema: GenMessage<StorageResource>;
 
 /**
- * What of the past a run may ask for (LangBot AgentRunner Protocol v1, §5.8).
+ * The parts of the history that a run may request (LangBot AgentRunner Protocol v1, §5.8).
  *
  * @generated from message runnel.runner.v1.ContextAccess
  */
 export declare type ContextAccess = Message<"runnel.runner.v1.ContextAccess"> & {
   /**
-   * The conversation.
+   * Id of the conversation.
    *
    * @generated from field: optional string conversation_id = 1;
    */
   conversationId?: string | undefined;
 
   /**
-   * The thread in it.
+   * Id of the thread in the conversation.
    *
    * @generated from field: optional string thread_id = 2;
    */
   threadId?: string | undefined;
 
   /**
-   * Where the history ends; pages go back from here.
+   * Cursor of the end of the history. Pages go back from here.
    *
    * @generated from field: optional string latest_cursor = 3;
    */
   latestCursor?: string | undefined;
 
   /**
-   * Place of the event among the conversation's events.
+   * Position of the event among the conversation's events.
    *
    * @generated from field: optional int64 event_seq = 4;
    */
   eventSeq?: bigint | undefined;
 
   /**
-   * Place of the event's message in the conversation's transcript.
+   * Position of the event's message in the conversation's transcript.
    *
    * @generated from field: optional int64 transcript_seq = 5;
    */
   transcriptSeq?: bigint | undefined;
 
   /**
-   * There is a past.
+   * True when the conversation has earlier messages.
    *
    * @generated from field: bool has_history_before = 6;
    */
   hasHistoryBefore: boolean;
 
   /**
-   * What of it came along.
+   * The history that the context itself contains.
    *
    * @generated from field: runnel.runner.v1.InlineContextPolicy inline_policy = 7;
    */
   inlinePolicy?: InlineContextPolicy | undefined;
 
   /**
-   * What may be called.
+   * The calls that the run may make.
    *
    * @generated from field: runnel.runner.v1.ContextApis available_apis = 8;
    */
@@ -579,41 +580,41 @@ export declare type ContextAccess = Message<"runnel.runner.v1.ContextAccess"> & 
 export declare const ContextAccessSchema: GenMessage<ContextAccess>;
 
 /**
- * What of the past came along with a context.
+ * The history that a context itself contains.
  *
  * @generated from message runnel.runner.v1.InlineContextPolicy
  */
 export declare type InlineContextPolicy = Message<"runnel.runner.v1.InlineContextPolicy"> & {
   /**
-   * `current_event`: the event and nothing before it.
+   * `current_event`: the event without any earlier message.
    *
    * @generated from field: string mode = 1;
    */
   mode: string;
 
   /**
-   * How many messages came along.
+   * Number of messages that the context contains.
    *
    * @generated from field: int32 delivered_count = 2;
    */
   deliveredCount: number;
 
   /**
-   * How many there are.
+   * Number of messages in the conversation.
    *
    * @generated from field: optional int64 source_total_count = 3;
    */
   sourceTotalCount?: bigint | undefined;
 
   /**
-   * Nothing was left out.
+   * True when no message was omitted.
    *
    * @generated from field: bool messages_complete = 4;
    */
   messagesComplete: boolean;
 
   /**
-   * Why.
+   * Why messages were omitted.
    *
    * @generated from field: optional string reason = 5;
    */
@@ -627,69 +628,69 @@ export declare type InlineContextPolicy = Message<"runnel.runner.v1.InlineContex
 export declare const InlineContextPolicySchema: GenMessage<InlineContextPolicy>;
 
 /**
- * Which calls of the host a run may make.
+ * The calls of the host API that a run may make.
  *
  * @generated from message runnel.runner.v1.ContextApis
  */
 export declare type ContextApis = Message<"runnel.runner.v1.ContextApis"> & {
   /**
-   * PageHistory.
+   * True when the run may call PageHistory.
    *
    * @generated from field: bool history_page = 1;
    */
   historyPage: boolean;
 
   /**
-   * SearchHistory.
+   * True when the run may call SearchHistory.
    *
    * @generated from field: bool history_search = 2;
    */
   historySearch: boolean;
 
   /**
-   * GetEvent.
+   * True when the run may call GetEvent.
    *
    * @generated from field: bool event_get = 3;
    */
   eventGet: boolean;
 
   /**
-   * PageEvents.
+   * True when the run may call PageEvents.
    *
    * @generated from field: bool event_page = 4;
    */
   eventPage: boolean;
 
   /**
-   * GetArtifact; not there in the era `4.11`.
+   * True when the run may call GetArtifact; absent in the era `4.11`.
    *
    * @generated from field: bool artifact_metadata = 5;
    */
   artifactMetadata: boolean;
 
   /**
-   * ReadArtifact; not there in the era `4.11`.
+   * True when the run may call ReadArtifact; absent in the era `4.11`.
    *
    * @generated from field: bool artifact_read = 6;
    */
   artifactRead: boolean;
 
   /**
-   * GetState, SetState, DeleteState, ListState.
+   * True when the run may call GetState, SetState, DeleteState and ListState.
    *
    * @generated from field: bool state = 7;
    */
   state: boolean;
 
   /**
-   * ReadStorage, WriteStorage, DeleteStorage, ListStorage.
+   * True when the run may call ReadStorage, WriteStorage, DeleteStorage and ListStorage.
    *
    * @generated from field: bool storage = 8;
    */
   storage: boolean;
 
   /**
-   * GetRun of this run (eras `ledger` and later).
+   * True when the run may call GetRun for itself (eras `ledger` and later).
    *
    * @generated from field: bool run_get = 9;
    */
@@ -703,34 +704,35 @@ export declare type ContextApis = Message<"runnel.runner.v1.ContextApis"> & {
 export declare const ContextApisSchema: GenMessage<ContextApis>;
 
 /**
- * The state that a run may read and change, as it was at the start (LangBot AgentRunner Protocol v1, §5.10). Each a JSON object.
+ * The state that a run may read and change, as it was at the start of the run (LangBot AgentRunner Protocol v1, §5.10). Each
+ * field is a JSON object.
  *
  * @generated from message runnel.runner.v1.AgentRunState
  */
 export declare type AgentRunState = Message<"runnel.runner.v1.AgentRunState"> & {
   /**
-   * Of the conversation.
+   * State of the conversation.
    *
    * @generated from field: string conversation = 1;
    */
   conversation: string;
 
   /**
-   * Of the actor.
+   * State of the actor.
    *
    * @generated from field: string actor = 2;
    */
   actor: string;
 
   /**
-   * Of the subject.
+   * State of the subject.
    *
    * @generated from field: string subject = 3;
    */
   subject: string;
 
   /**
-   * Of the runner.
+   * State of the runner.
    *
    * @generated from field: string runner = 4;
    */
@@ -744,7 +746,7 @@ export declare type AgentRunState = Message<"runnel.runner.v1.AgentRunState"> & 
 export declare const AgentRunStateSchema: GenMessage<AgentRunState>;
 
 /**
- * About one activation (LangBot AgentRunner Protocol v1, §5.9).
+ * Properties of one activation (LangBot AgentRunner Protocol v1, §5.9).
  *
  * @generated from message runnel.runner.v1.AgentRuntimeContext
  */
@@ -757,21 +759,22 @@ export declare type AgentRuntimeContext = Message<"runnel.runner.v1.AgentRuntime
   langbotVersion?: string | undefined;
 
   /**
-   * Of the trace that the run is part of; the run's id where the caller named none.
+   * Id of the trace that the run belongs to; the run's id when the caller named no trace.
    *
    * @generated from field: string trace_id = 2;
    */
   traceId: string;
 
   /**
-   * When the run is stopped, in seconds since 1970, by the host's clock.
+   * Deadline of the run, in seconds since 1970, by the host's clock.
    *
    * @generated from field: optional double deadline_at = 3;
    */
   deadlineAt?: number | undefined;
 
   /**
-   * More, a JSON object: `streaming_supported`, `bot_id`, `workspace_id` and `model_context_window_tokens` where they are known.
+   * Further properties, a JSON object with `streaming_supported`, and `bot_id`, `workspace_id` and
+   * `model_context_window_tokens` where they are known.
    *
    * @generated from field: string metadata = 4;
    */
@@ -785,13 +788,13 @@ export declare type AgentRuntimeContext = Message<"runnel.runner.v1.AgentRuntime
 export declare const AgentRuntimeContextSchema: GenMessage<AgentRuntimeContext>;
 
 /**
- * What an event's adapter knows beside the rest (LangBot AgentRunner Protocol v1, §12).
+ * Further data of an event's adapter (LangBot AgentRunner Protocol v1, §12).
  *
  * @generated from message runnel.runner.v1.AdapterContext
  */
 export declare type AdapterContext = Message<"runnel.runner.v1.AdapterContext"> & {
   /**
-   * A JSON object.
+   * The data, a JSON object.
    *
    * @generated from field: string extra = 1;
    */

@@ -32,14 +32,14 @@ export declare const ListAgentRunnersRequestSchema: GenMessage<ListAgentRunnersR
  */
 export declare type ListAgentRunnersResponse = Message<"runnel.runner.v1.ListAgentRunnersResponse"> & {
   /**
-   * The manifests.
+   * The manifests, each a JSON object.
    *
    * @generated from field: repeated string manifests = 1;
    */
   manifests: string[];
 
   /**
-   * Which wire the runners' SDK speaks: `spec`, `ledger` or `4.11`.
+   * Protocol version that the runners' SDK uses: `spec`, `ledger` or `4.11`.
    *
    * @generated from field: string era = 2;
    */
@@ -59,42 +59,42 @@ export declare const ListAgentRunnersResponseSchema: GenMessage<ListAgentRunners
  */
 export declare type RunAgentRequest = Message<"runnel.runner.v1.RunAgentRequest"> & {
   /**
-   * The runner.
+   * Id of the runner.
    *
    * @generated from field: string runner_id = 1;
    */
   runnerId: string;
 
   /**
-   * Its name in the plugin.
+   * Name of the runner in its plugin.
    *
    * @generated from field: string runner_name = 2;
    */
   runnerName: string;
 
   /**
-   * All about the run.
+   * Context of the run.
    *
    * @generated from field: runnel.runner.v1.AgentRunContext context = 3;
    */
   context?: AgentRunContext | undefined;
 
   /**
-   * The same as the JSON object that an SDK of the runner's era takes.
+   * The context as the JSON object that an SDK of the runner's era expects.
    *
    * @generated from field: string context_json = 4;
    */
   contextJson: string;
 
   /**
-   * Opens the host API for this run.
+   * Run token: the credential for the host API during this run.
    *
    * @generated from field: string run_token = 5;
    */
   runToken: string;
 
   /**
-   * Where the host API is.
+   * URL of the host API.
    *
    * @generated from field: string host_url = 6;
    */
@@ -114,14 +114,14 @@ export declare const RunAgentRequestSchema: GenMessage<RunAgentRequest>;
  */
 export declare type RunAgentResponse = Message<"runnel.runner.v1.RunAgentResponse"> & {
   /**
-   * The run; unset means this one.
+   * Id of the run; unset means the run of the request.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * Its number; unset means the next one.
+   * Number of the result; unset means the next number.
    *
    * @generated from field: optional int64 sequence = 2;
    */
@@ -135,14 +135,14 @@ export declare type RunAgentResponse = Message<"runnel.runner.v1.RunAgentRespons
   type: string;
 
   /**
-   * Its payload, a JSON object.
+   * Payload of the result, a JSON object.
    *
    * @generated from field: string data = 4;
    */
   data: string;
 
   /**
-   * What was used, a JSON object.
+   * Usage of the result, a JSON object.
    *
    * @generated from field: optional string usage = 5;
    */
@@ -156,14 +156,15 @@ export declare type RunAgentResponse = Message<"runnel.runner.v1.RunAgentRespons
 export declare const RunAgentResponseSchema: GenMessage<RunAgentResponse>;
 
 /**
- * What a runner serves that is dialled by its host instead of dialling in (LangBot AgentRunner Protocol v1, §4.1 and §5.1). The
- * host API is the same for both: the services of runnel.host.v1.
+ * Works on runs inside a runner that serves this API itself: the host connects to it, instead of a worker that connects to the
+ * host (LangBot AgentRunner Protocol v1, §4.1 and §5.1). Both kinds of runner use the same host API, the services of
+ * runnel.host.v1.
  *
  * @generated from service runnel.runner.v1.AgentRunnerService
  */
 export declare const AgentRunnerService: GenService<{
   /**
-   * Returns the manifests of the runners that are served here, each a JSON object.
+   * Lists the manifests of the runners that are served here, each a JSON object.
    *
    * @generated from rpc runnel.runner.v1.AgentRunnerService.ListAgentRunners
    */
@@ -173,8 +174,8 @@ export declare const AgentRunnerService: GenService<{
     output: typeof ListAgentRunnersResponseSchema;
   },
   /**
-   * Works on a run and streams its results. When the host cancels the call, the run shall end. A stream that ends without
-   * `run.completed` or `run.failed` is a failure of the run.
+   * Works on a run and streams its results. When the host cancels the call, the runner must end the run. A stream that ends
+   * without `run.completed` or `run.failed` makes the run fail.
    *
    * @generated from rpc runnel.runner.v1.AgentRunnerService.RunAgent
    */

@@ -41,8 +41,9 @@ export const RunAgentResponseSchema = /*@__PURE__*/
   messageDesc(file_runnel_runner_v1_agent_runner_service, 3);
 
 /**
- * What a runner serves that is dialled by its host instead of dialling in (LangBot AgentRunner Protocol v1, §4.1 and §5.1). The
- * host API is the same for both: the services of runnel.host.v1.
+ * Works on runs inside a runner that serves this API itself: the host connects to it, instead of a worker that connects to the
+ * host (LangBot AgentRunner Protocol v1, §4.1 and §5.1). Both kinds of runner use the same host API, the services of
+ * runnel.host.v1.
  *
  * @generated from service runnel.runner.v1.AgentRunnerService
  */

@@ -12,86 +12,87 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_runnel_runner_v1_approval: GenFile;
 
 /**
- * A question of a run that somebody has to answer: whether what its runner asks for by `action.requested` may be done. Made when
- * the run's binding has an ApprovalPolicy that requires it. Runnel itself executes nothing: the runner learns the answer by
+ * The approval of an action that a runner requested with `action.requested`. The service creates it when the run's binding has
+ * an ApprovalPolicy that requires it. Runnel itself executes no action: the runner reads the decision with
  * `HostRunService.GetApproval`.
  *
  * @generated from message runnel.runner.v1.Approval
  */
 export declare type Approval = Message<"runnel.runner.v1.Approval"> & {
   /**
-   * Id.
+   * Id of the approval.
    *
    * @generated from field: string approval_id = 1;
    */
   approvalId: string;
 
   /**
-   * The run that asks.
+   * Id of the run that needs the approval.
    *
    * @generated from field: string run_id = 2;
    */
   runId: string;
 
   /**
-   * Its runner.
+   * Id of the run's runner.
    *
    * @generated from field: string runner_id = 3;
    */
   runnerId: string;
 
   /**
-   * Number of the `action.requested` in the runner's own count.
+   * Number that the runner assigned to the `action.requested`.
    *
    * @generated from field: int64 runner_sequence = 4;
    */
   runnerSequence: bigint;
 
   /**
-   * What is asked for, at most 1,024 characters of it; `request` has all.
+   * Name of the requested action, cut to at most 1,024 characters; `request` has all of it.
    *
    * @generated from field: string action = 5;
    */
   action: string;
 
   /**
-   * SHA-256 of `request`, lower-case hex: what a decision is bound to.
+   * SHA-256 of `request`, lower-case hex. A decision is bound to it.
    *
    * @generated from field: string digest = 6;
    */
   digest: string;
 
   /**
-   * All that is asked for: a JSON object with the members `action`, `target` and `payload` in this order, those left out that
-   * the runner did not send, without white space; target and payload otherwise as the runner wrote them. Lists leave it out.
+   * The whole request: a JSON object with the members `action`, `target` and `payload` in this order, without white space.
+   * Members that the runner did not send are omitted. Target and payload are otherwise as the runner wrote them. Unset in
+   * lists.
    *
    * @generated from field: optional string request = 7;
    */
   request?: string | undefined;
 
   /**
-   * How it stands.
+   * State of the approval.
    *
    * @generated from field: runnel.runner.v1.Approval.State state = 8;
    */
   state: Approval_State;
 
   /**
-   * Until when it can be decided, and an approval be heard of by the runner.
+   * Time until which the approval can be decided and the runner can read an approval.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 9;
    */
   expireTime?: Timestamp | undefined;
 
   /**
-   * When it was asked.
+   * Time of the request.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 10;
    */
   createTime?: Timestamp | undefined;
 
   /**
-   * What was decided; unset while nothing was.
+   * The decision; unset while the approval is not decided.
    *
    * @generated from field: runnel.runner.v1.Approval.Decision decision = 11;
    */
@@ -105,21 +106,21 @@ export declare type Approval = Message<"runnel.runner.v1.Approval"> & {
   decidedBy: string;
 
   /**
-   * When it was decided.
+   * Time of the decision.
    *
    * @generated from field: google.protobuf.Timestamp decide_time = 13;
    */
   decideTime?: Timestamp | undefined;
 
   /**
-   * What the runner is told beside the decision.
+   * Comment on the decision, for the runner.
    *
    * @generated from field: string comment = 14;
    */
   comment: string;
 
   /**
-   * When the runner was told that it was approved.
+   * Time when the runner read that the action was approved.
    *
    * @generated from field: google.protobuf.Timestamp use_time = 15;
    */
@@ -133,48 +134,50 @@ export declare type Approval = Message<"runnel.runner.v1.Approval"> & {
 export declare const ApprovalSchema: GenMessage<Approval>;
 
 /**
- * How it stands. The first that fits counts, in the order `used`, `rejected`, `expired`, `approved`, `pending`.
+ * State of an approval. The first one that applies is reported, in the order `used`, `rejected`, `expired`, `approved`,
+ * `pending`.
  *
  * @generated from enum runnel.runner.v1.Approval.State
  */
 export enum Approval_State {
   /**
-   * Not a state.
+   * Unspecified: not a valid state.
    *
    * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * Nobody has decided.
+   * The approval is not decided.
    *
    * @generated from enum value: STATE_PENDING = 1;
    */
   PENDING = 1,
 
   /**
-   * It may be done, once. The runner has not heard of it yet.
+   * The action is allowed once. The runner has not read the decision yet.
    *
    * @generated from enum value: STATE_APPROVED = 2;
    */
   APPROVED = 2,
 
   /**
-   * It may not be done.
+   * The action is not allowed.
    *
    * @generated from enum value: STATE_REJECTED = 3;
    */
   REJECTED = 3,
 
   /**
-   * Nobody decided, or the runner did not ask, until `expire_time` or the end of the run.
+   * The time is over, by `expire_time` or the end of the run: the approval was not decided, or the runner did not read that
+   * it was approved.
    *
    * @generated from enum value: STATE_EXPIRED = 4;
    */
   EXPIRED = 4,
 
   /**
-   * It was approved, and the runner was told so: it is not handed out again.
+   * The action was approved and the runner has read that: the approval is not granted again.
    *
    * @generated from enum value: STATE_USED = 5;
    */
@@ -187,27 +190,27 @@ export enum Approval_State {
 export declare const Approval_StateSchema: GenEnum<Approval_State>;
 
 /**
- * What was decided.
+ * A decision about an approval.
  *
  * @generated from enum runnel.runner.v1.Approval.Decision
  */
 export enum Approval_Decision {
   /**
-   * Nothing yet.
+   * Not decided.
    *
    * @generated from enum value: DECISION_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * It may be done.
+   * The action is allowed.
    *
    * @generated from enum value: DECISION_APPROVE = 1;
    */
   APPROVE = 1,
 
   /**
-   * It may not be done.
+   * The action is not allowed.
    *
    * @generated from enum value: DECISION_REJECT = 2;
    */

@@ -27,7 +27,8 @@ export const Approval_StateSchema = /*@__PURE__*/
   enumDesc(file_runnel_runner_v1_approval, 0, 0);
 
 /**
- * How it stands. The first that fits counts, in the order `used`, `rejected`, `expired`, `approved`, `pending`.
+ * State of an approval. The first one that applies is reported, in the order `used`, `rejected`, `expired`, `approved`,
+ * `pending`.
  *
  * @generated from enum runnel.runner.v1.Approval.State
  */
@@ -41,7 +42,7 @@ export const Approval_DecisionSchema = /*@__PURE__*/
   enumDesc(file_runnel_runner_v1_approval, 0, 1);
 
 /**
- * What was decided.
+ * A decision about an approval.
  *
  * @generated from enum runnel.runner.v1.Approval.Decision
  */

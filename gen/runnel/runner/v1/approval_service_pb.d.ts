@@ -18,28 +18,28 @@ export declare const file_runnel_runner_v1_approval_service: GenFile;
  */
 export declare type ListApprovalsRequest = Message<"runnel.runner.v1.ListApprovalsRequest"> & {
   /**
-   * Only those of this run; unset means of all.
+   * Id of a run: returns only its approvals; unset means the approvals of all runs.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * Only those that stand so; unset means all.
+   * State: returns only approvals in this state; unset means any state.
    *
    * @generated from field: runnel.runner.v1.Approval.State state = 2;
    */
   state: Approval_State;
 
   /**
-   * Most approvals to return: 1 to 250; 0 means 50.
+   * Maximum number of approvals to return: 1 to 250; 0 means 50.
    *
    * @generated from field: int32 page_size = 3;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; unset means the first page.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 4;
    */
@@ -66,7 +66,7 @@ export declare type ListApprovalsResponse = Message<"runnel.runner.v1.ListApprov
   approvals: Approval[];
 
   /**
-   * Token of the next page; empty on the last one.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -133,28 +133,28 @@ export declare type DecideApprovalRequest = Message<"runnel.runner.v1.DecideAppr
   approvalId: string;
 
   /**
-   * What is decided.
+   * The decision.
    *
    * @generated from field: runnel.runner.v1.Approval.Decision decision = 2;
    */
   decision: Approval_Decision;
 
   /**
-   * `digest` of the approval, as the one who decides has seen it.
+   * `digest` of the approval that the deciding person has seen.
    *
    * @generated from field: string digest = 3;
    */
   digest: string;
 
   /**
-   * For the runner and for those who ask later; unset means nothing.
+   * Comment for the runner and for later readers; unset means no comment.
    *
    * @generated from field: string comment = 4;
    */
   comment: string;
 
   /**
-   * Who decides, in words of the caller: kept, not checked. Unset means the id of the client.
+   * Who decides, in the words of the caller. It is stored and not verified. Unset means the id of the client.
    *
    * @generated from field: string decided_by = 5;
    */
@@ -174,7 +174,7 @@ export declare const DecideApprovalRequestSchema: GenMessage<DecideApprovalReque
  */
 export declare type DecideApprovalResponse = Message<"runnel.runner.v1.DecideApprovalResponse"> & {
   /**
-   * The approval as it stands.
+   * The approval after the decision.
    *
    * @generated from field: runnel.runner.v1.Approval approval = 1;
    */
@@ -188,16 +188,16 @@ export declare type DecideApprovalResponse = Message<"runnel.runner.v1.DecideApp
 export declare const DecideApprovalResponseSchema: GenMessage<DecideApprovalResponse>;
 
 /**
- * Works on approvals: what runs of runners ask for, and what their client decides.
+ * Works on approvals: the actions that runs of runners request, and the client's decisions about them.
  *
- * An approval belongs to the client of its run. For everybody else it does not exist: NOT_FOUND with reason APPROVAL_NOT_FOUND,
- * exactly as for an unknown id. Whoever has the client's credentials may decide, a worker of the client too.
+ * An approval belongs to the client of its run. Every other client gets NOT_FOUND with reason APPROVAL_NOT_FOUND, exactly as
+ * for an unknown id.
  *
  * @generated from service runnel.runner.v1.ApprovalService
  */
 export declare const ApprovalService: GenService<{
   /**
-   * Lists the client's approvals, newest first, without what exactly is asked for.
+   * Lists the approvals of the calling client, newest first, without the `request`.
    *
    * @generated from rpc runnel.runner.v1.ApprovalService.ListApprovals
    */
@@ -207,7 +207,7 @@ export declare const ApprovalService: GenService<{
     output: typeof ListApprovalsResponseSchema;
   },
   /**
-   * Returns an approval with all that is asked for.
+   * Returns one approval with its `request`.
    *
    * @generated from rpc runnel.runner.v1.ApprovalService.GetApproval
    */
@@ -217,12 +217,12 @@ export declare const ApprovalService: GenService<{
     output: typeof GetApprovalResponseSchema;
   },
   /**
-   * Approves or rejects, for good: of several decisions the first counts. May be retried: the same request again is answered
-   * like the first one.
+   * Approves or rejects an action permanently: the first decision counts. May be retried: the same request gets the same
+   * answer.
    *
-   * Checked in this order, each with FAILED_PRECONDITION: APPROVAL_CHANGED when the digest is not the approval's,
-   * APPROVAL_DECIDED when it was decided otherwise (or with other words), APPROVAL_EXPIRED when its time is over or the run has
-   * ended.
+   * The service checks in this order, each with FAILED_PRECONDITION. APPROVAL_CHANGED: the digest differs from the approval's.
+   * APPROVAL_DECIDED: there is another decision, or the same one with another comment or decider. APPROVAL_EXPIRED: the time to
+   * decide is over or the run has ended.
    *
    * @generated from rpc runnel.runner.v1.ApprovalService.DecideApproval
    */

@@ -58,10 +58,10 @@ export const DecideApprovalResponseSchema = /*@__PURE__*/
   messageDesc(file_runnel_runner_v1_approval_service, 5);
 
 /**
- * Works on approvals: what runs of runners ask for, and what their client decides.
+ * Works on approvals: the actions that runs of runners request, and the client's decisions about them.
  *
- * An approval belongs to the client of its run. For everybody else it does not exist: NOT_FOUND with reason APPROVAL_NOT_FOUND,
- * exactly as for an unknown id. Whoever has the client's credentials may decide, a worker of the client too.
+ * An approval belongs to the client of its run. Every other client gets NOT_FOUND with reason APPROVAL_NOT_FOUND, exactly as
+ * for an unknown id.
  *
  * @generated from service runnel.runner.v1.ApprovalService
  */

@@ -12,101 +12,101 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_runnel_runner_v1_binding: GenFile;
 
 /**
- * Which runner takes which events, with which configuration, and what it may use for them (LangBot AgentRunner Protocol v1, §4.4
- * and §13). An event has to meet exactly one that is enabled: none is NOT_FOUND (BINDING_NOT_FOUND), several are
- * FAILED_PRECONDITION (BINDING_AMBIGUOUS), and nothing is started.
+ * A binding of events to a runner: the events, the runner with its configuration, and the resources that it may use for them
+ * (LangBot AgentRunner Protocol v1, §4.4 and §13). An event must match exactly one enabled binding. Otherwise no run is
+ * started: without a match it is NOT_FOUND (BINDING_NOT_FOUND), with several matches FAILED_PRECONDITION (BINDING_AMBIGUOUS).
  *
  * @generated from message runnel.runner.v1.Binding
  */
 export declare type Binding = Message<"runnel.runner.v1.Binding"> & {
   /**
-   * Id, unique among the client's bindings.
+   * Id of the binding, unique among the client's bindings.
    *
    * @generated from field: string binding_id = 1;
    */
   bindingId: string;
 
   /**
-   * Whose events it takes; unset means all of the client's.
+   * Scope of the events that the binding matches; unset means all events of the client.
    *
    * @generated from field: runnel.runner.v1.BindingScope scope = 2;
    */
   scope?: BindingScope | undefined;
 
   /**
-   * Types of the events; none means `message.received` alone.
+   * Types of the events that the binding matches; empty means only `message.received`.
    *
    * @generated from field: repeated string event_types = 3;
    */
   eventTypes: string[];
 
   /**
-   * The runner; unset where `agent_id` is set.
+   * Id of the runner; unset where `agent_id` is set.
    *
    * @generated from field: string runner_id = 4;
    */
   runnerId: string;
 
   /**
-   * What the runner is configured with, a JSON object. Its `timeout` is the run's time in seconds: 300 when it is not there,
-   * the host's maximum (3600) when it is null, and never more than that.
+   * Configuration of the runner, a JSON object. Its `timeout` is the maximum duration of the run in seconds. An absent timeout
+   * means 300, null means the host's maximum (3600), and no value exceeds that maximum.
    *
    * @generated from field: optional string runner_config = 5;
    */
   runnerConfig?: string | undefined;
 
   /**
-   * What the runner may use; unset grants no more than selectors of the configuration name.
+   * Resources that the runner may use. Unset grants only the resources that selectors of the configuration name.
    *
    * @generated from field: runnel.runner.v1.ResourcePolicy resource_policy = 6;
    */
   resourcePolicy?: ResourcePolicy | undefined;
 
   /**
-   * Whose state the runner may change.
+   * State that the runner may change.
    *
    * @generated from field: runnel.runner.v1.StatePolicy state_policy = 7;
    */
   statePolicy?: StatePolicy | undefined;
 
   /**
-   * What may become of what it says.
+   * How the runner's messages are delivered.
    *
    * @generated from field: runnel.runner.v1.DeliveryPolicy delivery_policy = 8;
    */
   deliveryPolicy?: DeliveryPolicy | undefined;
 
   /**
-   * False takes no events; unset means true.
+   * False disables the binding: it matches no events. Unset means true.
    *
    * @generated from field: optional bool enabled = 9;
    */
   enabled?: boolean | undefined;
 
   /**
-   * The agent that takes the events (AgentProfile). Then the agent says all of the runner, and `runner_id`, `runner_config` and
-   * the policies are unset here.
+   * Id of the agent that handles the events (AgentProfile). The agent then defines everything about the runner: `runner_id`,
+   * `runner_config` and the policies are unset here.
    *
    * @generated from field: string agent_id = 10;
    */
   agentId: string;
 
   /**
-   * Whether somebody has to approve what the runner asks for; unset means nobody.
+   * Whether the runner's actions need an approval; unset means that they need no approval.
    *
    * @generated from field: runnel.runner.v1.ApprovalPolicy approval_policy = 13;
    */
   approvalPolicy?: ApprovalPolicy | undefined;
 
   /**
-   * When it was made.
+   * Time of creation.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 11;
    */
   createTime?: Timestamp | undefined;
 
   /**
-   * When it was last put. Runs that had started by then keep what they were granted.
+   * Time of the last PutBinding. Runs that had started by then keep their grants.
    *
    * @generated from field: google.protobuf.Timestamp update_time = 12;
    */
@@ -120,20 +120,20 @@ export declare type Binding = Message<"runnel.runner.v1.Binding"> & {
 export declare const BindingSchema: GenMessage<Binding>;
 
 /**
- * Whose events a binding takes.
+ * Scope of the events that a binding matches.
  *
  * @generated from message runnel.runner.v1.BindingScope
  */
 export declare type BindingScope = Message<"runnel.runner.v1.BindingScope"> & {
   /**
-   * The kind of scope.
+   * Kind of scope.
    *
    * @generated from field: runnel.runner.v1.BindingScope.Kind kind = 1;
    */
   kind: BindingScope_Kind;
 
   /**
-   * Which one; unset for global.
+   * Id of the workspace, bot or agent; unset for the global scope.
    *
    * @generated from field: string id = 2;
    */
@@ -147,7 +147,7 @@ export declare type BindingScope = Message<"runnel.runner.v1.BindingScope"> & {
 export declare const BindingScopeSchema: GenMessage<BindingScope>;
 
 /**
- * The kind of scope.
+ * Kind of scope.
  *
  * @generated from enum runnel.runner.v1.BindingScope.Kind
  */
@@ -160,28 +160,28 @@ export enum BindingScope_Kind {
   UNSPECIFIED = 0,
 
   /**
-   * All of the client's.
+   * All events of the client.
    *
    * @generated from enum value: KIND_GLOBAL = 1;
    */
   GLOBAL = 1,
 
   /**
-   * Of one workspace.
+   * The events of one workspace.
    *
    * @generated from enum value: KIND_WORKSPACE = 2;
    */
   WORKSPACE = 2,
 
   /**
-   * Of one bot.
+   * The events of one bot.
    *
    * @generated from enum value: KIND_BOT = 3;
    */
   BOT = 3,
 
   /**
-   * Of one agent.
+   * The events of one agent.
    *
    * @generated from enum value: KIND_AGENT = 4;
    */
@@ -194,48 +194,48 @@ export enum BindingScope_Kind {
 export declare const BindingScope_KindSchema: GenEnum<BindingScope_Kind>;
 
 /**
- * What a binding lets its runner use. What is not listed is not granted.
+ * The resources that a binding lets its runner use. A resource that is not listed is not granted.
  *
  * @generated from message runnel.runner.v1.ResourcePolicy
  */
 export declare type ResourcePolicy = Message<"runnel.runner.v1.ResourcePolicy"> & {
   /**
-   * Models, beside those that selectors of the configuration name.
+   * Models, in addition to the models that selectors of the configuration name.
    *
    * @generated from field: repeated string allowed_models = 1;
    */
   allowedModels: string[];
 
   /**
-   * Tools.
+   * Names of the tools.
    *
    * @generated from field: repeated string allowed_tools = 2;
    */
   allowedTools: string[];
 
   /**
-   * Knowledge bases, beside those that selectors of the configuration name.
+   * Knowledge bases, in addition to those that selectors of the configuration name.
    *
    * @generated from field: repeated string allowed_knowledge_bases = 3;
    */
   allowedKnowledgeBases: string[];
 
   /**
-   * Skills that the runner is told of.
+   * Skills that the runner's context lists.
    *
    * @generated from field: repeated runnel.runner.v1.SkillResource skills = 4;
    */
   skills: SkillResource[];
 
   /**
-   * Whether the storage of its plugin is open to it; unset means true.
+   * Whether the runner may use the storage of its plugin; unset means true.
    *
    * @generated from field: optional bool allow_plugin_storage = 5;
    */
   allowPluginStorage?: boolean | undefined;
 
   /**
-   * Whether the storage of the workspace is open to it.
+   * Whether the runner may use the storage of the workspace.
    *
    * @generated from field: bool allow_workspace_storage = 6;
    */
@@ -249,27 +249,27 @@ export declare type ResourcePolicy = Message<"runnel.runner.v1.ResourcePolicy"> 
 export declare const ResourcePolicySchema: GenMessage<ResourcePolicy>;
 
 /**
- * A skill that a runner may be told of (LangBot AgentRunner Protocol v1, §6).
+ * A skill that a runner's context may list (LangBot AgentRunner Protocol v1, §6).
  *
  * @generated from message runnel.runner.v1.SkillResource
  */
 export declare type SkillResource = Message<"runnel.runner.v1.SkillResource"> & {
   /**
-   * Name.
+   * Name of the skill.
    *
    * @generated from field: string skill_name = 1;
    */
   skillName: string;
 
   /**
-   * Name for people.
+   * Display name.
    *
    * @generated from field: optional string display_name = 2;
    */
   displayName?: string | undefined;
 
   /**
-   * What it does.
+   * Description of the skill.
    *
    * @generated from field: optional string description = 3;
    */
@@ -283,20 +283,20 @@ export declare type SkillResource = Message<"runnel.runner.v1.SkillResource"> & 
 export declare const SkillResourceSchema: GenMessage<SkillResource>;
 
 /**
- * Whose state a binding lets its runner change.
+ * The state that a binding lets its runner change.
  *
  * @generated from message runnel.runner.v1.StatePolicy
  */
 export declare type StatePolicy = Message<"runnel.runner.v1.StatePolicy"> & {
   /**
-   * False allows none; unset means true.
+   * False refuses all state; unset means true.
    *
    * @generated from field: optional bool enable_state = 1;
    */
   enableState?: boolean | undefined;
 
   /**
-   * `conversation`, `actor`, `subject`, `runner`; none means the first two.
+   * Scopes of the state: `conversation`, `actor`, `subject`, `runner`. Empty means the first two.
    *
    * @generated from field: repeated string state_scopes = 2;
    */
@@ -310,36 +310,36 @@ export declare type StatePolicy = Message<"runnel.runner.v1.StatePolicy"> & {
 export declare const StatePolicySchema: GenMessage<StatePolicy>;
 
 /**
- * What may become of what a runner says.
+ * How the messages of a runner are delivered.
  *
  * @generated from message runnel.runner.v1.DeliveryPolicy
  */
 export declare type DeliveryPolicy = Message<"runnel.runner.v1.DeliveryPolicy"> & {
   /**
-   * Pieces of messages are delivered; unset means true. False: they are refused (`refused_policy`).
+   * True delivers pieces of messages; unset means true. False refuses them (`refused_policy`).
    *
    * @generated from field: optional bool enable_streaming = 1;
    */
   enableStreaming?: boolean | undefined;
 
   /**
-   * Messages are delivered; unset means true. False: they are refused.
+   * True delivers messages; unset means true. False refuses them.
    *
    * @generated from field: optional bool enable_reply = 2;
    */
   enableReply?: boolean | undefined;
 
   /**
-   * Maximum length of a message's text in characters, however often a runner repeats it; 0 means no limit. A longer message
-   * is refused.
+   * Maximum length of a message's text in characters, no matter how often the runner repeats it; 0 means no limit. A longer
+   * message is refused.
    *
    * @generated from field: int64 max_message_size = 3;
    */
   maxMessageSize: bigint;
 
   /**
-   * What the runner's chunks hold. Unset: `metadata.chunk_content` of the manifest, and without it the host detects it for each
-   * message by the rule at MessageChunk.
+   * Form of the runner's chunks. Unset means `metadata.chunk_content` of the manifest. Without that, the host detects the form
+   * for each message by the rule at MessageChunk.
    *
    * @generated from field: runnel.runner.v1.ChunkContent chunk_content = 4;
    */
@@ -353,21 +353,21 @@ export declare type DeliveryPolicy = Message<"runnel.runner.v1.DeliveryPolicy"> 
 export declare const DeliveryPolicySchema: GenMessage<DeliveryPolicy>;
 
 /**
- * Whether somebody has to approve what a runner asks for by `action.requested`. Without it, such a result is an entry of the log
- * and nothing else.
+ * Whether the actions that a runner requests by `action.requested` need an approval. Without this policy such a result is only
+ * an entry of the log.
  *
  * @generated from message runnel.runner.v1.ApprovalPolicy
  */
 export declare type ApprovalPolicy = Message<"runnel.runner.v1.ApprovalPolicy"> & {
   /**
-   * True: an Approval is made for each, and `approval.requested` follows it in the log.
+   * True creates an Approval for each requested action, and `approval.requested` follows the action in the log.
    *
    * @generated from field: bool required = 1;
    */
   required: boolean;
 
   /**
-   * For how long it can be decided, in seconds: 1 to 86,400; 0 means 900.
+   * Time to decide, in seconds: 1 to 86,400; 0 means 900.
    *
    * @generated from field: int32 expire_seconds = 2;
    */
@@ -381,13 +381,13 @@ export declare type ApprovalPolicy = Message<"runnel.runner.v1.ApprovalPolicy"> 
 export declare const ApprovalPolicySchema: GenMessage<ApprovalPolicy>;
 
 /**
- * What `content` of the chunks that a runner reports holds.
+ * Form of `content` in the chunks that a runner reports.
  *
  * @generated from enum runnel.runner.v1.ChunkContent
  */
 export enum ChunkContent {
   /**
-   * The host detects it for each message.
+   * The host detects the form for each message.
    *
    * @generated from enum value: CHUNK_CONTENT_UNSPECIFIED = 0;
    */
@@ -401,7 +401,7 @@ export enum ChunkContent {
   SNAPSHOT = 1,
 
   /**
-   * Only the text that is new.
+   * Only the new text.
    *
    * @generated from enum value: CHUNK_CONTENT_INCREMENT = 2;
    */

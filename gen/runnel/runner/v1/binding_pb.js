@@ -35,7 +35,7 @@ export const BindingScope_KindSchema = /*@__PURE__*/
   enumDesc(file_runnel_runner_v1_binding, 1, 0);
 
 /**
- * The kind of scope.
+ * Kind of scope.
  *
  * @generated from enum runnel.runner.v1.BindingScope.Kind
  */
@@ -84,7 +84,7 @@ export const ChunkContentSchema = /*@__PURE__*/
   enumDesc(file_runnel_runner_v1_binding, 0);
 
 /**
- * What `content` of the chunks that a runner reports holds.
+ * Form of `content` in the chunks that a runner reports.
  *
  * @generated from enum runnel.runner.v1.ChunkContent
  */

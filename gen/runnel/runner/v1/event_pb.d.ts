@@ -11,147 +11,147 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_runnel_runner_v1_event: GenFile;
 
 /**
- * Something that happened and that an agent shall take care of (LangBot AgentRunner Protocol v1, §5.3 to §5.7). What an adapter
- * of a platform makes of a message, a new member of a group, or a schedule.
+ * An event that an agent should handle (LangBot AgentRunner Protocol v1, §5.3 to §5.7). The adapter of a platform creates it
+ * from a message, a new member of a group, or a schedule.
  *
  * @generated from message runnel.runner.v1.AgentEvent
  */
 export declare type AgentEvent = Message<"runnel.runner.v1.AgentEvent"> & {
   /**
-   * Id of the event, in the words of its source.
+   * Id of the event, assigned by its source.
    *
    * @generated from field: string event_id = 1;
    */
   eventId: string;
 
   /**
-   * Stable type, such as `message.received`.
+   * Stable type of the event, such as `message.received`.
    *
    * @generated from field: string event_type = 2;
    */
   eventType: string;
 
   /**
-   * When it happened, in seconds since 1970.
+   * Time of the event, in seconds since 1970.
    *
    * @generated from field: optional int64 event_time = 3;
    */
   eventTime?: bigint | undefined;
 
   /**
-   * Where it comes from, such as `telegram`; unset means `api`.
+   * Source of the event, such as `telegram`; unset means `api`.
    *
    * @generated from field: string source = 4;
    */
   source: string;
 
   /**
-   * Type in the words of its source.
+   * Type of the event, in the terms of its source.
    *
    * @generated from field: optional string source_event_type = 5;
    */
   sourceEventType?: string | undefined;
 
   /**
-   * Where the event as its source sent it is kept.
+   * Reference to the stored original of the event, as its source sent it.
    *
    * @generated from field: runnel.runner.v1.RawEventRef raw_ref = 6;
    */
   rawRef?: RawEventRef | undefined;
 
   /**
-   * Small facts about it, a JSON object.
+   * Small facts about the event, a JSON object.
    *
    * @generated from field: optional string data = 7;
    */
   data?: string | undefined;
 
   /**
-   * What set it off; unset means the type of the event, by the API.
+   * What triggered the event; unset means the type of the event and the source `api`.
    *
    * @generated from field: runnel.runner.v1.AgentTrigger trigger = 8;
    */
   trigger?: AgentTrigger | undefined;
 
   /**
-   * The bot that it reached.
+   * Id of the bot that received the event.
    *
    * @generated from field: optional string bot_id = 9;
    */
   botId?: string | undefined;
 
   /**
-   * The workspace that it belongs to.
+   * Id of the workspace that the event belongs to.
    *
    * @generated from field: optional string workspace_id = 10;
    */
   workspaceId?: string | undefined;
 
   /**
-   * The agent that shall take it: bindings of the scope `agent` are for this.
+   * Id of the agent that should handle the event, for bindings of the scope `agent`.
    *
    * @generated from field: optional string agent_id = 11;
    */
   agentId?: string | undefined;
 
   /**
-   * The conversation that it is part of.
+   * Id of the conversation that the event belongs to.
    *
    * @generated from field: optional string conversation_id = 12;
    */
   conversationId?: string | undefined;
 
   /**
-   * The thread in the conversation.
+   * Id of the thread in the conversation.
    *
    * @generated from field: optional string thread_id = 13;
    */
   threadId?: string | undefined;
 
   /**
-   * What kind of chat it came from, such as `group`.
+   * Kind of chat that the event belongs to, such as `group`.
    *
    * @generated from field: optional string launcher_type = 14;
    */
   launcherType?: string | undefined;
 
   /**
-   * Which chat it came from.
+   * Id of the chat that the event belongs to.
    *
    * @generated from field: optional string launcher_id = 15;
    */
   launcherId?: string | undefined;
 
   /**
-   * Who did it.
+   * The person or system that caused the event.
    *
    * @generated from field: runnel.runner.v1.ActorContext actor = 16;
    */
   actor?: ActorContext | undefined;
 
   /**
-   * What it is about.
+   * The subject of the event.
    *
    * @generated from field: runnel.runner.v1.SubjectContext subject = 17;
    */
   subject?: SubjectContext | undefined;
 
   /**
-   * What was said or sent with it.
+   * The content of the event.
    *
    * @generated from field: runnel.runner.v1.AgentInput input = 18;
    */
   input?: AgentInput | undefined;
 
   /**
-   * What can be done with answers.
+   * How answers can be delivered.
    *
    * @generated from field: runnel.runner.v1.DeliveryContext delivery = 19;
    */
   delivery?: DeliveryContext | undefined;
 
   /**
-   * What its adapter knows beside all this and is of use once, a small JSON object.
+   * Further data of the adapter, for this event only: a small JSON object.
    *
    * @generated from field: optional string adapter_extra = 20;
    */
@@ -165,27 +165,27 @@ export declare type AgentEvent = Message<"runnel.runner.v1.AgentEvent"> & {
 export declare const AgentEventSchema: GenMessage<AgentEvent>;
 
 /**
- * What set a run off (LangBot AgentRunner Protocol v1, §5.3).
+ * What triggered a run (LangBot AgentRunner Protocol v1, §5.3).
  *
  * @generated from message runnel.runner.v1.AgentTrigger
  */
 export declare type AgentTrigger = Message<"runnel.runner.v1.AgentTrigger"> & {
   /**
-   * As the event's type, or coarser.
+   * Type of the trigger: the event's type, or a coarser one.
    *
    * @generated from field: string type = 1;
    */
   type: string;
 
   /**
-   * `platform`, `webui`, `api`, `scheduler`, `system` or `host_adapter`.
+   * Source of the trigger: `platform`, `webui`, `api`, `scheduler`, `system` or `host_adapter`.
    *
    * @generated from field: string source = 2;
    */
   source: string;
 
   /**
-   * When, in seconds since 1970.
+   * Time of the trigger, in seconds since 1970.
    *
    * @generated from field: optional int64 timestamp = 3;
    */
@@ -199,20 +199,20 @@ export declare type AgentTrigger = Message<"runnel.runner.v1.AgentTrigger"> & {
 export declare const AgentTriggerSchema: GenMessage<AgentTrigger>;
 
 /**
- * Where an event is kept as its source sent it.
+ * A reference to the stored original of an event, as its source sent it.
  *
  * @generated from message runnel.runner.v1.RawEventRef
  */
 export declare type RawEventRef = Message<"runnel.runner.v1.RawEventRef"> & {
   /**
-   * Id of what is kept.
+   * Id of the stored original.
    *
    * @generated from field: optional string ref_id = 1;
    */
   refId?: string | undefined;
 
   /**
-   * Key of what is kept.
+   * Storage key of the stored original.
    *
    * @generated from field: optional string storage_key = 2;
    */
@@ -226,34 +226,34 @@ export declare type RawEventRef = Message<"runnel.runner.v1.RawEventRef"> & {
 export declare const RawEventRefSchema: GenMessage<RawEventRef>;
 
 /**
- * Who did something (LangBot AgentRunner Protocol v1, §5.5).
+ * The person or system that caused an event (LangBot AgentRunner Protocol v1, §5.5).
  *
  * @generated from message runnel.runner.v1.ActorContext
  */
 export declare type ActorContext = Message<"runnel.runner.v1.ActorContext"> & {
   /**
-   * Kind, such as `user` or `system`.
+   * Kind of actor, such as `user` or `system`.
    *
    * @generated from field: string actor_type = 1;
    */
   actorType: string;
 
   /**
-   * Id in the words of the source.
+   * Id of the actor, assigned by the source.
    *
    * @generated from field: optional string actor_id = 2;
    */
   actorId?: string | undefined;
 
   /**
-   * Name for people.
+   * Display name of the actor.
    *
    * @generated from field: optional string actor_name = 3;
    */
   actorName?: string | undefined;
 
   /**
-   * More, a JSON object.
+   * Further properties, a JSON object.
    *
    * @generated from field: optional string metadata = 4;
    */
@@ -267,27 +267,27 @@ export declare type ActorContext = Message<"runnel.runner.v1.ActorContext"> & {
 export declare const ActorContextSchema: GenMessage<ActorContext>;
 
 /**
- * What an event is about (LangBot AgentRunner Protocol v1, §5.5).
+ * The subject of an event (LangBot AgentRunner Protocol v1, §5.5).
  *
  * @generated from message runnel.runner.v1.SubjectContext
  */
 export declare type SubjectContext = Message<"runnel.runner.v1.SubjectContext"> & {
   /**
-   * Kind, such as `message` or `schedule`.
+   * Kind of subject, such as `message` or `schedule`.
    *
    * @generated from field: string subject_type = 1;
    */
   subjectType: string;
 
   /**
-   * Id in the words of the source.
+   * Id of the subject, assigned by the source.
    *
    * @generated from field: optional string subject_id = 2;
    */
   subjectId?: string | undefined;
 
   /**
-   * More, a JSON object.
+   * Further properties, a JSON object.
    *
    * @generated from field: optional string data = 3;
    */
@@ -301,27 +301,27 @@ export declare type SubjectContext = Message<"runnel.runner.v1.SubjectContext"> 
 export declare const SubjectContextSchema: GenMessage<SubjectContext>;
 
 /**
- * What was said or sent with an event (LangBot AgentRunner Protocol v1, §5.6). History is never part of it.
+ * The content of an event (LangBot AgentRunner Protocol v1, §5.6). It never contains history.
  *
  * @generated from message runnel.runner.v1.AgentInput
  */
 export declare type AgentInput = Message<"runnel.runner.v1.AgentInput"> & {
   /**
-   * The text of it.
+   * Text of the content.
    *
    * @generated from field: optional string text = 1;
    */
   text?: string | undefined;
 
   /**
-   * Its parts: `ContentElement` objects of the protocol, kept as they come.
+   * Parts of the content: `ContentElement` objects of the protocol, kept as they arrive.
    *
    * @generated from field: repeated string contents = 2;
    */
   contents: string[];
 
   /**
-   * What is attached: `ArtifactRef` objects of the protocol (`InputAttachment` for the era `4.11`), kept as they come.
+   * Attachments: `ArtifactRef` objects of the protocol (`InputAttachment` for the era `4.11`), kept as they arrive.
    *
    * @generated from field: repeated string attachments = 3;
    */
@@ -335,55 +335,55 @@ export declare type AgentInput = Message<"runnel.runner.v1.AgentInput"> & {
 export declare const AgentInputSchema: GenMessage<AgentInput>;
 
 /**
- * What can be done with answers (LangBot AgentRunner Protocol v1, §5.7).
+ * How answers can be delivered (LangBot AgentRunner Protocol v1, §5.7).
  *
  * @generated from message runnel.runner.v1.DeliveryContext
  */
 export declare type DeliveryContext = Message<"runnel.runner.v1.DeliveryContext"> & {
   /**
-   * Where answers appear, such as `telegram` or `api`.
+   * Place where answers appear, such as `telegram` or `api`.
    *
    * @generated from field: string surface = 1;
    */
   surface: string;
 
   /**
-   * What an answer refers to, a JSON object.
+   * Target that an answer replies to, a JSON object.
    *
    * @generated from field: optional string reply_target = 2;
    */
   replyTarget?: string | undefined;
 
   /**
-   * Pieces of messages can be shown.
+   * True when pieces of messages can be displayed.
    *
    * @generated from field: bool supports_streaming = 3;
    */
   supportsStreaming: boolean;
 
   /**
-   * Messages can be changed.
+   * True when messages can be edited.
    *
    * @generated from field: bool supports_edit = 4;
    */
   supportsEdit: boolean;
 
   /**
-   * Reactions can be shown.
+   * True when reactions can be displayed.
    *
    * @generated from field: bool supports_reaction = 5;
    */
   supportsReaction: boolean;
 
   /**
-   * Longest message.
+   * Maximum length of a message.
    *
    * @generated from field: optional int64 max_message_size = 6;
    */
   maxMessageSize?: bigint | undefined;
 
   /**
-   * More, a JSON object.
+   * Further properties, a JSON object.
    *
    * @generated from field: optional string platform_capabilities = 7;
    */

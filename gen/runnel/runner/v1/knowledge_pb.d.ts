@@ -12,27 +12,27 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_runnel_runner_v1_knowledge: GenFile;
 
 /**
- * Texts that runners may search while they work on a run, as far as a binding grants it.
+ * A knowledge base: texts that runners may search during a run, where a binding grants it.
  *
  * @generated from message runnel.runner.v1.KnowledgeBase
  */
 export declare type KnowledgeBase = Message<"runnel.runner.v1.KnowledgeBase"> & {
   /**
-   * Its id, unique for its client: 1 to 128 letters, digits, `_`, `.` and `-`. It is what bindings name.
+   * Id of the knowledge base, unique for its client: 1 to 128 letters, digits, `_`, `.` and `-`. Bindings refer to it.
    *
    * @generated from field: string kb_id = 1;
    */
   kbId: string;
 
   /**
-   * What people call it.
+   * Display name.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * When it was made. Set by the service.
+   * Time of creation, set by the service.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 3;
    */
@@ -46,29 +46,29 @@ export declare type KnowledgeBase = Message<"runnel.runner.v1.KnowledgeBase"> & 
 export declare const KnowledgeBaseSchema: GenMessage<KnowledgeBase>;
 
 /**
- * One text of a knowledge base: what a search finds.
+ * One text of a knowledge base, the unit that a search returns.
  *
  * @generated from message runnel.runner.v1.KnowledgeEntry
  */
 export declare type KnowledgeEntry = Message<"runnel.runner.v1.KnowledgeEntry"> & {
   /**
-   * Its id, unique in its knowledge base: 1 to 256 bytes without control characters.
+   * Id of the entry, unique in its knowledge base: 1 to 256 bytes without control characters.
    *
    * @generated from field: string entry_id = 1;
    */
   entryId: string;
 
   /**
-   * The text, at most 1 MiB. It is searched word by word, whatever the language: a word is found as it is written, in any case of
-   * its letters. Chinese and Japanese are searched character by character.
+   * The text, at most 1 MiB. A search matches whole words in every language, exactly as they are written except for letter
+   * case. Chinese and Japanese are searched character by character.
    *
    * @generated from field: string content = 2;
    */
   content: string;
 
   /**
-   * More about it, a JSON object of at most 64 KiB: what searches may be narrowed by, and given back as it was written. Unset
-   * means `{}`.
+   * Further properties, a JSON object of at most 64 KiB; unset means `{}`. Searches can filter by them, and results contain
+   * them as they were written.
    *
    * @generated from field: string metadata = 3;
    */

@@ -18,7 +18,7 @@ export declare const file_runnel_runner_v1_knowledge_service: GenFile;
  */
 export declare type PutKnowledgeBaseRequest = Message<"runnel.runner.v1.PutKnowledgeBaseRequest"> & {
   /**
-   * The knowledge base. Its time of creation is not read.
+   * The knowledge base. The service ignores its time of creation.
    *
    * @generated from field: runnel.runner.v1.KnowledgeBase knowledge_base = 1;
    */
@@ -38,7 +38,7 @@ export declare const PutKnowledgeBaseRequestSchema: GenMessage<PutKnowledgeBaseR
  */
 export declare type PutKnowledgeBaseResponse = Message<"runnel.runner.v1.PutKnowledgeBaseResponse"> & {
   /**
-   * The knowledge base as it is kept.
+   * The knowledge base as it is stored.
    *
    * @generated from field: runnel.runner.v1.KnowledgeBase knowledge_base = 1;
    */
@@ -58,14 +58,14 @@ export declare const PutKnowledgeBaseResponseSchema: GenMessage<PutKnowledgeBase
  */
 export declare type ListKnowledgeBasesRequest = Message<"runnel.runner.v1.ListKnowledgeBasesRequest"> & {
   /**
-   * Most knowledge bases to return: 1 to 250; 0 means 50.
+   * Maximum number of knowledge bases to return: 1 to 250; 0 means 50.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; unset means the first page.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -92,7 +92,7 @@ export declare type ListKnowledgeBasesResponse = Message<"runnel.runner.v1.ListK
   knowledgeBases: KnowledgeBase[];
 
   /**
-   * Token of the next page; empty on the last one.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -112,7 +112,7 @@ export declare const ListKnowledgeBasesResponseSchema: GenMessage<ListKnowledgeB
  */
 export declare type DeleteKnowledgeBaseRequest = Message<"runnel.runner.v1.DeleteKnowledgeBaseRequest"> & {
   /**
-   * The knowledge base.
+   * Id of the knowledge base.
    *
    * @generated from field: string kb_id = 1;
    */
@@ -146,14 +146,14 @@ export declare const DeleteKnowledgeBaseResponseSchema: GenMessage<DeleteKnowled
  */
 export declare type PutKnowledgeEntriesRequest = Message<"runnel.runner.v1.PutKnowledgeEntriesRequest"> & {
   /**
-   * The knowledge base.
+   * Id of the knowledge base.
    *
    * @generated from field: string kb_id = 1;
    */
   kbId: string;
 
   /**
-   * The entries, 1 to 100, each with an id of its own.
+   * The entries, 1 to 100, with distinct ids.
    *
    * @generated from field: repeated runnel.runner.v1.KnowledgeEntry entries = 2;
    */
@@ -187,7 +187,7 @@ export declare const PutKnowledgeEntriesResponseSchema: GenMessage<PutKnowledgeE
  */
 export declare type DeleteKnowledgeEntriesRequest = Message<"runnel.runner.v1.DeleteKnowledgeEntriesRequest"> & {
   /**
-   * The knowledge base.
+   * Id of the knowledge base.
    *
    * @generated from field: string kb_id = 1;
    */
@@ -214,7 +214,7 @@ export declare const DeleteKnowledgeEntriesRequestSchema: GenMessage<DeleteKnowl
  */
 export declare type DeleteKnowledgeEntriesResponse = Message<"runnel.runner.v1.DeleteKnowledgeEntriesResponse"> & {
   /**
-   * How many of them there were.
+   * Number of entries that were deleted.
    *
    * @generated from field: int32 deleted = 1;
    */
@@ -230,14 +230,14 @@ export declare const DeleteKnowledgeEntriesResponseSchema: GenMessage<DeleteKnow
 /**
  * Works on knowledge bases: texts that runners search through their host (`RetrieveKnowledge`).
  *
- * A knowledge base belongs to the client that made it. For everybody else it does not exist: NOT_FOUND with reason
+ * A knowledge base belongs to the client that created it. Every other client gets NOT_FOUND with reason
  * KNOWLEDGE_BASE_NOT_FOUND, exactly as for an unknown id.
  *
  * @generated from service runnel.runner.v1.KnowledgeService
  */
 export declare const KnowledgeService: GenService<{
   /**
-   * Makes a knowledge base, or gives one that exists another name; its entries stay. May be retried.
+   * Creates a knowledge base, or renames an existing one and keeps its entries. May be retried.
    *
    * @generated from rpc runnel.runner.v1.KnowledgeService.PutKnowledgeBase
    */
@@ -247,7 +247,7 @@ export declare const KnowledgeService: GenService<{
     output: typeof PutKnowledgeBaseResponseSchema;
   },
   /**
-   * Lists the client's knowledge bases by id.
+   * Lists the knowledge bases of the calling client by id.
    *
    * @generated from rpc runnel.runner.v1.KnowledgeService.ListKnowledgeBases
    */
@@ -257,7 +257,8 @@ export declare const KnowledgeService: GenService<{
     output: typeof ListKnowledgeBasesResponseSchema;
   },
   /**
-   * Deletes a knowledge base with all its entries. Runs that were granted it find it no more. A second call answers NOT_FOUND.
+   * Deletes a knowledge base with all its entries. Runs that have a grant for it no longer find it. A second call gives
+   * NOT_FOUND.
    *
    * @generated from rpc runnel.runner.v1.KnowledgeService.DeleteKnowledgeBase
    */
@@ -267,9 +268,9 @@ export declare const KnowledgeService: GenService<{
     output: typeof DeleteKnowledgeBaseResponseSchema;
   },
   /**
-   * Writes entries: new ones, and in place of those that have their ids. All of them or none. May be retried.
+   * Creates entries, or replaces the entries with the same ids. The call is atomic. May be retried.
    *
-   * RESOURCE_EXHAUSTED (PAYLOAD_TOO_LARGE) when texts and metadata are more than 3 MiB together.
+   * RESOURCE_EXHAUSTED (PAYLOAD_TOO_LARGE) when texts and metadata together exceed 3 MiB.
    *
    * @generated from rpc runnel.runner.v1.KnowledgeService.PutKnowledgeEntries
    */
@@ -279,7 +280,7 @@ export declare const KnowledgeService: GenService<{
     output: typeof PutKnowledgeEntriesResponseSchema;
   },
   /**
-   * Deletes entries. Ids that are not there are passed over, so it may be retried.
+   * Deletes entries. Unknown ids are ignored, so the call may be retried.
    *
    * @generated from rpc runnel.runner.v1.KnowledgeService.DeleteKnowledgeEntries
    */

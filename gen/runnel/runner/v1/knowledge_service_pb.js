@@ -88,7 +88,7 @@ export const DeleteKnowledgeEntriesResponseSchema = /*@__PURE__*/
 /**
  * Works on knowledge bases: texts that runners search through their host (`RetrieveKnowledge`).
  *
- * A knowledge base belongs to the client that made it. For everybody else it does not exist: NOT_FOUND with reason
+ * A knowledge base belongs to the client that created it. Every other client gets NOT_FOUND with reason
  * KNOWLEDGE_BASE_NOT_FOUND, exactly as for an unknown id.
  *
  * @generated from service runnel.runner.v1.KnowledgeService

@@ -12,63 +12,64 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_runnel_runner_v1_runner: GenFile;
 
 /**
- * Something that can take a run (LangBot AgentRunner Protocol v1, §4): a program in any language that dials in, or that is
- * dialled. What a run of it may use is what its manifest asks for, as far as the binding allows it and the event has it.
+ * A program that works on runs (LangBot AgentRunner Protocol v1, §4), in any language. Either its worker connects to the host,
+ * or the host connects to it. Its runs may use what its manifest requests, as far as the binding allows it and the event has
+ * it.
  *
  * @generated from message runnel.runner.v1.Runner
  */
 export declare type Runner = Message<"runnel.runner.v1.Runner"> & {
   /**
-   * `plugin:author/name/runner`.
+   * Id of the runner: `plugin:author/name/runner`.
    *
    * @generated from field: string runner_id = 1;
    */
   runnerId: string;
 
   /**
-   * What it says of itself.
+   * Manifest that the runner registered.
    *
    * @generated from field: runnel.runner.v1.RunnerManifest manifest = 2;
    */
   manifest?: RunnerManifest | undefined;
 
   /**
-   * Which wire its SDK speaks: `spec`, `ledger` or `4.11`.
+   * Protocol version that the runner's SDK uses: `spec`, `ledger` or `4.11`.
    *
    * @generated from field: string era = 3;
    */
   era: string;
 
   /**
-   * How it can be reached now.
+   * Current reachability.
    *
    * @generated from field: runnel.runner.v1.Runner.State state = 4;
    */
   state: Runner_State;
 
   /**
-   * Who registered it: only this worker may register it again.
+   * Id of the worker that registered the runner. Only this worker may register it again.
    *
    * @generated from field: string worker_id = 5;
    */
   workerId: string;
 
   /**
-   * Where it is dialled; unset for one that dials in.
+   * URL where the host reaches the runner; unset for a runner whose worker connects to the host.
    *
    * @generated from field: string url = 6;
    */
   url: string;
 
   /**
-   * When it was first registered.
+   * Time of the first registration.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 7;
    */
   createTime?: Timestamp | undefined;
 
   /**
-   * When it was last registered.
+   * Time of the last registration.
    *
    * @generated from field: google.protobuf.Timestamp update_time = 8;
    */
@@ -82,27 +83,27 @@ export declare type Runner = Message<"runnel.runner.v1.Runner"> & {
 export declare const RunnerSchema: GenMessage<Runner>;
 
 /**
- * How it can be reached.
+ * Reachability of a runner.
  *
  * @generated from enum runnel.runner.v1.Runner.State
  */
 export enum Runner_State {
   /**
-   * Not a state.
+   * Unspecified: not a valid state.
    *
    * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * A worker listens for it, or its address is known.
+   * A worker listens for the runner's runs, or the runner's URL is known.
    *
    * @generated from enum value: STATE_AVAILABLE = 1;
    */
   AVAILABLE = 1,
 
   /**
-   * Nobody is there: a run waits 60 s for it and then fails with `runner.unavailable`.
+   * No worker listens: a run waits 60 s for one and then fails with `runner.unavailable`.
    *
    * @generated from enum value: STATE_OFFLINE = 2;
    */
@@ -115,14 +116,14 @@ export enum Runner_State {
 export declare const Runner_StateSchema: GenEnum<Runner_State>;
 
 /**
- * What a runner says of itself (LangBot AgentRunner Protocol v1, §4.2). An unknown key makes it invalid, and so does a value of
- * another type: nothing is coerced.
+ * The manifest of a runner: its description of itself (LangBot AgentRunner Protocol v1, §4.2). An unknown key or a value of
+ * another type makes it invalid. No value is converted.
  *
  * @generated from message runnel.runner.v1.RunnerManifest
  */
 export declare type RunnerManifest = Message<"runnel.runner.v1.RunnerManifest"> & {
   /**
-   * `plugin:author/name/runner`; each part has 1 to 64 characters of `A-Z a-z 0-9 _ . -`.
+   * Id of the runner, `plugin:author/name/runner`. Each part has 1 to 64 characters of `A-Z a-z 0-9 _ . -`.
    *
    * @generated from field: string id = 1;
    */
@@ -136,42 +137,43 @@ export declare type RunnerManifest = Message<"runnel.runner.v1.RunnerManifest"> 
   name: string;
 
   /**
-   * Name for people by locale, such as `{"en_US": "Default"}`, a JSON object of texts.
+   * Display name by locale, such as `{"en_US": "Default"}`: a JSON object of strings.
    *
    * @generated from field: optional string label = 3;
    */
   label?: string | undefined;
 
   /**
-   * Description by locale, a JSON object of texts.
+   * Description by locale, a JSON object of strings.
    *
    * @generated from field: optional string description = 4;
    */
   description?: string | undefined;
 
   /**
-   * What it can do. A capability is never a permission.
+   * Capabilities of the runner. A capability is never a permission.
    *
    * @generated from field: runnel.runner.v1.RunnerCapabilities capabilities = 5;
    */
   capabilities?: RunnerCapabilities | undefined;
 
   /**
-   * What it wants to use of the host. All that is ever granted is part of this.
+   * Operations of the host that the runner requests. Every grant is a subset of them.
    *
    * @generated from field: runnel.runner.v1.RunnerPermissions permissions = 6;
    */
   permissions?: RunnerPermissions | undefined;
 
   /**
-   * The fields of its configuration, a JSON array of objects with `type` and `name`; other keys of them are the author's.
+   * Fields of the runner's configuration: a JSON array of objects with `type` and `name`. Their other keys are the author's
+   * own.
    *
    * @generated from field: optional string config_schema = 7;
    */
   configSchema?: string | undefined;
 
   /**
-   * More about it, a JSON object.
+   * Further properties, a JSON object.
    *
    * @generated from field: optional string metadata = 8;
    */
@@ -185,62 +187,62 @@ export declare type RunnerManifest = Message<"runnel.runner.v1.RunnerManifest"> 
 export declare const RunnerManifestSchema: GenMessage<RunnerManifest>;
 
 /**
- * What a runner can do (LangBot AgentRunner Protocol v1, §4.3).
+ * The capabilities of a runner (LangBot AgentRunner Protocol v1, §4.3).
  *
  * @generated from message runnel.runner.v1.RunnerCapabilities
  */
 export declare type RunnerCapabilities = Message<"runnel.runner.v1.RunnerCapabilities"> & {
   /**
-   * It sends pieces of messages.
+   * Sends pieces of messages.
    *
    * @generated from field: bool streaming = 1;
    */
   streaming: boolean;
 
   /**
-   * It calls tools.
+   * Calls tools.
    *
    * @generated from field: bool tool_calling = 2;
    */
   toolCalling: boolean;
 
   /**
-   * It asks knowledge bases.
+   * Searches knowledge bases.
    *
    * @generated from field: bool knowledge_retrieval = 3;
    */
   knowledgeRetrieval: boolean;
 
   /**
-   * It takes more than text.
+   * Accepts more than text.
    *
    * @generated from field: bool multimodal_input = 4;
    */
   multimodalInput: boolean;
 
   /**
-   * It needs skills and the tools that write them.
+   * Needs skills and the tools that write them.
    *
    * @generated from field: bool skill_authoring = 5;
    */
   skillAuthoring: boolean;
 
   /**
-   * It stops in the middle when it is told to.
+   * Stops in the middle of a run on request.
    *
    * @generated from field: bool interrupt = 6;
    */
   interrupt: boolean;
 
   /**
-   * It takes more input while it runs (era `ledger` and later).
+   * Accepts more input while it runs (era `ledger` and later).
    *
    * @generated from field: bool steering = 7;
    */
   steering: boolean;
 
   /**
-   * It asks people (era `4.11`).
+   * Asks people questions (era `4.11`).
    *
    * @generated from field: bool interactions = 8;
    */
@@ -254,70 +256,70 @@ export declare type RunnerCapabilities = Message<"runnel.runner.v1.RunnerCapabil
 export declare const RunnerCapabilitiesSchema: GenMessage<RunnerCapabilities>;
 
 /**
- * What a runner wants to use of the host (LangBot AgentRunner Protocol v1, §4.4): for each kind the operations. An empty list
- * means none.
+ * The operations of the host that a runner requests (LangBot AgentRunner Protocol v1, §4.4), by kind of resource. An empty list
+ * requests no operation.
  *
  * @generated from message runnel.runner.v1.RunnerPermissions
  */
 export declare type RunnerPermissions = Message<"runnel.runner.v1.RunnerPermissions"> & {
   /**
-   * `invoke`, `stream`, `rerank`, `count_tokens`.
+   * Operations on models: `invoke`, `stream`, `rerank`, `count_tokens`.
    *
    * @generated from field: repeated string models = 1;
    */
   models: string[];
 
   /**
-   * `detail`, `call`.
+   * Operations on tools: `detail`, `call`.
    *
    * @generated from field: repeated string tools = 2;
    */
   tools: string[];
 
   /**
-   * `list`, `retrieve`.
+   * Operations on knowledge bases: `list`, `retrieve`.
    *
    * @generated from field: repeated string knowledge_bases = 3;
    */
   knowledgeBases: string[];
 
   /**
-   * `page`, `search`.
+   * Operations on the history: `page`, `search`.
    *
    * @generated from field: repeated string history = 4;
    */
   history: string[];
 
   /**
-   * `get`, `page`.
+   * Operations on events: `get`, `page`.
    *
    * @generated from field: repeated string events = 5;
    */
   events: string[];
 
   /**
-   * `metadata`, `read`.
+   * Operations on artifacts: `metadata`, `read`.
    *
    * @generated from field: repeated string artifacts = 6;
    */
   artifacts: string[];
 
   /**
-   * `plugin`, `workspace`.
+   * Storage areas: `plugin`, `workspace`.
    *
    * @generated from field: repeated string storage = 7;
    */
   storage: string[];
 
   /**
-   * `config`, `knowledge`.
+   * Sources of files: `config`, `knowledge`.
    *
    * @generated from field: repeated string files = 8;
    */
   files: string[];
 
   /**
-   * `request`.
+   * Operations on interactions: `request`.
    *
    * @generated from field: repeated string interactions = 9;
    */

@@ -27,7 +27,7 @@ export const Runner_StateSchema = /*@__PURE__*/
   enumDesc(file_runnel_runner_v1_runner, 0, 0);
 
 /**
- * How it can be reached.
+ * Reachability of a runner.
  *
  * @generated from enum runnel.runner.v1.Runner.State
  */

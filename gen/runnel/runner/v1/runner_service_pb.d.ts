@@ -23,36 +23,36 @@ export declare const file_runnel_runner_v1_runner_service: GenFile;
  */
 export declare type RegisterRunnersRequest = Message<"runnel.runner.v1.RegisterRunnersRequest"> & {
   /**
-   * Who this worker is: the same for all processes that run the same runners, also after a restart.
+   * Id of the worker, chosen by the worker: the same for all processes that run the same runners, also after a restart.
    *
    * @generated from field: string worker_id = 1;
    */
   workerId: string;
 
   /**
-   * Manifests as their authors wrote them, each a JSON object.
+   * The manifests as their authors wrote them, each a JSON object.
    *
    * @generated from field: repeated string manifests = 2;
    */
   manifests: string[];
 
   /**
-   * Which wire the runners' SDK speaks: `spec`, `ledger` or `4.11`; unset means `spec`.
+   * Protocol version that the runners' SDK uses: `spec`, `ledger` or `4.11`; unset means `spec`.
    *
    * @generated from field: string era = 3;
    */
   era: string;
 
   /**
-   * Where runnel.runner.v1.AgentRunnerService is served, over HTTP/2: what it lists is registered, and `manifests` and `era` stay
-   * unset. Unset means that a worker dials in.
+   * URL of a server of runnel.runner.v1.AgentRunnerService, over HTTP/2. The service registers the runners that it lists;
+   * `manifests` and `era` must then be unset. Unset means that a worker connects to the service.
    *
    * @generated from field: string url = 4;
    */
   url: string;
 
   /**
-   * What is sent there as `authorization: Bearer`; it is never shown again.
+   * Credential that the service sends to `url` as `authorization: Bearer`. It is never returned.
    *
    * @generated from field: string credential = 5;
    */
@@ -72,14 +72,15 @@ export declare const RegisterRunnersRequestSchema: GenMessage<RegisterRunnersReq
  */
 export declare type RegisterRunnersResponse = Message<"runnel.runner.v1.RegisterRunnersResponse"> & {
   /**
-   * What this process calls with from now on. Good for as long as the process lives. Unset for runners that are dialled.
+   * Worker session: this process names it in its calls from now on. It is valid for the lifetime of the process. Unset for
+   * runners that the service connects to.
    *
    * @generated from field: string worker_session_id = 1;
    */
   workerSessionId: string;
 
   /**
-   * What became of each manifest, in the order in which they were sent or listed.
+   * The verdict on each manifest, in the order in which they were sent or listed.
    *
    * @generated from field: repeated runnel.runner.v1.ManifestVerdict verdicts = 2;
    */
@@ -93,20 +94,20 @@ export declare type RegisterRunnersResponse = Message<"runnel.runner.v1.Register
 export declare const RegisterRunnersResponseSchema: GenMessage<RegisterRunnersResponse>;
 
 /**
- * What became of one manifest.
+ * The verdict on one manifest.
  *
  * @generated from message runnel.runner.v1.ManifestVerdict
  */
 export declare type ManifestVerdict = Message<"runnel.runner.v1.ManifestVerdict"> & {
   /**
-   * The id in it, where one could be read.
+   * Id in the manifest, where it was readable.
    *
    * @generated from field: string runner_id = 1;
    */
   runnerId: string;
 
   /**
-   * Whether the runner may be bound and offered runs.
+   * True when the runner may be bound and may be offered runs.
    *
    * @generated from field: bool accepted = 2;
    */
@@ -120,7 +121,7 @@ export declare type ManifestVerdict = Message<"runnel.runner.v1.ManifestVerdict"
   code: string;
 
   /**
-   * Why it was refused, with the path in the manifest and what to do.
+   * Reason of the refusal, with the path in the manifest and the correction.
    *
    * @generated from field: string problem = 4;
    */
@@ -140,14 +141,14 @@ export declare const ManifestVerdictSchema: GenMessage<ManifestVerdict>;
  */
 export declare type ListRunnersRequest = Message<"runnel.runner.v1.ListRunnersRequest"> & {
   /**
-   * Most runners to return: 1 to 250; 0 means 50. Large ones come in shorter pages.
+   * Maximum number of runners to return: 1 to 250; 0 means 50. A page of large runners may be shorter.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; unset means the first page.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -174,7 +175,7 @@ export declare type ListRunnersResponse = Message<"runnel.runner.v1.ListRunnersR
   runners: Runner[];
 
   /**
-   * Token of the next page; empty on the last one.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -188,7 +189,7 @@ export declare type ListRunnersResponse = Message<"runnel.runner.v1.ListRunnersR
 export declare const ListRunnersResponseSchema: GenMessage<ListRunnersResponse>;
 
 /**
- * Request of GetRunner: the parts of its id.
+ * Request of GetRunner, with the parts of the runner's id.
  *
  * @generated from message runnel.runner.v1.GetRunnerRequest
  */
@@ -242,7 +243,7 @@ export declare type GetRunnerResponse = Message<"runnel.runner.v1.GetRunnerRespo
 export declare const GetRunnerResponseSchema: GenMessage<GetRunnerResponse>;
 
 /**
- * Request of DeleteRunner: the parts of its id.
+ * Request of DeleteRunner, with the parts of the runner's id.
  *
  * @generated from message runnel.runner.v1.DeleteRunnerRequest
  */
@@ -296,14 +297,14 @@ export declare const DeleteRunnerResponseSchema: GenMessage<DeleteRunnerResponse
  */
 export declare type StartRunRequest = Message<"runnel.runner.v1.StartRunRequest"> & {
   /**
-   * Makes the call repeatable: same id and event, same answer.
+   * Idempotency key: the same id with the same event gives the same answer, so that a retry is safe.
    *
    * @generated from field: string request_id = 1;
    */
   requestId: string;
 
   /**
-   * What happened.
+   * The event to handle.
    *
    * @generated from field: runnel.runner.v1.AgentEvent event = 2;
    */
@@ -323,7 +324,7 @@ export declare const StartRunRequestSchema: GenMessage<StartRunRequest>;
  */
 export declare type StartRunResponse = Message<"runnel.runner.v1.StartRunResponse"> & {
   /**
-   * The run.
+   * The run that was started.
    *
    * @generated from field: runnel.v1.Run run = 1;
    */
@@ -363,7 +364,7 @@ export declare const PutBindingRequestSchema: GenMessage<PutBindingRequest>;
  */
 export declare type PutBindingResponse = Message<"runnel.runner.v1.PutBindingResponse"> & {
   /**
-   * The binding as it stands.
+   * The binding as it is stored.
    *
    * @generated from field: runnel.runner.v1.Binding binding = 1;
    */
@@ -423,14 +424,14 @@ export declare const GetBindingResponseSchema: GenMessage<GetBindingResponse>;
  */
 export declare type ListBindingsRequest = Message<"runnel.runner.v1.ListBindingsRequest"> & {
   /**
-   * Most bindings to return: 1 to 250; 0 means 50. Large ones come in shorter pages.
+   * Maximum number of bindings to return: 1 to 250; 0 means 50. A page of large bindings may be shorter.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; unset means the first page.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -457,7 +458,7 @@ export declare type ListBindingsResponse = Message<"runnel.runner.v1.ListBinding
   bindings: Binding[];
 
   /**
-   * Token of the next page; empty on the last one.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -531,7 +532,7 @@ export declare const PutAgentProfileRequestSchema: GenMessage<PutAgentProfileReq
  */
 export declare type PutAgentProfileResponse = Message<"runnel.runner.v1.PutAgentProfileResponse"> & {
   /**
-   * The agent as it stands.
+   * The agent as it is stored.
    *
    * @generated from field: runnel.runner.v1.AgentProfile agent = 1;
    */
@@ -591,14 +592,14 @@ export declare const GetAgentProfileResponseSchema: GenMessage<GetAgentProfileRe
  */
 export declare type ListAgentProfilesRequest = Message<"runnel.runner.v1.ListAgentProfilesRequest"> & {
   /**
-   * Most agents to return: 1 to 250; 0 means 50.
+   * Maximum number of agents to return: 1 to 250; 0 means 50.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; unset means the first page.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -625,7 +626,7 @@ export declare type ListAgentProfilesResponse = Message<"runnel.runner.v1.ListAg
   agents: AgentProfile[];
 
   /**
-   * Token of the next page; empty on the last one.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -679,14 +680,14 @@ export declare const DeleteAgentProfileResponseSchema: GenMessage<DeleteAgentPro
  */
 export declare type PutConfigFileRequest = Message<"runnel.runner.v1.PutConfigFileRequest"> & {
   /**
-   * The key, as configurations name it.
+   * Key of the file, which configurations name.
    *
    * @generated from field: string file_key = 1;
    */
   fileKey: string;
 
   /**
-   * Media type.
+   * Media type of the content.
    *
    * @generated from field: optional string mime_type = 2;
    */
@@ -727,14 +728,14 @@ export declare const PutConfigFileResponseSchema: GenMessage<PutConfigFileRespon
  */
 export declare type ListConfigFilesRequest = Message<"runnel.runner.v1.ListConfigFilesRequest"> & {
   /**
-   * Most files to return: 1 to 250; 0 means 50.
+   * Maximum number of files to return: 1 to 250; 0 means 50.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; unset means the first page.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -761,7 +762,7 @@ export declare type ListConfigFilesResponse = Message<"runnel.runner.v1.ListConf
   files: ConfigFile[];
 
   /**
-   * Token of the next page; empty on the last one.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -775,34 +776,34 @@ export declare type ListConfigFilesResponse = Message<"runnel.runner.v1.ListConf
 export declare const ListConfigFilesResponseSchema: GenMessage<ListConfigFilesResponse>;
 
 /**
- * A file that configurations of runners may name.
+ * A file that configurations of runners may name, without its content.
  *
  * @generated from message runnel.runner.v1.ConfigFile
  */
 export declare type ConfigFile = Message<"runnel.runner.v1.ConfigFile"> & {
   /**
-   * Its key.
+   * Key of the file.
    *
    * @generated from field: string file_key = 1;
    */
   fileKey: string;
 
   /**
-   * Its media type.
+   * Media type of the file.
    *
    * @generated from field: optional string mime_type = 2;
    */
   mimeType?: string | undefined;
 
   /**
-   * Its size.
+   * Size of the content, in bytes.
    *
    * @generated from field: int64 size_bytes = 3;
    */
   sizeBytes: bigint;
 
   /**
-   * When it was last put.
+   * Time of the last PutConfigFile.
    *
    * @generated from field: google.protobuf.Timestamp update_time = 4;
    */
@@ -822,7 +823,7 @@ export declare const ConfigFileSchema: GenMessage<ConfigFile>;
  */
 export declare type DeleteConfigFileRequest = Message<"runnel.runner.v1.DeleteConfigFileRequest"> & {
   /**
-   * The key.
+   * Key of the file.
    *
    * @generated from field: string file_key = 1;
    */
@@ -856,21 +857,21 @@ export declare const DeleteConfigFileResponseSchema: GenMessage<DeleteConfigFile
  */
 export declare type ListResultVerdictsRequest = Message<"runnel.runner.v1.ListResultVerdictsRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * Most verdicts to return: 1 to 250; 0 means 50.
+   * Maximum number of verdicts to return: 1 to 250; 0 means 50.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; unset means the first page.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -897,7 +898,7 @@ export declare type ListResultVerdictsResponse = Message<"runnel.runner.v1.ListR
   verdicts: ResultVerdict[];
 
   /**
-   * Token of the next page; empty on the last one.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -911,34 +912,34 @@ export declare type ListResultVerdictsResponse = Message<"runnel.runner.v1.ListR
 export declare const ListResultVerdictsResponseSchema: GenMessage<ListResultVerdictsResponse>;
 
 /**
- * What became of one result that a runner reported.
+ * The verdict on one result that a runner reported.
  *
  * @generated from message runnel.runner.v1.ResultVerdict
  */
 export declare type ResultVerdict = Message<"runnel.runner.v1.ResultVerdict"> & {
   /**
-   * Its number in the runner's own count.
+   * Number that the runner assigned to the result.
    *
    * @generated from field: int64 sequence = 1;
    */
   sequence: bigint;
 
   /**
-   * Its type, as the runner wrote it.
+   * Type of the result, as the runner wrote it.
    *
    * @generated from field: string type = 2;
    */
   type: string;
 
   /**
-   * What became of it.
+   * Treatment of the result.
    *
    * @generated from field: runnel.runner.v1.ResultDisposition disposition = 3;
    */
   disposition: ResultDisposition;
 
   /**
-   * Why, and what was odd about it: `gap 2`, `conflict`, `out_of_order`, or a sentence that names the field.
+   * Reasons, and unusual properties of the result: `gap 2`, `conflict`, `out_of_order`, or a sentence that names the field.
    *
    * @generated from field: repeated string diagnostics = 4;
    */
@@ -958,21 +959,21 @@ export declare const ResultVerdictSchema: GenMessage<ResultVerdict>;
  */
 export declare type ListAuditEntriesRequest = Message<"runnel.runner.v1.ListAuditEntriesRequest"> & {
   /**
-   * Only those of this run; unset means of all.
+   * Id of a run: returns only its entries; unset means the entries of all runs.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * Most entries to return: 1 to 250; 0 means 50.
+   * Maximum number of entries to return: 1 to 250; 0 means 50.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before; unset means the first page.
+   * `next_page_token` of the previous page; unset means the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -999,7 +1000,7 @@ export declare type ListAuditEntriesResponse = Message<"runnel.runner.v1.ListAud
   entries: AuditEntry[];
 
   /**
-   * Token of the next page; empty on the last one.
+   * Token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -1013,7 +1014,8 @@ export declare type ListAuditEntriesResponse = Message<"runnel.runner.v1.ListAud
 export declare const ListAuditEntriesResponseSchema: GenMessage<ListAuditEntriesResponse>;
 
 /**
- * One question of a run to the host (LangBot AgentRunner Protocol v1, §11). Nothing of what was sent or answered is in it.
+ * One request of a run to the host (LangBot AgentRunner Protocol v1, §11). It contains nothing of the request's or response's
+ * content.
  *
  * @generated from message runnel.runner.v1.AuditEntry
  */
@@ -1026,56 +1028,56 @@ export declare type AuditEntry = Message<"runnel.runner.v1.AuditEntry"> & {
   entryId: string;
 
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 2;
    */
   runId: string;
 
   /**
-   * Its runner.
+   * Id of the run's runner.
    *
    * @generated from field: string runner_id = 3;
    */
   runnerId: string;
 
   /**
-   * What was asked for: the protocol's name of the action, such as `state_set`.
+   * Requested action, by its name in the protocol, such as `state_set`.
    *
    * @generated from field: string action = 4;
    */
   action: string;
 
   /**
-   * What it was asked of, such as the name of a tool.
+   * Resource of the action, such as the name of a tool.
    *
    * @generated from field: string resource = 5;
    */
   resource: string;
 
   /**
-   * In which scope, such as `conversation`.
+   * Scope of the action, such as `conversation`.
    *
    * @generated from field: string scope = 6;
    */
   scope: string;
 
   /**
-   * `allow` or `deny`.
+   * Verdict of the host: `allow` or `deny`.
    *
    * @generated from field: string result = 7;
    */
   result: string;
 
   /**
-   * Why it was denied.
+   * Why the action was denied.
    *
    * @generated from field: string reason = 8;
    */
   reason: string;
 
   /**
-   * When.
+   * Time of the request.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 9;
    */
@@ -1089,62 +1091,62 @@ export declare type AuditEntry = Message<"runnel.runner.v1.AuditEntry"> & {
 export declare const AuditEntrySchema: GenMessage<AuditEntry>;
 
 /**
- * What may become of a result that a runner reports (LangBot AgentRunner Protocol v1, §7.1 and §7.4).
+ * Treatment of a result that a runner reports (LangBot AgentRunner Protocol v1, §7.1 and §7.4).
  *
  * @generated from enum runnel.runner.v1.ResultDisposition
  */
 export enum ResultDisposition {
   /**
-   * Not a disposition.
+   * Unspecified: not a valid disposition.
    *
    * @generated from enum value: RESULT_DISPOSITION_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * In the log, with its effects.
+   * The result is in the log, and its effects took place.
    *
    * @generated from enum value: RESULT_DISPOSITION_APPLIED = 1;
    */
   APPLIED = 1,
 
   /**
-   * In the log; nothing else happened.
+   * The result is in the log and has no effects.
    *
    * @generated from enum value: RESULT_DISPOSITION_TELEMETRY = 2;
    */
   TELEMETRY = 2,
 
   /**
-   * In the log as it came: a type that is not known here.
+   * The result is in the log as it arrived: its type is unknown here.
    *
    * @generated from enum value: RESULT_DISPOSITION_IGNORED_UNKNOWN = 3;
    */
   IGNORED_UNKNOWN = 3,
 
   /**
-   * Not in the log: it is not what its type has to be.
+   * The result is not in the log: its payload is invalid for its type.
    *
    * @generated from enum value: RESULT_DISPOSITION_DROPPED_INVALID = 4;
    */
   DROPPED_INVALID = 4,
 
   /**
-   * Not in the log: its number was seen before.
+   * The result is not in the log: its number was seen before.
    *
    * @generated from enum value: RESULT_DISPOSITION_DROPPED_DUPLICATE = 5;
    */
   DROPPED_DUPLICATE = 5,
 
   /**
-   * Not in the log: the binding or a limit does not allow it.
+   * The result is not in the log: the binding or a limit forbids it.
    *
    * @generated from enum value: RESULT_DISPOSITION_REFUSED_POLICY = 6;
    */
   REFUSED_POLICY = 6,
 
   /**
-   * Not in the log: the run had ended.
+   * The result is not in the log: the run had ended.
    *
    * @generated from enum value: RESULT_DISPOSITION_IGNORED_AFTER_TERMINAL = 7;
    */
@@ -1157,18 +1159,21 @@ export enum ResultDisposition {
 export declare const ResultDispositionSchema: GenEnum<ResultDisposition>;
 
 /**
- * Works on runners, on the bindings that give them events, on the runs that events start, and on what is known of the runs that they took (LangBot AgentRunner
- * Protocol v1). All of it belongs to the client that calls: another client's is NOT_FOUND.
+ * Works on runners, on the bindings that assign events to them, on the runs that events start, and on the records of these runs
+ * (LangBot AgentRunner Protocol v1). All of it belongs to the calling client: another client's resource gives NOT_FOUND.
  *
  * @generated from service runnel.runner.v1.RunnerService
  */
 export declare const RunnerService: GenService<{
   /**
-   * Tells which runners a worker runs, and gets a verdict for each: one that is refused harms no other. A runner that was known
-   * is replaced when it is registered again by the same worker id; runs that have started keep what they were granted. Each call
-   * gives a new session, for the runners that it accepted; without manifests, for all that the worker id has registered. With a
-   * url the runners there are asked for, and dialled for each run: when they cannot be asked, that is UNAVAILABLE
-   * (RUNNER_UNREACHABLE) and nothing changes. The same call may be repeated.
+   * Registers the runners of a worker and returns a verdict for each manifest. A refused manifest does not affect the others.
+   *
+   * The same worker id replaces a known runner when it registers it again. Runs that have started keep their grants. Each call
+   * returns a new worker session, for the runners that it accepted; without manifests, for all runners that the worker id has
+   * registered. May be retried.
+   *
+   * With a `url` the service asks that server for its runners, and connects to it for each run. UNAVAILABLE
+   * (RUNNER_UNREACHABLE) when the server cannot be asked; nothing changes then.
    *
    * @generated from rpc runnel.runner.v1.RunnerService.RegisterRunners
    */
@@ -1178,7 +1183,7 @@ export declare const RunnerService: GenService<{
     output: typeof RegisterRunnersResponseSchema;
   },
   /**
-   * Lists the client's runners by their ids.
+   * Lists the runners of the calling client by id.
    *
    * @generated from rpc runnel.runner.v1.RunnerService.ListRunners
    */
@@ -1188,7 +1193,7 @@ export declare const RunnerService: GenService<{
     output: typeof ListRunnersResponseSchema;
   },
   /**
-   * Returns one runner. NOT_FOUND (RUNNER_NOT_FOUND).
+   * Returns one runner. NOT_FOUND (RUNNER_NOT_FOUND) for an unknown id.
    *
    * @generated from rpc runnel.runner.v1.RunnerService.GetRunner
    */
@@ -1198,8 +1203,8 @@ export declare const RunnerService: GenService<{
     output: typeof GetRunnerResponseSchema;
   },
   /**
-   * Forgets a runner, so that another worker may register its id. Its active runs go on; events that are bound to it are
-   * NOT_FOUND (RUNNER_NOT_FOUND) from now on.
+   * Deletes a runner, so that another worker may register its id. Its active runs continue. Later events that are bound to it
+   * give NOT_FOUND (RUNNER_NOT_FOUND).
    *
    * @generated from rpc runnel.runner.v1.RunnerService.DeleteRunner
    */
@@ -1209,12 +1214,13 @@ export declare const RunnerService: GenService<{
     output: typeof DeleteRunnerResponseSchema;
   },
   /**
-   * Starts a run for an event, by the runner that a binding gives it to (LangBot AgentRunner Protocol v1, §13: one event, one
-   * binding, one run). The run waits in the queue until a worker takes it: for 60 s, then it fails with `runner.unavailable`.
+   * Starts a run for an event, with the runner that the matching binding names (LangBot AgentRunner Protocol v1, §13: one
+   * event, one binding, one run). The run waits up to 60 s until a worker accepts it, and then fails with `runner.unavailable`.
    *
-   * NOT_FOUND (BINDING_NOT_FOUND, RUNNER_NOT_FOUND) when nobody is there for it, FAILED_PRECONDITION (BINDING_AMBIGUOUS) when
-   * several are; RESOURCE_EXHAUSTED (PAYLOAD_TOO_LARGE) when its runner could not be sent the context, of at most 3 MiB. With a
-   * `request_id` the same call may be repeated, and another event with it is ALREADY_EXISTS.
+   * NOT_FOUND (BINDING_NOT_FOUND, AGENT_NOT_FOUND, RUNNER_NOT_FOUND) when no binding matches, or its agent or runner does not
+   * exist. FAILED_PRECONDITION (BINDING_AMBIGUOUS) when several bindings match. RESOURCE_EXHAUSTED (PAYLOAD_TOO_LARGE) when the
+   * context for the runner exceeds 3 MiB. May be retried with the same `request_id` and event; another event with that id gives
+   * ALREADY_EXISTS.
    *
    * @generated from rpc runnel.runner.v1.RunnerService.StartRun
    */
@@ -1224,7 +1230,7 @@ export declare const RunnerService: GenService<{
     output: typeof StartRunResponseSchema;
   },
   /**
-   * Makes a binding, or replaces the one with its id. The runner need not be registered yet. May be repeated.
+   * Creates a binding, or replaces the one with its id. The runner need not be registered yet. May be retried.
    *
    * @generated from rpc runnel.runner.v1.RunnerService.PutBinding
    */
@@ -1234,7 +1240,7 @@ export declare const RunnerService: GenService<{
     output: typeof PutBindingResponseSchema;
   },
   /**
-   * Returns one binding. NOT_FOUND (BINDING_NOT_FOUND).
+   * Returns one binding. NOT_FOUND (BINDING_NOT_FOUND) for an unknown id.
    *
    * @generated from rpc runnel.runner.v1.RunnerService.GetBinding
    */
@@ -1244,7 +1250,7 @@ export declare const RunnerService: GenService<{
     output: typeof GetBindingResponseSchema;
   },
   /**
-   * Lists the client's bindings by their ids.
+   * Lists the bindings of the calling client by id.
    *
    * @generated from rpc runnel.runner.v1.RunnerService.ListBindings
    */
@@ -1254,7 +1260,7 @@ export declare const RunnerService: GenService<{
     output: typeof ListBindingsResponseSchema;
   },
   /**
-   * Deletes a binding; runs that have started go on. NOT_FOUND (BINDING_NOT_FOUND).
+   * Deletes a binding. Runs that have started continue. NOT_FOUND (BINDING_NOT_FOUND) for an unknown id.
    *
    * @generated from rpc runnel.runner.v1.RunnerService.DeleteBinding
    */
@@ -1264,7 +1270,7 @@ export declare const RunnerService: GenService<{
     output: typeof DeleteBindingResponseSchema;
   },
   /**
-   * Makes an agent, or replaces the one with its id. The runner need not be registered yet. May be repeated.
+   * Creates an agent, or replaces the one with its id. The runner need not be registered yet. May be retried.
    *
    * @generated from rpc runnel.runner.v1.RunnerService.PutAgentProfile
    */
@@ -1274,7 +1280,7 @@ export declare const RunnerService: GenService<{
     output: typeof PutAgentProfileResponseSchema;
   },
   /**
-   * Returns one agent. NOT_FOUND (AGENT_NOT_FOUND).
+   * Returns one agent. NOT_FOUND (AGENT_NOT_FOUND) for an unknown id.
    *
    * @generated from rpc runnel.runner.v1.RunnerService.GetAgentProfile
    */
@@ -1284,7 +1290,7 @@ export declare const RunnerService: GenService<{
     output: typeof GetAgentProfileResponseSchema;
   },
   /**
-   * Lists the client's agents by their ids. Large ones come in shorter pages.
+   * Lists the agents of the calling client by id. A page of large agents may be shorter.
    *
    * @generated from rpc runnel.runner.v1.RunnerService.ListAgentProfiles
    */
@@ -1294,7 +1300,8 @@ export declare const RunnerService: GenService<{
     output: typeof ListAgentProfilesResponseSchema;
   },
   /**
-   * Deletes an agent; runs that have started go on, and events of bindings that name it are NOT_FOUND (AGENT_NOT_FOUND).
+   * Deletes an agent. Runs that have started continue. NOT_FOUND (AGENT_NOT_FOUND) for an unknown id. Later events of bindings
+   * that name the agent give NOT_FOUND (AGENT_NOT_FOUND) too.
    *
    * @generated from rpc runnel.runner.v1.RunnerService.DeleteAgentProfile
    */
@@ -1304,8 +1311,8 @@ export declare const RunnerService: GenService<{
     output: typeof DeleteAgentProfileResponseSchema;
   },
   /**
-   * Puts a file that configurations of runners may name, or replaces the one with its key. Runs that were granted the key read
-   * what is there when they read it. May be repeated.
+   * Creates a file that configurations of runners may name, or replaces the one with its key. A run that has a grant for the
+   * key reads the content at the time of reading. May be retried.
    *
    * @generated from rpc runnel.runner.v1.RunnerService.PutConfigFile
    */
@@ -1315,7 +1322,7 @@ export declare const RunnerService: GenService<{
     output: typeof PutConfigFileResponseSchema;
   },
   /**
-   * Lists the client's files by their keys, without what is in them.
+   * Lists the files of the calling client by key, without their content.
    *
    * @generated from rpc runnel.runner.v1.RunnerService.ListConfigFiles
    */
@@ -1325,7 +1332,7 @@ export declare const RunnerService: GenService<{
     output: typeof ListConfigFilesResponseSchema;
   },
   /**
-   * Deletes a file. NOT_FOUND (RESOURCE_NOT_FOUND).
+   * Deletes a file. NOT_FOUND (RESOURCE_NOT_FOUND) for an unknown key.
    *
    * @generated from rpc runnel.runner.v1.RunnerService.DeleteConfigFile
    */
@@ -1335,8 +1342,8 @@ export declare const RunnerService: GenService<{
     output: typeof DeleteConfigFileResponseSchema;
   },
   /**
-   * Says what became of the results that a runner reported for a run and that are not in its log as they came: dropped, refused
-   * or odd ones, oldest first. Every other result is in the log, with its number in `runner_sequence`.
+   * Lists the verdicts on a runner's results that were dropped, refused or unusual, oldest first. Every other result is in the
+   * run's log as it arrived, with its number in `runner_sequence`.
    *
    * @generated from rpc runnel.runner.v1.RunnerService.ListResultVerdicts
    */
@@ -1346,7 +1353,7 @@ export declare const RunnerService: GenService<{
     output: typeof ListResultVerdictsResponseSchema;
   },
   /**
-   * Lists what runs asked of the host and whether it was allowed, newest first.
+   * Lists the requests of runs to the host and whether they were allowed, newest first.
    *
    * @generated from rpc runnel.runner.v1.RunnerService.ListAuditEntries
    */

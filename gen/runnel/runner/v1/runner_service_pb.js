@@ -307,7 +307,7 @@ export const ResultDispositionSchema = /*@__PURE__*/
   enumDesc(file_runnel_runner_v1_runner_service, 0);
 
 /**
- * What may become of a result that a runner reports (LangBot AgentRunner Protocol v1, §7.1 and §7.4).
+ * Treatment of a result that a runner reports (LangBot AgentRunner Protocol v1, §7.1 and §7.4).
  *
  * @generated from enum runnel.runner.v1.ResultDisposition
  */
@@ -315,8 +315,8 @@ export const ResultDisposition = /*@__PURE__*/
   tsEnum(ResultDispositionSchema);
 
 /**
- * Works on runners, on the bindings that give them events, on the runs that events start, and on what is known of the runs that they took (LangBot AgentRunner
- * Protocol v1). All of it belongs to the client that calls: another client's is NOT_FOUND.
+ * Works on runners, on the bindings that assign events to them, on the runs that events start, and on the records of these runs
+ * (LangBot AgentRunner Protocol v1). All of it belongs to the calling client: another client's resource gives NOT_FOUND.
  *
  * @generated from service runnel.runner.v1.RunnerService
  */

@@ -20,14 +20,14 @@ export declare const file_runnel_runner_v1_runner_worker_service: GenFile;
  */
 export declare type ListenAssignmentsRequest = Message<"runnel.runner.v1.ListenAssignmentsRequest"> & {
   /**
-   * The worker's session.
+   * Id of the worker session.
    *
    * @generated from field: string worker_session_id = 1;
    */
   workerSessionId: string;
 
   /**
-   * Most runs that it works on at a time: 1 to 1000; 0 means 1.
+   * Maximum number of runs that the worker works on at a time: 1 to 1000; 0 means 1.
    *
    * @generated from field: int32 max_concurrent = 2;
    */
@@ -47,13 +47,13 @@ export declare const ListenAssignmentsRequestSchema: GenMessage<ListenAssignment
  */
 export declare type ListenAssignmentsResponse = Message<"runnel.runner.v1.ListenAssignmentsResponse"> & {
   /**
-   * What there is; no member at all keeps the stream alive.
+   * The assignment. A response without a member keeps the stream alive.
    *
    * @generated from oneof runnel.runner.v1.ListenAssignmentsResponse.assignment
    */
   assignment: {
     /**
-     * A run to take.
+     * An offer of a run.
      *
      * @generated from field: runnel.runner.v1.RunOffer offer = 1;
      */
@@ -61,7 +61,7 @@ export declare type ListenAssignmentsResponse = Message<"runnel.runner.v1.Listen
     case: "offer";
   } | {
     /**
-     * A run that shall end: it has 10 s for a last word.
+     * A run that the worker must end. It has 10 s for its last results.
      *
      * @generated from field: runnel.runner.v1.RunCancellation cancel = 2;
      */
@@ -69,7 +69,7 @@ export declare type ListenAssignmentsResponse = Message<"runnel.runner.v1.Listen
     case: "cancel";
   } | {
     /**
-     * The host goes: accept nothing more here, and call again.
+     * The replica shuts down: accept no more runs from it, and call again.
      *
      * @generated from field: runnel.runner.v1.WorkerDrain drain = 3;
      */
@@ -85,19 +85,19 @@ export declare type ListenAssignmentsResponse = Message<"runnel.runner.v1.Listen
 export declare const ListenAssignmentsResponseSchema: GenMessage<ListenAssignmentsResponse>;
 
 /**
- * What a worker is told that asks again and again.
+ * An assignment for a worker that polls.
  *
  * @generated from message runnel.runner.v1.Assignment
  */
 export declare type Assignment = Message<"runnel.runner.v1.Assignment"> & {
   /**
-   * What it is told.
+   * The assignment.
    *
    * @generated from oneof runnel.runner.v1.Assignment.assignment
    */
   assignment: {
     /**
-     * A run to take.
+     * An offer of a run.
      *
      * @generated from field: runnel.runner.v1.RunOffer offer = 1;
      */
@@ -105,7 +105,7 @@ export declare type Assignment = Message<"runnel.runner.v1.Assignment"> & {
     case: "offer";
   } | {
     /**
-     * A run that shall end: it has 10 s for a last word.
+     * A run that the worker must end. It has 10 s for its last results.
      *
      * @generated from field: runnel.runner.v1.RunCancellation cancel = 2;
      */
@@ -113,7 +113,7 @@ export declare type Assignment = Message<"runnel.runner.v1.Assignment"> & {
     case: "cancel";
   } | {
     /**
-     * The host goes: accept nothing more here, and call again.
+     * The replica shuts down: accept no more runs from it, and call again.
      *
      * @generated from field: runnel.runner.v1.WorkerDrain drain = 3;
      */
@@ -129,34 +129,34 @@ export declare type Assignment = Message<"runnel.runner.v1.Assignment"> & {
 export declare const AssignmentSchema: GenMessage<Assignment>;
 
 /**
- * A run to take.
+ * An offer of a run.
  *
  * @generated from message runnel.runner.v1.RunOffer
  */
 export declare type RunOffer = Message<"runnel.runner.v1.RunOffer"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * This offer of it.
+   * Id of this offer.
    *
    * @generated from field: string offer_id = 2;
    */
   offerId: string;
 
   /**
-   * The runner that it is for.
+   * Id of the runner that the run is for.
    *
    * @generated from field: string runner_id = 3;
    */
   runnerId: string;
 
   /**
-   * Until when it may be accepted.
+   * Time until which the offer may be accepted.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 4;
    */
@@ -170,13 +170,13 @@ export declare type RunOffer = Message<"runnel.runner.v1.RunOffer"> & {
 export declare const RunOfferSchema: GenMessage<RunOffer>;
 
 /**
- * A run that shall end.
+ * A run that the worker must end.
  *
  * @generated from message runnel.runner.v1.RunCancellation
  */
 export declare type RunCancellation = Message<"runnel.runner.v1.RunCancellation"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
@@ -190,7 +190,7 @@ export declare type RunCancellation = Message<"runnel.runner.v1.RunCancellation"
 export declare const RunCancellationSchema: GenMessage<RunCancellation>;
 
 /**
- * The host goes.
+ * The notice that the replica shuts down.
  *
  * @generated from message runnel.runner.v1.WorkerDrain
  */
@@ -210,14 +210,14 @@ export declare const WorkerDrainSchema: GenMessage<WorkerDrain>;
  */
 export declare type PollAssignmentRequest = Message<"runnel.runner.v1.PollAssignmentRequest"> & {
   /**
-   * The worker's session.
+   * Id of the worker session.
    *
    * @generated from field: string worker_session_id = 1;
    */
   workerSessionId: string;
 
   /**
-   * How long to wait: 0 to 30 s.
+   * Maximum time to wait for an assignment, in seconds: 0 to 30.
    *
    * @generated from field: int32 wait_seconds = 2;
    */
@@ -237,7 +237,7 @@ export declare const PollAssignmentRequestSchema: GenMessage<PollAssignmentReque
  */
 export declare type PollAssignmentResponse = Message<"runnel.runner.v1.PollAssignmentResponse"> & {
   /**
-   * What there is; unset when nothing came.
+   * The assignment; unset when the time to wait passed without one.
    *
    * @generated from field: runnel.runner.v1.Assignment assignment = 1;
    */
@@ -257,21 +257,21 @@ export declare const PollAssignmentResponseSchema: GenMessage<PollAssignmentResp
  */
 export declare type AcceptRunRequest = Message<"runnel.runner.v1.AcceptRunRequest"> & {
   /**
-   * The worker's session.
+   * Id of the worker session.
    *
    * @generated from field: string worker_session_id = 1;
    */
   workerSessionId: string;
 
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 2;
    */
   runId: string;
 
   /**
-   * The offer.
+   * Id of the offer.
    *
    * @generated from field: string offer_id = 3;
    */
@@ -291,36 +291,36 @@ export declare const AcceptRunRequestSchema: GenMessage<AcceptRunRequest>;
  */
 export declare type AcceptRunResponse = Message<"runnel.runner.v1.AcceptRunResponse"> & {
   /**
-   * All about the run.
+   * Context of the run.
    *
    * @generated from field: runnel.runner.v1.AgentRunContext context = 1;
    */
   context?: AgentRunContext | undefined;
 
   /**
-   * The same as the JSON object that an SDK of the runner's era takes.
+   * The context as the JSON object that an SDK of the runner's era expects.
    *
    * @generated from field: string context_json = 2;
    */
   contextJson: string;
 
   /**
-   * Opens the host API (runnel.host.v1) for this attempt of this run, as `Authorization: Bearer`, and goes with each of its
-   * reports (ReportResultsRequest.run_token).
+   * Run token: the credential for the host API (runnel.host.v1) during this attempt of this run, as `Authorization: Bearer`.
+   * Each report also needs it (ReportResultsRequest.run_token).
    *
    * @generated from field: string run_token = 3;
    */
   runToken: string;
 
   /**
-   * Number of this attempt.
+   * Number of this attempt, which each report names.
    *
    * @generated from field: int32 attempt = 4;
    */
   attempt: number;
 
   /**
-   * Until when the run is the worker's unless it reports.
+   * End of the lease: without a report by then, the worker loses the run.
    *
    * @generated from field: google.protobuf.Timestamp lease_end_time = 5;
    */
@@ -340,35 +340,35 @@ export declare const AcceptRunResponseSchema: GenMessage<AcceptRunResponse>;
  */
 export declare type ReportResultsRequest = Message<"runnel.runner.v1.ReportResultsRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * The attempt that AcceptRun named.
+   * Number of the attempt, from AcceptRunResponse.
    *
    * @generated from field: int32 attempt = 2;
    */
   attempt: number;
 
   /**
-   * The results; at most 3 MiB together and 2 MiB each.
+   * The results, at most 3 MiB in total and 2 MiB each.
    *
    * @generated from field: repeated runnel.runner.v1.ReportedResult results = 3;
    */
   results: ReportedResult[];
 
   /**
-   * The runner has nothing more to say. A run that has no terminal result by then fails with `runner.no_terminal`.
+   * True when the runner has no more results. A run without a terminal result then fails with `runner.no_terminal`.
    *
    * @generated from field: bool finished = 4;
    */
   finished: boolean;
 
   /**
-   * The run token that AcceptRun gave for this run.
+   * Run token, from AcceptRunResponse.
    *
    * @generated from field: string run_token = 5;
    */
@@ -382,13 +382,13 @@ export declare type ReportResultsRequest = Message<"runnel.runner.v1.ReportResul
 export declare const ReportResultsRequestSchema: GenMessage<ReportResultsRequest>;
 
 /**
- * A result as a runner says it (LangBot AgentRunner Protocol v1, §7.1).
+ * A result as a runner reports it (LangBot AgentRunner Protocol v1, §7.1).
  *
  * @generated from message runnel.runner.v1.ReportedResult
  */
 export declare type ReportedResult = Message<"runnel.runner.v1.ReportedResult"> & {
   /**
-   * Its number: 1, 2, 3 … for each run. Each number counts once, whatever became of its result.
+   * Number of the result: 1, 2, 3 … for each run. Each number counts once, no matter how its result was treated.
    *
    * @generated from field: int64 sequence = 1;
    */
@@ -402,21 +402,21 @@ export declare type ReportedResult = Message<"runnel.runner.v1.ReportedResult"> 
   type: string;
 
   /**
-   * Its payload, a JSON object.
+   * Payload of the result, a JSON object.
    *
    * @generated from field: string data = 3;
    */
   data: string;
 
   /**
-   * What was used, a JSON object with `prompt_tokens`, `completion_tokens`, `total_tokens`; unset when nobody counted.
+   * Usage, a JSON object with `prompt_tokens`, `completion_tokens`, `total_tokens`; unset when it was not counted.
    *
    * @generated from field: optional string usage = 4;
    */
   usage?: string | undefined;
 
   /**
-   * The run that it says it belongs to; unset means the one of the request. A result of another run is dropped.
+   * Id of the run that the result claims; unset means the run of the request. A result of another run is dropped.
    *
    * @generated from field: string run_id = 5;
    */
@@ -436,35 +436,35 @@ export declare const ReportedResultSchema: GenMessage<ReportedResult>;
  */
 export declare type ReportResultsResponse = Message<"runnel.runner.v1.ReportResultsResponse"> & {
   /**
-   * Every number up to this one was seen.
+   * Highest number up to which every result was seen.
    *
    * @generated from field: int64 acked_through = 1;
    */
   ackedThrough: bigint;
 
   /**
-   * What became of each result, in the order in which they were sent.
+   * The verdict on each result, in the order of the request.
    *
    * @generated from field: repeated runnel.runner.v1.ResultVerdict verdicts = 2;
    */
   verdicts: ResultVerdict[];
 
   /**
-   * The run shall end: model and tool calls are refused from now on, and it has 10 s for a last word.
+   * True when the run must end: model and tool calls are refused from now on, and it has 10 s for its last results.
    *
    * @generated from field: bool cancel_requested = 3;
    */
   cancelRequested: boolean;
 
   /**
-   * The run has ended: nothing more counts.
+   * True when the run has ended: further results have no effect.
    *
    * @generated from field: bool ended = 4;
    */
   ended: boolean;
 
   /**
-   * Until when the run is the worker's unless it reports again; unset when it has ended.
+   * End of the lease: without another report by then, the worker loses the run. Unset when the run has ended.
    *
    * @generated from field: google.protobuf.Timestamp lease_end_time = 5;
    */
@@ -478,15 +478,15 @@ export declare type ReportResultsResponse = Message<"runnel.runner.v1.ReportResu
 export declare const ReportResultsResponseSchema: GenMessage<ReportResultsResponse>;
 
 /**
- * What a worker calls, after RunnerService.RegisterRunners: a program that runs runners and dials in, so that it may stand behind
- * any NAT. It takes offers by a stream, or by asking again and again, and reports by unary calls alone.
+ * Works on the runs of a worker, after RunnerService.RegisterRunners. A worker is a program with runners that connects to the
+ * service, so it can run behind any NAT. It receives offers by a stream or by polling, and reports by unary calls only.
  *
  * @generated from service runnel.runner.v1.RunnerWorkerService
  */
 export declare const RunnerWorkerService: GenService<{
   /**
-   * Streams offers of runs, and what the worker has to know about those that it has. A message without anything opens the stream
-   * and keeps it alive every 15 s. UNAVAILABLE (RESUME) means: call again; runs that were accepted go on meanwhile.
+   * Streams offers of runs, and notices about the runs that the worker has. A message without a member opens the stream and
+   * keeps it alive every 15 s. After UNAVAILABLE (RESUME), call again. Accepted runs continue meanwhile.
    *
    * @generated from rpc runnel.runner.v1.RunnerWorkerService.ListenAssignments
    */
@@ -496,7 +496,7 @@ export declare const RunnerWorkerService: GenService<{
     output: typeof ListenAssignmentsResponseSchema;
   },
   /**
-   * The same for programs that cannot read streams: waits up to `wait_seconds` for something to do.
+   * Returns the next assignment, for programs that cannot read streams. Waits up to `wait_seconds` for one.
    *
    * @generated from rpc runnel.runner.v1.RunnerWorkerService.PollAssignment
    */
@@ -506,8 +506,9 @@ export declare const RunnerWorkerService: GenService<{
     output: typeof PollAssignmentResponseSchema;
   },
   /**
-   * Takes a run that was offered. Of two that accept one gets it: the other is told ABORTED (OFFER_TAKEN), and so is one that
-   * comes after 10 s, when the run is offered again.
+   * Accepts a run that was offered. When several workers accept it, one gets the run and the others get ABORTED (OFFER_TAKEN).
+   * The service offers the run again after 10 s; a later acceptance of the old offer gives ABORTED (OFFER_TAKEN) too. May be
+   * retried with the same offer by the worker that got the run.
    *
    * @generated from rpc runnel.runner.v1.RunnerWorkerService.AcceptRun
    */
@@ -517,13 +518,13 @@ export declare const RunnerWorkerService: GenService<{
     output: typeof AcceptRunResponseSchema;
   },
   /**
-   * Hands in results of a run and renews its lease of 30 s, which it does without results too. When the answer is there, what it
-   * says is durable. A batch may be sent again as a whole.
+   * Reports results of a run and renews its lease of 30 s. A report without results renews it too. When the call returns, the
+   * acknowledged results are durable. A batch may be sent again as a whole.
    *
-   * The run token proves that the worker accepted the run. A worker that has registered anew goes on with the tokens that it has.
-   * NOT_FOUND (RUN_NOT_FOUND): the token is missing, or it is not the one of this run. The answer is the same for unknown runs and
-   * for runs of others. FAILED_PRECONDITION (ATTEMPT_STALE): the attempt does not have the run any more, for instance because its
-   * worker was silent for longer than the lease (`runner.disconnected`). Nothing was applied.
+   * The run token proves that the worker accepted the run. After a new registration a worker continues to use the tokens that
+   * it has. NOT_FOUND (RUN_NOT_FOUND): the token is missing or belongs to another run. Unknown runs and the runs of other
+   * clients give the same answer. FAILED_PRECONDITION (ATTEMPT_STALE): the attempt no longer has the run, for instance because
+   * its worker was silent for longer than the lease (`runner.disconnected`). Nothing was applied.
    *
    * @generated from rpc runnel.runner.v1.RunnerWorkerService.ReportResults
    */

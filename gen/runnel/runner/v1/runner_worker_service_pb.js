@@ -108,8 +108,8 @@ export const ReportResultsResponseSchema = /*@__PURE__*/
   messageDesc(file_runnel_runner_v1_runner_worker_service, 12);
 
 /**
- * What a worker calls, after RunnerService.RegisterRunners: a program that runs runners and dials in, so that it may stand behind
- * any NAT. It takes offers by a stream, or by asking again and again, and reports by unary calls alone.
+ * Works on the runs of a worker, after RunnerService.RegisterRunners. A worker is a program with runners that connects to the
+ * service, so it can run behind any NAT. It receives offers by a stream or by polling, and reports by unary calls only.
  *
  * @generated from service runnel.runner.v1.RunnerWorkerService
  */

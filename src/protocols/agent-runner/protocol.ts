@@ -1,4 +1,4 @@
-// The Agent Runner protocol: the documented events of sessions, as a stream of their own.
+// The Agent Runner protocol: the documented events of sessions, as a separate stream.
 
 import { toBinary } from "@bufbuild/protobuf";
 import {
@@ -11,6 +11,9 @@ import { type Protocol, part } from "../../api/protocol.ts";
 import { FirstRuns } from "../../engine/sessions/first-runs.ts";
 import { followSession, oneByOne } from "./stream-session.ts";
 
+/**
+ * The Agent Runner protocol. It adds `StreamSession` to `SessionService`, as RPC and as feed, and has no settings or tables.
+ */
 export const agentRunner: Protocol = {
   name: "agent-runner",
   services: [],

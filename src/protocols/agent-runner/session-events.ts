@@ -1,4 +1,4 @@
-// A run's log as the events of the Agent Runner document: a pure function from one result to the events it stands for.
+// Converts a run's log to the events of the Agent Runner document: a pure function from one result to its events.
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { RunCompleted, RunFailed, RunResult, ToolCallCompleted } from "#gen/runnel/v1/result_pb.js";
@@ -8,10 +8,13 @@ import { completedText } from "../../engine/sessions/message-text.ts";
 
 type Event = NonNullable<MessageInitShape<typeof StreamSessionResponseSchema>["event"]>;
 
-/** What readers of the same result share. */
+/** Caches the events of a result, so that all readers of the result share them. */
 const made = new WeakMap<RunResult, readonly StreamSessionResponse[]>();
 
-/** No more than two. The last one carries the id, so that a reader cut off between them gets both again. */
+/**
+ * Returns the events of a result: at most two. Only the last one carries the id, so a reader cut off between them gets both
+ * again.
+ */
 export function sessionEvents(result: RunResult): readonly StreamSessionResponse[] {
   const events = made.get(result) ?? makeEvents(result);
   made.set(result, events);
@@ -26,7 +29,7 @@ function makeEvents(result: RunResult): StreamSessionResponse[] {
   );
 }
 
-/** The id of the event that is made of this entry; `parsePosition` reads it. */
+/** Prints the id of the event of this result: `<run_id>.<sequence>`. `parsePosition` reads it. */
 function printPosition(runId: string, sequence: bigint): string {
   return `${runId}.${sequence}`;
 }
@@ -46,7 +49,7 @@ function eventsOf({ runId, payload }: RunResult): Event[] {
     case "runFailed":
       return failed(payload.value);
     default:
-      // Everything else has no name in that document, and unknown types are for readers of the log itself.
+      // The document names no other events. Readers of the log itself see all other results and unknown types.
       return [];
   }
 }
@@ -62,7 +65,9 @@ function toolResult({ toolName: tool, result, error }: ToolCallCompleted): Event
   return { case: "toolResult", value: { tool, success: true, content: resultText(result ?? "{}") } };
 }
 
-/** Built-in tools answer `{"content": text}`; of another tool's object the text is its JSON. */
+/**
+ * Returns the text of a tool's JSON result. Built-in tools answer `{"content": text}`; for other tools it is the JSON itself.
+ */
 function resultText(json: string): string {
   const value: unknown = JSON.parse(json);
   const isText = typeof value === "object" && value !== null && "content" in value && typeof value.content === "string";
@@ -75,7 +80,7 @@ function completed(end: RunCompleted): Event {
   return { case: "done", value };
 }
 
-/** A cancel, whether by DELETE or by CancelRun, is what a client asked for and no error. */
+/** A cancelled run ends with `done` and no error: the client asked for it, by DELETE or by CancelRun. */
 function failed({ code, error, output, turns, durationMs }: RunFailed): Event[] {
   if (code === "cancelled") {
     return [{ case: "done", value: { status: Session_State.CANCELLED, output, turns, durationMs } }];

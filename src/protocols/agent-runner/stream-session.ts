@@ -1,4 +1,4 @@
-// StreamSession: follows the documented events of a session's latest run, or of the one that the position names.
+// StreamSession: follows the documented events of a session's latest run, or of the run that the position names.
 
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
@@ -21,9 +21,13 @@ import type { Sink } from "../../platform/base/sink.ts";
 import type { Db } from "../../platform/database/database.ts";
 import { parsePosition, type RunPosition, type SessionStreamDeps, streamSession } from "./stream.ts";
 
+/** Dependencies of `followSession`. */
 export type FollowDeps = SessionStreamDeps & Pick<ServiceDeps, "db" | "clock" | "drain">;
 
-/** The session's events, those of one result together; an empty batch opens the stream and keeps it alive. */
+/**
+ * Follows the session's events. Each batch holds the events of one or more results; an empty batch opens it or keeps it alive.
+ * @throws Fault CURSOR_INVALID when `after` is not the id of an event of this session.
+ */
 export async function* followSession(
   deps: FollowDeps,
   request: StreamSessionRequest,
@@ -49,7 +53,7 @@ export async function* followSession(
   });
 }
 
-/** As messages of their own, for clients that read no batches. */
+/** Yields each event as a separate message, for clients that do not read batches. */
 export async function* oneByOne(
   batches: AsyncGenerator<readonly StreamSessionResponse[]>,
 ): AsyncGenerator<StreamSessionResponse> {
@@ -58,7 +62,7 @@ export async function* oneByOne(
   }
 }
 
-/** True when the position is the run's terminal result: there is nothing to follow. */
+/** Returns true when the position is the run's terminal result: nothing is left to follow. */
 async function hasEverything(db: Db, client: string, session: SessionRow, from: RunPosition): Promise<boolean> {
   const run = await findClientRun(db, { client, id: from.runId });
   if (run?.session !== session.id) {

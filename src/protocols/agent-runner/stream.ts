@@ -1,4 +1,4 @@
-// A session's latest run as events: waits for the run when there is none, follows its log, ends with `done`.
+// Streams a session's latest run as events: waits for a first run if necessary, follows its log, ends with `done`.
 
 import { create } from "@bufbuild/protobuf";
 import { Session_State } from "#gen/runnel/v1/session_pb.js";
@@ -12,25 +12,27 @@ import { shared } from "../../platform/base/shared.ts";
 import { mapSink, type Sink } from "../../platform/base/sink.ts";
 import { sessionEvents } from "./session-events.ts";
 
+/** Dependencies of `streamSession`. */
 export interface SessionStreamDeps extends TailSource {
   readonly firstRuns: FirstRuns;
 }
 
-/** A place in the log of one run. */
+/** A position in the log of one run. */
 export interface RunPosition {
   readonly runId: string;
   readonly sequence: number;
 }
 
+/** The session to stream and where to start. */
 export interface SessionStreamRequest {
   readonly session: SessionRow;
   readonly from: RunPosition | undefined;
   readonly signal: AbortSignal;
-  /** Takes events that are not yielded then, as that of a tail does entries. */
+  /** Takes events directly; they are then not yielded. It works like the sink of `tail`, which takes log entries. */
   readonly sink?: Sink<readonly StreamSessionResponse[]> | undefined;
 }
 
-/** Yields no empty batch. */
+/** Yields the events of the session's run in batches. Never yields an empty batch. */
 export async function* streamSession(
   deps: SessionStreamDeps,
   request: SessionStreamRequest,
@@ -53,7 +55,7 @@ export async function* streamSession(
   }
 }
 
-/** The end of a session that went before its first message. It has no place in any log, and so no id. */
+/** The terminal event of a session that was deleted before its first run. It has no position in a log, so it has no id. */
 const neverRan = create(StreamSessionResponseSchema, {
   event: { case: "done", value: { status: Session_State.CANCELLED } },
 });
@@ -61,8 +63,10 @@ const neverRan = create(StreamSessionResponseSchema, {
 const eventsOf = shared((entries: readonly LogEntry[]) => entries.flatMap((entry) => sessionEvents(entry.result)));
 
 /**
- * Reads the id of an event: `<run_id>.<sequence>`, or a bare sequence of the latest run. Undefined means from the start. A
- * session without a run has no events, so there any id means that, and so does whatever a browser sends when it reconnects.
+ * Reads the id of an event: `<run_id>.<sequence>`, or a bare sequence of the latest run.
+ * Returns undefined when the stream starts at the beginning. A session without a run has no events, so there every valid id
+ * gives undefined; so does any text that a browser sends when it reconnects.
+ * @throws Fault CURSOR_INVALID when the text is not such an id.
  */
 export function parsePosition(
   after: string,

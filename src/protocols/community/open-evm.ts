@@ -1,4 +1,4 @@
-// The way to the chain as the settings have it: off unless they say otherwise.
+// Opens the chain by the settings: off by default.
 
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Config } from "../../platform/config/keys.ts";
@@ -6,9 +6,10 @@ import { readAllowed } from "./evm/allow.ts";
 import type { Chain } from "./evm/chain.ts";
 import { openChain } from "./evm/open.ts";
 
-/** Several blocks of any chain that is in use. */
+/** The maximum wait for a confirmation: several blocks of any chain in use. */
 const confirmTimeoutMs = 120_000;
 
+/** Opens the chain of the settings. Transactions are off unless they are enabled and node, chain id and key are set. */
 export async function openChainOf(config: Config, clock: Clock): Promise<Chain> {
   const { txEnabled, txRpcUrl: rpcUrl, txChainId: chainId, txPrivateKey: privateKey } = config;
   if (!txEnabled || rpcUrl === "" || privateKey === "" || chainId === undefined) {

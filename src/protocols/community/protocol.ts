@@ -1,7 +1,7 @@
-// The SNS guardrails: the forum, the agents that decide what to do there, and what they may do on a chain.
+// The SNS guardrails: the forum, the agents that decide what to do there, and their transactions on a chain.
 //
-// An agent whose community is this service's own forum talks to it over the loopback like one of anybody else's: the same bytes,
-// the same checks in the same order, and one client that is proved for both.
+// An agent in this service's own forum calls it over the loopback exactly as it calls a remote forum: the same bytes, the same
+// checks in the same order, and the same client code.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,6 +29,7 @@ import { countFeedback, listFeedback } from "./storage/agent-feedback.ts";
 import { findCycle } from "./storage/decision-cycle.ts";
 import { tryWalletLock } from "./storage/wallet-lock.ts";
 
+/** The community protocol: the forum, decision cycles and transactions. */
 export const community: Protocol = {
   name: "community",
   settings: communitySettings,
@@ -89,7 +90,7 @@ async function openCycle(
   };
 }
 
-/** Shorter secrets would match ordinary text. */
+/** The minimum length of a secret to redact. Shorter secrets would match ordinary text. */
 const secretCharsMin = 8;
 const maxTokensDefault = 4_096;
 
@@ -99,7 +100,7 @@ const ownPrompts = {
   "user.md": new URL("./decision-cycle/prompts/user.md", import.meta.url),
 };
 
-/** Read once: what a cycle shows its agent must not change while it is edited. */
+/** Reads the prompts once, so that an edit of the files does not change a running service. */
 function readPrompts({
   decisionsPromptsDir: directory,
   decisionsNewerActions,
@@ -110,7 +111,7 @@ function readPrompts({
   return { system: read("agent.md") + newer, user: read("user.md") };
 }
 
-/** A server that listens on all addresses also listens on the loopback. */
+/** Returns the loopback address. A server that listens on all addresses also listens on the loopback. */
 function loopbackOf({ host, port }: OwnAddress): string {
   const isAny = host === "0.0.0.0" || host === "::" || host === "";
   const name = isAny ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;

@@ -1,15 +1,16 @@
-// What is kept of agents that write and decide, and for how long.
+// Retention of the data of agents that write and decide.
 
 import type { Retention } from "../../engine/storage/retention.ts";
 import { deleteExpiredAgentNonces } from "./storage/agent-credential.ts";
 import { deleteOldCommunications } from "./storage/communication.ts";
 import { deleteCycles } from "./storage/decision-cycle.ts";
 
-/** As the SNS document says of its log. */
+/** The retention that the SNS document sets for its log. */
 const communicationDaysMax = 14;
-/** Nonces come with every write. */
+/** The interval between deletions of nonces, which every write adds. */
 const nonceIntervalMs = 60_000;
 
+/** The retention of communications, nonces and cycles. */
 export const retention: Retention = {
   expiring: [
     { name: "communications", days: communicationDaysMax, deleteBatch: deleteOldCommunications },

@@ -1,4 +1,4 @@
-// The forum in which agents write, agents that decide by themselves, and what they may do on a chain: `forum`, `decisions`.
+// Settings of the forum, of agents that decide on their own, and of their transactions: `forum`, `decisions`.
 
 import type { ProtocolSettings } from "../../api/protocol.ts";
 import { Expected, type Key, makeKey, type Wrong } from "../../platform/config/key.ts";
@@ -7,7 +7,7 @@ import { baseUrl, flag, integer, list, optional, secret, text } from "../../plat
 import { readNamedKeys } from "../../platform/config/named-keys.ts";
 import type { Problem } from "../../platform/config/problem.ts";
 
-/** A context of a hundred such texts is still one that models take. */
+/** The maximum of each text limit. Models still take a context of a hundred such texts. */
 const textCharsMax = 100_000;
 
 function textLimit(name: string, fallback: number, about: string): Key<number> {
@@ -35,7 +35,7 @@ const forumKeys = {
   }),
 } as const satisfies Record<string, Key<unknown>>;
 
-/** An agent, and what it proves itself with in its community. */
+/** An agent and its runner token. */
 export interface AgentToken {
   readonly agent: string;
   readonly key: string;
@@ -86,9 +86,9 @@ function readAgents(lines: string): readonly AgentToken[] | Wrong {
     : new Expected("lines of agentId=runnerToken, each agent once, with tokens of at least 16 characters");
 }
 
-/** Larger ids exist nowhere, and JSON holds them whole. */
+/** The maximum chain id. No chain has a larger one, and JSON numbers hold it exactly. */
 const chainIdMax = 2 ** 48;
-/** What a block of the larger chains has room for. */
+/** The maximum gas: what fits into a block of the larger chains. */
 const gasMax = 100_000_000;
 
 const txKeys = {
@@ -158,13 +158,14 @@ declare module "../../platform/config/keys.ts" {
   interface Config extends ValuesOf<typeof communityKeys> {}
 }
 
+/** The settings of the community protocol. */
 export const communitySettings: ProtocolSettings = { keys: communityKeys, findProblems };
 
 function findProblems(config: Config, isValid: (name: KeyName) => boolean): readonly Problem[] {
   return [...findUnreachableForum(config), ...findMissingOfTx(config, isValid)];
 }
 
-/** The way to itself over the loopback has no name that a certificate could hold. */
+/** Finds a TLS port without a forum URL. A certificate cannot hold the loopback address that the agents would call. */
 function findUnreachableForum(config: Config): Problem[] {
   const isReachable = config.tlsCertFile === "" || config.decisionsForumUrl !== "";
   const path = decisionKeys.decisionsForumUrl.path;
@@ -172,7 +173,7 @@ function findUnreachableForum(config: Config): Problem[] {
   return isReachable || config.decisionsAgents.length === 0 ? [] : [{ field: path, text }];
 }
 
-/** Without them every transaction would be refused, and nobody would know why. */
+/** Finds missing settings of enabled transactions. Without them every transaction would be refused without a clear reason. */
 function findMissingOfTx(config: Config, isValid: (name: KeyName) => boolean): Problem[] {
   const names = ["txRpcUrl", "txChainId", "txPrivateKey"] as const;
   const missing = names.filter((name) => (config[name] ?? "") === "" && isValid(name));

@@ -1,5 +1,5 @@
-// What the caller of an inbox is told: what each of its commands did, in order. An exchange that ended before all of them had
-// been executed tells so of those that were not.
+// The answer to an inbox: what each of its commands did, in order. When the exchange ended before all of them were executed,
+// the answer says so for each of the rest.
 
 import { isActive } from "../../engine/storage/run.ts";
 import type { Db } from "../../platform/database/database.ts";
@@ -8,14 +8,15 @@ import { parseInbox } from "./inbox/parse.ts";
 import { decodeResult } from "./results.ts";
 import { type ExchangeRow, listCommands, readInbox } from "./storage/exchange.ts";
 
+/** The answer to an inbox. */
 export interface Answer {
   readonly results: readonly CommandResult[];
-  /** Number of the outbox that follows, or of the one that was answered when none does. */
+  /** The number of the next outbox. When no next one exists, the number of the answered outbox. */
   readonly sequence: number;
   readonly isComplete: boolean;
 }
 
-/** Of an inbox whose turn has ended. */
+/** Reads the answer to an inbox whose turn has ended. */
 export async function readAnswer(db: Db, row: ExchangeRow, sequence: number): Promise<Answer> {
   const { session } = row;
   const begun = await listCommands(db, { session, sequence });

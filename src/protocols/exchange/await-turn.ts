@@ -1,13 +1,14 @@
-// Waiting for an exchange to have done its part: it follows the log, like any reader.
+// Waits until an exchange has finished its turn; it follows the log like any reader.
 
 import { type TailSource, tail } from "../../engine/log/tail.ts";
 import { type Clock, over } from "../../platform/base/clock.ts";
 import { Fault } from "../../platform/base/fault.ts";
 import { onAbort } from "../../platform/base/on-abort.ts";
 
-/** Less than what any call may take, so that it is told what it waited for. */
+/** The maximum wait. It is shorter than the maximum time of any call, so that the caller gets a TIMEOUT with its reason. */
 const waitMs = 50_000;
 
+/** Dependencies of `untilTurnEnds`. */
 export interface TurnWait extends TailSource {
   readonly clock: Clock;
   /** Aborts when this replica stops serving. */
@@ -15,8 +16,9 @@ export interface TurnWait extends TailSource {
 }
 
 /**
- * Returns when, after a place in its log, the run waits for its person or has ended. `caller` aborts when nobody waits any
- * more. Throws TIMEOUT with `words` when that takes too long for one call.
+ * Waits until, after a position in its log, the run waits for its person or has ended. `caller` aborts when the caller leaves.
+ * @throws Fault TIMEOUT with `words` when that takes too long for one call.
+ * @throws Fault RESUME when this replica stops.
  */
 export async function untilTurnEnds(
   { db, hub, clock, drain }: TurnWait,
@@ -34,7 +36,7 @@ export async function untilTurnEnds(
           return;
         }
       }
-      // The run had ended before.
+      // The run had already ended.
       if (!done.signal.aborted) {
         return;
       }

@@ -1,12 +1,12 @@
-// The commands of an inbox and what becomes of them: the words of the protocol (Command Syntax Reference), as data.
+// The commands of an inbox and their results: the terms of the protocol (Command Syntax Reference), as data.
 
-/** One block of an inbox. `PARSE_ERROR` is one that is no command: it is told of and never executed. */
+/** One block of an inbox. `PARSE_ERROR` is an invalid block: it is reported and never executed. */
 export type Command =
   | { readonly type: "CREATE_FILE"; readonly path: string; readonly content: string }
   | {
       readonly type: "EDIT_FILE";
       readonly path: string;
-      /** 1-based, inclusive, as written: zero, negative and reversed ranges are for the executor to refuse. */
+      /** 1-based, inclusive, as written: the executor refuses zero, negative and reversed ranges. */
       readonly startLine: number;
       readonly endLine: number;
       readonly content: string;
@@ -19,31 +19,35 @@ export type Command =
   | {
       readonly type: "PARSE_ERROR";
       readonly message: string;
-      /** What the reader should know beside it; shown as the result's output. */
+      /** Further information for the reader, shown as the result's output. */
       readonly detail?: string;
     };
 
+/** The type of a command. */
 export type CommandType = Command["type"];
+/** The command of one type. */
 export type CommandOf<Type extends CommandType> = Extract<Command, { readonly type: Type }>;
 
+/** The result of a command. */
 export interface CommandResult {
   readonly type: CommandType;
   readonly success: boolean;
   readonly summary: string;
-  /** `""` when there is nothing to show. */
+  /** `""` when a command has no output. */
   readonly output: string;
 }
 
 /**
- * What a command found before it changed anything, kept before it begins: SHA-256 of the file before and after, in hexadecimal,
- * or nothing where that is no matter. With it a command whose end nobody knows is not done twice.
+ * The state of a file before a command changes it, stored before the command begins: SHA-256 of the file before and after, in
+ * hexadecimal. It is empty for commands that do not need it. It prevents a command with an unknown outcome from being done
+ * twice.
  */
 export interface Trace {
   readonly before?: string;
   readonly after?: string;
 }
 
-/** Most commands of one inbox, errors included. */
+/** The maximum number of commands in one inbox, errors included. */
 export const commandsMax = 1_000;
-/** An inbox that is larger is refused as a whole. */
+/** The maximum size of an inbox. A larger one is refused as a whole. */
 export const inboxBytesMax = 4_194_304;

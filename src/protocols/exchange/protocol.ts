@@ -13,6 +13,7 @@ import type { ExchangeLimits } from "./start.ts";
 import { createOpenExchange } from "./state.ts";
 import { deleteExchanges } from "./storage/exchange.ts";
 
+/** The exchange protocol. */
 export const exchange: Protocol = {
   name: "exchange",
   settings: exchangeSettings,
@@ -32,7 +33,10 @@ export const exchange: Protocol = {
 
 const hourMs = 3_600_000;
 
-/** An exchange ends before the days of its log do: the log of a run goes by the day on which it began. */
+/**
+ * Returns the limits of exchanges. An exchange ends before the retention of its log, which counts from the day on which its run
+ * began.
+ */
 function exchangeLimitsOf({ exchangesMaxOpen, exchangesTimeoutHours, retentionDays }: Config): ExchangeLimits {
   const hours = Math.min(exchangesTimeoutHours, retentionDays * 24 - 1);
   return { openMax: exchangesMaxOpen, timeoutMs: hours * hourMs };

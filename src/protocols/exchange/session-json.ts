@@ -1,5 +1,4 @@
-// An exchange in the form in which the protocol keeps its sessions in files (Session Management, Session State): how it is
-// exported, and what of it is taken in again. What was exported can always be imported.
+// The file form of an exchange (Session Management, Session State): its export and its import. Every export can be imported.
 
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -13,6 +12,7 @@ import { invalidField } from "../../platform/base/fault.ts";
 import { type CommandResult, type CommandType, commandsMax } from "./command.ts";
 import { countBytes, fitResults, resultsBytesMax } from "./fit-results.ts";
 
+/** The data of an exported exchange. */
 export interface SessionData {
   readonly id: string;
   readonly task: string;
@@ -24,10 +24,12 @@ export interface SessionData {
   readonly readRequests: readonly string[];
 }
 
-/** Times are not read: an exchange that goes on elsewhere begins there. */
+/** The data of an imported exchange. Times are not read: an imported exchange begins at its import. */
 export type ImportedSession = Omit<SessionData, "createTime" | "updateTime">;
 
-/** The results as an outbox shows them: shortened where there are too many for one message. */
+/**
+ * Converts an exchange for export. Its results are shortened like those of an outbox when they are too many for one message.
+ */
 export function sessionToProto(data: SessionData): ExchangeSession {
   return create(ExchangeSessionSchema, {
     sessionId: data.id,
@@ -41,7 +43,10 @@ export function sessionToProto(data: SessionData): ExchangeSession {
   });
 }
 
-/** Throws a fault that names the field in `session`. */
+/**
+ * Reads an imported exchange.
+ * @throws Fault INVALID_ARGUMENT that names the field in `session`.
+ */
 export function readSession(session: ExchangeSession): ImportedSession {
   const { sessionId, task, sequenceNumber, isComplete, lastResults, readFileRequests } = session;
   checkId(sessionId);
@@ -69,7 +74,7 @@ function checkId(id: string): void {
   }
 }
 
-/** As in StartExchange. */
+/** The maximum size of a task, as in StartExchange. */
 const taskBytesMax = 65_536;
 
 function checkTask(task: string): void {
@@ -84,7 +89,7 @@ function checkTask(task: string): void {
   }
 }
 
-/** Nobody carries so many messages; with it the number has room to grow. */
+/** The maximum sequence of an import. No person carries so many messages, and the number still has room to grow. */
 const sequenceMax = 1_000_000;
 
 function checkSequence(sequence: number): void {
@@ -93,7 +98,7 @@ function checkSequence(sequence: number): void {
   }
 }
 
-/** One inbox has no more commands, so there are neither more results nor more requests. */
+/** Checks a count of results or requests. An inbox has at most `commandsMax` commands, so it cannot give more of either. */
 function checkCount(field: string, count: number): void {
   if (count > commandsMax) {
     throw invalidField(field, `must have ${commandsMax} entries or less`);
@@ -123,7 +128,7 @@ function isCommandType(text: string): text is CommandType {
   return Object.hasOwn(commandTypes, text);
 }
 
-/** As long as the system takes. */
+/** The maximum path length of the system. */
 const pathBytesMax = 4_096;
 
 function checkPath(field: string, path: string): void {
@@ -131,7 +136,7 @@ function checkPath(field: string, path: string): void {
   if (bytes === 0 || bytes > pathBytesMax) {
     throw invalidField(field, `must have 1 to ${pathBytesMax} bytes`);
   }
-  // No file has such a name, and no database takes it as text.
+  // No file name contains NUL, and the database cannot store it in a text.
   if (path.includes("\0")) {
     throw invalidField(field, "must not contain a NUL character");
   }

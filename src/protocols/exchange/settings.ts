@@ -1,4 +1,4 @@
-// What the texts of exchanges may do: `exchanges`.
+// Settings of exchanges: `exchanges`.
 
 import type { ProtocolSettings } from "../../api/protocol.ts";
 import type { Key } from "../../platform/config/key.ts";
@@ -32,4 +32,5 @@ declare module "../../platform/config/keys.ts" {
   interface Config extends ValuesOf<typeof exchangeKeys> {}
 }
 
+/** The settings of the exchange protocol. */
 export const exchangeSettings: ProtocolSettings = { keys: exchangeKeys };

@@ -1,5 +1,5 @@
-// How an exchange begins: a session with its workspace, a run that parks between texts, and the row of what is shown and
-// answered, all in one transaction.
+// Starts an exchange in one transaction: a session with its workspace, a run that parks between texts, and the row of the
+// exchange with its outbox and its answers.
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
@@ -15,36 +15,45 @@ import { encodeResults } from "./results.ts";
 import type { ImportedSession } from "./session-json.ts";
 import { countOpenExchanges, insertExchange, lockExchangeStarts } from "./storage/exchange.ts";
 
+/** The name of the driver of exchanges. */
 export const driverName = "text-exchange";
 
+/** Dependencies of `startExchange`. */
 export interface StartExchangeDeps {
   readonly clock: Clock;
   readonly exchanges: ExchangeLimits;
 }
 
+/** Limits of exchanges. */
 export interface ExchangeLimits {
-  /** Most open exchanges of one client. */
+  /** The maximum number of open exchanges of one client. */
   readonly openMax: number;
-  /** Longest time of one. */
+  /** The maximum duration of one exchange. */
   readonly timeoutMs: number;
 }
 
+/** An exchange to start. */
 export interface NewExchangeRequest {
   readonly client: string;
   readonly task: string;
   readonly workDir: string | undefined;
   readonly traceParent: string | undefined;
-  /** Where it stood elsewhere; undefined for one that begins here. */
+  /** The imported state; undefined for an exchange that begins here. */
   readonly imported: ImportedSession | undefined;
 }
 
+/** A started exchange. */
 export interface StartedExchange {
   readonly id: string;
   readonly runId: string;
   readonly sequence: number;
 }
 
-/** Within the transaction that starts its run: `start` is what that gives. Undefined when the id is taken. */
+/**
+ * Starts an exchange within the transaction that starts its run; `start` is the function that `startRun` passes in. Returns
+ * undefined when the id is taken.
+ * @throws Fault CONCURRENCY_EXHAUSTED when the client has too many open exchanges.
+ */
 export async function startExchange(
   trx: Transaction,
   { clock, exchanges }: StartExchangeDeps,

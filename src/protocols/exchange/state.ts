@@ -1,36 +1,39 @@
-// An exchange as the replica that works on it finds it: what is to be done next, and what was begun of it before.
+// Reads the state of an exchange for the replica that works on it: its next step, and the commands that were already begun.
 
 import type { Db } from "../../platform/database/database.ts";
 import type { CommandResult, Trace } from "./command.ts";
 import { decodeResult, decodeResults } from "./results.ts";
 import { type ExchangeRow, findExchangeOfRun, listCommands, readInbox } from "./storage/exchange.ts";
 
+/** The state of an exchange. */
 export interface ExchangeState {
   readonly id: string;
   readonly task: string;
-  /** Number of the newest outbox. */
+  /** The number of the newest outbox. */
   readonly sequence: number;
-  /** False while that one has still to be written. */
+  /** False while the newest outbox is not written yet. */
   readonly hasOutbox: boolean;
   readonly isComplete: boolean;
-  /** The answer to the newest outbox, once it is there. */
+  /** The answer to the newest outbox; undefined until it arrives. */
   readonly inbox: string | undefined;
-  /** What was begun of that answer, in the order of its commands. */
+  /** The begun commands of that answer, in their order. */
   readonly attempts: readonly Attempt[];
-  /** What the first outbox that is written here tells of: nothing, but for an exchange that was imported. */
+  /** Results for the first outbox that is written here; empty unless the exchange was imported. */
   readonly imported: readonly CommandResult[];
-  /** Paths whose contents the newest outbox holds, or is to hold. */
+  /** Paths whose contents the newest outbox shows or will show. */
   readonly readRequests: readonly string[];
 }
 
-/** A command that was begun, and what it did, if that is known. */
+/** A command that was begun, with its result if that is known. */
 export interface Attempt {
   readonly trace: Trace;
   readonly result: CommandResult | undefined;
 }
 
+/** Reads the state of the exchange of a run. */
 export type OpenExchange = (runId: string) => Promise<ExchangeState>;
 
+/** Creates the function that reads the state of an exchange. */
 export function createOpenExchange(db: Db): OpenExchange {
   return async (runId) => {
     const row = await findExchangeOfRun(db, runId);
@@ -59,7 +62,7 @@ export function createOpenExchange(db: Db): OpenExchange {
   };
 }
 
-/** The results of an inbox; none while it is not answered. */
+/** Returns the results of an inbox; empty while the outbox has no answer. */
 async function readResults(
   db: Db,
   { session, sequence }: { session: string; sequence: number },
@@ -68,7 +71,7 @@ async function readResults(
   return commands.flatMap(({ result }) => (result === null ? [] : [decodeResult(result)]));
 }
 
-/** What the newest outbox tells of: what the inbox before it did, or one that was executed elsewhere. */
+/** Returns the results that the newest outbox shows: those of the inbox before it, or imported ones. */
 export async function readLastResults(db: Db, row: ExchangeRow): Promise<readonly CommandResult[]> {
   const { session, sequence, is_complete: isComplete } = row;
   const results = await readResults(db, { session, sequence: isComplete ? sequence : sequence - 1 });

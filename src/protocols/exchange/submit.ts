@@ -1,7 +1,8 @@
-// An answer to an outbox: taken once, executed by whoever works on the run, and answered with what its commands did.
+// Submits the answer to an outbox: stored once, executed by the replica that works on the run, and answered with the results of
+// its commands.
 //
-// X1  An inbox is durable before any of its commands begins, and there is one for each sequence.
-// X2  The same text again is answered as it was the first time; another text is refused, and changes nothing.
+// X1  An inbox is durable before any of its commands begins, and each sequence has one inbox.
+// X2  The same text again gets the same answer; another text is refused and changes nothing.
 
 import { createHash } from "node:crypto";
 import type { Wakeup } from "../../engine/log/wakeup.ts";
@@ -22,16 +23,22 @@ import {
   lockExchange,
 } from "./storage/exchange.ts";
 
+/** Dependencies of `submitInbox`. */
 export interface SubmitDeps extends TurnWait {
   readonly wakeup: Wakeup;
 }
 
+/** An inbox to submit. */
 export interface Inbox extends ExchangeName {
   readonly text: string;
-  /** 0 for the newest. */
+  /** The number of the answered outbox; 0 means the newest. */
   readonly sequence: number;
 }
 
+/**
+ * Submits an inbox and waits for the results of its commands.
+ * @throws Fault INBOX_STALE for another outbox or another text, EXCHANGE_ENDED or EXCHANGE_NOT_FOUND.
+ */
 export async function submitInbox(deps: SubmitDeps, inbox: Inbox, caller: AbortSignal): Promise<Answer> {
   const text = Buffer.from(inbox.text);
   const sha256 = createHash("sha256").update(text).digest();
@@ -55,10 +62,10 @@ const stillRunning = "the exchange is still at work: call again with the same te
 
 interface Taken {
   readonly row: ExchangeRow;
-  /** Which outbox it answers; undefined when that one has still to be written. */
+  /** The outbox that it answers; undefined when that outbox is not written yet. */
   readonly sequence: number | undefined;
   readonly isNew: boolean;
-  /** The place in the log after which its turn ends; undefined when it has ended. */
+  /** The position in the log after which its turn ends; undefined when it has ended. */
   readonly waitsAfter: number | undefined;
 }
 
@@ -90,7 +97,7 @@ async function take(
   return { row, sequence, isNew: true, waitsAfter: await lastSequence(trx, row.run_id) };
 }
 
-/** The outbox that a text answers: what its sender says, else what its own header says, else the newest. */
+/** Returns the outbox that a text answers: by the request, else by the text's own header, else the newest. */
 async function meant(trx: Transaction, row: ExchangeRow, inbox: Inbox, sha256: Uint8Array): Promise<number> {
   const header = readHeader(inbox.text);
   if (header.session !== undefined && header.session !== row.id) {
@@ -130,6 +137,10 @@ function assertActive(row: ExchangeRow): void {
   }
 }
 
+/**
+ * Returns the exchange.
+ * @throws Fault EXCHANGE_NOT_FOUND when it is undefined.
+ */
 export function requireExchange(row: ExchangeRow | undefined): ExchangeRow {
   if (row === undefined) {
     throw new Fault("EXCHANGE_NOT_FOUND", "exchange not found");
@@ -137,6 +148,7 @@ export function requireExchange(row: ExchangeRow | undefined): ExchangeRow {
   return row;
 }
 
+/** Makes the fault of an exchange that has ended. */
 export function ended({ id, status }: ExchangeRow): Fault {
   return new Fault("EXCHANGE_ENDED", `exchange ${id} has ended (${status}): start another one`);
 }

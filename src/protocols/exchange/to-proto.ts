@@ -1,4 +1,4 @@
-// Exchanges as the contract shows them.
+// Converts exchanges to messages of the contract.
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -17,7 +17,7 @@ const states = {
   cancelled: Exchange_State.CANCELLED,
 } as const satisfies Record<RunStatus, Exchange_State>;
 
-/** `last` is left out of lists. */
+/** Converts an exchange. Lists leave out `last`. */
 export function exchangeToProto(
   row: ExchangeRow,
   last?: { readonly results: readonly CommandResult[]; readonly readRequests: readonly string[] },
@@ -40,6 +40,7 @@ export function exchangeToProto(
   });
 }
 
+/** Returns the data of an exchange for its export. */
 export function exchangeDataOf(row: ExchangeRow, results: readonly CommandResult[]): SessionData {
   return {
     id: row.id,

@@ -1,4 +1,4 @@
-// Does the actions of a decision in their order. Whatever becomes of one, the next one has its turn.
+// Executes the actions of a decision in order. An action that fails does not stop the next one.
 
 import type { ResultInit } from "../../../engine/log/result.ts";
 import type { CommitStep, DriverStep, WriteOwn } from "../../../engine/runs/driver.ts";
@@ -20,37 +20,40 @@ import { type FeedbackType, type Plan, planAction, type WritePlan } from "./plan
 import { communicationOf, type Stamp } from "./stamp.ts";
 import { type TransactOptions, transact } from "./transact.ts";
 
+/** Dependencies that execute actions: the forum, the chain, the wallet lock and the redaction of secrets. */
 export interface ActingOptions {
   readonly clock: Clock;
   readonly forum: ForumClient;
-  /** One that says so where none is configured. */
+  /** When no chain is configured, it answers every call with an error that says so. */
   readonly chain: Chain;
   readonly tryWalletLock: TransactOptions["tryWalletLock"];
   readonly redact: Redact;
   readonly holdsSecret: (text: string) => boolean;
   readonly newerActions: boolean;
-  /** Entries of feedback that an agent has not been told yet. */
+  /** Counts the entries of feedback that were not yet delivered to the agent. */
   readonly countFeedback: (agentId: string) => Promise<number>;
   readonly stamp: () => Stamp;
 }
 
+/** One execution: the agent, its community and the state that earlier attempts left. */
 export interface Acting extends ActingOptions {
   readonly key: ForumAgentKey;
   readonly community: Community;
-  /** What was begun before, here or elsewhere. */
+  /** Actions that were begun before, by this process or another one. */
   readonly rows: readonly ActionRow[];
   readonly signal: AbortSignal;
 }
 
+/** The outcome of an action. */
 export type ActionEnd = { readonly result: Json } | { readonly error: string };
 
-/** One of the cycle's result. */
+/** An entry of `actions` in the cycle's result. */
 export type ActionOutcome = { readonly action: Json; readonly communitySlug: Json } & ActionEnd;
 
-/** Nobody decides on more at once; what a model that has lost its way lists beyond is not done. */
+/** The maximum number of actions in a cycle. Only a confused model lists more; actions past it are refused. */
 const actionsMax = 50;
 
-/** What became of each; undefined when the run is to stop before all are done. */
+/** Executes the actions and returns their outcomes. Returns undefined when the run must stop before all are done. */
 export async function* act(
   acting: Acting,
   actions: readonly JsonObject[],
@@ -82,16 +85,16 @@ export async function* act(
 interface Task extends Acting {
   readonly raw: JsonObject;
   readonly position: number;
-  /** What was begun of it before, here or elsewhere. */
+  /** The stored attempt of an earlier begin, by this process or another one. */
   readonly attempt: string | undefined;
   readonly outcomes: readonly ActionOutcome[];
 }
 
 interface Done {
   readonly end: ActionEnd;
-  /** The log says already that it was begun. */
+  /** The log already holds the start of this action. */
   readonly isBegun?: boolean;
-  /** What the agent is to be told of it. */
+  /** Feedback that the agent gets in its next cycle. */
   readonly feedback?: { readonly type: FeedbackType; readonly result: Json };
 }
 
@@ -103,8 +106,9 @@ function planOf({ raw, position, ...acting }: Task): Plan {
 }
 
 /**
- * Undefined when the queue takes what the action leaves. A transaction that was begun may be on the chain, so its result is kept.
- * Of the actions that are refused while the queue is full, the first one leaves an entry, which says why.
+ * Returns a refusal when the feedback queue cannot take the action's result. Returns undefined when it can. A begun transaction
+ * may be on the chain, so its result is always kept. When the queue is full, only the first refused action leaves an entry,
+ * which gives the reason.
  */
 async function refuseWhenFull({ raw, attempt, countFeedback, key }: Task, plan: Plan): Promise<Done | undefined> {
   const type = feedbackTypeOf(raw, plan);
@@ -116,7 +120,7 @@ async function refuseWhenFull({ raw, attempt, countFeedback, key }: Task, plan: 
   return { end, ...(state === "noting" && { feedback: { type, result: end } }) };
 }
 
-/** What an action leaves, whatever comes of it; undefined for one that leaves nothing. */
+/** Returns the type of feedback that an action leaves in every case. Returns undefined when it leaves no feedback. */
 function feedbackTypeOf(raw: JsonObject, plan: Plan): FeedbackType | undefined {
   return plan.kind === "read" ? plan.type : isTx(raw) ? "tx_feedback" : undefined;
 }
@@ -170,7 +174,7 @@ async function sign(
   return "status" in signed ? { error: errorOf(signed) } : signed;
 }
 
-/** A read may be done twice. */
+/** Reads from the community. A read may safely be repeated. */
 async function doRead({ forum, key, signal }: Task, plan: Plan & { kind: "read" }): Promise<Done | undefined> {
   const answer = await forum.read(key, plan.path, signal).catch(errorOfNoAnswer);
   if (signal.aborted) {
@@ -217,7 +221,7 @@ function settle(task: Task, { end, isBegun = false, feedback }: Done, outcome: A
   });
 }
 
-/** Queued for the next cycle, and logged as said. */
+/** Queues feedback for the next cycle, and adds it to the communication log. */
 function tell(task: Task, { type, result }: NonNullable<Done["feedback"]>): Pick<DecidedEffects, "feedback" | "said"> {
   const { key, clock, redact, raw } = task;
   const { agentId } = key;
@@ -228,7 +232,9 @@ function tell(task: Task, { type, result }: NonNullable<Done["feedback"]>): Pick
   };
 }
 
-/** The log as far as it goes is never void: each step is a place to go on from. */
+/**
+ * Returns a commit step with a checkpoint. Every step is a valid checkpoint: a takeover never discards the log written so far.
+ */
 export function commit(results: readonly ResultInit[], decided: DecidedEffects): CommitStep {
   const own: WriteOwn = (trx, { runId }) => applyDecided(trx, runId, decided);
   return { kind: "commit", results, effects: { own, checkpoint: { turn: 1, state: new Uint8Array() } } };
@@ -238,7 +244,7 @@ function isTx({ action }: JsonObject): boolean {
   return typeof action === "string" && action.trim() === "tx";
 }
 
-/** Of threads and comments. */
+/** Returns the ids of the threads and comments that this cycle has written. */
 function idsOf(outcomes: readonly ActionOutcome[]): ReadonlySet<string> {
   const results = outcomes.flatMap((outcome) => ("result" in outcome ? [objectOf(outcome.result)] : []));
   return new Set(results.flatMap(({ thread, comment }) => [thread, comment].map((each) => String(objectOf(each).id))));

@@ -1,33 +1,38 @@
-// What an agent is told before it decides, and what of it a cycle has to remember.
+// Reads the context that an agent sees before it decides, and the part of it that a cycle has to remember.
 
 import type { Json } from "../decisions/json.ts";
 import { errorOf, type ForumAgentKey, type ForumAnswer, type ForumClient, NoAnswer } from "./forum-client.ts";
 
-/** What a cycle needs of the community once the agent has decided. Lies in its checkpoint. */
+/** The facts about the community that a cycle needs after the agent has decided. Stored in its checkpoint. */
 export interface Community {
   readonly id: string;
   readonly slug: string;
-  /** What the agent is called there. */
+  /** The agent's handle in this community. */
   readonly handle: string;
-  /** Its contracts as the context has them, for transactions. */
+  /** Its contracts as the context lists them, for transactions. */
   readonly contracts: Json;
-  /** When the newest entry of the context was written, by the forum's clock; 0 when there was none. */
+  /** When the newest entry of the context was written, by the forum's clock; 0 for a context without entries. */
   readonly asOfMs: number;
 }
 
+/** The context of one agent and the community that it is assigned to. */
 export interface AgentContext {
   readonly community: Community;
-  /** For the prompt, but for what the agent is told by its runner. */
+  /** The context for the prompt, without the runner's feedback. */
   readonly context: Readonly<Record<string, unknown>>;
 }
 
-/** Why the cycle fails. */
+/** The reason why the cycle fails. */
 export interface CycleFailure {
   readonly error: string;
 }
 
 const commentLimit = 50;
 
+/**
+ * Reads the agent's community and its context from the forum. Returns a `CycleFailure` when a read fails or no community is
+ * assigned.
+ */
 export async function readAgentContext(
   forum: ForumClient,
   key: ForumAgentKey,
@@ -61,15 +66,17 @@ export async function readAgentContext(
   };
 }
 
-/** Threads and comments of a community as a context has them, newest first in each list. */
+/** Returns the threads and comments of a community as a context lists them, newest first in each list. */
 export function entriesOf(community: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>[] {
   return [...listOf(community.threads), ...listOf(community.recentComments)];
 }
 
+/** Returns an array as objects; any other value gives an empty list. */
 export function listOf(value: unknown): Readonly<Record<string, unknown>>[] {
   return Array.isArray(value) ? value.map(objectOf) : [];
 }
 
+/** Returns a copy of a JSON object; any other value gives an empty object. */
 export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }

@@ -1,21 +1,23 @@
-// The driver of decision cycles: shows an agent's model its community, and does what the model decides.
+// The driver of decision cycles: shows an agent's model its community and executes the actions that the model decides on.
 //
 //   general, context ──→ model ──→ decision, durable ──→ action by action ──→ completed
 //
-// C1  What the model answered is durable before anything is done of it, and with it that the agent has been told its feedback:
-//     a model is asked again only when nobody has acted upon its answer, and feedback is lost by no failure.
-// C2  No action is done twice. A read may be, and says nothing to anybody. A write to the community is made and signed, stored with
-//     its nonce, and only then sent. Whoever finds it begun sends the same bytes once more: a nonce is good once, so
-//       - 2xx: it had not arrived; it is done now.
-//       - 401: its nonce is used or too old. The context is looked at for an entry of this agent with the same words that is
-//         newer than the context of this cycle and not another action's; if there is none, the action is told as interrupted.
-//       - any other refusal: the nonce was unused until now, so it had not been done, and is not.
-//     A status of a request leaves no entry, so it is told as interrupted after a 401. The same holds for a write whose answer was
-//     lost on the way. A transaction is signed and stored before it is sent, and the same bytes happen once on any chain.
-// C3  The driver keeps nothing in memory: a cycle that is taken up again is read from the database.
-// C4  An action that fails says so, and the next one has its turn. A cycle fails when its agent cannot be asked or its answer
-//     cannot be read.
-// C5  Secrets are taken out of everything that is logged.
+// C1  The model's answer is durable before any of its actions starts, together with the delivery of the feedback. So a model is
+//     asked again only when none of its actions has started, and no failure loses feedback.
+// C2  No action is executed twice. A read may be repeated, because it changes nothing. The driver signs a write to the
+//     community and stores it with its nonce before it sends it. A replica that finds a begun write sends the same bytes once
+//     more. A nonce is good once, so the answer decides:
+//       - 2xx: the write had not arrived; it is done now.
+//       - 401: its nonce is used or too old. The driver searches the context for an entry of this agent with the same words. It
+//         must be newer than the cycle's context and not from another action. Without such an entry the driver reports the
+//         action as interrupted.
+//       - any other refusal: the nonce was unused until now, so the write had not been done, and is not done.
+//     A request status leaves no entry, so after a 401 it is reported as interrupted. The same holds for a write whose answer
+//     was lost on the way. A transaction is signed and stored before it is sent, and any chain executes the same bytes once.
+// C3  The driver keeps no state in memory: a replica resumes a cycle from the database.
+// C4  An action that fails reports its error, and the next action runs. A cycle fails when its agent cannot be asked or its
+//     answer cannot be read.
+// C5  Secrets are removed from everything that is logged.
 
 import { assertBudgetKnown } from "../../../agent/budget/budget.ts";
 import type { Amount, DayBudget } from "../../../agent/budget/day-budget.ts";
@@ -44,8 +46,9 @@ import { redactSpan } from "./redact-span.ts";
 import { redactSteps } from "./redact-steps.ts";
 import { communicationOf } from "./stamp.ts";
 
+/** Dependencies and limits of the driver. */
 export interface DecisionCycleOptions extends ActingOptions {
-  /** Tokens of the agents of the settings. */
+  /** Finds the token of an agent of the settings. Returns undefined when the settings do not name the agent. */
   readonly findKey: (agentId: string) => ForumAgentKey | undefined;
   readonly findCycle: (runId: string) => Promise<CycleRow | undefined>;
   readonly listFeedback: (agentId: string, limit: number) => Promise<readonly { id: string; content: string }[]>;
@@ -58,9 +61,10 @@ export interface DecisionCycleOptions extends ActingOptions {
   readonly events: Pick<Events, "budgetReached">;
 }
 
-/** A write that is under way is answered by then. */
+/** How long the driver may go on after a stop. The forum answers a write that is under way within this time. */
 const stopGraceMs = 12_000;
 
+/** Creates the driver of decision cycles; see C1 to C5. */
 export function createDecisionCycle(options: DecisionCycleOptions): Driver {
   return {
     name: decisionDriverName,
@@ -74,10 +78,10 @@ interface Cycle extends DecisionCycleOptions {
   readonly context: RunContext;
 }
 
-/** What the model said, and what it takes to act upon it. Stored as JSON. */
+/** The model's answer and the facts needed to act on it. Stored as JSON. */
 interface Decided {
   readonly text: string;
-  /** The model was asked for the schema of a decision. Undefined means no. */
+  /** True when the model was asked for the schema of a decision. Undefined means false. */
   readonly isWrapped?: boolean;
   readonly community: Community;
   readonly usage: UsageTotals;
@@ -113,7 +117,7 @@ async function* run(cycle: Cycle): AsyncGenerator<DriverStep, DriverEnd> {
   return { kind: "completed", finishReason: "stop", message, turns: 1, usage };
 }
 
-/** Asks the model. */
+/** Reads the context, asks the model and commits its answer. Returns a `DriverEnd` when the cycle ends without a decision. */
 async function* decide(cycle: Cycle, key: ForumAgentKey): AsyncGenerator<DriverStep, Decided | DriverEnd> {
   const { context, forum, redact, dayBudget, runBudget, maxTokens } = cycle;
   const { signal } = context;
@@ -166,7 +170,7 @@ async function* decide(cycle: Cycle, key: ForumAgentKey): AsyncGenerator<DriverS
   return decided;
 }
 
-/** The answer, that the feedback was told, and the entry of the communication log, all at once. */
+/** Commits the answer, the delivery of the feedback and the communication entry in one transaction. */
 function commitDecision(cycle: Cycle, { agentId }: ForumAgentKey, decided: Decided, delivered: readonly string[]) {
   const content = cycle.redact(decided.text);
   const message = assistantMessage(content);

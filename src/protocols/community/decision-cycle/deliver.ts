@@ -1,8 +1,8 @@
-// Sends a signed write until its end is known, and never does it twice.
+// Sends a signed write until its outcome is known, and never does it twice.
 //
-// The same bytes are sent again: their nonce is good once. If the write had not arrived before, it is done now; if it had, the
-// community answers 401, and then the context shows whether it was done. What cannot be found out is told as interrupted, and not
-// tried again: a new signature would do it a second time.
+// It sends the same bytes again, because their nonce is good once. A write that had not arrived before is done now. A write
+// that had arrived gives 401, and then the context shows whether it was done. When the outcome stays unknown, the write is
+// reported as interrupted and not tried again: a new signature would do it a second time.
 
 import type { Clock } from "../../../platform/base/clock.ts";
 import { type Community, entriesOf, listOf, objectOf } from "./community.ts";
@@ -16,29 +16,34 @@ import {
 } from "./forum-client.ts";
 import type { EntryTrace } from "./plan.ts";
 
+/** The outcome of a write. */
 export type WriteEnd = { readonly result: Readonly<Record<string, unknown>> } | { readonly error: string };
 
+/** The agent, its community and the client that sends the write. */
 export interface Delivery {
   readonly forum: ForumClient;
   readonly key: ForumAgentKey;
   readonly clock: Clock;
   readonly community: Community;
-  /** Ends the waiting between two attempts. */
+  /** Aborts the wait between two attempts. */
   readonly signal: AbortSignal;
-  /** Ids of what this cycle has written before. */
+  /** Ids of the entries that this cycle has already written. */
   readonly writtenIds: ReadonlySet<string>;
 }
 
-/** Three attempts of ten seconds, within the two minutes for which a nonce is good. */
+/** Three attempts of ten seconds each fit into the two minutes for which a nonce is good. */
 const attemptsMax = 3;
 const pauseMs = 1_000;
-/** A nonce is used up a moment before its write is to be seen. */
+/** Attempts to find the entry in the context: a nonce is used up a moment before its write becomes visible. */
 const looksMax = 3;
 const lookPauseMs = 500;
 
 const interruptedError = "interrupted: it may have been done, and is not done again";
 
-/** `wasBegun`: it may have been sent before, by a process that died. Undefined when the run is to stop before the end is known. */
+/**
+ * Sends the write. Returns undefined when the run must stop before the outcome is known.
+ * `wasBegun` means that a process that died may have sent it before.
+ */
 export async function deliver(
   delivery: Delivery,
   write: SignedWrite,
@@ -72,7 +77,7 @@ function endOf(answer: ForumAnswer): WriteEnd {
   return isDone ? { result: answer.body } : { error: errorOf(answer) };
 }
 
-/** Whether the context shows an entry that only this write can have made. */
+/** Searches the context for an entry that only this write can have made. Returns undefined when it finds no such entry. */
 async function lookFor(delivery: Delivery, trace: EntryTrace | undefined): Promise<WriteEnd | undefined> {
   const { forum, key, clock, signal } = delivery;
   if (trace === undefined) {
@@ -90,7 +95,10 @@ async function lookFor(delivery: Delivery, trace: EntryTrace | undefined): Promi
   return undefined;
 }
 
-/** Written by this agent, after the context of the cycle was read, with the same words, and not by another action of the cycle. */
+/**
+ * Finds an entry by this agent with the same words that is newer than the cycle's context and not from another action of the
+ * cycle.
+ */
 function findEntry({ body }: ForumAnswer, { community, writtenIds }: Delivery, { fields }: EntryTrace) {
   const communities = listOf(objectOf(body.context).communities);
   const entries = entriesOf(communities.find(({ id }) => id === community.id) ?? {});

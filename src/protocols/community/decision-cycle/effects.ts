@@ -1,4 +1,4 @@
-// How far a decision cycle has come: data on their way into the transaction that writes the results.
+// The progress of a decision cycle: data that the transaction of the results writes.
 
 import { failpoint } from "../../../platform/base/failpoint.ts";
 import type { Transaction } from "../../../platform/database/database.ts";
@@ -6,21 +6,23 @@ import { deleteFeedback, insertFeedback, type NewFeedback } from "../storage/age
 import { insertCommunication, type NewCommunication } from "../storage/communication.ts";
 import { beginAction, endAction, saveDecision } from "../storage/decision-cycle.ts";
 
+/** The effects of one step of a decision cycle. */
 export interface DecidedEffects {
-  /** What the model answered, JSON: from now on it is not asked again. */
+  /** The model's answer as JSON. Once it is stored, the model is not asked again. */
   readonly decision?: string;
-  /** Feedback of which the agent's model has been told. */
+  /** Ids of feedback that the model has received. */
   readonly delivered?: readonly string[];
-  /** An action that is about to be done, with what it takes to find out later whether it was. */
+  /** An action that is about to start, with the data needed to find out later whether it was done. */
   readonly begun?: { readonly position: number; readonly attempt: string };
-  /** One that has ended. */
+  /** An action that has ended. */
   readonly ended?: { readonly position: number; readonly outcome: string };
-  /** What the agent is to be told of it. */
+  /** Feedback on the action for the agent. */
   readonly feedback?: NewFeedback;
-  /** For the communication log. */
+  /** An entry for the communication log. */
   readonly said?: NewCommunication;
 }
 
+/** Writes the effects of a step. Must run in the transaction of its results. */
 export async function applyDecided(trx: Transaction, runId: string, effects: DecidedEffects): Promise<void> {
   const { decision, delivered, begun, ended, feedback, said } = effects;
   if (decision !== undefined) {

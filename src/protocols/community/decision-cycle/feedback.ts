@@ -1,28 +1,29 @@
-// What an agent is told in its next cycle of what it asked for.
+// Feedback: the results of its actions that an agent gets in its next cycle.
 
 import type { Json, JsonObject } from "../decisions/json.ts";
 import type { FeedbackType } from "./plan.ts";
 
-/** Entries of feedback in one context. */
+/** The maximum number of feedback entries in one context. */
 export const inboxMax = 10;
 
 /**
- * Entries of feedback that wait for one agent. A cycle does 50 actions at most, so an agent with an empty queue gets them all done.
- * One more entry says that the queue is full.
+ * The maximum number of feedback entries that wait for one agent. A cycle executes 50 actions at most, so an agent with an
+ * empty queue gets all results. One more entry reports that the queue is full.
  */
 const queueMax = 50;
 
+/** The error of an action that is refused because the queue is full. */
 export const queueFullError = `not done: ${queueMax} results of earlier actions wait to be delivered, ${inboxMax} in each cycle; ask again in a later cycle`;
 
-/** Whether the queue takes the result of another action, only a note that it is full, or nothing. */
+/** Returns whether the queue takes another result (`open`), only a note that it is full (`noting`), or nothing (`full`). */
 export function queueState(waiting: number): "open" | "noting" | "full" {
   return waiting < queueMax ? "open" : waiting === queueMax ? "noting" : "full";
 }
 
-/** A context with ten of them has to fit into what models take. */
+/** The maximum length of one result in characters. A context with ten results has to fit into a model's limit. */
 const feedbackCharsMax = 262_144;
 
-/** Of the action as the model wrote it: what it left out is null. */
+/** Makes the feedback on an action as the model wrote it: a missing field becomes null. */
 export function feedbackOf(type: FeedbackType, raw: JsonObject, result: Json): JsonObject {
   const shown =
     JSON.stringify(result).length <= feedbackCharsMax ? result : { error: "the answer is too large to be shown" };
@@ -60,7 +61,7 @@ export function feedbackOf(type: FeedbackType, raw: JsonObject, result: Json): J
   }
 }
 
-/** Names in the communication log. */
+/** Names of the feedback types in the communication log. */
 export const actionTypeOf = {
   tx_feedback: "tx",
   contract_source_feedback: "request_contract_source",

@@ -1,18 +1,22 @@
-// A context that is larger than what the model takes: the oldest threads and comments are left out, as many as it takes.
+// Fits a context into a model's limit by leaving out the oldest threads and comments.
 
 import { contextTokensOf, estimateTokens } from "../../../agent/models/catalogue.ts";
 import type { Model } from "../../../agent/models/model.ts";
 import { listOf } from "./community.ts";
 
-/** Estimates of tokens are off by a quarter at times, and a request that is too long is refused as a whole. */
+/**
+ * The share of the model's context to use. Token estimates can be off by a quarter, and the provider refuses a request that is
+ * too long.
+ */
 const contextShare = 0.75;
 
 type Context = Readonly<Record<string, unknown>>;
 
+/** Returns the context, with its lists of threads and comments halved until its estimated tokens fit. */
 export function fitContext(context: Context, model: Model, maxTokens: number): Context {
   const tokensMax = contextTokensOf(model) * contextShare - maxTokens;
   let fitting = context;
-  // Halved each time, so it ends soon; what is left without any of them is the service's own to answer for.
+  // Halving ends soon. The rest is not cut: the size of a context without entries is the service's own responsibility.
   while (estimateTokens(JSON.stringify(fitting)) > tokensMax && hasEntries(fitting)) {
     fitting = { ...fitting, communities: listOf(fitting.communities).map(halve) };
   }

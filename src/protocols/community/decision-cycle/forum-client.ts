@@ -1,21 +1,21 @@
-// The community over HTTP, on its documented routes: reads, nonces, and writes that are signed ("Runner <-> SNS protocol").
+// The client of the community over HTTP, on its documented routes: reads, nonces and signed writes ("Runner <-> SNS protocol").
 //
-// F1  What is signed is the text that is sent: a write is made once, and can be sent again as it is. Its nonce is good once, so
-//     it is never done twice.
-// F2  Nothing is followed to elsewhere, each request ends in time, and an answer has so many bytes at most.
-// F3  No token, nonce or signature is in what is thrown or returned.
+// F1  The signed text is the text that is sent: a write is made once and can be sent again unchanged. Its nonce is good once,
+//     so the community never does it twice.
+// F2  Redirects are not followed, each request has a timeout, and each answer has a maximum size.
+// F3  Errors and return values hold no token; errors hold no nonce and no signature.
 
 import { type Clock, over } from "../../../platform/base/clock.ts";
 import { SignedBody } from "../forum/signing/body.ts";
 import { payloadV1, signPayload } from "../forum/signing/signature.ts";
 
-/** Who writes, and what proves it. */
+/** The agent that writes, and its token. */
 export interface ForumAgentKey {
   readonly agentId: string;
   readonly runnerToken: string;
 }
 
-/** A write as it is sent, any number of times. */
+/** A signed write in the form in which it is sent, any number of times. */
 export interface SignedWrite {
   readonly method: "POST" | "PATCH";
   readonly path: string;
@@ -25,33 +25,36 @@ export interface SignedWrite {
   readonly signature: string;
 }
 
+/** A write before it has a nonce and a signature. */
 export type UnsignedWrite = Pick<SignedWrite, "method" | "path" | "body">;
 
+/** An HTTP answer of the community. */
 export interface ForumAnswer {
   readonly status: number;
-  /** What the body holds, if it is a JSON object. */
+  /** The body if it is a JSON object; otherwise an empty object. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** No answer that could be read: nobody knows whether the request arrived. */
+/** Thrown when no readable answer arrived: the request may or may not have arrived. */
 export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
 }
 
+/** The calls to the community. Each one throws `NoAnswer` when no readable answer arrived. */
 export interface ForumClient {
   read(key: ForumAgentKey, path: string, signal: AbortSignal): Promise<ForumAnswer>;
-  /** The answer, where there is no nonce in it. */
+  /** Signs a write with a fresh nonce. Returns the community's answer when that holds no nonce. */
   sign(key: ForumAgentKey, write: UnsignedWrite, signal: AbortSignal): Promise<SignedWrite | ForumAnswer>;
-  /** Not ended by the end of a run: what is under way is answered soon, and then its end is known. */
+  /** Sends a signed write. The end of a run does not abort it: the answer arrives soon and tells the outcome. */
   send(key: ForumAgentKey, write: SignedWrite): Promise<ForumAnswer>;
 }
 
-/** The community of this service answers in milliseconds; nobody waits for another one longer than that. */
+/** The timeout of a request. The forum of this service answers in milliseconds; a remote one gets no more time than this. */
 const timeoutMs = 10_000;
-/** A context holds up to two MiB of texts and as many of ABIs. */
+/** The maximum size of an answer. A context holds up to two MiB of texts and as many of ABIs. */
 const answerBytesMax = 8 * 1_048_576;
 
-/** `baseUrl` is asked for each request: the service's own port is known only once it is open. */
+/** Creates the client. It calls `baseUrl` for each request, because the service's own port is known only once it is open. */
 export function createForumClient({
   baseUrl,
   clock,
@@ -93,7 +96,7 @@ export function createForumClient({
   };
 }
 
-/** What an answer that is no success says: the documented `{"error": text}`, or at least its status. */
+/** Returns the error of an answer that is not a success: the documented `{"error": text}`, or at least its status. */
 export function errorOf({ status, body }: ForumAnswer): string {
   const { error } = body;
   return typeof error === "string" && error !== "" ? error.slice(0, errorCharsMax) : `the community answered ${status}`;
@@ -101,7 +104,10 @@ export function errorOf({ status, body }: ForumAnswer): string {
 
 const errorCharsMax = 500;
 
-/** A part of a path. Undefined for one that would be another path: what is not there can have no such name. */
+/**
+ * Encodes an id as a segment of a path. Returns undefined for `.`, `..` and an empty id, which would change the path; no entity
+ * has such an id.
+ */
 export function pathSegment(id: string): string | undefined {
   return id === "." || id === ".." || id === "" ? undefined : encodeURIComponent(id);
 }
@@ -143,7 +149,7 @@ function openLimit(clock: Clock, outer: AbortSignal | undefined) {
   };
 }
 
-/** Never the request itself, whose headers are secret. */
+/** Describes a failed request without the request itself, whose headers are secret. */
 function describe(error: unknown, isOver: boolean): string {
   if (error instanceof NoAnswer) {
     return error.message;

@@ -1,4 +1,4 @@
-// The steps of a cycle as results of its log: an action reads like any other run's call of a tool.
+// Writes the steps of a cycle as results of its log: an action reads like a tool call of any other run.
 
 import { create } from "@bufbuild/protobuf";
 import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
@@ -7,11 +7,13 @@ import type { JsonObject } from "../decisions/json.ts";
 import { type Redact, redactJson } from "../decisions/redact.ts";
 import type { ActionEnd } from "./act.ts";
 
+/** Returns the result that an action has started. */
 export function actionStarted(raw: JsonObject, position: number, redact: Redact): ResultInit {
   const value = { ...callOf(raw, position, redact), parameters: redactJson(raw, redact) };
   return { payload: { case: "toolCallStarted", value } };
 }
 
+/** Returns the result that an action has ended. */
 export function actionEnded(raw: JsonObject, position: number, end: ActionEnd, redact: Redact): ResultInit {
   const call = callOf(raw, position, redact);
   const value =
@@ -21,15 +23,16 @@ export function actionEnded(raw: JsonObject, position: number, end: ActionEnd, r
   return { payload: { case: "toolCallCompleted", value } };
 }
 
+/** Returns a message of the assistant with this text. */
 export function assistantMessage(text: string): Message {
   return create(MessageSchema, { role: "assistant", content: { case: "text", value: text } });
 }
 
-/** The same when the action is looked at again. */
+/** Returns the id and name of an action. They stay the same when the action is resumed. */
 function callOf(raw: JsonObject, position: number, redact: Redact) {
   const name = typeof raw.action === "string" ? redact(raw.action.trim()).slice(0, nameCharsMax) : "";
   return { toolCallId: `action.${position + 1}`, toolName: name || "unknown" };
 }
 
-/** A name that is none may be anything. */
+/** The maximum length of a name in the log: an unknown action's name may be any text. */
 const nameCharsMax = 64;

@@ -1,38 +1,44 @@
-// One entry of a decision → what it takes to do it, or why it is not done.
+// Converts one entry of a decision to the request that executes it, or to the reason why it is refused.
 
 import { type Action, checkAction, type Transaction } from "../decisions/action.ts";
 import type { Json, JsonObject } from "../decisions/json.ts";
 import type { Community } from "./community.ts";
 import { pathSegment, type UnsignedWrite } from "./forum-client.ts";
 
+/** The request that executes an action. */
 export type Plan =
   | { readonly kind: "refused"; readonly error: string }
   | WritePlan
   | { readonly kind: "read"; readonly path: string; readonly type: FeedbackType; readonly member: string }
   | { readonly kind: "tx"; readonly tx: Transaction };
 
+/** A write to the community. */
 export interface WritePlan {
   readonly kind: "write";
   readonly write: UnsignedWrite;
-  /** What an entry of the context has to be for having been written by it; undefined for a write that leaves no entry. */
+  /** The properties of the entry that this write leaves in the context; undefined when it leaves no entry. */
   readonly trace: EntryTrace | undefined;
 }
 
+/** The properties that identify the entry of a write. */
 export interface EntryTrace {
   readonly member: "thread" | "comment";
-  /** Fields of the entry. */
+  /** Fields of the entry and their values. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
+/** The types of feedback. */
 export type FeedbackType = "tx_feedback" | "contract_source_feedback" | "thread_comments_feedback";
 
+/** Options of `planAction`. */
 export interface PlanOptions {
   readonly community: Community;
   readonly newerActions: boolean;
-  /** True for a text with a secret of this service in it. */
+  /** Returns true for a text that contains a secret of this service. */
   readonly holdsSecret: (text: string) => boolean;
 }
 
+/** Plans an action. It is refused when it is invalid, is for another community, or contains a secret. */
 export function planAction(raw: JsonObject, { community, newerActions, holdsSecret }: PlanOptions): Plan {
   const action = checkAction(raw, { newerActions });
   if ("error" in action) {
@@ -41,7 +47,7 @@ export function planAction(raw: JsonObject, { community, newerActions, holdsSecr
   if (action.communitySlug !== community.slug) {
     return refused("Community not in context");
   }
-  // Whoever got it into the model's answer is not to read it in the forum.
+  // An author who lured a secret into the model's answer must not read it in the forum.
   if (holdsSecret(JSON.stringify(raw))) {
     return refused("the action has a secret of the runner in it");
   }

@@ -1,10 +1,11 @@
-// What was said to a model and by it, on its way into a trace that records content, without secrets.
+// Removes secrets from model inputs and outputs on their way into a trace that records content.
 
 import type { RunContext } from "../../../engine/runs/driver.ts";
 import type { Redact } from "../decisions/redact.ts";
 
 type Span = RunContext["span"];
 
+/** Returns a span that redacts the inputs and outputs of the model before it records them. */
 export function redactSpan(span: Span, redact: Redact): Span {
   return {
     traceParent: span.traceParent,

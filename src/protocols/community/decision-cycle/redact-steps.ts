@@ -1,9 +1,10 @@
-// A model's answer on its way into the log, without secrets: whole lines at a time, since a secret may come in pieces.
+// Removes secrets from a model's answer on its way into the log. It passes whole lines, since a secret may be split over
+// pieces.
 
 import type { DriverStep } from "../../../engine/runs/driver.ts";
 import type { Redact } from "../decisions/redact.ts";
 
-/** Returns what the steps return. */
+/** Redacts the text and the reasoning of the steps. Returns what the steps return. */
 export async function* redactSteps<T>(
   steps: AsyncGenerator<DriverStep, T>,
   redact: Redact,
@@ -32,7 +33,7 @@ export async function* redactSteps<T>(
   }
 }
 
-/** Lets whole lines through, and of a longer line nothing until it ends. */
+/** Passes whole lines, and holds a partial line until it ends. */
 class Lines {
   readonly #redact: Redact;
   #held = "";

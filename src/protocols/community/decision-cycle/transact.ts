@@ -1,8 +1,9 @@
-// A `tx` action: a call of a contract, or a transaction that is signed, stored, and only then sent.
+// Executes a `tx` action: a call of a contract, or a transaction that is signed, stored, and only then sent.
 //
-// T1  From the signing to the sending the wallet is this action's alone, over all replicas: two that were signed at once would have one
-//     nonce, and the chain takes one of them.
-// T2  Whoever finds a transaction begun sends the same bytes again. It happens once, whatever the chain has seen of it.
+// T1  From signing to sending, this action alone holds the wallet, over all replicas. Two transactions signed at once would
+//     have the same nonce, and the chain takes only one of them.
+// T2  A replica that finds a begun transaction sends the same bytes again. The chain executes them once, however often they are
+//     sent.
 
 import type { DriverStep } from "../../../engine/runs/driver.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
@@ -12,20 +13,24 @@ import type { Json } from "../decisions/json.ts";
 import type { ChainContract, ChainResult, PreparedTx } from "../evm/call.ts";
 import type { Broadcast, Chain } from "../evm/chain.ts";
 
+/** Dependencies of `transact`. */
 export interface TransactOptions {
   readonly chain: Chain;
-  /** Undefined while somebody else has the wallet. */
+  /** Takes the lock of the wallet. Returns undefined while another holder has it. */
   readonly tryWalletLock: () => Promise<AsyncDisposable | undefined>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
 const lockPauseMs = 200;
-/** A node that is away for a moment. */
+/** Attempts to broadcast, for a node that is unavailable for a moment. */
 const broadcastsMax = 3;
 const broadcastPauseMs = 1_000;
 
-/** Undefined when the run is to stop before the end is known. `begin` makes what was prepared durable. */
+/**
+ * Executes the transaction. Returns undefined when the run must stop before the outcome is known. `begin` makes the prepared
+ * transaction durable.
+ */
 export async function* transact(
   options: TransactOptions,
   { tx, contracts, attempt }: { tx: Transaction; contracts: Json; attempt: string | undefined },
@@ -49,7 +54,7 @@ export async function* transact(
       failpoint("tx.begun");
       broadcast = await send(options, prepared);
     } finally {
-      // For whoever did not come to the sending.
+      // Releases a transaction that was not sent because of an error or a stop.
       chain.abandon(prepared);
     }
   } else {
@@ -87,7 +92,7 @@ async function send({ chain, clock, signal }: TransactOptions, prepared: Prepare
   return broadcast;
 }
 
-/** The chain throws the reason of the signal. */
+/** Returns undefined when the signal aborted the work. The chain throws the reason of the signal. */
 async function orStopped<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -99,7 +104,7 @@ async function orStopped<T>(signal: AbortSignal, work: () => Promise<T>): Promis
   }
 }
 
-/** What the community's context says of its contracts is not checked before the chain does. */
+/** Makes the call. The contracts come from the community's context and are not checked here; the chain checks them. */
 function callOf({ contractAddress, functionName, args, value }: Transaction, contracts: Json) {
   return {
     contracts: (Array.isArray(contracts) ? contracts : []).map(contractOf),

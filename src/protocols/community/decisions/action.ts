@@ -1,10 +1,11 @@
-// One entry of a decision → an action that can be executed, or why it cannot. Types are strict: what a model meant is not
-// guessed. `null` counts as missing, because models that answer by a schema write it so.
+// Converts one entry of a decision to an executable action, or to the reason why it is invalid. Types are strict: the intention
+// of a model is not guessed. `null` counts as missing, because models that answer by a schema write missing fields so.
 
 import { ActionFields, FieldError } from "./fields.ts";
 import { isJsonObject, type Json, kindOf } from "./json.ts";
 import { readArguments, readWei } from "./wei.ts";
 
+/** An action of an agent. */
 export type Action =
   | CreateThread
   | Comment
@@ -13,41 +14,48 @@ export type Action =
   | RequestContractSource
   | RequestThreadComments;
 
+/** The type of a thread. */
 export type ThreadType = (typeof threadTypes)[number];
+/** The kind of a comment. */
 export type CommentKind = (typeof commentKinds)[number];
+/** The status of a request. */
 export type RequestStatus = (typeof requestStatuses)[number];
 
+/** The action that writes a thread. */
 export interface CreateThread {
   readonly action: "create_thread";
   readonly communitySlug: string;
   readonly title: string;
   readonly body: string;
   readonly threadType: ThreadType;
-  /** What was said, where that is no type of a thread. */
+  /** The type that the model gave, when it is unknown. */
   readonly unknownThreadType?: string;
 }
 
+/** The action that writes a comment on a thread. */
 export interface Comment {
   readonly action: "comment";
   readonly communitySlug: string;
   readonly threadId: string;
   readonly body: string;
-  /** Unset when the newer actions are off. */
+  /** Undefined when the newer actions are off. */
   readonly commentKind?: CommentKind;
 }
 
+/** The action that calls a contract or sends it a transaction. */
 export interface Transaction {
   readonly action: "tx";
   readonly communitySlug: string;
   readonly threadId: string;
-  /** Unset: the first contract of the community. */
+  /** Undefined means the first contract of the community. */
   readonly contractAddress?: string;
   readonly functionName: string;
   readonly args: readonly Json[];
-  /** Wei, in decimal digits. */
+  /** Wei in decimal digits. */
   readonly value?: string;
 }
 
+/** The action that sets the status of a request. */
 export interface SetRequestStatus {
   readonly action: "set_request_status";
   readonly communitySlug: string;
@@ -55,7 +63,7 @@ export interface SetRequestStatus {
   readonly status: RequestStatus;
 }
 
-/** Names the contract in one of two ways. */
+/** The action that asks for the source of a contract, named by either its id or its address. */
 export interface RequestContractSource {
   readonly action: "request_contract_source";
   readonly communitySlug: string;
@@ -63,6 +71,7 @@ export interface RequestContractSource {
   readonly contractAddress?: string;
 }
 
+/** The action that asks for the comments of a thread. */
 export interface RequestThreadComments {
   readonly action: "request_thread_comments";
   readonly communitySlug: string;
@@ -70,17 +79,22 @@ export interface RequestThreadComments {
   readonly commentLimit: number;
 }
 
+/** Options of `checkAction`. */
 export interface ActionOptions {
-  /** `request_contract_source`, `request_thread_comments` and the kind of a comment; off unless told. */
+  /** Enables `request_contract_source`, `request_thread_comments` and the kind of a comment. Off by default. */
   readonly newerActions?: boolean;
 }
 
-/** SYSTEM is one too: that agents may not use it is for the forum to say. */
+/** The types of threads. SYSTEM is one of them, although agents may not use it: the forum refuses that. */
 export const threadTypes = ["DISCUSSION", "REQUEST_TO_HUMAN", "REPORT_TO_HUMAN", "SYSTEM"] as const;
+/** The kinds of comments. */
 export const commentKinds = ["DISCUSSION", "JOKE"] as const;
+/** The statuses of requests. */
 export const requestStatuses = ["pending", "resolved"] as const;
+/** The maximum number of comments in one answer. */
 export const commentLimitMax = 200;
 
+/** Checks an entry of a decision. Returns the action, or the error for the agent. */
 export function checkAction(raw: Json, options: ActionOptions = {}): Action | { readonly error: string } {
   if (!isJsonObject(raw)) {
     return { error: `an action must be a JSON object, not ${kindOf(raw)}` };
@@ -137,7 +151,7 @@ function readComment(fields: ActionFields, communitySlug: string): Comment {
   return { action: "comment", communitySlug, threadId, body: fields.requireText("body", "the text of the comment") };
 }
 
-/** A kind that is not known becomes a comment like any other, as a type of a thread does. */
+/** Reads a comment with its kind. An unknown kind becomes DISCUSSION, as an unknown type of a thread does. */
 function readCommentOfKind(fields: ActionFields, communitySlug: string): Comment {
   const said = fields.findText("commentKind");
   const commentKind = commentKinds.find((kind) => kind === said) ?? "DISCUSSION";

@@ -1,9 +1,10 @@
-// The communication log in the form of its daily files ("Runner Communication Protocol Guardrails"). Pure.
+// Prints the communication log in the form of its daily files ("Runner Communication Protocol Guardrails"). Pure.
 
 import type { CommunicationDirection } from "../storage/schema.ts";
 
+/** The fields of one printed entry. */
 export interface PrintedCommunication {
-  /** As a reader's clock on the wall shows it. */
+  /** The local time of the reader. */
   readonly localTime: string;
   readonly instanceId: string;
   readonly port: string;
@@ -14,6 +15,9 @@ export interface PrintedCommunication {
   readonly content: string;
 }
 
+/**
+ * Prints one entry between two lines of 60 `=`, with a line each for time, process, direction and actions above its content.
+ */
 export function printCommunication(entry: PrintedCommunication): string {
   const { localTime, instanceId, port, pid, agentId, direction, actionTypes, content } = entry;
   return [

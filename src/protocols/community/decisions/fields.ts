@@ -1,12 +1,13 @@
-// The fields of an action that a model asks for. What is wrong is told by the field and the fix.
+// Reads the fields of an action that a model asks for. An error names the field and how to correct it.
 
 import { type Json, type JsonObject, kindOf } from "./json.ts";
 
-/** For the agent, which reads it in its next cycle. */
+/** An error for the agent, which reads it in its next cycle. */
 export class FieldError extends Error {
   override readonly name = "FieldError";
 }
 
+/** Reads the fields of one action. Its methods throw a `FieldError` for an invalid field. */
 export class ActionFields {
   readonly #raw: JsonObject;
 
@@ -14,7 +15,7 @@ export class ActionFields {
     this.#raw = raw;
   }
 
-  /** `null` counts as missing. */
+  /** Returns the value of a field. Returns undefined when it is missing or `null`. */
   find(field: string): Json | undefined {
     return Object.hasOwn(this.#raw, field) ? (this.#raw[field] ?? undefined) : undefined;
   }
@@ -33,12 +34,12 @@ export class ActionFields {
     return value;
   }
 
-  /** Trimmed; what is blank counts as missing. */
+  /** Returns the trimmed text. Returns undefined when it is blank or missing. */
   findName(field: string): string | undefined {
     return this.findText(field)?.trim() || undefined;
   }
 
-  /** `what` says what to give. */
+  /** Returns the text, which must not be blank. `what` tells the agent what to give. */
   requireText(field: string, what: string): string {
     const value = this.findText(field);
     if (value === undefined || value.trim() === "") {

@@ -1,21 +1,25 @@
-// JSON values as a model wrote them. A number that this language cannot hold stays the text that it was, so that no
-// amount changes on its way; JSON.stringify prints all of them as they came.
+// JSON values as a model wrote them. A number that JavaScript cannot represent keeps its original text, so no amount changes.
+// JSON.stringify prints all of them as they arrived.
 
+/** A JSON value whose inexact numbers are raw text. */
 export type Json = null | boolean | number | string | RawJson | readonly Json[] | JsonObject;
+/** A JSON object. */
 export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** Of the text of a JSON number. */
+/** Converts the text of a JSON number to a number when it is exact, otherwise to raw JSON. */
 export function numberOf(text: string): number | RawJson {
   const value = Number(text);
   return isExact(text, value) ? value : JSON.rawJSON(text);
 }
 
+/** Returns true for a JSON object: not null, not a list and not a raw number. */
 export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
 
+/** Describes the kind of a value for an error: `a list`, `a string`, `null`. */
 export function kindOf(value: Json | undefined): string {
   if (value === null || value === undefined) {
     return "null";
@@ -29,7 +33,7 @@ export function kindOf(value: Json | undefined): string {
   return Array.isArray(value) ? "a list" : "an object";
 }
 
-/** Decimal digits that a float64 always gives back; with powers of ten far from where it loses some. */
+/** Limits within which a float64 always preserves decimal digits. The powers of ten stay far from those where it loses some. */
 const exactDigitsMax = 15;
 const exactPowerMax = 300;
 

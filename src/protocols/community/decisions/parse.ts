@@ -1,41 +1,45 @@
-// The text of a model → its decision: what it wants done, that it wants nothing done, or why it cannot be told.
-// D1  The first decision that has a valid action counts: the whole text and fenced blocks before JSON in prose, and what
-//     reads as it stands before what had to be repaired. How many more there were is told.
-// D2  A text that was cut off is an error; never is a part of it a decision.
+// Parses the text of a model to its decision: the actions it wants, no actions, or an error.
+// D1  The first decision with a valid action counts. The whole text and fenced blocks rank before JSON in prose, and strict
+//     JSON ranks before repaired JSON. `furtherDecisions` counts the others.
+// D2  A text that was cut off is an error; a part of it is never a decision.
 // D3  Nothing is unwrapped or guessed: an object is a list of one, and an entry without action or community is dropped.
 
 import { isJsonObject, type Json, type JsonObject } from "./json.ts";
 import { type Candidate, type Scan, scanDecisions } from "./scan.ts";
 
+/** The decision that a model's text holds. */
 export interface Decision {
-  /** All entries in their order, those that are no actions too. */
+  /** All entries in order, including the invalid ones. */
   readonly actions: readonly Json[];
-  /** Those that name an action and a community. */
+  /** The entries that name an action and a community. */
   readonly valid: readonly JsonObject[];
   readonly outcome: "execute" | "noop:plain-text" | "noop:empty-actions-array" | "error";
   /** Set when the outcome is an error. */
   readonly error?: DecisionError;
-  /** The actions could not be read as they stand. */
+  /** True when the actions were read only after a repair. */
   readonly repaired: boolean;
-  /** For the communication log, each once; none when repair was needed. */
+  /** Distinct action types for the communication log; empty when the text needed a repair. */
   readonly strictActionTypes: readonly string[];
-  /** Decisions in the same text that do not count, because another one does. */
+  /** The number of further decisions in the text, which are ignored. */
   readonly furtherDecisions: number;
 }
 
+/** The reason why a text holds no decision. */
 export interface DecisionError {
   readonly message: string;
   readonly class: "Error" | "SyntaxError";
 }
 
+/** Options of `parseDecision`. */
 export interface ParseOptions {
-  /** The model was asked for `{"actions": […]}`: see `decisionFormat`. */
+  /** True when the model was asked for `{"actions": […]}`: see `decisionFormat`. */
   readonly isWrapped?: boolean;
 }
 
-/** Models answer in a few KB. */
+/** The maximum size of a model's text. Models answer in a few KB. */
 export const decisionBytesMax = 1024 * 1024;
 
+/** Parses a model's text. Every text gives a decision; the outcome of an unreadable one is `error`. */
 export function parseDecision(output: string, options: ParseOptions = {}): Decision {
   if (output.length > decisionBytesMax || Buffer.byteLength(output) > decisionBytesMax) {
     return failed({ message: "LLM output is larger than 1 MiB", class: "Error" });
@@ -54,7 +58,7 @@ const truncated: DecisionError = { message: "truncated decision", class: "Error"
 
 const thoughtsOpening = /^<(think|thinking)>/i;
 
-/** Undefined when the text ends in the thoughts that it begins with. */
+/** Drops the thoughts that begin the text, such as `<think>…</think>`. Returns undefined when the text ends inside them. */
 function dropThoughts(text: string): string | undefined {
   const name = thoughtsOpening.exec(text)?.[1];
   if (name === undefined) {
@@ -116,7 +120,7 @@ function isValid(entry: Json): entry is JsonObject {
   return isJsonObject(entry) && Boolean(entry.action) && Boolean(entry.communitySlug);
 }
 
-/** Sorting keeps the order of the text among equals. */
+/** Orders candidates by rank. Sorting is stable, so equal ones keep the order of the text. */
 function compareRank(a: Candidate, b: Candidate): number {
   return rankOf(a) - rankOf(b);
 }

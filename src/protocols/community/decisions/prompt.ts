@@ -1,6 +1,8 @@
 // Prompts of a decision cycle: a template with the context in it.
 
-/** The context comes in literally: what others wrote into it must not be read as a pattern of replacement. */
+/**
+ * Replaces `{{context}}` literally: text of other authors in the context must not act as a replacement pattern such as `$&`.
+ */
 export function renderPrompt(template: string, context: object): string {
   return template.replaceAll("{{context}}", () => JSON.stringify(context));
 }

@@ -1,14 +1,17 @@
-// Reads one JSON value in the middle of a model's text, once and from left to right, with the slips that models make.
-// R1  Repaired: curly quotes around strings, comments between values (of lines: only where they begin the line), commas
-//     before a closing bracket, raw line breaks in strings. Nothing else; what is inside of strings stays as it was.
-// R2  A text that ends before the value does is told from one that is not JSON.
-// R3  A list whose entries are all strict JSON is not called repaired: each of them could have been read by itself.
+// Reads one JSON value inside a model's text, once and from left to right, and repairs the slips that models make.
+// R1  It repairs curly quotes around strings, comments between values, commas before a closing bracket, and raw line breaks in
+//     strings. Line comments count only at the start of a line. It repairs nothing else, and the contents of strings stay
+//     unchanged.
+// R2  A text that ends inside the value (`cut`) differs from a text that is not JSON (`broken`).
+// R3  A list whose entries are all strict JSON does not count as repaired: each entry could have been read alone.
 
 import { jsonDepthMax } from "../../../platform/base/json/text.ts";
 import { type Json, type JsonObject, numberOf } from "./json.ts";
 
+/** The outcome of reading one value. */
 export type Reading = ValueReading | Unreadable;
 
+/** A value that was read, and the offset after it. */
 export interface ValueReading {
   readonly kind: "value";
   readonly value: Json;
@@ -16,25 +19,30 @@ export interface ValueReading {
   readonly isRepaired: boolean;
 }
 
+/** The reason why no value was read, and how far reading got. */
 export interface Unreadable {
-  /** `cut`: the text ended first. */
+  /** `cut` means that the text ended inside the value. */
   readonly kind: "cut" | "broken";
   readonly problem: string;
-  /** Where reading stopped: at the beginning of a string, or at what cannot stand there. */
+  /** The offset where reading stopped: the start of a string, or the unexpected character. */
   readonly at: number;
-  /** How far the text was looked at. */
+  /** The offset up to which the text was read. */
   readonly reach: number;
-  /** Brackets that were open where reading stopped. */
+  /** The number of open brackets where reading stopped. */
   readonly depth: number;
-  /** The name of a member and its colon were read: this was meant as JSON, and not as brackets in prose. */
+  /** True when a member name and its colon were read: the text was meant as JSON and is not just brackets in prose. */
   readonly hasMember: boolean;
 }
 
+/** Reads the JSON value at an offset, with the repairs of R1. */
 export function readLenientJson(text: string, at: number): Reading {
   return new Reader(text, at).read();
 }
 
-/** Behind the bracket that closes what `depth` brackets opened before `at`; undefined when the text ends first. */
+/**
+ * Returns the offset after the bracket that closes `depth` brackets opened before `at`. Returns undefined when the text ends
+ * first.
+ */
 export function findClosing(text: string, at: number, depth: number): number | undefined {
   let open = depth;
   for (let next = at; next < text.length; next++) {
@@ -65,13 +73,13 @@ const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const words = { t: ["true", true], f: ["false", false], n: ["null", null] } as const;
 const firstPrintable = " ";
 
-/** What reads a part gives undefined when it could not, and has noted why. */
+/** Reads one value. Each `#read…` method returns undefined after a failure, whose reason `#fail` has recorded. */
 class Reader {
   readonly #text: string;
   #at: number;
   #depth = 0;
   #repairs = 0;
-  /** Of the entries of the outermost list. */
+  /** Repairs in the entries of the outermost list. */
   #entryRepairs = 0;
   #hasMember = false;
   #isCut = false;
@@ -85,7 +93,7 @@ class Reader {
 
   read(): Reading {
     this.#skipBlanks();
-    // What comes before the value does not keep the value itself from being strict.
+    // Repairs before the value do not count: the value itself may still be strict.
     this.#repairs = 0;
     const value = this.#readValue();
     if (value === undefined) {
@@ -150,7 +158,7 @@ class Reader {
     return isRead ? list : undefined;
   }
 
-  /** From bracket to bracket; `readEntry` says whether it could. */
+  /** Reads from the opening bracket to the closing one; `readEntry` returns false when an entry is invalid. */
   #readEntries(close: string, readEntry: () => boolean): boolean {
     if (this.#depth === jsonDepthMax) {
       return this.#fail(`nested deeper than ${jsonDepthMax} levels`);
@@ -217,7 +225,7 @@ class Reader {
     return value;
   }
 
-  /** A straight quote inside of curly ones leaves it open where the string ends: such a string is not read. */
+  /** Finds the end of a string. Fails on a straight quote inside curly ones, because the end of such a string is ambiguous. */
   #findStringEnd(start: number): number | undefined {
     const isCurly = this.#text.charAt(start) !== '"';
     for (let at = start + 1; at < this.#text.length; at++) {
@@ -276,7 +284,7 @@ class Reader {
       return false;
     }
     const end = this.#text.indexOf(isBlock ? "*/" : "\n", this.#at + 2);
-    // The end of the line stays: the next one begins behind it.
+    // The line break stays unread, because it marks the start of the next line.
     this.#at = end === -1 ? this.#text.length : end + (isBlock ? 2 : 0);
     this.#repairs += 1;
     return true;
@@ -290,7 +298,7 @@ class Reader {
     return true;
   }
 
-  /** `reach` is where the problem is; a string is left at its beginning. */
+  /** Records a failure. `reach` is the offset of the problem; `#at` stays at the beginning of a string. */
   #fail(problem: string, reach = this.#at): false {
     this.#isCut = reach >= this.#text.length;
     this.#problem = `${problem}, at offset ${reach}`;
@@ -299,7 +307,10 @@ class Reader {
   }
 }
 
-/** Raw line breaks are repaired, but not behind a backslash: what was meant by that one is anybody's guess. */
+/**
+ * Returns the problem of a character in a string. Raw line breaks are repaired, but not after a backslash, where the intention
+ * is unclear.
+ */
 function problemInString(character: string, next: string): string | undefined {
   if (character === '"') {
     return "a straight quote in a string of curly ones";
@@ -334,7 +345,7 @@ function decodeString(escaped: string): string | undefined {
   }
 }
 
-/** `__proto__` is a name like any other. */
+/** Sets a member of an object; `__proto__` becomes an ordinary member. */
 function setMember(object: Record<string, Json>, key: string, value: Json): void {
   if (key === "__proto__") {
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });

@@ -1,14 +1,15 @@
-// Takes out of a text what nobody may read in a communication log, a run's log or an error: the secrets of this service, whoever
-// wrote them there, and what looks like a secret of an agent or a wallet.
+// Redacts texts for a communication log, a run's log or an error. It removes the secrets of this service, no matter who wrote
+// them, and everything that looks like a secret of an agent or a wallet.
 
 import { redacted } from "../../../platform/telemetry/redact.ts";
 import type { Json } from "./json.ts";
 
+/** Replaces the secrets in a text. */
 export type Redact = (text: string) => string;
 
 /**
- * Runner tokens; signatures and keys as 64 digits without `0x` (a transaction's hash has it); signatures of wallets; nonces and
- * private keys that are named as such. All of them are on one line.
+ * Patterns of secrets, each on one line: runner tokens; signatures and keys as 64 digits without `0x` (a transaction's hash has
+ * it); wallet signatures; nonces and private keys after a word that names them.
  */
 const patterns = [
   /\brnr_[0-9a-f]{8,}/gi,
@@ -18,12 +19,12 @@ const patterns = [
   /(?<=nonce[\\"'`:= \t]{1,8})[0-9a-f]{32}(?![0-9a-f])/gi,
 ];
 
-/** `scrub` knows the secrets of the settings. */
+/** Creates the redaction. `scrub` removes the secrets of the settings. */
 export function createRedact(scrub: (text: string) => string): Redact {
   return (text) => patterns.reduce((left, pattern) => left.replace(pattern, redacted), scrub(text));
 }
 
-/** A value as JSON text without secrets, also such that are named by the member that they stand in. */
+/** Prints a value as JSON without secrets, including secrets that only the name of their member reveals. */
 export function redactJson(value: Json, redact: Redact, indent = 0): string {
   const text = redact(JSON.stringify(redactTexts(value, redact), null, indent));
   return isJson(text) ? text : JSON.stringify(redacted);

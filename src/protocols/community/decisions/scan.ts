@@ -1,54 +1,59 @@
-// What in a model's text may be its decision: the whole text, fenced blocks, and JSON in the middle of prose.
-// S1  What is inside of a decision that cannot be read is no decision of its own: nothing is executed by halves.
-// S2  A decision that is begun and never closed is cut, whatever else the text holds.
+// Finds the parts of a model's text that may be its decision: the whole text, fenced blocks, and JSON inside prose.
+// S1  The inside of an unreadable decision is not a separate decision: nothing is executed by halves.
+// S2  A decision that begins and is never closed makes the text cut, regardless of the rest of the text.
 // S3  The work is linear in the length of the text: beyond `workFactor` or `candidatesMax` the scan gives up.
 
 import { jsonDepthMax } from "../../../platform/base/json/text.ts";
 import type { Json } from "./json.ts";
 import { findClosing, type Reading, readLenientJson, type Unreadable } from "./reader.ts";
 
+/** The outcome of a scan. */
 export interface Scan {
   readonly candidates: readonly Candidate[];
-  /** Of the first part that began like JSON and is none, or of one that was cut. */
+  /** The problem of the first unreadable part that began like JSON; a part that was cut replaces it. */
   readonly problem: Problem | undefined;
   readonly isCut: boolean;
   readonly isExhausted: boolean;
-  /** Characters that were looked at, those that were looked at again included. */
+  /** The number of characters read, including repeated reads. */
   readonly work: number;
 }
 
+/** A part of the text that may be the decision. */
 export interface Candidate {
   readonly value: Json;
-  /** The whole text, or all that a fenced block holds. */
+  /** True for the whole text or the whole content of a fenced block. */
   readonly isBlock: boolean;
   readonly isRepaired: boolean;
 }
 
+/** The reason why a part of the text is unreadable. */
 export interface Problem {
   readonly isCut: boolean;
   readonly message: string;
 }
 
-/** The text is trimmed. */
+/** Scans a trimmed text. */
 export function scanDecisions(text: string): Scan {
   return new Scanner(text).scan();
 }
 
-/** A text that a model wrote is looked at once or twice; only brackets without end, inside each other, take more. */
+/** The maximum work per character. A model's text is read once or twice; only nested brackets without an end take more. */
 const workFactor = 8;
-/** Short texts may be as odd as they like. */
+/** Work that is always allowed, so that short texts never exhaust the scan. */
 const workFree = 4096;
-/** A text with more of them than this is no answer to anything. */
+/** The maximum number of candidates. A text with more of them answers no question. */
 const candidatesMax = 1_000;
 
 const interesting = /[[{]|`{3,}/g;
-/** How JSON has to begin in prose, so that `{slug}` is none; a bracket that ends the text may have been about to. */
+/**
+ * The start of JSON in prose; `{slug}` does not match. A bracket at the end of the text matches, because it may be cut JSON.
+ */
 const opening = /\{\s*(?:["}[]|$)|\[\s*(?:[{[\]"\-\dtfn]|$)/y;
 const language = /[^\s`{["]*/y;
 const blanks = /\s*/y;
 const blockEnd = /\s*(?:$|`{3})/y;
 const fence = "```";
-/** A block that names one of these is meant as a decision, whatever its language. */
+/** A block that contains one of these words is meant as a decision, in any language. */
 const decisionWords = ['"action":', "communitySlug", "threadId", "threadType"];
 
 class Scanner {
@@ -91,7 +96,7 @@ class Scanner {
     return this.#work > workFree + workFactor * this.#text.length || this.#candidates.length > candidatesMax;
   }
 
-  /** Gives where to go on. */
+  /** Reads the whole text as one value. Returns the offset where the scan continues. */
   #readWhole(): number {
     const reading = this.#read(0);
     const isWhole = reading.kind === "value" && reading.end === this.#text.length;
@@ -102,7 +107,7 @@ class Scanner {
     return reading.end;
   }
 
-  /** Behind a fence that opens. */
+  /** Reads a fenced block, from after its opening fence. */
   #readFence(at: number): number {
     language.lastIndex = at;
     const name = language.exec(this.#text)?.[0] ?? "";
@@ -113,11 +118,13 @@ class Scanner {
     return this.#readBlock(start, name.toLowerCase() === "json" || decisionWords.some((word) => inside.includes(word)));
   }
 
-  /** What is meant as a decision may begin with what has to be repaired; all else is looked at as prose is. */
+  /**
+   * Reads a block. A block that is meant as a decision may need a repair at its start; every other block is read like prose.
+   */
   #readBlock(start: number, isMeant: boolean): number {
     blanks.lastIndex = start;
     const at = start + (blanks.exec(this.#text)?.[0].length ?? 0);
-    // From before the blanks: there the reader sees that a comment begins its line.
+    // Reading starts before the blanks, so that the reader sees a comment at the start of its line.
     const reading = this.#read(start);
     if (reading.kind !== "value") {
       return isMeant ? this.#noteUnreadable(reading, at) : at;
@@ -147,13 +154,13 @@ class Scanner {
     return reading.end;
   }
 
-  /** Brackets of prose are passed one by one, to `next`; what was meant as JSON is passed as a whole. */
+  /** Records a problem. Returns `next` for brackets of prose, and the end of the whole part when it was meant as JSON. */
   #noteUnreadable(reading: Unreadable, next: number): number {
     if (this.#problem === undefined || reading.kind === "cut") {
       this.#problem = { isCut: reading.kind === "cut", message: reading.problem };
     }
     if (!reading.hasMember) {
-      // What is nested too deep for one reading is so for the next one too: that begins where this one stopped.
+      // Too deep for this reading means too deep for the next ones too, so the scan continues where this reading stopped.
       return reading.depth === jsonDepthMax ? reading.at : next;
     }
     const closing = findClosing(this.#text, reading.at, reading.depth);

@@ -1,6 +1,6 @@
-// Starts the cycles that are due. Every replica looks; whose turn it is and whether it is time is decided by the agent's row, under
-// its lock and by the database's clock, so an agent has one cycle in an interval however many look, and misses none because one
-// of them dies.
+// Starts the cycles that are due. Every replica polls. The agent's row decides whether a cycle is due, under its lock and by
+// the database's clock. So an agent has one cycle in an interval, however many replicas poll, and misses none when a replica
+// dies.
 
 import type { StartDeps } from "../../../engine/runs/start.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
@@ -9,19 +9,21 @@ import type { Events } from "../../../platform/telemetry/events.ts";
 import { listDueAgents } from "../storage/decision-cycle.ts";
 import { startCycle } from "./start.ts";
 
-/** How late a cycle may begin: a tenth of its interval, within these. */
+/** Bounds of the poll interval, which is a tenth of the cycle interval: a cycle begins at most this late. */
 const pollMsMin = 100;
 const pollMsMax = 2_000;
 
+/** Dependencies and settings of the schedule. */
 export interface ScheduleOptions {
   readonly start: StartDeps;
   readonly clock: Clock;
   readonly events: Pick<Events, "cycleNotStarted" | "databaseTroubled">;
   readonly agentIds: readonly string[];
-  /** From the beginning of a cycle to that of the next one. */
+  /** From the beginning of a cycle to the beginning of the next one. */
   readonly intervalMs: number;
 }
 
+/** Polls for due cycles until it is closed. */
 export class Schedule {
   readonly #options: ScheduleOptions;
   readonly #loop: Loop;
@@ -54,7 +56,7 @@ export class Schedule {
     }
   }
 
-  /** One that cannot start now, as when too many runs are active, does not keep the others. */
+  /** Starts one cycle. A cycle that cannot start now, as when too many runs are active, does not delay other agents. */
   async #start(agentId: string): Promise<void> {
     const { start, intervalMs, events } = this.#options;
     try {

@@ -1,16 +1,17 @@
-// The JSON Schema of a decision, for models that can be held to one. It asks for no more than `checkAction` takes.
+// The JSON Schema of a decision, for models with structured output. It requires no more than `checkAction` accepts.
 //
-// It keeps to what all providers enforce: the whole is an object; each object is closed and requires all of its properties, and one that
-// may be left out may be null; there is no reference and no recursion; the actions differ in their first property.
+// It uses only what all providers enforce: the root is an object; each object is closed and requires all of its properties; an
+// optional property may be null; it has no references and no recursion; the actions differ in their first property.
 
 import type { ResponseFormat } from "../../../agent/models/model.ts";
 import { type ActionOptions, commentKinds, commentLimitMax, requestStatuses, threadTypes } from "./action.ts";
 
+/** A JSON Schema. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 type DecisionFormat = Extract<ResponseFormat, { readonly type: "json-schema" }>;
 
-/** Of `{"actions": […]}`: to be read with `isWrapped`. */
+/** Returns the format of `{"actions": […]}`; parse the answer with `isWrapped`. */
 export function decisionFormat({ newerActions = false }: ActionOptions = {}): DecisionFormat {
   const actions = newerActions ? [...documentedActions(true), ...newerOnly] : documentedActions(false);
   const list = {
@@ -29,10 +30,10 @@ const scalars = [
   { type: "boolean" },
 ] as const;
 
-/** Lists within lists, such as an array of tuples that hold arrays. Deeper ones are rare in contracts. */
+/** The maximum depth of nested lists, such as an array of tuples that hold arrays. Contracts rarely have deeper ones. */
 const argumentDepthMax = 3;
 
-/** An argument of a contract: numbers that JSON cannot hold have to be text, and so all of them may be. */
+/** The schema of a contract argument. Every argument may be text, because numbers that JSON cannot hold must be text. */
 function argument(depth = argumentDepthMax): JsonSchema {
   return { anyOf: depth === 0 ? scalars : [...scalars, { type: "array", items: argument(depth - 1) }] };
 }

@@ -1,9 +1,8 @@
-// How a cycle begins: a run in the agent's session, one at a time over all replicas.
+// Starts a cycle: a run in the agent's session, one at a time over all replicas.
 //
-// All cycles belong to one client, `key/decisions`: whoever has a key of the client `decisions` (of `auth.api_keys`, or made by
-// AuthService) follows their logs as those of any other run, and the admin token alone starts them. An agent's session is
-// replaced once a day, and the one before deleted: runs and transcripts hang on a session, and one that lives forever would
-// keep them forever.
+// All cycles belong to one client, `key/decisions`. A caller with a key of the client `decisions` (from `auth.api_keys`, or
+// made by AuthService) follows their logs like those of any other run. The admin token alone starts them. An agent's session is
+// replaced once a day and the old one deleted: runs and transcripts live as long as their session.
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
@@ -16,21 +15,23 @@ import { newUuid } from "../../../platform/base/ids.ts";
 import type { Transaction } from "../../../platform/database/database.ts";
 import { type AgentTurn, insertCycle, lockAgent, setAgentSession } from "../storage/decision-cycle.ts";
 
+/** The name of the driver of decision cycles. */
 export const decisionDriverName = "decision-cycle";
 
-/** Whose runs cycles are. */
+/** The client that owns the runs of cycles. */
 const decisionClient = "key/decisions";
 
 const sessionAgeMaxMs = 86_400_000;
 
+/** The agent whose cycle starts, and when it may start. */
 export interface CycleRequest {
   readonly agentId: string;
-  /** Only when the cycle before began so long ago; 0 for at once. */
+  /** The minimum time since the beginning of the last cycle; 0 starts at once. */
   readonly intervalMs: number;
   readonly traceParent: string | undefined;
 }
 
-/** The run of the cycle; undefined when one is under way, or it is too early. */
+/** Starts a cycle and returns its run. Returns undefined when a cycle is under way, or when it is too early. */
 export async function startCycle(deps: StartDeps, request: CycleRequest): Promise<string | undefined> {
   try {
     const runId = await startRun(deps, (trx, start) => startWithin(trx, deps, start, request));
@@ -80,7 +81,7 @@ async function replaceSession(
   await insertSession(trx, {
     id,
     client: decisionClient,
-    // Not the agent's id: somebody with a key of the client may have taken it.
+    // Not the agent's id, which a caller with a key of this client may already have taken as a name.
     name: id,
     agent,
     workDir: undefined,

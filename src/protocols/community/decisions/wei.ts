@@ -1,10 +1,13 @@
-// Amounts and arguments of transactions. An integer that JSON's numbers cannot hold has to come as text, and nothing is
-// ever rounded.
+// Reads amounts and arguments of transactions. An integer that JSON numbers cannot hold must be text; no number is ever
+// rounded.
 
 import { FieldError } from "./fields.ts";
 import { type Json, kindOf } from "./json.ts";
 
-/** The wei of a transaction in decimal digits; undefined when none are given. */
+/**
+ * Reads wei as decimal digits, such as `"1000"`. Returns undefined when the value is missing or empty.
+ * @throws FieldError when the value is not a whole number of wei up to 2^256 - 1.
+ */
 export function readWei(value: Json | undefined): string | undefined {
   if (value === undefined || value === null || value === "") {
     return undefined;
@@ -16,7 +19,10 @@ export function readWei(value: Json | undefined): string | undefined {
   return BigInt(digits).toString();
 }
 
-/** A list without numbers that are not exact, however deep; none is the empty one. */
+/**
+ * Reads a list of arguments; a missing list is empty.
+ * @throws FieldError when it is not a list, or holds an inexact number at any depth.
+ */
 export function readArguments(args: Json | undefined): readonly Json[] {
   if (args === undefined) {
     return [];
@@ -28,10 +34,10 @@ export function readArguments(args: Json | undefined): readonly Json[] {
   return args;
 }
 
-/** An EVM word. */
+/** The maximum of an EVM word. */
 const weiMax = 2n ** 256n - 1n;
 
-/** Deep ones make long paths; the beginning is enough to find it. */
+/** The maximum length of a path in an error. Deep values have long paths; the beginning is enough to find the value. */
 const pathCharsMax = 100;
 
 function digitsOf(value: Json, field: string): string {

@@ -1,11 +1,12 @@
-// The ABI of a contract, as far as one call needs it: the functions of a name and the errors of a revert. It was given by
-// whoever registered the contract, so it is believed in nothing.
+// Reads the ABI of a contract as far as one call needs it: the functions of one name and the errors of a revert. The user who
+// registered the contract wrote the ABI, so nothing in it is trusted.
 
 import type { AbiFunction, AbiParameter } from "viem";
 import { ChainFailure, show } from "./failure.ts";
 
+/** The part of an ABI that one call needs. */
 export interface ContractAbi {
-  /** Of the name that was asked for, at least one; more of them differ in their arguments. */
+  /** The functions of the requested name, at least one; overloads differ in their arguments. */
   readonly functions: readonly [AbiFunction, ...AbiFunction[]];
   readonly errors: readonly AbiError[];
 }
@@ -16,16 +17,21 @@ interface AbiError {
   readonly inputs: readonly AbiParameter[];
 }
 
-/** The largest contracts have a tenth of it. */
+/** The maximum length of an ABI. The largest contracts have a tenth of it. */
 const abiCharsMax = 1_000_000;
-/** No compiler writes deeper ones. */
+/** The maximum depth of tuples. No compiler writes deeper ones. */
 const depthMax = 8;
 const errorsMax = 1_000;
 
+/** Returns false for a missing or empty ABI: null, blank, `null` or `[]`. */
 export function isThere(abi: string | null): abi is string {
   return abi !== null && !/^\s*(?:\[\s*\]|null)?\s*$/.test(abi);
 }
 
+/**
+ * Reads the functions of one name and the errors of an ABI.
+ * @throws ChainFailure when the ABI is malformed or has no such function.
+ */
 export function readAbi(text: string, functionName: string): ContractAbi {
   const items = parseItems(text);
   const named = items.filter((item) => item.type === "function" && item.name === functionName);
@@ -37,6 +43,7 @@ export function readAbi(text: string, functionName: string): ContractAbi {
   return { functions: [first, ...more], errors: errors.flatMap(readError) };
 }
 
+/** Returns true for a function that changes nothing. */
 export function isView(item: AbiFunction): boolean {
   return item.stateMutability === "view" || item.stateMutability === "pure";
 }
@@ -73,7 +80,7 @@ function readFunction(name: string, item: Json): AbiFunction {
   };
 }
 
-/** ABIs of before 2018 say `constant` and `payable` instead. */
+/** Reads the mutability of a function. ABIs from before 2018 have `constant` and `payable` instead. */
 function readMutability({ stateMutability, constant, payable }: Json): AbiFunction["stateMutability"] {
   switch (stateMutability) {
     case "view":
@@ -132,7 +139,7 @@ function malformed(place: string): ChainFailure {
   return new ChainFailure(`Contract ABI is malformed: ${place} is no parameter with a known type.`);
 }
 
-/** One that is malformed explains no revert, and is no reason to refuse a call. */
+/** Reads an error. Returns an empty list for a malformed one: it explains no revert, but does not make a call invalid. */
 function readError({ name, inputs }: Json): readonly AbiError[] {
   try {
     return typeof name === "string" ? [{ type: "error", name, inputs: readParameters(inputs, name, 0) }] : [];

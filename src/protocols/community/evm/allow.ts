@@ -1,11 +1,12 @@
-// What the operator lets agents call: functions of contracts, each named. Nothing is allowed by default.
+// The allow-list of the operator: the functions of contracts that agents may call. Nothing is allowed by default.
 
+/** A contract and its allowed functions. */
 export interface AllowedContract {
   readonly address: string;
   readonly functions: readonly string[];
 }
 
-/** Each item of `decisions.tx.allow`: `0xaddress:function`. */
+/** Reads the items of `decisions.tx.allow`, each `0xaddress:function`. */
 export function readAllowed(items: readonly string[]): readonly AllowedContract[] {
   return items.map((item) => {
     const at = item.indexOf(":");
@@ -13,11 +14,12 @@ export function readAllowed(items: readonly string[]): readonly AllowedContract[
   });
 }
 
+/** Returns true when the allow-list has this function of this address. */
 export function isAllowed(allowed: readonly AllowedContract[], address: string, functionName: string): boolean {
   return allowed.some((each) => isSameAddress(each.address, address) && each.functions.includes(functionName));
 }
 
-/** Upper and lower case are a checksum, not another address. */
+/** Compares addresses without case: mixed case is only a checksum. */
 export function isSameAddress(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }

@@ -1,10 +1,13 @@
-// Arguments as JSON has them, turned into what their types in the ABI want. Whatever does not fit is named with its place.
+// Converts JSON arguments to the values that their ABI types need. An error names the position of the invalid value.
 
 import type { AbiFunction, AbiParameter } from "viem";
 import { isAddress } from "viem/utils";
 import { ChainFailure, show } from "./failure.ts";
 
-/** Throws a ChainFailure that names the argument. */
+/**
+ * Reads the arguments of a function.
+ * @throws ChainFailure that names the invalid argument.
+ */
 export function readArguments(item: AbiFunction, args: readonly unknown[]): readonly unknown[] {
   if (args.length !== item.inputs.length) {
     const types = item.inputs.map(describe).join(", ");
@@ -52,10 +55,10 @@ const plainTypes: Readonly<Record<string, PlainType>> = {
   string: { isRight: isText, expected: "a text" },
 };
 
-/** Each item takes 32 bytes or more, and no transaction holds as many. */
+/** The maximum length of a list. Each item takes at least 32 bytes, and no transaction holds this many. */
 const itemsMax = 10_000;
 
-/** A list that is longer than its type says would be cut or refused somewhere else. */
+/** Reads a list. The length must match the type exactly: the encoder would cut or refuse a longer list. */
 function readList(item: AbiParameter, length: string, value: unknown, place: string): unknown {
   const isRight =
     Array.isArray(value) && value.length <= itemsMax && (length === "" || value.length === Number(length));
@@ -67,7 +70,7 @@ function readList(item: AbiParameter, length: string, value: unknown, place: str
   return value.map((each, index) => readValue(item, each, `${place}[${index}]`));
 }
 
-/** By position, or by the names of its members. */
+/** Reads a tuple by position, or by the names of its members. */
 function readTuple(parameter: AbiParameter, value: unknown, place: string): unknown {
   const components = "components" in parameter ? parameter.components : [];
   const byPosition = Array.isArray(value) ? value : takeMembers(components, value);
@@ -76,7 +79,7 @@ function readTuple(parameter: AbiParameter, value: unknown, place: string): unkn
     throw wrong(parameter, place, value, `a list or an object of ${members}`);
   }
   const values = components.map((each, index) => readValue(each, byPosition[index], `${place}[${index}]`));
-  // The encoder takes members by name where all have one.
+  // The encoder takes members by name when all of them have one.
   return components.every(({ name }) => name !== undefined && name !== "")
     ? Object.fromEntries(components.map(({ name }, index) => [name, values[index]]))
     : values;
@@ -96,7 +99,7 @@ interface IntegerType {
   readonly bits: number;
 }
 
-/** 256 bits have 78 digits. */
+/** 256 bits have at most 78 digits. */
 const integerText = /^(?:0|-?[1-9]\d{0,77})$/;
 
 function readInteger(value: unknown, { isSigned, bits }: IntegerType, parameter: AbiParameter, place: string): bigint {

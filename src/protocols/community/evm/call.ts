@@ -1,22 +1,23 @@
-// What an agent asks of a contract, and what it is told of it. Everything here can be written as JSON.
+// The calls that agents ask for and their results. All types here can be written as JSON.
 
+/** A contract of a community. */
 export interface ChainContract {
   readonly id: string;
   readonly name: string;
-  /** As the community calls it. Digits are the id of a chain, and have to be that of the settings. */
+  /** The community's name for the chain. A number is a chain id, and must be that of the settings. */
   readonly chain: string | null;
   readonly address: string | null;
   /** JSON text. */
   readonly abi: string | null;
-  /** The functions that the community offers; others are not called. */
+  /** The functions that the community offers; only these can be called. */
   readonly abiFunctions: readonly { readonly name: string }[];
 }
 
-/** Arguments and value come from a model: they may be anything that JSON can say. */
+/** A call that an agent asks for. Arguments and value come from a model, so they may be any JSON. */
 export interface ChainCall {
-  /** Those of the agent's community. */
+  /** The contracts of the agent's community. */
   readonly contracts: readonly ChainContract[];
-  /** Without one it is the first contract. */
+  /** Undefined, null or empty means the first contract. */
   readonly contractAddress?: string | null | undefined;
   readonly functionName: string;
   readonly args: unknown;
@@ -24,7 +25,7 @@ export interface ChainCall {
   readonly value?: unknown;
 }
 
-/** What every result names: the contract as the community writes it, and the arguments as they were given. */
+/** The fields of every result: the contract as the community writes it, and the arguments as they were given. */
 export interface Called {
   readonly contractAddress: string;
   readonly functionName: string;
@@ -37,16 +38,17 @@ export interface CallResult extends Called {
   readonly result: unknown;
 }
 
+/** The outcome of a mined transaction. */
 export interface TxResult extends Called {
   readonly type: "tx";
   readonly hash: string;
-  /** 0 when it was mined and reverted. */
+  /** 0 when the transaction was mined and reverted. */
   readonly status: 0 | 1;
   readonly gasUsed: string;
   readonly blockNumber: number;
 }
 
-/** What would have been sent, as far as the node can tell beforehand. */
+/** The outcome of a dry run: the transaction that would have been sent, as the node simulates it. */
 export interface DryRunResult extends Called {
   readonly type: "dry_run";
   readonly value: string;
@@ -54,16 +56,19 @@ export interface DryRunResult extends Called {
   readonly result: unknown;
 }
 
-/** With a hash: it was sent or may have been, and may still be mined. Without: nothing was sent. */
+/**
+ * A failed call. With a hash, the transaction was or may have been sent, and may still be mined; without one, nothing was sent.
+ */
 export interface ErrorResult {
   readonly type?: undefined;
   readonly error: string;
   readonly hash?: string;
 }
 
+/** The outcome of a call. */
 export type ChainResult = CallResult | TxResult | DryRunResult | ErrorResult;
 
-/** A signed transaction, to be stored before it is broadcast. Whoever has it can have it executed, once. */
+/** A signed transaction, to be stored before it is broadcast. Anyone who has it can have it executed, once. */
 export interface PreparedTx extends Called {
   readonly type: "prepared";
   readonly chainId: number;

@@ -1,14 +1,15 @@
-// Calls of contracts and transactions, signed by the one key that the operator gave.
+// Executes calls of contracts and transactions, signed by the one key that the operator configured.
 //
-// C1  Nothing is sent but what the community offers, the operator allows, the caps permit, and a simulation went well of.
-// C2  A transaction is executed at most once, however often it is broadcast: it is signed once, and its nonce is used once.
-//     So a caller stores what `prepare` gives before it calls `broadcast`, and after a crash broadcasts the same bytes again,
+// C1  A transaction is sent only when the community offers it, the operator allows it, the caps permit it, and its simulation
+//     succeeded.
+// C2  A transaction is executed at most once, however often it is broadcast: it is signed once, and its nonce is used once. So
+//     a caller stores the result of `prepare` before it calls `broadcast`. After a crash it broadcasts the same bytes again,
 //     before it prepares anything else.
 // C3  Within a process nonces do not collide: from `prepare` to `broadcast` or `abandon` the sender has one transaction, and
-//     others wait. Across processes the caller holds a lock for that time. Without one, two transactions may be signed for one
-//     nonce; the chain then executes one of them, and the other is refused or never mined.
-// C4  The chain is that of the settings, or nothing is called. The signature says for which chain it is, too.
-// C5  Neither the key nor the address of the node stands in any answer.
+//     others wait. Across processes the caller holds a lock for that time. Without a lock, two transactions may be signed for
+//     one nonce; the chain then executes one of them, and the other is refused or never mined.
+// C4  Calls go only to the chain of the settings. The signature names that chain too.
+// C5  No answer contains the key or the address of the node.
 
 import type { Hex, PrivateKeyAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -23,47 +24,58 @@ import { type ChainNode, type Message, NodeRefusal, openNode } from "./node.ts";
 import { readOutputs } from "./outputs.ts";
 import { Turns } from "./turn.ts";
 
+/** The node, the key and the limits of a chain. */
 export interface ChainOptions extends CallRules {
   readonly rpcUrl: string;
   /** 64 hex digits, with or without 0x. */
   readonly privateKey: string;
-  /** Of one transaction. */
+  /** The maximum gas of one transaction. */
   readonly gasMax: bigint;
-  /** Everything but sending. */
+  /** Does everything except sending. */
   readonly dryRun: boolean;
-  /** Longest wait for a transaction to be mined. */
+  /** The maximum wait for a transaction to be mined. */
   readonly confirmTimeoutMs: number;
   readonly pollMs?: number;
-  /** Longest wait for one answer of the node. */
+  /** The timeout of one answer of the node. */
   readonly answerTimeoutMs?: number;
   readonly clock: Clock;
 }
 
-/** Whether the node has it. Unknown: it may have it; broadcasting the same again does no harm. */
+/** Whether the node has the transaction. `unknown` means that it may have it; broadcasting it again does no harm. */
 export type Broadcast = { readonly state: "sent" } | { readonly state: "refused" | "unknown"; readonly error: string };
 
+/** Executes calls of contracts and transactions. */
 export interface Chain {
-  /** All of it: from the checks to one confirmation. A caller that has to outlive a crash calls the parts instead. */
+  /** Does all steps, from the checks to one confirmation. A caller that must survive a crash calls the single steps instead. */
   execute(call: ChainCall, signal?: AbortSignal): Promise<ChainResult>;
-  /** A result where nothing is to be sent; otherwise the sender's turn is held until `broadcast` or `abandon`. */
+  /** Returns a result when nothing has to be sent. Otherwise it holds the sender's turn until `broadcast` or `abandon`. */
   prepare(call: ChainCall, signal?: AbortSignal): Promise<ChainResult | PreparedTx>;
-  /** As often as one likes, also of what another process prepared. */
+  /**
+   * Sends a prepared transaction. It may be called any number of times, also for a transaction that another process prepared.
+   */
   broadcast(prepared: PreparedTx): Promise<Broadcast>;
-  /** Gives up what was prepared, for whoever will not broadcast it. */
+  /** Releases the turn of a prepared transaction that will not be broadcast. */
   abandon(prepared: PreparedTx): void;
-  /** Waits for one confirmation of what was broadcast. Throws the reason of the signal. */
+  /**
+   * Waits for one confirmation of a broadcast transaction.
+   * @throws the signal's reason when it aborts.
+   */
   confirm(prepared: PreparedTx, signal?: AbortSignal): Promise<ChainResult>;
 }
 
-/** A node that says nothing for longer will not. */
+/** The default timeout of the node. A node that is silent for longer will not answer. */
 const answerTimeoutMsUsual = 10_000;
-/** Blocks take seconds. */
+/** The default poll interval. Blocks take seconds. */
 const pollMsUsual = 1_000;
-/** Storing one row takes far less; whoever takes longer does without its turn. */
+/** The maximum time of a turn. Storing one row takes far less; a holder that takes longer loses its turn. */
 const turnMsMax = 60_000;
-/** A node that is away for a moment. */
+/** Attempts to broadcast, for a node that is unavailable for a moment. */
 const broadcastsMax = 3;
 
+/**
+ * Opens the chain.
+ * @throws Fault CONFIG_INVALID when the private key is invalid.
+ */
 export function createChain(options: ChainOptions): Chain {
   const sender = new Sender(options);
   return {
@@ -93,9 +105,9 @@ class Sender {
   readonly #node: ChainNode;
   readonly #account: PrivateKeyAccount;
   readonly #turns: Turns;
-  /** By hash. */
+  /** Functions that release held turns, by transaction hash. */
   readonly #held = new Map<string, () => void>();
-  /** The newest that the node has or may have. */
+  /** The newest transaction that the node has or may have. */
   #last: PreparedTx | undefined;
   #isRightChain = false;
 
@@ -161,7 +173,10 @@ class Sender {
     }
   }
 
-  /** Throws the reason of the signal. */
+  /**
+   * Waits one poll interval.
+   * @throws the signal's reason when it aborts.
+   */
   async pause(signal?: AbortSignal): Promise<void> {
     await this.#options.clock.sleep(this.#options.pollMs ?? pollMsUsual, signal);
     signal?.throwIfAborted();
@@ -179,7 +194,7 @@ class Sender {
     this.#isRightChain = true;
   }
 
-  /** What the state costs when it is executed may differ from what it costs now. */
+  /** Adds a quarter to the estimated gas, up to the cap: the chain's state may change before the transaction is executed. */
   async #planGas(message: Message, errors: CheckedCall["errors"]): Promise<bigint> {
     const { gasMax } = this.#options;
     const needed = await this.#node.estimateGas(message, errors);
@@ -206,8 +221,8 @@ class Sender {
   }
 
   /**
-   * The node's count, which may lag behind what was sent, or have lost it: then that is sent again, since taking its nonce
-   * would replace it.
+   * Returns the next nonce by the node's count. The count may lag behind the last transaction, or the node may have lost that
+   * transaction. Then the last transaction is sent again, since a reused nonce would replace it.
    */
   async #nextNonce(): Promise<number> {
     const count = await this.#node.countTransactions(this.#account.address);
@@ -239,7 +254,10 @@ class Sender {
     return broadcast;
   }
 
-  /** A node that has it already says so in words of its own; whether it has it tells more. */
+  /**
+   * Sends the bytes. A node that already has them answers with an error of its own wording, so the code asks whether it knows
+   * the hash.
+   */
   async #offer({ raw, hash }: PreparedTx): Promise<Broadcast> {
     try {
       await this.#node.broadcast(raw as Hex);
@@ -256,7 +274,7 @@ class Sender {
   }
 }
 
-/** The library's errors may quote the key. */
+/** Opens the account without passing on errors of the library, which may quote the key. */
 function openAccount(privateKey: string): PrivateKeyAccount {
   try {
     return privateKeyToAccount(`0x${privateKey.replace(/^0x/i, "")}`);

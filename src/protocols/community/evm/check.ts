@@ -1,5 +1,5 @@
-// Everything that can be said against a call without asking anybody: the community's rules first, in the order and words of
-// the document, then the operator's, then whether it makes sense at all.
+// Checks a call without asking the node: first the community's rules in the order and words of the document, then the
+// operator's rules, then whether the call is valid at all.
 
 import type { AbiFunction, Hex } from "viem";
 import { encodeFunctionData } from "viem/utils";
@@ -9,13 +9,15 @@ import { readArguments } from "./arguments.ts";
 import type { Called, ChainCall, ChainContract } from "./call.ts";
 import { ChainFailure, show } from "./failure.ts";
 
+/** The operator's rules. */
 export interface CallRules {
   readonly chainId: number;
-  /** What is not here is not called, whatever the community offers. */
+  /** The only functions that may be called, even if a community offers more. */
   readonly allowed: readonly AllowedContract[];
   readonly valueMaxWei: bigint;
 }
 
+/** A call that passed all checks, with its encoded data. */
 export interface CheckedCall {
   readonly called: Called;
   readonly to: Hex;
@@ -25,7 +27,10 @@ export interface CheckedCall {
   readonly errors: ContractAbi["errors"];
 }
 
-/** Throws a ChainFailure with what speaks against it. */
+/**
+ * Checks a call.
+ * @throws ChainFailure with the first rule that it breaks.
+ */
 export function checkCall(call: ChainCall, rules: CallRules): CheckedCall {
   const functionName = String(call.functionName ?? "").trim();
   const { address, abi } = chooseContract(call, functionName);
@@ -98,7 +103,7 @@ interface ChosenFunction {
   readonly values: readonly unknown[];
 }
 
-/** Of functions of one name, the one that the arguments fit. Where none does, what is wrong is told of the last one. */
+/** Chooses the overload that the arguments fit. If none fits, the error is that of the last candidate. */
 function chooseFunction(functions: ContractAbi["functions"], args: readonly unknown[]): ChosenFunction {
   const sameCount = functions.filter(({ inputs }) => inputs.length === args.length);
   const fitting: ChosenFunction[] = [];
@@ -140,7 +145,7 @@ function readValue(value: unknown, item: AbiFunction, valueMaxWei: bigint): bigi
   return wei;
 }
 
-/** Nodes refuse transactions of more. */
+/** The maximum size of a transaction's data. Nodes refuse larger ones. */
 const dataBytesMax = 100_000;
 
 function encode(item: AbiFunction, values: readonly unknown[]): Hex {

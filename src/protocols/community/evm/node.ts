@@ -1,5 +1,5 @@
-// The node that knows the chain, asked over JSON-RPC. Its address is the operator's and may hold a key, so no error of the
-// library leaves this file: they carry it, and what the node says may repeat it.
+// The client of the chain's node over JSON-RPC. The node's address is the operator's and may hold a key. The library's errors
+// contain it, and the node's answers may repeat it, so no such error leaves this file.
 
 import {
   BaseError,
@@ -28,13 +28,15 @@ import type { ContractAbi } from "./abi.ts";
 import { ChainFailure, quote } from "./failure.ts";
 import { findRequestError, findRevert } from "./revert.ts";
 
+/** The node's address and the timeout of its answers. */
 export interface NodeOptions {
   readonly rpcUrl: string;
-  /** What may stand in no message, beside the URL. */
+  /** Texts besides the URL that no message may contain. */
   readonly secrets: readonly string[];
   readonly answerTimeoutMs: number;
 }
 
+/** A message to a contract. */
 export interface Message {
   readonly from: Hex;
   readonly to: Hex;
@@ -42,39 +44,42 @@ export interface Message {
   readonly value: bigint;
 }
 
+/** The receipt of a mined transaction. */
 export interface Receipt {
   readonly status: 0 | 1;
   readonly gasUsed: bigint;
   readonly blockNumber: bigint;
 }
 
-/** Throws ChainFailures, and nothing else. */
+/** The calls to the node. They throw nothing but ChainFailure. */
 export interface ChainNode {
   getChainId(): Promise<number>;
-  /** What the function would answer. A revert is told with its reason. */
+  /** Returns what the function would answer. The error of a revert has its reason. */
   simulate(message: Message, errors: ContractAbi["errors"]): Promise<Hex>;
   estimateGas(message: Message, errors: ContractAbi["errors"]): Promise<bigint>;
-  /** With what the node has not mined yet. */
+  /** Counts the sender's transactions, including those that are not mined yet. */
   countTransactions(from: Hex): Promise<number>;
   sign(account: PrivateKeyAccount, message: Message, frame: TxFrame): Promise<Hex>;
   broadcast(raw: Hex): Promise<void>;
   isKnown(hash: Hex): Promise<boolean>;
-  /** Undefined while it is not mined. */
+  /** Returns undefined while the transaction is not mined. */
   findReceipt(hash: Hex): Promise<Receipt | undefined>;
 }
 
+/** The fields of a transaction that the message does not have. */
 export interface TxFrame {
   readonly chainId: number;
   readonly nonce: number;
   readonly gas: bigint;
 }
 
-/** The node understood, and said no: nothing was done. */
+/** The node understood the request and refused it: nothing was done. */
 export class NodeRefusal extends ChainFailure {}
 
+/** Creates the client of a node. */
 export function openNode({ rpcUrl, secrets, answerTimeoutMs }: NodeOptions): ChainNode {
   const transport = http(rpcUrl, { retryCount: 0, timeout: answerTimeoutMs, fetchOptions: { redirect: "error" } });
-  // A contract may ask for an answer from any URL that it names (CCIP); nobody here goes there.
+  // CCIP is off: a contract may ask for an answer from any URL that it names, and this service must not call it.
   const client = createClient({ transport, ccipRead: false });
   const scrubber = createScrubber([...secretsOfUrl(rpcUrl), ...secrets]);
   const ask = async <T>(question: () => Promise<T>, errors?: ContractAbi["errors"]): Promise<T> => {
@@ -106,7 +111,7 @@ export function openNode({ rpcUrl, secrets, answerTimeoutMs }: NodeOptions): Cha
   };
 }
 
-/** Chains without a base fee take the old form. */
+/** Returns the fees. Chains without a base fee take legacy transactions. */
 async function findFees(client: Client) {
   const { baseFeePerGas } = await getBlock(client);
   if (baseFeePerGas === null) {
@@ -128,7 +133,10 @@ async function findReceipt(client: Client, hash: Hex): Promise<Receipt | undefin
   }
 }
 
-/** Nodes that are rented have the key in the path or in the query; each part may be quoted alone. */
+/**
+ * Returns the parts of a URL that may be secret. Hosted nodes have the key in the path or the query, and may quote each part
+ * alone.
+ */
 function secretsOfUrl(rpcUrl: string): readonly string[] {
   const { pathname, search, searchParams, username } = new URL(rpcUrl);
   const rest = `${pathname}${search}`;
@@ -162,5 +170,5 @@ function describeTrouble(
   );
 }
 
-/** Invalid input, transaction rejected, invalid parameters. Other codes may stand for trouble on the way. */
+/** Codes of a refusal: invalid input, transaction rejected, invalid parameters. Other codes may mean a transport problem. */
 const refusals: ReadonlySet<number> = new Set([-32_000, -32_003, -32_602]);

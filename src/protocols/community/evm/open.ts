@@ -1,8 +1,8 @@
-// The way to the chain, or the answer that there is none. The library takes a moment to load, and so only where it is used.
+// Opens the chain, or a substitute without transactions. The library loads slowly, so it is loaded only when needed.
 
 import type { Chain, ChainOptions } from "./chain.ts";
 
-/** Undefined: transactions are off, or there is no key or no node. */
+/** Opens the chain. Undefined options mean that transactions are off, or that the key or the node is missing. */
 export async function openChain(options: ChainOptions | undefined): Promise<Chain> {
   if (options === undefined) {
     return closed;
@@ -11,7 +11,7 @@ export async function openChain(options: ChainOptions | undefined): Promise<Chai
   return createChain(options);
 }
 
-/** In the document's words. */
+/** The answer in the document's words. */
 const missing = { error: "Execution wallet or Alchemy key missing." } as const;
 
 const closed: Chain = {

@@ -1,13 +1,16 @@
-// What a function answers, as JSON: integers as decimal text whatever their size, tuples as lists.
+// Converts the answer of a function to JSON: all integers as decimal text, tuples as lists.
 
 import type { AbiFunction, AbiParameter, Hex } from "viem";
 import { decodeAbiParameters } from "viem/utils";
 import { ChainFailure } from "./failure.ts";
 
-/** The agent reads it as text; more than this is no answer to a question. */
+/** The maximum length of an answer. The agent reads it as text; a longer one answers no question. */
 const resultCharsMax = 50_000;
 
-/** One output is the result; none or several are a list. */
+/**
+ * Reads the outputs of a function. A single output is the result; otherwise the result is a list.
+ * @throws ChainFailure when the data does not fit the ABI or is too long.
+ */
 export function readOutputs({ outputs, name }: AbiFunction, data: Hex): unknown {
   if (data === "0x" && outputs.length > 0) {
     throw new ChainFailure(`${name} answered nothing: there may be no such contract at this address on this chain.`);
@@ -28,7 +31,7 @@ function decode(outputs: readonly AbiParameter[], data: Hex): unknown {
   }
 }
 
-/** Members without names are decoded as a list; with them, two of the same name would be one. */
+/** Drops the names of members, so that they decode as a list: an object would lose members with equal names. */
 function dropNames({ name: _, ...parameter }: AbiParameter): AbiParameter {
   return "components" in parameter ? { ...parameter, components: parameter.components.map(dropNames) } : parameter;
 }

@@ -1,10 +1,10 @@
-// Why a contract refused a call, from what the node says about it.
+// Finds the reason why a contract refused a call in the node's error.
 
 import { BaseError, type Hex, RpcRequestError } from "viem";
 import { decodeErrorResult } from "viem/utils";
 import type { ContractAbi } from "./abi.ts";
 
-/** In the contract's words, however long. Undefined when it was not the contract that refused. */
+/** Returns the contract's reason, in any length. Returns undefined when the contract did not refuse the call. */
 export function findRevert(error: unknown, errors: ContractAbi["errors"]): string | undefined {
   const request = findRequestError(error);
   if (request === undefined) {
@@ -17,12 +17,13 @@ export function findRevert(error: unknown, errors: ContractAbi["errors"]): strin
   return data === undefined ? "no reason given" : describe(data, errors);
 }
 
+/** Returns the JSON-RPC error inside an error of the library. Returns undefined when the error has another cause. */
 export function findRequestError(error: unknown): RpcRequestError | undefined {
   const found = error instanceof BaseError ? error.walk((each) => each instanceof RpcRequestError) : undefined;
   return found instanceof RpcRequestError ? found : undefined;
 }
 
-/** What nodes that know of reverts answer with. */
+/** The error code of nodes that report reverts. */
 const revertCode = 3;
 
 function findData(data: unknown): Hex | undefined {

@@ -1,7 +1,8 @@
-// Turns, in the order in which they are asked for. Whoever forgets to give one back loses it after a while.
+// A mutex with a FIFO queue. A holder that does not release its turn loses it after a time limit.
 
 import { type Clock, over } from "../../../platform/base/clock.ts";
 
+/** Grants one turn at a time, in the order of the requests. */
 export class Turns {
   readonly #clock: Clock;
   readonly #limitMs: number;
@@ -12,7 +13,10 @@ export class Turns {
     this.#limitMs = limitMs;
   }
 
-  /** Resolves with what gives the turn back; it may be called again. Throws the reason of the signal. */
+  /**
+   * Waits for a turn. Returns the function that releases it; further calls of that function do nothing.
+   * @throws the signal's reason when it aborts.
+   */
   async take(signal?: AbortSignal): Promise<() => void> {
     const before = this.#last;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -26,7 +30,7 @@ export class Turns {
     }
     waiting.abort(over);
     if (signal?.aborted) {
-      // Its place in the queue is kept, and empty.
+      // Its slot in the queue passes on as soon as the one before ends.
       void before.then(resolve);
       throw signal.reason;
     }

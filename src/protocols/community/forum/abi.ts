@@ -1,8 +1,9 @@
-// What the ABI of a contract says of its functions. An ABI is kept as the JSON that it was added as.
+// Reads the functions in the ABI of a contract. An ABI is stored as the JSON text that was added.
 
 import { memberOf } from "../../../platform/base/json/free.ts";
 import { compactJson, type JsonNode, JsonTextError, parseJsonText } from "../../../platform/base/json/text.ts";
 
+/** A function of a contract. */
 export interface ContractFunction {
   readonly name: string;
   readonly stateMutability: string;
@@ -10,14 +11,14 @@ export interface ContractFunction {
   readonly inputs: string;
 }
 
-/** None for a text that is no ABI. */
+/** Returns the functions of an ABI; an invalid ABI gives an empty list. */
 export function listAbiFunctions(abi: string): ContractFunction[] {
   const node = parseAbi(abi);
   const entries = node?.kind === "array" ? node.items : [];
   return entries.filter((entry) => textOf(entry, "type") === "function").map((entry) => readFunction(abi, entry));
 }
 
-/** What keeps a text from being an ABI; undefined when nothing does. */
+/** Returns the problem that makes an ABI invalid. Returns undefined when it is valid. */
 export function findAbiProblem(abi: string): string | undefined {
   const node = parseAbi(abi);
   if (node?.kind !== "array") {

@@ -1,4 +1,4 @@
-// Agents of the forum for their administrators: made, changed, assigned to a community, banned by their owner.
+// Administers agents of the forum: creates, changes and assigns them, and bans their owners.
 
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
@@ -16,6 +16,10 @@ import { requireCommunity } from "./communities.ts";
 import { agentNotFound } from "./credentials.ts";
 import type { ForumDeps } from "./deps.ts";
 
+/**
+ * Creates an agent.
+ * @throws Fault AGENT_EXISTS when the handle is taken, INVALID_ARGUMENT when the handle is too long.
+ */
 export async function addAgent(
   { db, clock, config }: ForumDeps,
   agent: Omit<NewForumAgent, "id">,
@@ -31,6 +35,10 @@ export async function addAgent(
   return await requireAgent(db, id);
 }
 
+/**
+ * Changes an agent.
+ * @throws Fault AGENT_NOT_FOUND when it is unknown.
+ */
 export async function changeAgent(
   { db }: Pick<ForumDeps, "db">,
   id: string,
@@ -42,6 +50,10 @@ export async function changeAgent(
   return await requireAgent(db, id);
 }
 
+/**
+ * Returns an agent.
+ * @throws Fault AGENT_NOT_FOUND when it is unknown.
+ */
 export async function requireAgent(db: Db, id: string): Promise<ForumAgentRow> {
   const agent = await findForumAgent(db, id);
   if (agent === undefined) {
@@ -55,10 +67,18 @@ interface BanTarget {
   readonly agentId: string;
 }
 
+/**
+ * Bans the agent's owner from a community.
+ * @throws Fault OWNER_UNKNOWN when the agent has no owner's wallet.
+ */
 export async function banOwner(db: Db, target: BanTarget): Promise<BanRow> {
   return await putBan(db, await findOwner(db, target));
 }
 
+/**
+ * Lifts the ban of the agent's owner.
+ * @throws Fault OWNER_UNKNOWN when the agent has no owner's wallet.
+ */
 export async function unbanOwner(db: Db, target: BanTarget): Promise<void> {
   await deleteBan(db, await findOwner(db, target));
 }

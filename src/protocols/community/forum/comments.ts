@@ -1,4 +1,4 @@
-// What agents and people do with comments: write one, mark one.
+// Comments of agents and people: writes a comment, or marks one as issued.
 
 import { Fault } from "../../../platform/base/fault.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
@@ -16,7 +16,7 @@ import type { AdmittedWrite } from "./gate.ts";
 import { assertText } from "./texts.ts";
 import { assertMayWrite, refuseClosed, threadNotFound } from "./threads.ts";
 
-/** Body: `{body, commentKind}`; an unknown kind is part of the talk. */
+/** Writes a comment of an agent. Body: `{body, commentKind}`; an unknown kind is a DISCUSSION. */
 export async function createComment(
   deps: ForumDeps,
   { caller, body }: AdmittedWrite,
@@ -29,7 +29,7 @@ export async function createComment(
   return comment ?? refuseSystem();
 }
 
-/** As a person, whose wallet it carries. */
+/** Writes a comment of a person, with the wallet of that person. */
 export async function createCommentAsOwner(
   deps: ForumDeps,
   { threadId, ownerWallet, text }: { threadId: string; ownerWallet: string; text: string },
@@ -46,7 +46,7 @@ export async function createCommentAsOwner(
   return comment ?? refuseSystem();
 }
 
-/** Body: `{isIssued}`; anything but false means that it is. */
+/** Marks a comment on a report as issued. Body: `{isIssued}`; only false means not issued. */
 export async function markCommentIssued(
   { db }: Pick<ForumDeps, "db">,
   { caller, body }: AdmittedWrite,

@@ -1,4 +1,4 @@
-// Communities and their contracts for their administrators.
+// Administers communities and their contracts.
 
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
@@ -15,6 +15,10 @@ import { type ContractRow, insertContract, type NewContract } from "../storage/c
 import { findAbiProblem, listAbiFunctions } from "./abi.ts";
 import type { ForumDeps } from "./deps.ts";
 
+/**
+ * Creates a community.
+ * @throws Fault COMMUNITY_EXISTS when the slug is taken.
+ */
 export async function addCommunity(
   { db, clock }: ForumDeps,
   community: Omit<NewCommunity, "id">,
@@ -26,14 +30,26 @@ export async function addCommunity(
   return row;
 }
 
+/**
+ * Changes a community.
+ * @throws Fault COMMUNITY_NOT_FOUND when it is unknown.
+ */
 export async function changeCommunity(db: Db, id: string, change: CommunityChange): Promise<CommunityRow> {
   return (await updateCommunity(db, id, change)) ?? refuseUnknown();
 }
 
+/**
+ * Returns a community.
+ * @throws Fault COMMUNITY_NOT_FOUND when it is unknown.
+ */
 export async function requireCommunity(db: Db, id: string): Promise<CommunityRow> {
   return (await findCommunity(db, id)) ?? refuseUnknown();
 }
 
+/**
+ * Adds a contract to a community.
+ * @throws Fault CONTRACT_EXISTS when the community has this address, INVALID_ARGUMENT when the ABI is invalid.
+ */
 export async function addContract({ db, clock }: ForumDeps, contract: Omit<NewContract, "id">): Promise<ContractRow> {
   const problem = findAbiProblem(contract.abi);
   if (problem !== undefined) {

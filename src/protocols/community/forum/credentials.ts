@@ -1,4 +1,4 @@
-// Runner tokens: made, shown once, kept as a hash and a derived key.
+// Runner tokens: created, shown once, and stored as a hash and a derived key.
 
 import { randomBytes } from "node:crypto";
 import { hashToken } from "../../../platform/auth/key-ring.ts";
@@ -11,11 +11,16 @@ import { deriveKey } from "./signing/signature.ts";
 const tokenPrefix = "rnr_";
 const tokenBytes = 32;
 
+/** A new token, which is shown only once. */
 export interface IssuedCredential {
   readonly token: string;
   readonly issueTime: Date;
 }
 
+/**
+ * Issues the agent's credential and replaces the previous one.
+ * @throws Fault AGENT_NOT_FOUND when the agent is unknown.
+ */
 export async function issueCredential(
   db: Db,
   { agentId, overlapMs }: { agentId: string; overlapMs: number },
@@ -29,6 +34,10 @@ export async function issueCredential(
   return { token, issueTime };
 }
 
+/**
+ * Revokes the agent's credential.
+ * @throws Fault AGENT_NOT_FOUND when the agent is unknown.
+ */
 export async function revokeCredential(db: Db, agentId: string): Promise<void> {
   if ((await findForumAgent(db, agentId)) === undefined) {
     throw agentNotFound();
@@ -36,6 +45,7 @@ export async function revokeCredential(db: Db, agentId: string): Promise<void> {
   await revokeAgentCredential(db, agentId);
 }
 
+/** Makes the fault of an unknown agent. */
 export function agentNotFound(): Fault {
   return new Fault("AGENT_NOT_FOUND", "Agent not found");
 }

@@ -1,11 +1,12 @@
-// Who writes in the forum, and who reads: the documented checks in their order, of which the first that fails is told.
+// The gate of the forum: the documented checks of writes and reads. The first check that fails, in the documented order, is
+// reported.
 //
-// G1  A write passes only with the credential of its agent, a fresh time, a nonce of that agent, and a signature over all of it.
-// G2  A nonce is used up by one statement, committed before the write has any effect, and by a right signature only. Whatever is
-//     found after that leaves it used.
-// G3  Secrets are compared by digests, in constant time. None of them is in a message.
-// G4  The check of the credential, of the nonce and its use are one round trip for version 1. So the order in which things are
-//     found out is not the order in which they are told.
+// G1  A write needs the credential of its agent, a fresh time, a nonce of that agent, and a signature over all of it.
+// G2  Only a valid signature uses up a nonce. One statement does it and commits before the write has any effect. A later
+//     failure leaves the nonce used.
+// G3  Secrets are compared by digests, in constant time. No message contains a secret.
+// G4  For version 1, one round trip checks the credential and the nonce and uses the nonce up. So the order of the checks
+//     differs from the order in which their failures are reported.
 
 import { hashToken } from "../../../platform/auth/key-ring.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
@@ -16,12 +17,13 @@ import { type CallerClaim, type ForumCaller, findForumCaller, meetForumCaller } 
 import { SignedBody } from "./signing/body.ts";
 import { type BoundRequest, isSignature, payloadV1, payloadV2 } from "./signing/signature.ts";
 
+/** Dependencies of the gate. */
 export interface GateDeps {
   readonly db: Db;
   readonly clock: Clock;
 }
 
-/** What a call says of its sender, each as it was sent; empty for what it does not say. */
+/** The sender's proof as the request holds it; missing fields are empty. */
 export interface AgentProof {
   readonly runnerToken: string;
   readonly agentId: string;
@@ -32,17 +34,21 @@ export interface AgentProof {
   readonly keyId: string;
 }
 
+/** A write that passed the gate. */
 export interface AdmittedWrite {
   readonly caller: ForumCaller;
   readonly body: SignedBody;
 }
 
-/** Bodies are texts of a few thousand characters. */
+/** The maximum size of a body. Bodies are texts of a few thousand characters. */
 const forumBodyBytesMax = 1_048_576;
-/** By how much a runner's clock may differ. */
+/** The maximum difference between the clocks of a runner and this service. */
 const timeWindowMs = 120_000;
 
-/** Uses up the nonce. Throws the first thing that is wrong. */
+/**
+ * Admits a write and uses up its nonce.
+ * @throws Fault of the first check that fails.
+ */
 export async function admitWrite(deps: GateDeps, sent: AgentProof, request: BoundRequest): Promise<AdmittedWrite> {
   if (request.body.byteLength > forumBodyBytesMax) {
     throw new Fault("BODY_TOO_LARGE", `the request body is larger than ${forumBodyBytesMax} bytes`);
@@ -71,7 +77,10 @@ export async function admitWrite(deps: GateDeps, sent: AgentProof, request: Boun
   return { caller, body };
 }
 
-/** Reads ask for less: the credential, or a signature of version 2 over an empty nonce and an empty body. */
+/**
+ * Admits a read. It needs only the credential, or a signature of version 2 over an empty nonce and an empty body.
+ * @throws Fault of the first check that fails.
+ */
 export async function admitRead(
   deps: GateDeps,
   sent: AgentProof,
@@ -112,7 +121,7 @@ interface Visit extends GateDeps {
   readonly proof: AgentProof;
   readonly version: 1 | 2;
   readonly request: BoundRequest;
-  /** Of the time or the body: what is told after the credential and before the nonce. */
+  /** A fault of the time or the body: reported after the credential and before the nonce. */
   readonly fault: Fault | undefined;
 }
 
@@ -125,7 +134,7 @@ async function meetByToken({ db, proof, fault }: Visit, body: SignedBody | Fault
   return caller;
 }
 
-/** The key is the table's, so there is one look more. */
+/** Admits by the derived key. The database holds that key, so this takes one more query. */
 async function meetByKey({ db, proof, fault, request }: Visit): Promise<ForumCaller> {
   const claim = claimOf(proof);
   const look = { nonce: proof.nonce, use: false, version: 2 } as const;
@@ -144,7 +153,7 @@ function assertMet(met: { fault: Fault | undefined; isHeld: boolean; isSigned: b
   if (met.isHeld && !met.isSigned) {
     throw new Fault("SIGNATURE_INVALID", "Invalid signature");
   }
-  // Not good before, or another request was faster.
+  // The nonce was not good before, or another request used it first.
   if (!met.isUsed) {
     throw new Fault("NONCE_INVALID", "Invalid or expired nonce");
   }
@@ -154,7 +163,10 @@ function isSignedByKey(proof: AgentProof, { key }: ForumCaller, request: BoundRe
   return key !== null && isSignature(proof.signature, key, payloadV2(proof, request));
 }
 
-/** Without a key of the name that was asked for, a signature of version 2 has nothing to be checked with. */
+/**
+ * Returns the caller. A signature of version 2 cannot be checked without the requested key.
+ * @throws Fault TOKEN_INVALID or SIGNATURE_INVALID.
+ */
 function requireCaller<Caller extends ForumCaller>(caller: Caller | undefined, version: 1 | 2): Caller {
   if (caller === undefined || (version === 2 && caller.key === null)) {
     throw new Fault("TOKEN_INVALID", "Invalid or revoked runner credential");
@@ -165,7 +177,7 @@ function requireCaller<Caller extends ForumCaller>(caller: Caller | undefined, v
   return caller;
 }
 
-/** A token that is sent has to be right, also where none is needed. */
+/** Returns the claim of a proof. A token that was sent must be valid, even where none is needed. */
 function claimOf({ agentId, runnerToken, keyId }: AgentProof): CallerClaim {
   return { agentId, tokenHash: runnerToken === "" ? undefined : hashToken(runnerToken), keyId };
 }
@@ -182,7 +194,10 @@ function readVersion({ signatureVersion }: AgentProof): 1 | 2 {
   }
 }
 
-/** Version 1 takes whatever the language reads as a number; version 2 digits alone, so that its text has one reading. */
+/**
+ * Returns the fault of a timestamp. Version 1 accepts everything that JavaScript reads as a number. Version 2 accepts only
+ * digits, so that its text has one reading.
+ */
 function findTimeFault(clock: Clock, { timestamp }: AgentProof, version: 1 | 2): Fault | undefined {
   const sentMs = Number(timestamp);
   if (!Number.isFinite(sentMs) || (version === 2 && !/^\d+$/.test(timestamp))) {

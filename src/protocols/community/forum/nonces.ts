@@ -1,4 +1,4 @@
-// Nonces for writes: so many a minute for each agent, each good for two minutes and once.
+// Nonces for writes: limited per minute for each agent, valid for two minutes, and good once.
 
 import { Fault } from "../../../platform/base/fault.ts";
 import { newNonce } from "../../../platform/base/ids.ts";
@@ -7,6 +7,10 @@ import type { ForumDeps } from "./deps.ts";
 
 const nonceTtlMs = 120_000;
 
+/**
+ * Issues a nonce.
+ * @throws Fault RATE_LIMITED when the agent has had too many.
+ */
 export async function issueNonce(
   { db, config }: Pick<ForumDeps, "db" | "config">,
   agentId: string,

@@ -1,5 +1,5 @@
-// What agents read: who they are, what they are told before they decide, a contract's source, a thread's comments. A read
-// changes nothing.
+// The reads of agents: their identity, the context of a decision, a contract's source, a thread's comments. A read changes
+// nothing.
 
 import { Fault } from "../../../platform/base/fault.ts";
 import type { ForumCaller } from "../storage/agent-credential.ts";
@@ -16,6 +16,7 @@ import {
 import { type FoundThread, findForumThread } from "../storage/forum-thread.ts";
 import type { ForumDeps } from "./deps.ts";
 
+/** The context of a community before a decision. */
 export interface CommunityContext {
   readonly community: CommunityRow;
   readonly contracts: readonly ContractHead[];
@@ -26,10 +27,10 @@ export interface CommunityContext {
 }
 
 const commentsMax = 200;
-/** Both together stay below what clients of gRPC take. */
+/** The maximum bytes of bodies in one list. Threads and comments together stay below the message limit of gRPC clients. */
 const bodyBytesMax = 1_048_576;
 
-/** Undefined when the agent is assigned to no community. */
+/** Reads the context of the agent's community. Returns undefined when the agent is assigned to no community. */
 export async function readContext(
   { db, config }: Pick<ForumDeps, "db" | "config">,
   { community_id: communityId }: ForumCaller,
@@ -40,7 +41,7 @@ export async function readContext(
     return undefined;
   }
   const { id } = community;
-  // A query that does not say how many means none, as it always did.
+  // A query without a limit has always meant 0 comments.
   const commentLimit = limitText === undefined ? 0 : readLimit(limitText, 50);
   const [contracts, totalComments, comments, threads] = await Promise.all([
     listContracts(db, id),
@@ -58,12 +59,17 @@ export async function readContext(
   };
 }
 
+/** A thread and its newest comments. */
 export interface ThreadWithComments {
   readonly thread: FoundThread;
   readonly commentLimit: number;
   readonly comments: readonly RecentCommentRow[];
 }
 
+/**
+ * Reads the comments of a thread.
+ * @throws Fault THREAD_NOT_FOUND when the thread is not in the agent's community.
+ */
 export async function readThreadComments(
   { db }: Pick<ForumDeps, "db">,
   { community_id: communityId }: ForumCaller,
@@ -78,7 +84,10 @@ export async function readThreadComments(
   return { thread, commentLimit, comments: takeFitting(comments) };
 }
 
-/** By one of the two, trimmed. */
+/**
+ * Reads a contract by either its id or its address, both trimmed.
+ * @throws Fault CONTRACT_NOT_FOUND when the agent's community has no such contract.
+ */
 export async function readContractSource(
   { db }: Pick<ForumDeps, "db">,
   { community_id: communityId }: ForumCaller,
@@ -102,13 +111,13 @@ export async function readContractSource(
   return contract;
 }
 
-/** What is no number, or below 0, means the usual one. */
+/** Reads a limit. An invalid or negative number gives the usual one. */
 function readLimit(text: string, usual: number): number {
   const limit = Number(text);
   return Number.isFinite(limit) && limit >= 0 ? Math.min(Math.floor(limit), commentsMax) : usual;
 }
 
-/** The first ones, at least one. */
+/** Takes the first rows that fit, at least one. */
 function takeFitting<Row extends { readonly body: string }>(rows: readonly Row[]): Row[] {
   let bytes = 0;
   return rows.filter(({ body }, index) => {

@@ -1,9 +1,12 @@
-// What agents and people write: how long it may be, and what the store cannot hold.
+// Checks texts of agents and people: their length, and characters that the database cannot store.
 
 import { Fault } from "../../../platform/base/fault.ts";
 import { isStorableText } from "../../../platform/database/database.ts";
 
-/** Characters are UTF-16 units, as in the runners' language. `field` is the name that the message has. */
+/**
+ * Checks a text. Characters are UTF-16 units, as in the runners' language. `field` is the field's name in the message.
+ * @throws Fault INVALID_ARGUMENT when the text is too long or contains U+0000.
+ */
 export function assertText(field: string, text: string, charsMax: number): void {
   if (text.length > charsMax) {
     throw badText(field, `must be ${charsMax} characters or fewer`);

@@ -1,4 +1,4 @@
-// What agents do with threads: write one, say how a request stands, mark a report.
+// Threads of agents: writes a thread, sets the status of a request, marks a report as issued.
 
 import { Fault } from "../../../platform/base/fault.ts";
 import { newUuid } from "../../../platform/base/ids.ts";
@@ -17,7 +17,7 @@ import type { AdmittedWrite } from "./gate.ts";
 import type { SignedBody } from "./signing/body.ts";
 import { assertText } from "./texts.ts";
 
-/** Body: `{communityId, title, body, type}`. */
+/** Writes a thread of an agent. Body: `{communityId, title, body, type}`. */
 export async function createThread(deps: ForumDeps, { caller, body }: AdmittedWrite): Promise<ForumThreadRow> {
   const { db, clock, config } = deps;
   const type = readType(body);
@@ -46,7 +46,10 @@ export async function createThread(deps: ForumDeps, { caller, body }: AdmittedWr
 const requestStatuses = ["resolved", "rejected", "pending"] as const;
 type RequestStatus = (typeof requestStatuses)[number];
 
-/** Body: `{status}`. Its author may set pending and resolved; what is not of its community is not there for an agent. */
+/**
+ * Sets the status of a request as an agent. Body: `{status}`. Its author may set pending and resolved.
+ * @throws Fault THREAD_NOT_FOUND when the thread is of another community.
+ */
 export async function setRequestStatus(
   { db }: Pick<ForumDeps, "db">,
   { caller, body }: AdmittedWrite,
@@ -60,7 +63,7 @@ export async function setRequestStatus(
   return await writeStatus(db, thread, status);
 }
 
-/** As the owner, who may set pending and rejected. */
+/** Sets the status of a request as the owner, who may set pending and rejected. */
 export async function setRequestStatusAsOwner(
   { db }: Pick<ForumDeps, "db">,
   { threadId, status: word }: { threadId: string; status: string },
@@ -73,7 +76,7 @@ export async function setRequestStatusAsOwner(
   return await writeStatus(db, thread, status);
 }
 
-/** Body: `{isIssued}`; anything but false means that it is. */
+/** Marks a report as issued. Body: `{isIssued}`; only false means not issued. */
 export async function markThreadIssued(
   { db }: Pick<ForumDeps, "db">,
   { caller, body }: AdmittedWrite,
@@ -90,7 +93,10 @@ export async function markThreadIssued(
   return (await setThreadIssued(db, threadId, body.flagOf("isIssued") ?? true)) ?? refuseClosed();
 }
 
-/** Throws what keeps the agent from writing in a community. */
+/**
+ * Checks that the agent may write in a community.
+ * @throws Fault COMMUNITY_CLOSED or ACCESS_DENIED.
+ */
 export function assertMayWrite(
   { community_id }: Pick<ForumCaller, "community_id">,
   targetId: string,
@@ -107,15 +113,17 @@ export function assertMayWrite(
   }
 }
 
+/** Makes the fault of an unknown thread. */
 export function threadNotFound(): Fault {
   return new Fault("THREAD_NOT_FOUND", "Thread not found");
 }
 
+/** Throws the fault of a closed community. */
 export function refuseClosed(): never {
   throw new Fault("COMMUNITY_CLOSED", "Community is closed");
 }
 
-/** The service's own threads are nobody's to write; what is unknown is a discussion. */
+/** Reads the type of a thread. Agents may not write SYSTEM threads; an unknown type is a discussion. */
 function readType(body: SignedBody): ThreadType {
   const type = body.textOf("type").toUpperCase();
   if (type === "SYSTEM") {
@@ -133,7 +141,7 @@ function readStatus(text: string): RequestStatus {
   return status;
 }
 
-/** `caller` is undefined for whoever may see all. */
+/** Returns a request thread. `caller` is undefined for the owner, who may see all communities. */
 async function requireRequest(
   db: ForumDeps["db"],
   threadId: string,

@@ -1,4 +1,4 @@
-// DecisionService: agents that decide by themselves, cycle by cycle.
+// The handlers of DecisionService: agents that decide on their own, cycle by cycle.
 
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
@@ -17,6 +17,7 @@ import { startCycle } from "../decisions/start.ts";
 import { type CommunicationRow, listCommunications } from "../storage/communication.ts";
 import { type DecisionAgentRow, findAgents } from "../storage/decision-cycle.ts";
 
+/** Creates the handlers of DecisionService. */
 export function createDecisionService(deps: ServiceDeps): ServiceImpl<typeof DecisionService> {
   const { db, cursors, config } = deps;
   return {
@@ -53,7 +54,7 @@ export function createDecisionService(deps: ServiceDeps): ServiceImpl<typeof Dec
   };
 }
 
-/** As a cycle reads it, and of each action what keeps it from being done, as far as that can be told without its community. */
+/** Parses a decision as a cycle does. It adds the problem of each invalid action, as far as the check needs no community. */
 function readDecision(text: string, { decisionsNewerActions: newerActions }: Config) {
   const { actions, repaired, error } = parseDecision(text);
   const checked = actions.map((raw, position) => ({ position, action: checkAction(raw, { newerActions }) }));

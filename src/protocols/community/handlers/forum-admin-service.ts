@@ -1,4 +1,4 @@
-// ForumAdminService: the forum for whoever runs it.
+// The handlers of ForumAdminService: the forum for its operator.
 
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
@@ -33,6 +33,7 @@ import {
 } from "./forum-admin-to-proto.ts";
 import { commentToProto, threadStatusToProto } from "./forum-to-proto.ts";
 
+/** Creates the handlers of ForumAdminService. */
 export function createForumAdminService(deps: ServiceDeps): ServiceImpl<typeof ForumAdminService> {
   return { ...communityMethods(deps), ...agentMethods(deps), ...contractMethods(deps), ...ownerMethods(deps) };
 }
@@ -187,7 +188,7 @@ interface OpenPage {
   nextToken<Row>(rows: readonly Row[], keyOf: (row: Row) => string): string;
 }
 
-/** `scope` names the list and what selects its rows. */
+/** Opens a page. `scope` names the list and the filters that select its rows. */
 function openPage(
   { cursors }: Pick<ServiceDeps, "cursors">,
   scope: readonly string[],
@@ -230,7 +231,7 @@ function changeOf(change: Partial<ManagedAgent>): ForumAgentChange {
   };
 }
 
-/** The contract's rules have seen to it. */
+/** Returns a required message. Validation by the contract's rules has already refused requests without it. */
 function required<T>(value: T | undefined): T {
   if (value === undefined) {
     throw new Fault("INTERNAL", "a request without its resource has passed its check");

@@ -1,4 +1,4 @@
-// What is administered of the forum, as its contract shows it, and what requests say of it.
+// Converts rows of the forum to messages of ForumAdminService, and fields of its requests to column values.
 
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -19,6 +19,7 @@ import type { ForumAgentRow } from "../storage/forum-agent.ts";
 import type { CommunityStatus } from "../storage/schema.ts";
 import { communityStatuses } from "./forum-to-proto.ts";
 
+/** Converts a community. */
 export function managedCommunityToProto(row: CommunityRow): ManagedCommunity {
   return create(ManagedCommunitySchema, {
     id: row.id,
@@ -32,6 +33,7 @@ export function managedCommunityToProto(row: CommunityRow): ManagedCommunity {
   });
 }
 
+/** Converts an agent. */
 export function managedAgentToProto(row: ForumAgentRow): ManagedAgent {
   return create(ManagedAgentSchema, {
     id: row.id,
@@ -49,6 +51,7 @@ export function managedAgentToProto(row: ForumAgentRow): ManagedAgent {
   });
 }
 
+/** Converts a contract, with its source when the row has it. */
 export function managedContractToProto(row: ContractHead & { readonly source?: string | null }): ManagedContract {
   const { id, name, chain, address, abi } = row;
   return create(ManagedContractSchema, {
@@ -63,21 +66,22 @@ export function managedContractToProto(row: ContractHead & { readonly source?: s
   });
 }
 
+/** Converts a ban. */
 export function banToProto({ owner_wallet: ownerWallet, create_time }: BanRow): CommunityBan {
   return create(CommunityBanSchema, { ownerWallet, createTime: timestampFromDate(create_time) });
 }
 
-/** Unset means that agents may write. */
+/** Reads a status. Unset means ACTIVE: agents may write. */
 export function readCommunityStatus(status: Community_State): CommunityStatus {
   return status === Community_State.CLOSED ? "CLOSED" : "ACTIVE";
 }
 
-/** An empty text is none. */
+/** Reads a text; an empty one becomes null. */
 export function textOrNull(text: string): string | null {
   return text === "" ? null : text;
 }
 
-/** What a request leaves as it is stays undefined. */
+/** Reads a changed text. Returns undefined when the request does not change the field. */
 export function changedText(text: string | undefined): string | null | undefined {
   return text === undefined ? undefined : textOrNull(text);
 }

@@ -1,4 +1,4 @@
-// ForumService: what agents read and write. Each call passes the forum's own gate, by what its request says of its sender.
+// The handlers of ForumService: the reads and writes of agents. Each call passes the forum's own gate with the sender's proof.
 
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ContextValues, ServiceImpl } from "@connectrpc/connect";
@@ -25,6 +25,7 @@ import {
   threadToProto,
 } from "./forum-to-proto.ts";
 
+/** Creates the handlers of ForumService. */
 export function createForumService(deps: ServiceDeps): ServiceImpl<typeof ForumService> {
   const read = (request: ReadProof, place: Place, { values }: Context): Promise<ForumCaller> =>
     admitRead(deps, { ...request, nonce: "" }, placeOf(values, place));
@@ -105,10 +106,10 @@ interface Context {
 type ReadProof = Omit<AgentProof, "nonce">;
 type WriteProof = AgentProof & { readonly document?: HttpBody | undefined };
 
-/** Method and path of the REST request that says the same, with the id in it where it has one. */
+/** Method and path of the equivalent REST request, with the id in its path. */
 type Place = readonly [method: string, path: string, id?: string, rest?: string];
 
-/** What a signature of version 2 is over: over REST what was received, elsewhere what REST would have received. */
+/** Returns what a signature of version 2 covers: the received request over REST, and the equivalent REST request elsewhere. */
 function placeOf(values: ContextValues, [method, path, id = "", rest = ""]: Place) {
   const notes = restCallNotes(values);
   return notes === undefined

@@ -1,4 +1,4 @@
-// The forum as its contract shows it.
+// Converts rows of the forum to messages of its contract.
 
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -42,6 +42,7 @@ import type { CommentKind, CommunityStatus, ThreadType } from "../storage/schema
 
 type AgentColumns = Pick<ForumCaller, "id" | "handle" | "owner_wallet" | "llm_provider" | "llm_model" | "llm_base_url">;
 
+/** Converts an agent. */
 export function agentToProto(row: AgentColumns): ForumAgent {
   return create(ForumAgentSchema, {
     id: row.id,
@@ -53,7 +54,7 @@ export function agentToProto(row: AgentColumns): ForumAgent {
   });
 }
 
-/** Undefined for an agent that is assigned to none. */
+/** Converts the agent's community. Returns undefined for an agent that is not assigned. */
 export function communityOfToProto(caller: ForumCaller): Community | undefined {
   const { community_id, community_slug, community_name, community_status } = caller;
   return community_id === null || community_slug === null || community_name === null || community_status === null
@@ -66,6 +67,7 @@ export function communityOfToProto(caller: ForumCaller): Community | undefined {
       });
 }
 
+/** Converts a thread. */
 export function threadToProto(row: ForumThreadRow): ForumThread {
   return create(ForumThreadSchema, {
     id: row.id,
@@ -81,6 +83,7 @@ export function threadToProto(row: ForumThreadRow): ForumThread {
   });
 }
 
+/** Converts the status of a request thread. */
 export function threadStatusToProto(row: ForumThreadRow): ForumThreadStatus {
   return create(ForumThreadStatusSchema, {
     id: row.id,
@@ -90,6 +93,7 @@ export function threadStatusToProto(row: ForumThreadRow): ForumThreadStatus {
   });
 }
 
+/** Converts a thread without its body. */
 export function threadHeadToProto(row: ForumThreadRow): ForumThreadHead {
   return create(ForumThreadHeadSchema, {
     id: row.id,
@@ -99,6 +103,7 @@ export function threadHeadToProto(row: ForumThreadRow): ForumThreadHead {
   });
 }
 
+/** Converts a comment. */
 export function commentToProto(row: ForumCommentRow): ForumComment {
   return create(ForumCommentSchema, {
     id: row.id,
@@ -112,6 +117,7 @@ export function commentToProto(row: ForumCommentRow): ForumComment {
   });
 }
 
+/** Converts a comment of a thread, with its author. */
 export function threadCommentToProto(row: RecentCommentRow): ThreadComment {
   return create(ThreadCommentSchema, {
     id: row.id,
@@ -121,6 +127,7 @@ export function threadCommentToProto(row: RecentCommentRow): ThreadComment {
   });
 }
 
+/** Converts a contract with its source. */
 export function contractSourceToProto(row: ContractRow): ForumContractSource {
   const { id, name, chain, address, abi } = row;
   return create(ForumContractSourceSchema, {
@@ -133,6 +140,7 @@ export function contractSourceToProto(row: ContractRow): ForumContractSource {
   });
 }
 
+/** Converts the context of an agent; an unassigned agent has no communities. */
 export function contextToProto(config: Config, context: CommunityContext | undefined): ForumContext {
   return create(ForumContextSchema, {
     constraints: {
@@ -160,6 +168,7 @@ function contractToProto(row: ContractHead): ForumContract {
   });
 }
 
+/** Statuses of communities in the contract. */
 export const communityStatuses: Record<CommunityStatus, Community_State> = {
   ACTIVE: Community_State.ACTIVE,
   CLOSED: Community_State.CLOSED,
@@ -212,7 +221,7 @@ function recentCommentToProto(row: RecentCommentRow) {
   };
 }
 
-/** What the service itself says is nothing to answer. */
+/** Converts a recent thread. SYSTEM threads have no body here, because agents do not answer them. */
 function recentThreadToProto(row: RecentThreadRow) {
   const { id, title, type } = row;
   return {

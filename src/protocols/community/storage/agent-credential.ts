@@ -1,11 +1,11 @@
-// What proves who an agent of the forum is: its one credential, and the nonces of its writes. What the gate of a write asks and
-// does is one statement, committed by itself before the write has any effect.
+// The credentials of agents: one per agent, and the nonces of its writes. The gate of a write checks and uses them in one
+// statement, which commits before the write has any effect.
 
 import { sql } from "kysely";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
 import type { CommunityStatus } from "./schema.ts";
 
-/** The agent of a credential with all that decides what it may do. */
+/** The agent of a credential, with all columns that decide what it may do. */
 export interface ForumCaller {
   readonly id: string;
   readonly handle: string;
@@ -18,21 +18,22 @@ export interface ForumCaller {
   readonly community_slug: string | null;
   readonly community_name: string | null;
   readonly community_status: CommunityStatus | null;
-  /** Its owner is, in its community. */
+  /** True when the agent's owner is banned from the agent's community. */
   readonly is_banned: boolean;
-  /** Of the key that was asked for; null when it is another one's name, or over. */
+  /** The key with the requested id; null when the agent has no key with this id, or the key has expired. */
   readonly key: Buffer | null;
 }
 
+/** The credential that a caller claims to have. */
 export interface CallerClaim {
   readonly agentId: string;
   /** Undefined for a caller that proves itself by a derived key alone. */
   readonly tokenHash: Uint8Array | undefined;
-  /** Empty for the newest. */
+  /** Empty for the newest key. */
   readonly keyId: string;
 }
 
-/** Undefined when nobody has such a credential, or it is revoked. */
+/** Returns the agent of a credential. Returns undefined when the credential is unknown or revoked. */
 export async function findForumCaller(db: Db, claim: CallerClaim): Promise<ForumCaller | undefined> {
   if (!isFindable(claim)) {
     return undefined;
@@ -40,22 +41,27 @@ export async function findForumCaller(db: Db, claim: CallerClaim): Promise<Forum
   return (await sql<ForumCaller>`select ${callerColumns} ${callerOf(claim)}`.execute(db)).rows[0];
 }
 
+/** The nonce of a write, and whether to use it up. */
 export interface NonceClaim {
   readonly nonce: string;
-  /** False only looks. */
+  /** False only checks the nonce. */
   readonly use: boolean;
-  /** Of the signature; an agent that has to sign by version 2 uses up none by another. */
+  /** The version of the signature. An agent that must sign by version 2 uses up no nonce with version 1. */
   readonly version: 1 | 2;
 }
 
+/** A caller and the state of its nonce. */
 export interface MetCaller extends ForumCaller {
-  /** The nonce was good before. */
+  /** The nonce was good before this call. */
   readonly is_held: boolean;
-  /** It has been used, by this call and no other. */
+  /** This call used up the nonce. */
   readonly is_used: boolean;
 }
 
-/** The same, and what of a nonce: when it is to be used it is used up durably when this returns, or was not good any more. */
+/**
+ * Returns the agent of a credential and the state of a nonce. With `use`, a good nonce is durably used up when this returns.
+ * Returns undefined when the credential is unknown or revoked.
+ */
 export async function meetForumCaller(
   db: Db,
   claim: CallerClaim,
@@ -81,20 +87,22 @@ export async function meetForumCaller(
   return rows[0];
 }
 
+/** A nonce to insert and its rate limit. */
 export interface NonceRequest {
   readonly nonce: string;
   readonly ttlMs: number;
-  /** In a minute, as many of them at once; 0 means any number. */
+  /** The rate limit per minute, which is also the maximum burst; 0 means no limit. */
   readonly perMinute: number;
 }
 
+/** The outcome of a request for a nonce. */
 export interface IssuedNonce {
-  /** Undefined when the agent has had too many. */
+  /** Undefined when the agent has had too many nonces. */
   readonly expireTime: Date | undefined;
   readonly retryAfterMs: number;
 }
 
-/** Counts over all replicas, by a token bucket in one number. */
+/** Inserts a nonce under a rate limit over all replicas. The limit is a token bucket in one column. */
 export async function insertAgentNonce(
   db: Db,
   agentId: string,
@@ -119,7 +127,7 @@ export async function insertAgentNonce(
   return { expireTime: row?.expire_time ?? undefined, retryAfterMs: Math.max(1, row?.retry_after_ms ?? 1) };
 }
 
-/** Gives the number that went. */
+/** Deletes expired nonces. Returns how many rows it deleted. */
 export async function deleteExpiredAgentNonces(db: Db, { limit }: { limit: number }): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from agent_nonce where nonce in (
@@ -127,16 +135,17 @@ export async function deleteExpiredAgentNonces(db: Db, { limit }: { limit: numbe
   return Number(numAffectedRows);
 }
 
+/** A credential to store. */
 export interface NewCredential {
   readonly agentId: string;
   readonly tokenHash: Uint8Array;
   readonly keyId: string;
   readonly key: Uint8Array;
-  /** How long the key before is still good; 0 for not at all. */
+  /** How long the previous key stays valid, in milliseconds; 0 ends it at once. */
   readonly overlapMs: number;
 }
 
-/** Replaces the one before, and a revocation of it. Undefined when there is no such agent. */
+/** Replaces the agent's credential, revoked or not. Returns the time of issue. Returns undefined when the agent is unknown. */
 export async function putAgentCredential(db: Db, credential: NewCredential): Promise<Date | undefined> {
   const { agentId, tokenHash, keyId, key, overlapMs } = credential;
   const { rows } = await sql<{ issue_time: Date }>`
@@ -152,7 +161,7 @@ export async function putAgentCredential(db: Db, credential: NewCredential): Pro
   return rows[0]?.issue_time;
 }
 
-/** Neither the token nor any key is good any more. Revoking again changes nothing. */
+/** Revokes the token and all keys of an agent. Revoking again changes nothing. */
 export async function revokeAgentCredential(db: Db, agentId: string): Promise<void> {
   await db
     .updateTable("agent_credential")
@@ -162,7 +171,7 @@ export async function revokeAgentCredential(db: Db, agentId: string): Promise<vo
     .execute();
 }
 
-/** What is revoked is not made good again by a successor. */
+/** Returns whether the previous key stays valid. A new credential does not revive a revoked key. */
 function keepsPrevious(overlapMs: number) {
   return sql`${overlapMs}::float8 > 0 and held.revoke_time is null`;
 }

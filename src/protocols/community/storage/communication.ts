@@ -1,13 +1,15 @@
-// The communication log: what agents and their runner told each other.
+// The communication log: the messages between agents and their runner.
 
 import { type Selectable, sql } from "kysely";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
 import type { CommunicationDirection, CommunicationTable } from "./schema.ts";
 
+/** A row of the communication log. */
 export type CommunicationRow = Selectable<CommunicationTable>;
 
+/** An entry of the communication log. */
 export interface NewCommunication {
-  /** A uuidv7 of the moment. */
+  /** A uuidv7 of the time of creation. */
   readonly id: string;
   readonly createdMs: number;
   readonly agentId: string;
@@ -16,10 +18,11 @@ export interface NewCommunication {
   readonly instanceId: string;
   readonly port: string;
   readonly pid: number;
-  /** Without secrets. */
+  /** The content without secrets. */
   readonly content: string;
 }
 
+/** Inserts an entry. */
 export async function insertCommunication(trx: Transaction, entry: NewCommunication): Promise<void> {
   const { id, createdMs, agentId, direction, actionTypes, instanceId, port, pid, content } = entry;
   await trx
@@ -38,10 +41,10 @@ export async function insertCommunication(trx: Transaction, entry: NewCommunicat
     .execute();
 }
 
-/** Answers stay well below what clients take. */
+/** The maximum bytes of a page, so that answers stay well below the message limit of clients. */
 const pageBytesMax = 1_048_576;
 
-/** Newest first: as many as fit into one answer, and at least one. */
+/** Lists entries, newest first: as many as fit into one answer, and at least one. */
 export async function listCommunications(
   db: Db,
   { agentId, before, limit }: { agentId: string; before: string | undefined; limit: number },
@@ -55,7 +58,7 @@ export async function listCommunications(
   return { rows: fitting, hasMore: fitting.length < rows.length };
 }
 
-/** Returns how many went. */
+/** Deletes old entries. Returns how many rows it deleted. */
 export async function deleteOldCommunications(
   db: Db,
   { createdBefore, limit }: { createdBefore: string; limit: number },

@@ -1,14 +1,16 @@
-// The contracts that the agents of a community are told of.
+// The contracts of communities, which their agents see.
 
 import { type Selectable, sql } from "kysely";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
 import type { Page } from "./community.ts";
 import type { CommunityContractTable } from "./schema.ts";
 
+/** A contract of a community. */
 export type ContractRow = Selectable<CommunityContractTable>;
-/** Without its source, which is large and rarely asked for. */
+/** A contract without its source, which is large and rarely requested. */
 export type ContractHead = Omit<ContractRow, "source">;
 
+/** A contract to insert. */
 export interface NewContract {
   readonly id: string;
   readonly communityId: string;
@@ -31,7 +33,7 @@ const headColumns = [
   "create_time",
 ] as const;
 
-/** Undefined when the community has its address. */
+/** Inserts a contract. Returns undefined when the community already has its address. */
 export async function insertContract(
   db: Db,
   { communityId, faucetFunction, ...contract }: NewContract,
@@ -44,7 +46,7 @@ export async function insertContract(
     .executeTakeFirst();
 }
 
-/** In the order in which they were added: the first is what a community is about. */
+/** Lists contracts in the order in which they were added: the first is the community's main contract. */
 export async function listContracts(db: Db, communityId: string): Promise<ContractHead[]> {
   return await db
     .selectFrom("community_contract")
@@ -55,7 +57,7 @@ export async function listContracts(db: Db, communityId: string): Promise<Contra
     .execute();
 }
 
-/** By id. */
+/** Lists a page of contracts, by id. */
 export async function listContractPage(
   db: Db,
   communityId: string,
@@ -71,7 +73,7 @@ export async function listContractPage(
     .execute();
 }
 
-/** By one of the two; an address in any case of its letters. */
+/** Finds a contract by its id or by its address in any case. Returns undefined when it is unknown. */
 export async function findContract(
   db: Db,
   { communityId, by, value }: { communityId: string; by: "id" | "address"; value: string },
@@ -87,6 +89,7 @@ export async function findContract(
     .executeTakeFirst();
 }
 
+/** Deletes a contract. */
 export async function deleteContract(db: Db, { communityId, id }: { communityId: string; id: string }): Promise<void> {
   await db.deleteFrom("community_contract").where("community_id", "=", communityId).where("id", "=", id).execute();
 }

@@ -1,13 +1,15 @@
-// Communities of the forum, and whose owners are banned from them.
+// Communities of the forum, and the owners who are banned from them.
 
 import { type Selectable, sql } from "kysely";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
 import type { CommunityBanTable, CommunityStatus, CommunityTable } from "./schema.ts";
 
+/** A community. */
 export type CommunityRow = Selectable<CommunityTable>;
+/** The ban of an owner from a community. */
 export type BanRow = Selectable<CommunityBanTable>;
 
-/** What is undefined stays as it is. */
+/** A change of a community; undefined fields stay unchanged. */
 export interface CommunityChange {
   readonly name: string | undefined;
   readonly status: CommunityStatus | undefined;
@@ -15,6 +17,7 @@ export interface CommunityChange {
   readonly githubRepositoryUrl: string | null | undefined;
 }
 
+/** A community to insert. */
 export interface NewCommunity {
   readonly id: string;
   readonly slug: string;
@@ -35,7 +38,7 @@ const communityColumns = [
   "update_time",
 ] as const;
 
-/** Undefined when its slug is taken. */
+/** Inserts a community. Returns undefined when its slug is taken. */
 export async function insertCommunity(
   db: Db,
   { githubRepositoryUrl, ...community }: NewCommunity,
@@ -48,18 +51,20 @@ export async function insertCommunity(
     .executeTakeFirst();
 }
 
+/** Finds a community. Returns undefined when it is unknown. */
 export async function findCommunity(db: Db, id: string): Promise<CommunityRow | undefined> {
   return isStorableText(id)
     ? await db.selectFrom("community").select(communityColumns).where("id", "=", id).executeTakeFirst()
     : undefined;
 }
 
+/** A page of a list. */
 export interface Page {
   readonly after: string | undefined;
   readonly limit: number;
 }
 
-/** By id. */
+/** Lists communities, by id. */
 export async function listCommunities(db: Db, { after = "", limit }: Page): Promise<CommunityRow[]> {
   return await db
     .selectFrom("community")
@@ -70,7 +75,7 @@ export async function listCommunities(db: Db, { after = "", limit }: Page): Prom
     .execute();
 }
 
-/** Undefined when there is no such community. */
+/** Updates a community. Returns undefined when it is unknown. */
 export async function updateCommunity(db: Db, id: string, change: CommunityChange): Promise<CommunityRow | undefined> {
   const { name, status, description, githubRepositoryUrl } = change;
   return await db
@@ -87,7 +92,7 @@ export async function updateCommunity(db: Db, id: string, change: CommunityChang
     .executeTakeFirst();
 }
 
-/** Keeps the time of an earlier one. */
+/** Inserts a ban. An existing ban keeps its time. */
 export async function putBan(
   db: Db,
   { communityId, ownerWallet }: { communityId: string; ownerWallet: string },
@@ -102,6 +107,7 @@ export async function putBan(
     .executeTakeFirstOrThrow();
 }
 
+/** Deletes a ban. */
 export async function deleteBan(
   db: Db,
   { communityId, ownerWallet }: { communityId: string; ownerWallet: string },
@@ -113,7 +119,7 @@ export async function deleteBan(
     .execute();
 }
 
-/** By wallet. */
+/** Lists bans, by wallet. */
 export async function listBans(db: Db, communityId: string, { after = "", limit }: Page): Promise<BanRow[]> {
   return await db
     .selectFrom("community_ban")

@@ -1,23 +1,24 @@
-// Decision cycles: whose turn it is, what was begun and what came of it.
+// Decision cycles: the agents' turns, the actions that were begun, and their outcomes.
 
 import { type Selectable, sql } from "kysely";
 import { textArray, uuidArray } from "../../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../../platform/database/database.ts";
 import type { DecisionActionTable, DecisionAgentTable } from "./schema.ts";
 
+/** The state of an agent before its next cycle. */
 export interface AgentTurn {
-  /** The session of its cycles, while it is there; undefined when it is due to be replaced. */
+  /** The session of its cycles; undefined when it was deleted or has to be replaced. */
   readonly session: string | undefined;
-  /** One that was replaced and is there yet. */
+  /** The session to replace, if it still exists. */
   readonly oldSession: string | undefined;
-  /** A cycle is under way. */
+  /** True while a cycle is under way. */
   readonly isInFlight: boolean;
   readonly cycles: number;
-  /** Since the newest cycle began; undefined before the first one. */
+  /** Time since the newest cycle began; undefined before the first one. */
   readonly ageMs: number | undefined;
 }
 
-/** Until the end of the transaction nobody else starts a cycle of this agent. */
+/** Locks an agent: until the end of the transaction no other transaction starts a cycle of this agent. */
 export async function lockAgent(
   trx: Transaction,
   { agentId, sessionAgeMaxMs }: { agentId: string; sessionAgeMaxMs: number },
@@ -27,7 +28,7 @@ export async function lockAgent(
     .values({ agent_id: agentId, session: null, run_id: null, cycle_time: null })
     .onConflict((conflict) => conflict.column("agent_id").doNothing())
     .execute();
-  // A statement of its own: one that waited for the lock would show the rest as it was before.
+  // A separate statement: a query that waits for the lock reads the other tables in a snapshot from before the wait.
   await sql`select from decision_agent where agent_id = ${agentId} for update`.execute(trx);
   const { rows } = await sql<{
     session: string | null;
@@ -57,6 +58,7 @@ export async function lockAgent(
   };
 }
 
+/** Sets the session of an agent. */
 export async function setAgentSession(
   trx: Transaction,
   { agentId, session }: { agentId: string; session: string },
@@ -65,7 +67,7 @@ export async function setAgentSession(
   await trx.updateTable("decision_agent").set(changes).where("agent_id", "=", agentId).execute();
 }
 
-/** Under the lock. */
+/** Inserts a cycle. The caller holds the agent's lock. */
 export async function insertCycle(
   trx: Transaction,
   { runId, agentId, cycle }: { runId: string; agentId: string; cycle: number },
@@ -75,12 +77,13 @@ export async function insertCycle(
   await trx.updateTable("decision_agent").set(changes).where("agent_id", "=", agentId).execute();
 }
 
+/** An agent with its cycles and the number of queued feedback entries. */
 export type DecisionAgentRow = Pick<Selectable<DecisionAgentTable>, "agent_id" | "run_id" | "cycles" | "cycle_time"> & {
   readonly is_in_flight: boolean;
   readonly feedback: number;
 };
 
-/** Those of the agents that have had a cycle. */
+/** Returns the agents that have had a cycle. */
 export async function findAgents(db: Db, agentIds: readonly string[]): Promise<DecisionAgentRow[]> {
   const { rows } = await sql<DecisionAgentRow>`
     select agent_id, run.id as run_id, cycles, cycle_time, run.id is not null and run.end_time is null as is_in_flight,
@@ -90,7 +93,7 @@ export async function findAgents(db: Db, agentIds: readonly string[]): Promise<D
   return rows;
 }
 
-/** Those whose last cycle began so long ago and is over, or that had none. */
+/** Returns the agents whose last cycle is over and began at least an interval ago, and those without a cycle. */
 export async function listDueAgents(
   db: Db,
   { agentIds, intervalMs }: { agentIds: readonly string[]; intervalMs: number },
@@ -103,17 +106,20 @@ export async function listDueAgents(
   return rows.map(({ agent_id }) => agent_id);
 }
 
+/** An action of a cycle. */
 export type ActionRow = Omit<Selectable<DecisionActionTable>, "run_id">;
 
+/** A cycle with its decision and its actions. */
 export interface CycleRow {
   readonly agentId: string;
   readonly cycle: number;
   /** Undefined until the model has answered. */
   readonly decision: string | undefined;
-  /** What was begun, in order. */
+  /** The actions that were begun or ended, in order. */
   readonly actions: readonly ActionRow[];
 }
 
+/** Finds a cycle. Returns undefined when it is unknown. */
 export async function findCycle(db: Db, runId: string): Promise<CycleRow | undefined> {
   const row = await db
     .selectFrom("decision_cycle")
@@ -132,6 +138,7 @@ export async function findCycle(db: Db, runId: string): Promise<CycleRow | undef
   return { agentId: row.agent_id, cycle: row.cycle, decision: row.decision ?? undefined, actions };
 }
 
+/** Stores the model's decision. */
 export async function saveDecision(
   trx: Transaction,
   { runId, decision }: { runId: string; decision: string },
@@ -139,6 +146,7 @@ export async function saveDecision(
   await trx.updateTable("decision_cycle").set({ decision }).where("run_id", "=", runId).execute();
 }
 
+/** Stores that an action begins, with the data to find out later whether it was done. */
 export async function beginAction(
   trx: Transaction,
   { runId, position, attempt }: { runId: string; position: number; attempt: string },
@@ -150,7 +158,7 @@ export async function beginAction(
     .execute();
 }
 
-/** Also of one that needed no beginning. */
+/** Stores the outcome of an action, also of an action that was never begun. */
 export async function endAction(
   trx: Transaction,
   { runId, position, outcome }: { runId: string; position: number; outcome: string },
@@ -163,7 +171,7 @@ export async function endAction(
     .execute();
 }
 
-/** With what was done of them. */
+/** Deletes cycles and their actions. */
 export async function deleteCycles(db: Db, runs: readonly string[]): Promise<void> {
   await sql`delete from decision_cycle where run_id = any(${uuidArray(runs)}::uuid[])`.execute(db);
 }

@@ -1,9 +1,10 @@
-// Agents of the forum, as their administrators know them.
+// Agents of the forum as their administrators see them.
 
 import { sql } from "kysely";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
 import type { Page } from "./community.ts";
 
+/** An agent with the times of its credential. */
 export interface ForumAgentRow {
   readonly id: string;
   readonly handle: string;
@@ -15,11 +16,12 @@ export interface ForumAgentRow {
   readonly requires_signature_v2: boolean;
   readonly create_time: Date;
   readonly update_time: Date;
-  /** Null without a credential. */
+  /** Null for an agent without a credential. */
   readonly issue_time: Date | null;
   readonly revoke_time: Date | null;
 }
 
+/** An agent to insert. */
 export interface NewForumAgent {
   readonly id: string;
   readonly handle: string;
@@ -31,10 +33,10 @@ export interface NewForumAgent {
   readonly requires_signature_v2: boolean;
 }
 
-/** What is not there stays as it is. */
+/** A change of an agent; missing fields stay unchanged. */
 export type ForumAgentChange = Partial<Omit<NewForumAgent, "id" | "handle">>;
 
-/** False when its handle is taken. */
+/** Inserts an agent. Returns false when its handle is taken. */
 export async function insertForumAgent(db: Db, agent: NewForumAgent): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await db
     .insertInto("forum_agent")
@@ -44,11 +46,12 @@ export async function insertForumAgent(db: Db, agent: NewForumAgent): Promise<bo
   return numInsertedOrUpdatedRows === 1n;
 }
 
+/** Finds an agent. Returns undefined when it is unknown. */
 export async function findForumAgent(db: Db, id: string): Promise<ForumAgentRow | undefined> {
   return isStorableText(id) ? await selectAgents(db).where("agent.id", "=", id).executeTakeFirst() : undefined;
 }
 
-/** By id. */
+/** Lists agents, by id. An undefined community lists the agents of all communities. */
 export async function listForumAgents(
   db: Db,
   communityId: string | undefined,
@@ -62,6 +65,7 @@ export async function listForumAgents(
     .execute();
 }
 
+/** Updates an agent. */
 export async function updateForumAgent(db: Db, id: string, change: ForumAgentChange): Promise<void> {
   await db
     .updateTable("forum_agent")

@@ -1,17 +1,20 @@
-// Comments of the forum. A write says in the same statement what it found, so that whoever refuses it knows why.
+// Comments of the forum. A write and the lookup of its thread are one statement, so the caller knows why a write was refused.
 
 import { type Selectable, sql } from "kysely";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
 import type { CommentKind, CommunityStatus, ForumCommentTable, ThreadType } from "./schema.ts";
 
+/** A comment. */
 export type ForumCommentRow = Selectable<ForumCommentTable>;
 
+/** The author of a comment. */
 export type CommentAuthor =
-  /** `assignedId` is where it may write; null for nowhere. */
+  /** An agent. `assignedId` is the community in which it may write; null means none. */
   | { readonly agentId: string; readonly assignedId: string | null }
-  /** A person, who may write everywhere. */
+  /** A person, who may write in every community. */
   | { readonly ownerWallet: string };
 
+/** A comment to insert. */
 export interface NewComment {
   readonly id: string;
   readonly threadId: string;
@@ -20,20 +23,22 @@ export interface NewComment {
   readonly kind: CommentKind;
 }
 
-/** The thread that it is for. */
+/** The thread of a comment. */
 export interface CommentTarget {
   readonly community_id: string;
   readonly type: ThreadType;
   readonly status: CommunityStatus;
 }
 
+/** The outcome of a write. */
 export interface WrittenComment {
-  /** Undefined when there is no such thread. */
+  /** Undefined when the thread is unknown. */
   readonly target: CommentTarget | undefined;
-  /** Undefined when it may not be written there. */
+  /** Undefined when the author may not write there. */
   readonly comment: ForumCommentRow | undefined;
 }
 
+/** Inserts a comment if the community is active, the thread is not SYSTEM, and the author may write there. */
 export async function insertForumComment(db: Db, comment: NewComment): Promise<WrittenComment> {
   const { author } = comment;
   if (!isStorableText(comment.threadId)) {
@@ -62,10 +67,12 @@ export async function insertForumComment(db: Db, comment: NewComment): Promise<W
   };
 }
 
+/** A comment with its thread and the status of its community. */
 export interface FoundComment extends CommentTarget {
   readonly id: string;
 }
 
+/** Finds a comment. Returns undefined when it is unknown. */
 export async function findForumComment(db: Db, id: string): Promise<FoundComment | undefined> {
   if (!isStorableText(id)) {
     return undefined;
@@ -79,7 +86,7 @@ export async function findForumComment(db: Db, id: string): Promise<FoundComment
     .executeTakeFirst();
 }
 
-/** Undefined when the comment has gone, or its community has been closed meanwhile. */
+/** Sets whether a comment is issued. Returns undefined when it is unknown, or its community was closed meanwhile. */
 export async function setCommentIssued(db: Db, id: string, isIssued: boolean): Promise<ForumCommentRow | undefined> {
   const { rows } = await sql<ForumCommentRow>`
     update forum_comment set is_issued = ${isIssued}

@@ -1,9 +1,10 @@
-// What agents are told of their community: its newest threads and comments, without jokes.
+// The context that agents get of their community: its newest threads and comments, without jokes.
 
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../../platform/database/database.ts";
 import type { ThreadType } from "./schema.ts";
 
+/** A recent thread with its author and its number of comments. */
 export interface RecentThreadRow {
   readonly id: string;
   readonly title: string;
@@ -14,7 +15,7 @@ export interface RecentThreadRow {
   readonly comment_count: number;
 }
 
-/** Newest first. */
+/** Lists the newest threads, newest first. */
 export async function listRecentThreads(
   db: Db,
   { communityId, limit }: { communityId: string; limit: number },
@@ -31,6 +32,7 @@ export async function listRecentThreads(
   return rows;
 }
 
+/** A recent comment with its thread and its author. */
 export interface RecentCommentRow {
   readonly id: string;
   readonly thread_id: string;
@@ -41,7 +43,7 @@ export interface RecentCommentRow {
   readonly owner_wallet: string | null;
 }
 
-/** Newest first. */
+/** Lists the newest comments of a community, newest first. */
 export async function listRecentComments(
   db: Db,
   { communityId, limit }: { communityId: string; limit: number },
@@ -49,7 +51,7 @@ export async function listRecentComments(
   return limit === 0 ? [] : await listComments(db, sql`community_id = ${communityId}`, limit);
 }
 
-/** Newest first. */
+/** Lists the newest comments of a thread, newest first. */
 export async function listCommentsOfThread(
   db: Db,
   { threadId, limit }: { threadId: string; limit: number },
@@ -57,6 +59,7 @@ export async function listCommentsOfThread(
   return limit === 0 ? [] : await listComments(db, sql`thread_id = ${threadId}`, limit);
 }
 
+/** Counts the comments of a community, without jokes. */
 export async function countForumComments(db: Db, communityId: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from forum_comment where community_id = ${communityId} and kind = 'DISCUSSION'`.execute(

@@ -1,29 +1,33 @@
-// Threads of the forum. A write says in the same statement what it found, so that whoever refuses it knows why.
+// Threads of the forum. A write and the lookup of its community are one statement, so the caller knows why a write was refused.
 
 import { type Selectable, sql } from "kysely";
 import { type Db, isStorableText } from "../../../platform/database/database.ts";
 import type { CommunityStatus, ForumThreadTable, ThreadType } from "./schema.ts";
 
+/** A thread. */
 export type ForumThreadRow = Selectable<ForumThreadTable>;
 
+/** A thread to insert. */
 export interface NewThread {
   readonly id: string;
   readonly communityId: string;
   readonly agentId: string;
-  /** Where the agent may write; null for nowhere. */
+  /** The community in which the agent may write; null means none. */
   readonly assignedId: string | null;
   readonly title: string;
   readonly body: string;
   readonly type: ThreadType;
 }
 
+/** The outcome of a write. */
 export interface WrittenThread {
-  /** Undefined when there is no such community. */
+  /** Undefined when the community is unknown. */
   readonly status: CommunityStatus | undefined;
   /** Undefined when the community is closed or not the agent's. */
   readonly thread: ForumThreadRow | undefined;
 }
 
+/** Inserts a thread if the community is active and the agent's own. */
 export async function insertForumThread(db: Db, thread: NewThread): Promise<WrittenThread> {
   if (!isStorableText(thread.communityId)) {
     return { status: undefined, thread: undefined };
@@ -41,10 +45,12 @@ export async function insertForumThread(db: Db, thread: NewThread): Promise<Writ
   return { status: row?.found_status, thread: row && keepWritten(row) };
 }
 
+/** A thread with the status of its community. */
 export interface FoundThread extends ForumThreadRow {
   readonly community_status: CommunityStatus;
 }
 
+/** Finds a thread. Returns undefined when it is unknown. */
 export async function findForumThread(db: Db, id: string): Promise<FoundThread | undefined> {
   if (!isStorableText(id)) {
     return undefined;
@@ -69,12 +75,13 @@ export async function findForumThread(db: Db, id: string): Promise<FoundThread |
     .executeTakeFirst();
 }
 
+/** The state of a request thread. */
 export interface RequestState {
   readonly isResolved: boolean;
   readonly isRejected: boolean;
 }
 
-/** Undefined when the thread has gone, or its community has been closed meanwhile. */
+/** Sets the state of a request. Returns undefined when the thread is unknown, or its community was closed meanwhile. */
 export async function setRequestState(
   db: Db,
   id: string,
@@ -86,7 +93,7 @@ export async function setRequestState(
   return rows[0];
 }
 
-/** Undefined when the thread has gone, or its community has been closed meanwhile. */
+/** Sets whether a thread is issued. Returns undefined when it is unknown, or its community was closed meanwhile. */
 export async function setThreadIssued(db: Db, id: string, isIssued: boolean): Promise<ForumThreadRow | undefined> {
   const { rows } = await sql<ForumThreadRow>`
     update forum_thread set is_issued = ${isIssued}
@@ -102,7 +109,7 @@ const threadColumns = sql`
   forum_thread.type, forum_thread.is_resolved, forum_thread.is_rejected, forum_thread.is_issued,
   forum_thread.create_time`;
 
-/** A row of nulls is one that was not written. */
+/** Returns undefined for a row of nulls: the thread was not written. */
 function keepWritten<Row extends { readonly id: string | null }>(row: Row): Row | undefined {
   return row.id === null ? undefined : row;
 }

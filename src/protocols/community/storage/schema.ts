@@ -1,4 +1,4 @@
-// The tables of the forum and of agents that decide, as Kysely sees them. The truth is migrations/; a test compares the two.
+// The Kysely types of the tables of the forum and of deciding agents. migrations/ is authoritative; a test compares the two.
 
 import type { Generated } from "kysely";
 
@@ -20,16 +20,19 @@ declare module "../../../platform/database/schema.ts" {
   }
 }
 
-/** Words of the forum's document. */
+/** The status of a community, as the forum's document names it. */
 export type CommunityStatus = "ACTIVE" | "CLOSED";
 
+/** The type of a thread. */
 export type ThreadType = "SYSTEM" | "DISCUSSION" | "REQUEST_TO_HUMAN" | "REPORT_TO_HUMAN";
 
+/** The kind of a comment. */
 export type CommentKind = "DISCUSSION" | "JOKE";
 
-/** In the document's words. */
+/** The direction of a communication, as the document names it. */
 export type CommunicationDirection = "agent_to_runner" | "runner_to_agent";
 
+/** Communities. */
 export interface CommunityTable {
   id: string;
   slug: string;
@@ -41,6 +44,7 @@ export interface CommunityTable {
   update_time: Generated<Date>;
 }
 
+/** Agents of the forum. */
 export interface ForumAgentTable {
   id: string;
   handle: string;
@@ -54,6 +58,7 @@ export interface ForumAgentTable {
   update_time: Generated<Date>;
 }
 
+/** Credentials of agents, one for each agent. */
 export interface AgentCredentialTable {
   agent_id: string;
   token_hash: Uint8Array;
@@ -67,6 +72,7 @@ export interface AgentCredentialTable {
   nonces_full_time: Generated<Date>;
 }
 
+/** Nonces of agents' writes. */
 export interface AgentNonceTable {
   nonce: string;
   agent_id: string;
@@ -74,12 +80,14 @@ export interface AgentNonceTable {
   use_time: Date | null;
 }
 
+/** Owners who are banned from a community. */
 export interface CommunityBanTable {
   community_id: string;
   owner_wallet: string;
   create_time: Generated<Date>;
 }
 
+/** Threads. */
 export interface ForumThreadTable {
   id: string;
   community_id: string;
@@ -93,6 +101,7 @@ export interface ForumThreadTable {
   create_time: Generated<Date>;
 }
 
+/** Comments. */
 export interface ForumCommentTable {
   id: string;
   thread_id: string;
@@ -105,6 +114,7 @@ export interface ForumCommentTable {
   create_time: Generated<Date>;
 }
 
+/** Contracts of communities. */
 export interface CommunityContractTable {
   id: string;
   community_id: string;
@@ -117,6 +127,7 @@ export interface CommunityContractTable {
   create_time: Generated<Date>;
 }
 
+/** Agents with decision cycles, and their newest cycle. */
 export interface DecisionAgentTable {
   agent_id: string;
   session: string | null;
@@ -126,6 +137,7 @@ export interface DecisionAgentTable {
   cycle_time: Date | null;
 }
 
+/** Decision cycles, one for each run. */
 export interface DecisionCycleTable {
   run_id: string;
   agent_id: string;
@@ -133,6 +145,7 @@ export interface DecisionCycleTable {
   decision: string | null;
 }
 
+/** Actions of decision cycles. */
 export interface DecisionActionTable {
   run_id: string;
   position: number;
@@ -140,6 +153,7 @@ export interface DecisionActionTable {
   outcome: string | null;
 }
 
+/** Feedback that waits for delivery. */
 export interface AgentFeedbackTable {
   id: string;
   agent_id: string;
@@ -147,6 +161,7 @@ export interface AgentFeedbackTable {
   create_time: Generated<Date>;
 }
 
+/** The communication log. */
 export interface CommunicationTable {
   id: string;
   agent_id: string;

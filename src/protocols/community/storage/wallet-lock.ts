@@ -1,9 +1,12 @@
-// One transaction of the wallet at a time over the whole cluster, between its signing and its sending.
+// A mutex of the wallet over all replicas: one transaction at a time between its signing and its sending.
 
 import { sql } from "kysely";
 import type { Db } from "../../../platform/database/database.ts";
 
-/** Undefined while somebody else has it. Holds a connection until it is disposed of; a process that dies gives it back. */
+/**
+ * Tries to take the lock. Returns undefined while another holder has it.
+ * It holds a connection until it is disposed of. When its process dies, Postgres releases it.
+ */
 export async function tryWalletLock(db: Db): Promise<AsyncDisposable | undefined> {
   const taken = Promise.withResolvers<boolean>();
   const released = Promise.withResolvers<void>();
@@ -25,7 +28,7 @@ export async function tryWalletLock(db: Db): Promise<AsyncDisposable | undefined
   return {
     [Symbol.asyncDispose]: async () => {
       released.resolve();
-      // A connection that was lost has given the lock back already.
+      // A lost connection has already released the lock.
       await held.catch(() => {});
     },
   };

@@ -1,4 +1,4 @@
-// The steps of an exchange as results of its log: a command reads like any other run's call of a tool.
+// Writes the steps of an exchange as results of its log: a command reads like a tool call of any other run.
 
 import { createHash } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
@@ -6,18 +6,20 @@ import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import type { ResultInit } from "../../../engine/log/result.ts";
 import type { Command, CommandResult } from "../command.ts";
 
+/** The position of a command. */
 export interface CommandPlace {
-  /** Of the outbox that was answered. */
+  /** The number of the answered outbox. */
   readonly sequence: number;
-  /** Of the command in its inbox, from 0. */
+  /** The index of the command in its inbox, from 0. */
   readonly position: number;
 }
 
+/** Returns the result that a turn has started. */
 export function turnStarted(sequence: number): ResultInit {
   return { payload: { case: "turnStarted", value: { turn: sequence } } };
 }
 
-/** Nothing for a text: it is said when it is. */
+/** Returns the result that a command has started. A text has no such result: its end logs it. */
 export function commandStarted(command: Command, place: CommandPlace): ResultInit[] {
   if (isText(command)) {
     return [];
@@ -33,6 +35,7 @@ export function commandStarted(command: Command, place: CommandPlace): ResultIni
   ];
 }
 
+/** Returns the result that a command has ended; for a text, the completed message. */
 export function commandEnded(command: Command, result: CommandResult, place: CommandPlace): ResultInit[] {
   const { success, summary, output } = result;
   if (isText(command)) {
@@ -45,6 +48,7 @@ export function commandEnded(command: Command, result: CommandResult, place: Com
   return [{ payload: { case: "toolCallCompleted", value } }];
 }
 
+/** Returns a message of the assistant with this text. */
 export function sayingOf(text: string): Message {
   return create(MessageSchema, { role: "assistant", content: { case: "text", value: text } });
 }
@@ -53,12 +57,12 @@ function isText({ type }: Command): boolean {
   return type === "MESSAGE" || type === "DONE";
 }
 
-/** The same when the command is looked at again. */
+/** Returns the id of a command. It stays the same when the command is resumed. */
 function callIdOf({ sequence, position }: CommandPlace): string {
   return `${sequence}.${position + 1}`;
 }
 
-/** A content that is longer is told by its size and hash: the inbox holds it. */
+/** The maximum length of content in the log. Longer content is logged by its size and hash; the inbox holds it. */
 const shownCharactersMax = 65_536;
 
 function parametersOf(command: Command): object {

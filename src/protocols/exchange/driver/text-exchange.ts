@@ -1,14 +1,15 @@
-// The driver of exchanges: writes an outbox, parks until a person has brought the answer, executes its commands in order, and
-// writes the next outbox, until an answer says that the task is done. Between the texts nobody holds the run.
+// The driver of exchanges. It writes an outbox and parks until a person has brought the answer. Then it executes the commands
+// of the answer in order and writes the next outbox, until an answer says that the task is done. Between the texts no replica
+// holds the run.
 //
 //   outbox ──→ parked ──inbox──→ commands ──[DONE]──→ completed
 //     ↑                             │
 //     └─────────────────────────────┘
 //
-// E1  A command is durable as begun before it begins, and its result before the next one begins: after a crash nothing is done
-//     twice, and what cannot be known is told.
-// E2  A command begins only while the lease holds: a process that thaws does not do again what another one has done meanwhile.
-// E3  The driver keeps nothing in memory: an exchange that is taken up again is read from the database.
+// E1  The start of a command is durable before it begins, and its result before the next one begins. After a crash nothing is
+//     done twice, and an unknown outcome is reported.
+// E2  A command begins only while the lease holds: a process that resumes after a freeze does not repeat another's work.
+// E3  The driver keeps no state in memory: a replica resumes an exchange from the database.
 
 import type { ResultInit } from "../../../engine/log/result.ts";
 import type {
@@ -33,6 +34,7 @@ import { type CommandSignal, openCommandSignal, stopGraceMs } from "./command-si
 import { applyExchanged, type ExchangedEffects } from "./effects.ts";
 import { commandEnded, commandStarted, sayingOf, turnStarted } from "./log.ts";
 
+/** Dependencies of the driver. */
 export interface TextExchangeOptions {
   readonly clock: Clock;
   readonly openExchange: OpenExchange;
@@ -40,6 +42,7 @@ export interface TextExchangeOptions {
   readonly writeOutbox: WriteOutbox;
 }
 
+/** Creates the driver of exchanges; see E1 to E3. */
 export function createTextExchange(options: TextExchangeOptions): Driver {
   return {
     name: driverName,
@@ -50,7 +53,7 @@ export function createTextExchange(options: TextExchangeOptions): Driver {
   };
 }
 
-/** One activation: what stays the same while it lasts. */
+/** The constants of one activation. */
 interface Activation extends TextExchangeOptions {
   readonly context: RunContext;
   readonly exchange: ExchangeState;
@@ -89,7 +92,7 @@ async function* run(context: RunContext, options: TextExchangeOptions): AsyncGen
   });
 }
 
-/** What the commands did, in order; undefined when the run is to stop before the last one has ended. */
+/** Executes the commands. Returns their results in order, or undefined when the run must stop before the last one has ended. */
 async function* execute(
   activation: Activation,
   commands: readonly Command[],
@@ -98,7 +101,7 @@ async function* execute(
   const { sequence, attempts } = exchange;
   const results = attempts.flatMap(({ result }) => result ?? []);
   const execution = { ...(await context.openWorkPlace()), sessionId: context.session.name, signal: stop.signal };
-  // What the log has still to be told: the end of a command goes into it together with the beginning of the next one.
+  // Results that the log still lacks: the end of a command is committed together with the beginning of the next one.
   const hasBegun = context.checkpoint !== undefined && context.checkpoint.turn >= sequence;
   let ended = hasBegun ? nothing : { log: [turnStarted(sequence)], effects: {} };
   for (const [position, command] of commands.entries()) {
@@ -160,7 +163,9 @@ async function* writeNext(
   return parked(sequence);
 }
 
-/** The log as far as it goes is never void: each step is a place to go on from. */
+/**
+ * Returns a commit step with a checkpoint. Every step is a valid checkpoint: a takeover never discards the log written so far.
+ */
 function commit(
   { exchange: { sequence } }: Activation,
   results: readonly ResultInit[],
@@ -198,7 +203,7 @@ function completed(sequence: number, summary: string): DriverEnd {
   return { kind: "completed", finishReason: "stop", message, turns: sequence, transcript: [message] };
 }
 
-/** The summary of a completion that was noted by an owner before, here or elsewhere. */
+/** Returns the summary of a completion that an earlier owner stored. */
 function lastSaid({ attempts, imported }: ExchangeState): string {
   const results = [...imported, ...attempts.flatMap(({ result }) => result ?? [])];
   return results.findLast(({ type }) => type === "DONE")?.summary ?? "";

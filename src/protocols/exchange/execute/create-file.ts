@@ -1,4 +1,4 @@
-// CREATE_FILE: a file with exactly this content, whatever was there before. Missing directories are made.
+// CREATE_FILE: writes a file with exactly this content and replaces an existing one. Creates missing directories.
 
 import { changeFile } from "../../../agent/tools/change-file.ts";
 import { contentTooLarge, fileBytesMax } from "../../../agent/tools/file-size.ts";
@@ -7,6 +7,7 @@ import type { CommandOf, CommandResult } from "../command.ts";
 import { workOnFile } from "./file-command.ts";
 import { describeRefusal, fail, shorten, succeed } from "./result.ts";
 
+/** Creates or replaces a file. A refusal is a failed result. */
 export async function createFile(command: CommandOf<"CREATE_FILE">, context: ToolContext): Promise<CommandResult> {
   const { type, path, content } = command;
   const refuseFor = (reason: string) => fail(type, `Failed to create '${shorten(path)}': ${reason}`);

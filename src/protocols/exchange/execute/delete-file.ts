@@ -1,4 +1,5 @@
-// DELETE_FILE: a file goes, or a link that leads to something in the workspace: the link itself, not what it leads to.
+// DELETE_FILE: deletes a file or a symbolic link. A link must not lead outside the workspace; the link is deleted and not its
+// target.
 
 import type { Stats } from "node:fs";
 import { lstat, open, readlink, unlink } from "node:fs/promises";
@@ -15,6 +16,7 @@ import { describeRefusal, fail, shorten, succeed } from "./result.ts";
 
 type DeleteFile = CommandOf<"DELETE_FILE">;
 
+/** Deletes a file. `again` is the trace of an earlier attempt: a file that is gone then counts as deleted. */
 export async function deleteFile(command: DeleteFile, context: ToolContext, again?: Trace): Promise<CommandResult> {
   const word = (failure: PathFailure): CommandResult => {
     if (isGone(failure) && again?.before !== undefined) {
@@ -27,6 +29,7 @@ export async function deleteFile(command: DeleteFile, context: ToolContext, agai
   );
 }
 
+/** Reads the digest of the file before it is deleted. */
 export async function traceDelete(command: DeleteFile, context: ToolContext): Promise<Trace> {
   return await traceFile(command, context, async () => {
     await using entry = await findEntry(command, context);
@@ -45,12 +48,15 @@ async function deleteNow(command: DeleteFile, context: ToolContext, again?: Trac
 }
 
 interface Entry extends AsyncDisposable {
-  /** Of the name in its open directory. */
+  /** The path of the name in its open directory. */
   readonly path: string;
   readonly digest: () => Promise<string>;
 }
 
-/** Throws a refusal for what may not be deleted. */
+/**
+ * Finds the file to delete.
+ * @throws Refusal for a file that may not be deleted.
+ */
 async function findEntry({ path }: DeleteFile, context: ToolContext): Promise<Entry> {
   const found = await openName(context, path);
   if (!(found instanceof FilePlace)) {
@@ -68,7 +74,7 @@ async function findEntry({ path }: DeleteFile, context: ToolContext): Promise<En
   }
 }
 
-/** Not by what is there: a link that leads nowhere, or to a directory, may go. */
+/** Failures that forbid the deletion of a link. A link that leads nowhere, or to a directory, may be deleted. */
 const forbidden: readonly PathFailure["kind"][] = ["outside", "sensitive", "hidden", "processes", "workspace"];
 
 async function checkTarget(path: string, context: ToolContext): Promise<void> {

@@ -1,17 +1,17 @@
-// By what a file is known again, after an attempt whose end nobody knows.
+// Digests that identify a file after an attempt with an unknown outcome.
 
 import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 
-/** SHA-256 in hexadecimal, as `Trace` has it. */
+/** Returns the SHA-256 in hexadecimal, as a `Trace` holds it. */
 export function digestOf(content: Uint8Array | string): string {
   return createHash("sha256").update(content).digest("hex");
 }
 
-/** One read: small enough to leave the event loop free between two of them. */
+/** The size of one read: small enough to leave the event loop free between two reads. */
 const pieceBytes = 262_144;
 
-/** Of a file of any size, in bounded memory. */
+/** Returns the digest of a file of any size, in bounded memory. */
 export async function digestFile(handle: FileHandle, signal: AbortSignal): Promise<string> {
   const hash = createHash("sha256");
   const buffer = new Uint8Array(pieceBytes);

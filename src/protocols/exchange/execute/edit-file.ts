@@ -1,4 +1,4 @@
-// EDIT_FILE: other lines in place of some of a file's, in one step.
+// EDIT_FILE: replaces lines of a file, in one step.
 
 import { changeFile, type Made } from "../../../agent/tools/change-file.ts";
 import { readContent } from "../../../agent/tools/file-content.ts";
@@ -15,6 +15,7 @@ import { describeRefusal, fail, shorten, succeed } from "./result.ts";
 
 type EditFile = CommandOf<"EDIT_FILE">;
 
+/** Edits a file. `again` is the trace of an earlier attempt with an unknown outcome. */
 export async function editFile(command: EditFile, context: ToolContext, again?: Trace): Promise<CommandResult> {
   const make = async ({ file }: FilePlace): Promise<Made<CommandResult>> => {
     const content = file === undefined ? Buffer.alloc(0) : await readContent(file.handle, context.signal);
@@ -29,6 +30,7 @@ export async function editFile(command: EditFile, context: ToolContext, again?: 
   );
 }
 
+/** Reads the digests of the file before and after the edit; empty when the edit will be refused. */
 export async function traceEdit(command: EditFile, context: ToolContext): Promise<Trace> {
   return await traceFile(command, context, async () => {
     const opened = await openInside(context, command.path, "file");
@@ -62,13 +64,16 @@ function makeEdit(command: EditFile, content: Buffer): Made<CommandResult> {
     : { bytes, said: succeed(type, `Edited '${shorten(path)}' lines ${startLine}-${endLine}`) };
 }
 
-/** After an attempt whose end nobody knows: the file tells, as long as nobody else has changed it. */
+/**
+ * Resumes an attempt with an unknown outcome. The digest of the file shows the outcome, unless another process changed the
+ * file.
+ */
 function resume(command: EditFile, digest: string, made: Made<CommandResult>, again: Trace): Made<CommandResult> {
   if (digest === again.after) {
     const { type, path, startLine, endLine } = command;
     return { unchanged: succeed(type, `Edited '${shorten(path)}' lines ${startLine}-${endLine}`) };
   }
-  // Without a trace the edit was to be refused: nothing was done then.
+  // An empty trace means that the edit was going to be refused, so nothing was done.
   const isAsBefore = digest === again.before || (again.before === undefined && "unchanged" in made);
   return isAsBefore ? made : { unchanged: refuseFor(command, interruptedText) };
 }

@@ -1,16 +1,17 @@
 // Replaces lines of a text. Pure.
-// E1: lines end at LF, CRLF or a lone CR; the end of the text ends its last line; "" has none.
+// E1: a line ends at LF, CRLF or a lone CR; the end of the text ends its last line; "" has no lines.
 // E2: afterwards every line ends in LF, the last one too.
-// E3: the new content is its lines at LF alone; "" is one empty line.
+// E3: the new content is split at LF alone; "" is one empty line.
 
+/** The lines to replace and their new content. */
 export interface LineEdit {
-  /** Counted from 1, both included. An end beyond the text is its last line. */
+  /** Counted from 1, both included. An end beyond the text means its last line. */
   readonly startLine: number;
   readonly endLine: number;
   readonly content: string;
 }
 
-/** The new text, or how many lines there are where the range is none of them. */
+/** Returns the new text. Returns the number of lines when the range is not in the text. */
 export function editLines(
   text: string,
   { startLine, endLine, content }: LineEdit,
@@ -29,7 +30,7 @@ function endLines(text: string): string {
   return same === "" || same.endsWith("\n") ? same : `${same}\n`;
 }
 
-/** Where a line starts; the end of the text for those beyond it. */
+/** Returns the offset of a line's start; the end of the text for lines beyond it. */
 function findStart(text: string, line: number): number {
   let at = 0;
   for (let passed = 1; passed < line && at < text.length; passed += 1) {

@@ -1,7 +1,7 @@
-// Executes the commands of an inbox, through the same walk and the same jail as the tools of agents.
-// X1: every command ends in one result; what it may not do is a result too. Only a stopped run throws, and defects.
-// X2: no result names a place of the host, but for what a command itself prints: paths are shown as they were given.
-// X3: a command whose end nobody knows is never done twice where twice is not the same as once.
+// Executes the commands of an inbox, with the same path checks and the same jail as the tools of agents.
+// X1: every command ends in one result; a refusal is a result too. Only a stopped run and defects throw.
+// X2: no result names a path of the host, except for what a command itself prints: paths are shown as they were given.
+// X3: a command with an unknown outcome is never repeated when a repetition would change the outcome.
 
 import type { Commands } from "../../../agent/tools/bash/commands.ts";
 import type { ToolContext } from "../../../agent/tools/tool.ts";
@@ -13,27 +13,33 @@ import { readFile } from "./read-file.ts";
 import { fail, succeed } from "./result.ts";
 import { type RunOptions, runCommand } from "./run-command.ts";
 
+/** Options of the executor. */
 export interface ExecutorOptions {
   readonly commands: Commands;
   /** Whether inboxes may run commands. */
   readonly mayRun: boolean;
-  /** Contract: 30 seconds if not given. */
+  /** The timeout of a command. The contract's default is 30 seconds. */
   readonly commandTimeoutMs?: number;
 }
 
-/** Where commands work, for which session, and until when. */
+/** The work directory of the commands, their session, and their signal. */
 export type ExecuteContext = ToolContext;
 
+/** Executes commands. */
 export interface Executor {
-  /** To be kept before the command is begun. `{}` where there is nothing to know it again by, bad paths included. */
+  /**
+   * Reads the trace of a command, to be stored before the command begins. `{}` when the command needs no trace or its path is
+   * invalid.
+   */
   readonly trace: (command: Command, context: ExecuteContext) => Promise<Trace>;
-  /** `again` is what an earlier attempt was begun with, of which nobody knows whether it ended. */
+  /** Executes a command. `again` is the trace of an earlier attempt with an unknown outcome. */
   readonly run: (command: Command, context: ExecuteContext, again?: Trace) => Promise<CommandResult>;
 }
 
-/** Contract. */
+/** The default timeout by the contract. */
 const timeoutMsFallback = 30_000;
 
+/** Creates the executor. */
 export function createExecutor({ commands, mayRun, commandTimeoutMs }: ExecutorOptions): Executor {
   const running = { commands, timeoutMs: mayRun ? (commandTimeoutMs ?? timeoutMsFallback) : undefined };
   return {

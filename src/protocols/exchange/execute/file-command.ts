@@ -1,4 +1,4 @@
-// What commands about a file have in common: which paths are refused unseen, and that a refusal is a result.
+// Shared parts of commands about a file: the paths that are refused before any access, and refusals as results.
 
 import { isAbsolute, resolve } from "node:path";
 import { type PathFailure, Refusal, SystemRefusal, toFailure } from "../../../agent/tools/path-failure.ts";
@@ -7,11 +7,16 @@ import { isWithin } from "../../../engine/sessions/within.ts";
 import type { CommandOf, CommandResult, Trace } from "../command.ts";
 import { describeRefusal, fail, rejectOutside, shorten } from "./result.ts";
 
+/** A command about a file. */
 export type FileCommand = CommandOf<"CREATE_FILE" | "EDIT_FILE" | "DELETE_FILE" | "READ_FILE">;
 
+/** Converts a failure to the result of the command. */
 export type Refuse = (failure: PathFailure) => CommandResult;
 
-/** `word` is how the command words a refusal, but for that of paths that lead outside: there is one way to word it. */
+/**
+ * Checks the path and does the work. `word` words the refusals of this command, except for paths outside the workspace, which
+ * have one wording for all commands.
+ */
 export async function workOnFile(
   { type, path }: FileCommand,
   { workDir }: ToolContext,
@@ -27,7 +32,7 @@ export async function workOnFile(
   }
 }
 
-/** What is kept of a file before a command begins: nothing where the command will be refused. */
+/** Reads the trace of a file before a command begins; empty when the command will be refused. */
 export async function traceFile(
   { path }: FileCommand,
   { workDir }: ToolContext,
@@ -42,23 +47,24 @@ export async function traceFile(
   }
 }
 
-/** Directories are no files, and so not found. */
+/** Returns true for a missing file and for a directory, which is not a file. */
 export function isNotFound(failure: PathFailure): boolean {
   return failure.kind === "system" && ["ENOENT", "EISDIR"].includes(failure.errno);
 }
 
+/** Returns true for a missing file. */
 export function isGone(failure: PathFailure): boolean {
   return failure.kind === "system" && failure.errno === "ENOENT";
 }
 
-/** With the reason as output, where it is another one. */
+/** Makes the result of a file that was not found. The output holds the reason when the file exists. */
 export function notFound({ type, path }: FileCommand, failure: PathFailure): CommandResult {
   return fail(type, `File '${shorten(path)}' not found`, isGone(failure) ? "" : describeRefusal(failure));
 }
 
-/** As far as the text tells. What is really there, the walk finds out. */
+/** Checks the text of a path. The actual files are checked when the path is opened. */
 function checkName(workDir: string, path: string): void {
-  // Also one that lies inside: whoever writes an inbox knows nothing of the host.
+  // Absolute paths are refused even inside the workspace: the author of an inbox knows no paths of the host.
   if (isAbsolute(path) || !isWithin(resolve(workDir, path), resolve(workDir))) {
     throw new Refusal({ kind: "outside" });
   }
@@ -67,7 +73,10 @@ function checkName(workDir: string, path: string): void {
   }
 }
 
-/** By its last name: none (the workspace itself too), `.` or `..`. Resolved, `src/` would name a file `src`. */
+/**
+ * Returns true when the last name is empty (also for the workspace itself), `.` or `..`. Resolved, `src/` would name a file
+ * `src`.
+ */
 function namesDirectory(path: string): boolean {
   return /(?:^|\/)\.{0,2}$/.test(path);
 }

@@ -1,4 +1,4 @@
-// READ_FILE: only whether the file may be read. Its content goes into the next outbox, as it is by then.
+// READ_FILE: checks only whether the file may be read. The next outbox shows the content that the file has by then.
 
 import type { ToolContext } from "../../../agent/tools/tool.ts";
 import { OpenedPath, openInside } from "../../../agent/tools/walk.ts";
@@ -6,6 +6,7 @@ import type { CommandOf, CommandResult } from "../command.ts";
 import { notFound, workOnFile } from "./file-command.ts";
 import { shorten, succeed } from "./result.ts";
 
+/** Checks that a file may be read. */
 export async function readFile(command: CommandOf<"READ_FILE">, context: ToolContext): Promise<CommandResult> {
   const { type, path } = command;
   return await workOnFile(

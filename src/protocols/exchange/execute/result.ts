@@ -1,4 +1,4 @@
-// How results of commands read, but for the sentence of each command itself.
+// Texts of results of commands, except for the sentence of each command itself.
 
 import {
   describeErrno,
@@ -8,20 +8,24 @@ import {
 } from "../../../agent/tools/path-failure.ts";
 import type { CommandResult, CommandType } from "../command.ts";
 
+/** Makes a successful result. */
 export function succeed(type: CommandType, summary: string, output = ""): CommandResult {
   return { type, success: true, summary, output };
 }
 
+/** Makes a failed result. */
 export function fail(type: CommandType, summary: string, output = ""): CommandResult {
   return { type, success: false, summary, output };
 }
 
-/** Contract: the sentence; the path follows as it was given. */
+/** Refuses a path outside the workspace. The sentence is the contract's; the path follows as it was given. */
 export function rejectOutside(type: CommandType, path: string): CommandResult {
   return fail(type, `REJECTED: Path is outside workspace: '${shorten(path)}'`);
 }
 
-/** Why a path is refused, for somebody who must not learn where on the host the workspace is. */
+/**
+ * Describes why a path is refused. The author of an inbox must not learn the workspace's path on the host, so it is left out.
+ */
 export function describeRefusal(failure: PathFailure): string {
   switch (failure.kind) {
     case "outside":
@@ -47,15 +51,15 @@ export function describeRefusal(failure: PathFailure): string {
   }
 }
 
-/** Enough for every path and command that is accepted; what is longer would fill the outbox without telling anything. */
+/** The maximum length of a named path or command. Every accepted one fits; a longer one would only fill the outbox. */
 const namedCharsMax = 4_096;
 
-/** A path or command as a summary names it. */
+/** Shortens a path or command for a summary. */
 export function shorten(text: string): string {
   return cutText(text, namedCharsMax, "…");
 }
 
-/** The first UTF-16 units and a mark, never half of a surrogate pair. A text that fits is left alone. */
+/** Returns the first UTF-16 units and a mark, never half of a surrogate pair. Returns a text that fits unchanged. */
 export function cutText(text: string, unitsMax: number, mark: string): string {
   if (text.length <= unitsMax) {
     return text;

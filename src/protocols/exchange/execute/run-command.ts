@@ -1,4 +1,4 @@
-// RUN_COMMAND: one command of /bin/sh, in the jail that the commands of agents have.
+// RUN_COMMAND: runs one command of /bin/sh, in the same jail as the commands of agents.
 
 import type { Commands } from "../../../agent/tools/bash/commands.ts";
 import type { CommandEnd, Exit, NotRun } from "../../../agent/tools/bash/outcome.ts";
@@ -6,14 +6,16 @@ import type { ToolContext } from "../../../agent/tools/tool.ts";
 import type { CommandOf, CommandResult, Trace } from "../command.ts";
 import { cutText, fail, shorten, succeed } from "./result.ts";
 
+/** Options of commands. */
 export interface RunOptions {
   readonly commands: Commands;
-  /** Undefined: inboxes run no commands. */
+  /** The timeout of a command; undefined when inboxes may not run commands. */
   readonly timeoutMs: number | undefined;
 }
 
 type RunCommand = CommandOf<"RUN_COMMAND">;
 
+/** Runs a command. `again` means that an earlier attempt was interrupted: the command is then not run again. */
 export async function runCommand(
   run: RunCommand,
   context: ToolContext,
@@ -31,7 +33,7 @@ export async function runCommand(
     return refuseFor(run, describeNotRun(end));
   }
   if (end.killed !== undefined) {
-    // What was stopped with its run did not end, and has no result.
+    // A command that was stopped with its run did not end, so it has no result.
     context.signal.throwIfAborted();
   }
   return end.killed === "time" ? timedOut(run, end, timeoutMs) : ran(run, end);
@@ -51,7 +53,7 @@ function refuseFor({ type, command }: RunCommand, reason: string): CommandResult
   return fail(type, `Failed to run '${shorten(command)}': ${reason}`);
 }
 
-/** Only the words of a refused command name no place of the host. */
+/** Describes why a command was not run. Only the words of a refused command contain no path of the host. */
 function describeNotRun({ kind, words }: NotRun): string {
   return kind === "refused" ? words : notRunTexts[kind];
 }
@@ -62,20 +64,20 @@ const notRunTexts = {
   not_started: "the jail did not start",
 } as const satisfies Record<Exclude<NotRun["kind"], "refused">, string>;
 
-/** What shells add to the number of the signal that ended a process. */
+/** The number that shells add to the signal that ended a process. */
 const signalStatus = 128;
 
 function statusOf(exit: Exit): number {
   return "status" in exit ? exit.status : signalStatus + exit.signal;
 }
 
-/** Contract, in UTF-16 units, like the notice. */
+/** The contract's maximum of the output, in UTF-16 units like the notice. */
 const outputUnitsMax = 4_000;
 const outputNotice = "\n... (output truncated)";
 
 function layOut({ stdout, stderr, limit }: CommandEnd): string {
   const text = stderr.text.trim() === "" ? stdout.text : `${stdout.text}\n${stderr.text}`;
   const shown = cutText(text, outputUnitsMax, outputNotice);
-  // An exit code of 137 would leave everybody guessing.
+  // The reason for the kill: an exit code of 137 alone does not explain it.
   return limit === undefined ? shown : `${shown}\n... (killed: ${limit})`;
 }

@@ -1,4 +1,4 @@
-// ExchangeService: runs that a person drives by copy and paste.
+// The handlers of ExchangeService: runs that a person drives by copy and paste.
 
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
@@ -31,8 +31,10 @@ import { findExchange, listExchanges } from "../storage/exchange.ts";
 import { requireExchange, submitInbox } from "../submit.ts";
 import { exchangeDataOf, exchangeToProto } from "../to-proto.ts";
 
+/** Dependencies of the handlers. */
 export interface ExchangeDeps extends ServiceDeps, StartExchangeDeps {}
 
+/** Creates the handlers of ExchangeService. */
 export function createExchangeService(deps: ExchangeDeps): ServiceImpl<typeof ExchangeService> {
   const { db, cursors } = deps;
   const find = async (id: string, context: HandlerContext) =>
@@ -81,7 +83,7 @@ function clientOf({ values }: HandlerContext): string {
   return requireClient(values).client;
 }
 
-/** Refuses a text that is too much before anything else is looked at. */
+/** Parses an inbox. Refuses a text that is too large before anything else is read. */
 function assertReadable(text: string) {
   assertInboxFits(text);
   const commands = parseInbox(text);
@@ -116,7 +118,7 @@ async function start(
         }),
       );
     } catch (error) {
-      // Ids are short, so two may be the same; five times in a row they are not.
+      // Ids are short, so a new one may be taken; five taken ids in a row do not occur.
       if (!(error instanceof IdTaken) || tries === startTriesMax) {
         throw error;
       }
@@ -126,7 +128,7 @@ async function start(
 
 const startTriesMax = 5;
 
-/** The transaction has to be left before another id is tried. */
+/** Aborts the transaction before another id is tried. */
 class IdTaken extends Error {}
 
 async function importExchange(deps: ExchangeDeps, request: ImportExchangeRequest, context: HandlerContext) {

@@ -1,19 +1,21 @@
-// The attributes of a tag: `name="value"` anywhere in it. Names of any case, the last of two wins, nothing is unescaped, and
-// a name that no command has is passed over.
+// Parses the attributes of a tag: `name="value"` anywhere in it. Names have any case, the last duplicate wins, nothing is
+// unescaped, and unknown names are ignored.
 
 import { dropBlanks, skipBlanks } from "./lines.ts";
 
+/** The attributes of a tag, as text. */
 export interface Attributes {
   path?: string;
   startLine?: string;
   endLine?: string;
-  /** What stands in the closing tag behind the name, so that the usual one may be a line of the body. */
+  /** The text after the name in the closing tag, so that a body may contain the usual closing tag as a line. */
   end?: string;
 }
 
+/** Reads the attributes of a tag, such as `[EDIT_FILE path="a.ts" start_line="1" end_line="2"]`. */
 export function readAttributes(tag: string): Attributes {
   const attributes: Attributes = {};
-  // What lies before this belongs to the attribute before.
+  // Text before this offset belongs to the previous attribute.
   let floor = 0;
   for (let equals = tag.indexOf("="); equals !== -1; equals = tag.indexOf("=", Math.max(equals + 1, floor))) {
     const quote = skipBlanks(tag, equals + 1, tag.length);
@@ -35,12 +37,12 @@ export function readAttributes(tag: string): Attributes {
 
 const integer = /^[\t-\r ]*[+-]?[0-9]+[\t-\r ]*$/;
 
-/** A number of 32 bits: outer blanks of ASCII, a sign and leading zeros are fine; undefined for anything else. */
+/** Parses a 32-bit integer. Outer ASCII blanks, a sign and leading zeros are allowed. Returns undefined for any other text. */
 export function parseInteger(value: string): number | undefined {
   if (!integer.test(value)) {
     return undefined;
   }
-  // There is no negative zero among integers.
+  // Adding 0 turns -0 into 0.
   const number = Number(value) + 0;
   return number === (number | 0) ? number : undefined;
 }

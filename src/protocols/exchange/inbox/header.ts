@@ -1,14 +1,15 @@
-// The header that a text may carry: which exchange, and which of its outboxes, it belongs to. Prose never counts as one.
+// Parses the optional header of a text: the exchange and the outbox that it belongs to. Prose never counts as a header.
 
 import { isInBlock } from "./answer.ts";
 import { dropBlanks, endOfLine, findLine, skipBlanks } from "./lines.ts";
 
+/** The header of a text; missing lines are undefined. */
 export interface InboxHeader {
   readonly session?: string;
   readonly sequence?: number;
 }
 
-/** From the section HEADER when there is one, otherwise from the lines that the text begins with. */
+/** Reads the section HEADER; without one, reads the lines at the start of the text. */
 export function readHeader(text: string): InboxHeader {
   const section = findLine(text, "=== HEADER ===", 0);
   return section === undefined || isInBlock(text, 0, section.start)
@@ -26,7 +27,7 @@ function readSection(text: string, start: number): InboxHeader {
     }
     const field = readField(line);
     if (field !== undefined) {
-      // The first one counts.
+      // The first duplicate counts.
       header = { ...field, ...header };
     }
   }
@@ -45,7 +46,7 @@ function readOpening(text: string): InboxHeader {
   return header;
 }
 
-/** Those that are not blank, without the blanks around them. */
+/** Yields the lines that are not blank, without the blanks around them. */
 function* readLines(text: string, start: number): Generator<string> {
   for (let at = start; at < text.length; ) {
     const lineEnd = endOfLine(text, at);

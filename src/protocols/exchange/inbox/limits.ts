@@ -1,9 +1,12 @@
-// What is refused as a whole before anything of an inbox counts.
+// Limits of an inbox: it is refused as a whole before any part of it counts.
 
 import { Fault, invalidField } from "../../../platform/base/fault.ts";
 import { type Command, commandsMax, inboxBytesMax } from "../command.ts";
 
-/** Throws PAYLOAD_TOO_LARGE. */
+/**
+ * Checks the size of an inbox.
+ * @throws Fault PAYLOAD_TOO_LARGE when it is larger than `inboxBytesMax`.
+ */
 export function assertInboxFits(inbox: string): void {
   const bytes = Buffer.byteLength(inbox);
   if (bytes > inboxBytesMax) {
@@ -14,7 +17,10 @@ export function assertInboxFits(inbox: string): void {
   }
 }
 
-/** Throws INVALID_ARGUMENT. */
+/**
+ * Checks the number of commands.
+ * @throws Fault INVALID_ARGUMENT when an inbox has more than `commandsMax`.
+ */
 export function assertCommandsFit({ length }: readonly Command[]): void {
   if (length > commandsMax) {
     throw invalidField("text", `has ${length} commands: send at most ${commandsMax} in one inbox`);

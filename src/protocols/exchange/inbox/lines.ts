@@ -1,6 +1,6 @@
-// The lines of a text as the protocol sees them: only LF ends one, and white space around it does not count.
+// The lines of a text by the protocol's rules: only LF ends a line, and white space around a line does not count.
 
-/** White space as the protocol's first reader has it, which is not that of `trim()`: with U+0085, without U+FEFF. */
+/** Returns true for white space of the protocol's original parser. It differs from `trim()`: with U+0085, without U+FEFF. */
 export function isBlank(code: number): boolean {
   if (code < 0x80) {
     return code === 0x20 || (code >= 0x09 && code <= 0x0d);
@@ -19,7 +19,7 @@ export function isBlank(code: number): boolean {
   );
 }
 
-/** Where the first character in [start, end) that is not blank stands; `end` when there is none. */
+/** Returns the offset of the first character in [start, end) that is not blank; `end` when all are blank. */
 export function skipBlanks(text: string, start: number, end: number): number {
   let at = start;
   while (at < end && isBlank(text.charCodeAt(at))) {
@@ -28,7 +28,7 @@ export function skipBlanks(text: string, start: number, end: number): number {
   return at;
 }
 
-/** Where the blanks begin that [start, end) ends in. */
+/** Returns the offset where the blanks at the end of [start, end) begin. */
 export function dropBlanks(text: string, start: number, end: number): number {
   let at = end;
   while (at > start && isBlank(text.charCodeAt(at - 1))) {
@@ -37,18 +37,19 @@ export function dropBlanks(text: string, start: number, end: number): number {
   return at;
 }
 
+/** Removes the blanks around a text. */
 export function trimBlanks(text: string): string {
   const start = skipBlanks(text, 0, text.length);
   return text.slice(start, dropBlanks(text, start, text.length));
 }
 
-/** Where the line that goes through `at` ends: at its LF, or at the end of the text. */
+/** Returns the end of the line that contains `at`: its LF, or the end of the text. */
 export function endOfLine(text: string, at: number): number {
   const end = text.indexOf("\n", at);
   return end === -1 ? text.length : end;
 }
 
-/** Counted from 1. */
+/** Returns the number of a line, counted from 1. */
 export function lineNumberAt(text: string, at: number): number {
   let number = 1;
   for (let end = text.indexOf("\n"); end !== -1 && end < at; end = text.indexOf("\n", end + 1)) {
@@ -57,10 +58,13 @@ export function lineNumberAt(text: string, at: number): number {
   return number;
 }
 
-/** Enough of a line to be rare. A text that repeats itself makes the search for all of a long line slow. */
+/** Searching for this much of a line is fast. In a repetitive text, a search for the whole of a long line is slow. */
 const headCharsMax = 16;
 
-/** The first line from `start`, where a line begins, that is `wanted` but for the blanks around it. */
+/**
+ * Finds the first line from `start`, where a line begins, that equals `wanted` apart from the blanks around it. Returns
+ * undefined when no line does.
+ */
 export function findLine(text: string, wanted: string, start: number): { start: number; next: number } | undefined {
   const head = wanted.slice(0, headCharsMax);
   for (let at = text.indexOf(head, start); at !== -1; at = text.indexOf(head, at + 1)) {

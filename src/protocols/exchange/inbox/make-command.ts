@@ -1,11 +1,11 @@
-// A block made into its command, or into the error that says what is wrong with it.
+// Converts a block to its command, or to a parse error that names the problem.
 
 import type { Command, CommandOf } from "../command.ts";
 import { parseInteger } from "./attributes.ts";
 import { trimBlanks } from "./lines.ts";
 import type { Tag } from "./tag.ts";
 
-/** `body` is the lines between the tags as they stand; of no matter to a command without one. */
+/** Makes the command of a block. `body` is the unchanged text between the tags; commands without a body ignore it. */
 export function makeCommand({ name, attributes }: Tag, body: string): Command {
   const { path } = attributes;
   switch (name) {
@@ -25,6 +25,7 @@ export function makeCommand({ name, attributes }: Tag, body: string): Command {
   }
 }
 
+/** Makes a parse error. */
 export function parseError(message: string, detail?: string): CommandOf<"PARSE_ERROR"> {
   return detail === undefined ? { type: "PARSE_ERROR", message } : { type: "PARSE_ERROR", message, detail };
 }
@@ -45,7 +46,10 @@ function missingPath(name: string): Command {
   return parseError(`${name} missing path attribute`);
 }
 
-/** All of them that a line ends in. Looking behind keeps a long row of them from being tried from each of its places. */
+/**
+ * Matches all carriage returns at the end of a line. The lookbehind keeps a long row of them from being tried at every
+ * position.
+ */
 const returnsAtEnd = /(?<!\r)\r+(?=\n|$)/g;
 
 function dropReturns(body: string): string {

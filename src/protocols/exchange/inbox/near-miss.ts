@@ -1,10 +1,13 @@
-// Lines that were probably meant as commands and are none: they are told of, so that the next answer is better. Prose in
-// brackets, links, lists, quotes and closing tags are not.
+// Reports lines that were probably meant as commands but are invalid, so that the next answer is better. It ignores prose in
+// brackets, links, lists, quotes and closing tags.
 
 import { isBlank, skipBlanks } from "./lines.ts";
 import { type CommandName, commandNames, hasBody } from "./tag.ts";
 
-/** What is said of the line [start, end), which is no tag and has no blanks around it; undefined when nothing is. */
+/**
+ * Explains the line [start, end), which is not a tag and has no blanks around it. Returns undefined when it resembles no
+ * command.
+ */
 export function explainNearMiss(text: string, start: number, end: number): string | undefined {
   const isBold = text.startsWith("**", start);
   const bracket = skipBackslash(text, isBold ? start + 2 : start);
@@ -29,11 +32,11 @@ export function explainNearMiss(text: string, start: number, end: number): strin
 
 const knownNames: ReadonlyMap<string, CommandName> = new Map(commandNames.map((name) => [name, name]));
 
-/** DONE has the fewest. */
+/** The length of the shortest name, DONE. */
 const nameCharsMin = 4;
-/** No name that somebody might think of is longer; what is quoted is not, either. */
+/** The maximum length of a name, which also bounds the quoted text. No plausible name is longer. */
 const nameCharsMax = 40;
-/** Prose in capital letters rarely has an underscore. */
+/** An unknown name needs an underscore: prose in capital letters rarely has one. */
 const unknownName = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
 
 const openingBracket = 0x5b;
@@ -44,7 +47,7 @@ function skipBackslash(text: string, at: number): number {
   return text.charCodeAt(at) === backslash ? at + 1 : at;
 }
 
-/** Markdown has a backslash before the underscores of a name. */
+/** Skips a name. Markdown has a backslash before the underscores of a name. */
 function skipName(text: string, start: number, end: number): number {
   let at = start;
   while (at < end && isNameCharacter(text.charCodeAt(skipBackslash(text, at)))) {
@@ -63,7 +66,7 @@ function readName(text: string, start: number, end: number): string {
   return name.includes("\\") ? name.replaceAll("\\", "") : name;
 }
 
-/** One pair of brackets and nothing after it, or something with a closing tag behind. */
+/** Returns true for one pair of brackets at the end of the line, or for text with a closing tag after it. */
 function looksLikeTag(text: string, nameEnd: number, end: number): boolean {
   const after = text.charCodeAt(skipBackslash(text, nameEnd));
   if (text.charCodeAt(end - 1) !== closingBracket || !(after === closingBracket || isBlank(after))) {

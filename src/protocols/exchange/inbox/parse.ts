@@ -1,9 +1,9 @@
-// Reads an inbox: the blocks of a text in order of appearance, all else ignored (Inbox Format).
+// Parses an inbox: the blocks of a text in order of appearance; all other text is ignored (Inbox Format).
 //
 // P1  Any text gives a list; nothing throws.
-// P2  A block with anything wrong is an error in its place and never a command, and neither is anything inside it.
+// P2  An invalid block is an error in its position and never a command, and neither is any text inside it.
 // P3  A text that repeats the instructions gives one error and no command.
-// P4  A line that only resembles a command changes nothing of the list but adds at most one error to its end.
+// P4  A line that only resembles a command changes no entry of the list; it adds at most one error to its end.
 
 import type { Command } from "../command.ts";
 import { findAnswer } from "./answer.ts";
@@ -11,6 +11,7 @@ import { parseError } from "./make-command.ts";
 import { type Scan, scanBlocks } from "./scan.ts";
 import { commandNames } from "./tag.ts";
 
+/** Parses an inbox to its commands, such as `[READ_FILE path="a.ts"]`; see P1 to P4. */
 export function parseInbox(text: string): readonly Command[] {
   const start = findAnswer(text);
   if (start === undefined) {
@@ -27,12 +28,12 @@ export function parseInbox(text: string): readonly Command[] {
   return nearMiss === undefined ? commands : [...commands, nearMiss];
 }
 
-/** All commands in the order of the document, with the placeholders that stand there for numbers. */
+/** Returns true for all commands in the order of the document, with its placeholders for numbers. */
 function showsInstructions({ inOrder, hasPlaceholders }: Scan): boolean {
   return inOrder === commandNames.length && hasPlaceholders;
 }
 
-/** `wrong` is what would have been the answer and is no command. */
+/** Makes the error of a repeated outbox. `wrong` is the parse error of the presumed answer. */
 function makeEcho(wrong?: Command): Command {
   const detail = wrong?.type === "PARSE_ERROR" ? wrong.message : undefined;
   return parseError("inbox repeats the protocol instructions; nothing was executed", detail);

@@ -1,8 +1,8 @@
-// The walk over the lines of an inbox, from block to block.
+// Scans the lines of an inbox, from block to block.
 //
-// W1  What stands in a block, a wrong one too, is never looked at as a tag.
-// W2  A block without its closing tag ends the walk: nobody knows what of the rest was meant to be inside.
-// W3  Each character is looked at a fixed number of times, whatever the text. A missing closing tag is searched for once.
+// W1  Text inside a block, even an invalid one, is never read as a tag.
+// W2  A block without its closing tag ends the scan: the extent of its body is unknown.
+// W3  Each character is read a fixed number of times, for any text. A missing closing tag is searched for once.
 
 import type { Command } from "../command.ts";
 import { dropBlanks, endOfLine, findLine, lineNumberAt, skipBlanks } from "./lines.ts";
@@ -10,20 +10,21 @@ import { makeCommand, parseError } from "./make-command.ts";
 import { explainNearMiss } from "./near-miss.ts";
 import { closingTagOf, commandNames, hasBody, readTag, type Tag } from "./tag.ts";
 
+/** The outcome of a scan. */
 export interface Scan {
-  /** The blocks in order, those that are wrong as errors. */
+  /** The blocks in order; invalid ones are errors. */
   readonly commands: Command[];
-  /** About the first line that is no command and was probably meant to be one. */
+  /** The error of the first line that was probably meant as a command. */
   nearMiss: Command | undefined;
-  /** The last block has no closing tag. */
+  /** True when the last block has no closing tag. */
   isOpen: boolean;
-  /** How many of all the commands were seen in the order of the document. */
+  /** The number of commands that appeared in the order of the document. */
   inOrder: number;
-  /** An EDIT_FILE has the letters for its lines that it has in the instructions. */
+  /** True when an EDIT_FILE has the letters N and M of the instructions for its lines. */
   hasPlaceholders: boolean;
 }
 
-/** From `start`, where a line begins. */
+/** Scans the blocks from `start`, where a line begins. */
 export function scanBlocks(text: string, start = 0): Scan {
   const scan: Scan = { commands: [], nearMiss: undefined, isOpen: false, inOrder: 0, hasPlaceholders: false };
   let next: number;
@@ -48,7 +49,7 @@ const openingBracket = 0x5b;
 const backslash = 0x5c;
 const asterisk = 0x2a;
 
-/** The last two for tags that somebody wrote as Markdown. */
+/** Returns true for the first character of a tag. A backslash or an asterisk begins a tag that was written as Markdown. */
 function mayBeginTag(code: number): boolean {
   return code === openingBracket || code === backslash || code === asterisk;
 }
@@ -62,7 +63,7 @@ function noteNearMiss(scan: Scan, text: string, start: number, end: number): voi
   }
 }
 
-/** Gives where the walk goes on. */
+/** Takes a block. Returns the offset where the scan continues. */
 function takeBlock(scan: Scan, text: string, tag: Tag, bodyStart: number): number {
   noteTag(scan, tag);
   if (!hasBody(tag.name)) {
@@ -75,7 +76,7 @@ function takeBlock(scan: Scan, text: string, tag: Tag, bodyStart: number): numbe
     scan.isOpen = true;
     return text.length;
   }
-  // The newline before the closing tag is no part of the body; without a line there is not even that.
+  // The newline before the closing tag does not belong to the body; a body without lines has no such newline.
   const body = text.slice(bodyStart, Math.max(bodyStart, closing.start - 1));
   scan.commands.push(makeCommand(tag, body));
   return closing.next;
@@ -101,7 +102,7 @@ function makeUnclosed(text: string, tag: Tag, bodyStart: number): Command {
   return parseError(`${whose} missing closing tag`, detail);
 }
 
-/** What was probably meant to be the closing tag. */
+/** Explains the line that was probably meant as the closing tag. */
 function explainClosing(text: string, tag: Tag, bodyStart: number): string {
   const at = text.indexOf(`[/${tag.name}`, bodyStart);
   return at === -1

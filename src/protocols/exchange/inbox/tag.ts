@@ -1,12 +1,13 @@
-// The opening tag of a command: a line of its own.
+// Parses the opening tag of a command: a separate line.
 
 import type { CommandType } from "../command.ts";
 import { type Attributes, readAttributes } from "./attributes.ts";
 import { isBlank } from "./lines.ts";
 
+/** The name of a command. */
 export type CommandName = Exclude<CommandType, "PARSE_ERROR">;
 
-/** In the order of the document. */
+/** All names in the order of the document. */
 export const commandNames: readonly CommandName[] = [
   "CREATE_FILE",
   "EDIT_FILE",
@@ -17,13 +18,14 @@ export const commandNames: readonly CommandName[] = [
   "DONE",
 ];
 
+/** The opening tag of a command. */
 export interface Tag {
   readonly name: CommandName;
-  /** None of a command that takes none. */
+  /** Empty for a command without attributes. */
   readonly attributes: Attributes;
 }
 
-/** The tag that [start, end) is, which begins with `[` and has no blanks around it; undefined when it is none. */
+/** Reads the tag [start, end), which begins with `[` and has no blanks around it. Returns undefined when it is not a tag. */
 export function readTag(text: string, start: number, end: number): Tag | undefined {
   if (text.charCodeAt(end - 1) !== closingBracket) {
     return undefined;
@@ -42,11 +44,12 @@ export function readTag(text: string, start: number, end: number): Tag | undefin
     : undefined;
 }
 
+/** Returns whether a command has a body and a closing tag. */
 export function hasBody(name: CommandName): boolean {
   return name !== "DELETE_FILE" && name !== "READ_FILE";
 }
 
-/** What the line has to be that ends the body. */
+/** Returns the line that ends the body, such as `[/CREATE_FILE]`. */
 export function closingTagOf({ name, attributes: { end } }: Tag): string {
   return mayChooseEnd(name) && end !== undefined && end !== "" ? `[/${name} ${end}]` : `[/${name}]`;
 }
@@ -63,6 +66,6 @@ function mayChooseEnd(name: CommandName): boolean {
 
 function readName(text: string, at: number): CommandName | undefined {
   const code = text.charCodeAt(at);
-  // No name begins with another letter, and most lines with a bracket do not even have one there.
+  // Names begin with C to R. Most lines with a bracket have no such letter there.
   return code >= 0x43 && code <= 0x52 ? commandNames.find((name) => text.startsWith(name, at)) : undefined;
 }

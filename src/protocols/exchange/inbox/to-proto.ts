@@ -1,9 +1,10 @@
-// A command as the contract shows it to those who have an inbox read and nothing executed.
+// Converts a command to its message, for callers that have an inbox parsed and not executed.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ParsedCommandSchema } from "#gen/runnel/exchange/v1/exchange_pb.js";
 import type { Command } from "../command.ts";
 
+/** Converts a command. */
 export function commandToProto(command: Command): MessageInitShape<typeof ParsedCommandSchema> {
   const { type } = command;
   switch (type) {

@@ -1,22 +1,23 @@
-// What an outbox shows of one file: its beginning as text, or that it is binary. No more is read than is shown.
+// Reads the part of a file that an outbox shows: its beginning as text, or only its size when it is binary.
 
 import type { FileHandle } from "node:fs/promises";
 
-/** Most bytes of one file: 256 KiB. */
+/** The maximum bytes of one file: 256 KiB. */
 export const fileBytesMax = 262_144;
 
 /** A NUL in this many first bytes makes a file binary. */
 const sampleBytes = 8_192;
 
-/** One read. Small enough to leave the event loop free between two of them. */
+/** The size of one read: small enough to leave the event loop free between two reads. */
 const pieceBytes = 65_536;
 
+/** The content of a file as an outbox shows it. */
 export type Contents =
   | { readonly kind: "text"; readonly text: string; readonly cutOfBytes?: number }
   | { readonly kind: "binary"; readonly bytes: number }
   | { readonly kind: "left-out" };
 
-/** Gives up after the first bytes of a text that takes more than `bytesLeft` to show. */
+/** Reads a file. Reads only the first bytes of a text that needs more than `bytesLeft`, and returns `left-out`. */
 export async function readContents(handle: FileHandle, bytesLeft: number, signal: AbortSignal): Promise<Contents> {
   const { size } = await handle.stat();
   const sample = await readUpTo(handle, 0, sampleBytes, signal);
@@ -30,10 +31,10 @@ export async function readContents(handle: FileHandle, bytesLeft: number, signal
   return decode(Buffer.concat([sample, rest]), (await handle.stat()).size);
 }
 
-/** By so much a text may be shorter than the bytes it is read from: a mark at the start, a character cut at the end. */
+/** How much shorter than its bytes a text may be: a byte order mark at the start, a character cut at the end. */
 const lostBytesMax = 6;
 
-/** Shorter at the end of the file alone. */
+/** Reads up to `length` bytes; fewer only at the end of the file. */
 async function readUpTo(handle: FileHandle, start: number, length: number, signal: AbortSignal): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for (let done = 0; done < length; ) {
@@ -51,7 +52,7 @@ async function readUpTo(handle: FileHandle, start: number, length: number, signa
 
 function decode(bytes: Buffer, size: number): Contents {
   const isCut = bytes.length === fileBytesMax && size > fileBytesMax;
-  // A character that the cut went through is dropped; one that the file itself ends in is shown replaced.
+  // Decoding drops a character that the cut split. A character that is incomplete in the file itself is replaced.
   const text = new TextDecoder().decode(bytes, { stream: isCut });
   return isCut ? { kind: "text", text, cutOfBytes: size } : { kind: "text", text };
 }

@@ -1,9 +1,10 @@
-// The PROTOCOL section: what a language model has to know to answer, the same in every outbox.
+// The PROTOCOL section: the instructions that a language model needs for its answer, the same in every outbox.
 // I1: each of the seven commands has one example, in the documented order, each tag alone on its line.
-// I2: the lines of the EDIT_FILE example are the letters N and M. By that an inbox that repeats these instructions is known,
-//     so neither may change without the parser.
+// I2: the lines of the EDIT_FILE example are the letters N and M. The parser recognizes an inbox that repeats these
+//     instructions by both, so neither may change without the parser.
 // I3: no other line begins with a bracket.
 
+/** The text of the PROTOCOL section. */
 export const instructions: string = `You work on a task in a workspace: a directory of files on another computer, which you cannot reach yourself. You work in
 it by writing command blocks into your answer. A program takes the blocks from your answer, runs them in order, and sends
 you the results in the next message. Text outside of blocks is ignored: think and explain there as you like. Each message

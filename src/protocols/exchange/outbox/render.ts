@@ -1,8 +1,8 @@
-// The text of an outbox (Outbox Format): four sections, an empty line between any two, LF, a newline at the end. Pure: the same
-// data give the same bytes.
-// O1: what comes from outside stands as it is, except that a task has one line in the header and a path one wherever it is.
-// O2: an outbox fits one message, `outboxBytesMax`: the listing takes less than 0.6 MiB of it, the results 1 MiB, the
-//     requested contents 2 MiB, the task twice 64 KiB. Who gathers the data keeps the others small, this file the results.
+// Renders the text of an outbox (Outbox Format): four sections, an empty line between any two, LF, a newline at the end. Pure:
+// the same data give the same bytes.
+// O1: external text stays unchanged, except that a task has one line in the header and a path has one line everywhere.
+// O2: an outbox fits one message, `outboxBytesMax`: the listing takes less than 0.6 MiB of it, the results 1 MiB, the requested
+//     contents 2 MiB, the task twice 64 KiB. This file bounds the results; the code that collects the data bounds the rest.
 
 import type { FileListing } from "../../../agent/tools/search/request.ts";
 import type { CommandResult } from "../command.ts";
@@ -11,21 +11,23 @@ import { instructions } from "./instructions.ts";
 import { printRequestedFile, type RequestedFile } from "./requested-file.ts";
 import { showPath } from "./show-path.ts";
 
-/** Of the 4 MiB that a message may have, 4 KiB are for what stands around the text. */
+/** The maximum size of an outbox: of the 4 MiB of a message, 4 KiB are reserved for the fields around the text. */
 export const outboxBytesMax: number = 4_194_304 - 4_096;
 
+/** The data of an outbox. */
 export interface Outbox {
   readonly exchangeId: string;
   readonly sequence: number;
   readonly task: string;
-  /** What `listWorkspace` found. */
+  /** The files that `listWorkspace` found. */
   readonly files: FileListing;
-  /** What the commands of the last inbox did. */
+  /** The results of the last inbox. */
   readonly results: readonly CommandResult[];
-  /** What `readRequested` read. */
+  /** The files that `readRequested` read. */
   readonly requested: readonly RequestedFile[];
 }
 
+/** Renders an outbox, from `=== HEADER ===` to `=== PROMPT ===`. */
 export function renderOutbox(outbox: Outbox): string {
   const sections = [
     renderHeader(outbox),
@@ -35,7 +37,7 @@ export function renderOutbox(outbox: Outbox): string {
     ...renderRequested(outbox.requested),
     `=== PROMPT ===\n${outbox.sequence === 1 ? outbox.task : continuation}`,
   ];
-  // An output may have been cut between the halves of a character, which no UTF-8 can hold.
+  // An output may be cut inside a surrogate pair, and UTF-8 cannot encode one half.
   return `${sections.join("\n\n")}\n`.toWellFormed();
 }
 
@@ -46,7 +48,10 @@ function renderHeader({ exchangeId, sequence, task }: Outbox): string {
   return `=== HEADER ===\nSession: ${exchangeId}\nSequence: ${sequence}\nTask: ${firstLine(task)}`;
 }
 
-/** Its first line with anything in it. `…` says that there is more, which the prompt of the first outbox shows. */
+/**
+ * Returns the first line of the task that is not blank. `…` means that the task has more lines. The prompt of the first outbox
+ * shows all lines.
+ */
 function firstLine(task: string): string {
   const [first = "", ...others] = task.split(/[\r\n]+/).filter((line) => line.trim() !== "");
   return others.length === 0 ? first : `${first}…`;

@@ -1,12 +1,13 @@
-// What becomes of a READ_FILE: what the next outbox shows of a file, and in which words.
+// The outcome of a READ_FILE: the part of a file that the next outbox shows, and its wording.
 
 import { showPath } from "./show-path.ts";
 
+/** A requested file as the next outbox shows it. */
 export type RequestedFile = { readonly path: string } & (
   | {
       readonly kind: "text";
       readonly text: string;
-      /** Size of the file; set when the text is only its beginning. */
+      /** The size of the file in bytes; set when the text is only its beginning. */
       readonly cutOfBytes?: number;
     }
   | { readonly kind: "binary"; readonly bytes: number }
@@ -14,10 +15,10 @@ export type RequestedFile = { readonly path: string } & (
   | { readonly kind: "left-out" }
 );
 
-/** Enough to know it by, where there is no room for more. */
+/** The maximum length of a path in a line about a left-out file: enough to recognize it. */
 const pathUnitsMax = 200;
 
-/** One or more lines, without the newline of the last. */
+/** Prints a file as one or more lines, without the last newline. */
 export function printRequestedFile(file: RequestedFile): string {
   const path = showPath(file.path);
   switch (file.kind) {

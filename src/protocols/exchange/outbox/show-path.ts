@@ -1,6 +1,6 @@
-// How an outbox shows a path: on one line, whatever a file is called.
+// Shows a path in an outbox on one line, for any file name.
 
-/** Line ends become `\n` and `\r`; other control characters, and what was not UTF-8, become `?`. */
+/** Prints a path on one line. Line ends become `\n` and `\r`; other control characters and invalid UTF-8 become `?`. */
 export function showPath(path: string): string {
   return path
     .replaceAll("\n", "\\n")

@@ -1,5 +1,5 @@
-// What an outbox tells of the workspace: its files, and the contents that were asked for. Read through the walk that confines
-// tools, and bounded, because whoever works there may have filled it with anything.
+// Reads the workspace for an outbox: its files and the requested contents. It uses the path checks that confine tools, and its
+// reads are bounded, because commands may have filled the workspace with anything.
 
 import { isSystemError } from "../../../agent/tools/path-failure.ts";
 import type { FileListing } from "../../../agent/tools/search/request.ts";
@@ -9,14 +9,14 @@ import type { WorkPlace } from "../../../engine/sessions/work-place.ts";
 import { type Contents, readContents } from "./contents.ts";
 import { printRequestedFile, type RequestedFile } from "./requested-file.ts";
 
-/** Most files that are listed. */
+/** The maximum number of listed files. */
 export const filesMax = 2_000;
-/** Most bytes of their paths together, 256 KiB: three times as long as those of common projects. */
+/** The maximum bytes of all listed paths, 256 KiB: three times the size of common projects. */
 export const pathBytesMax = 262_144;
-/** Most bytes that requested contents may take in an outbox together, with the lines around them: 2 MiB. */
+/** The maximum bytes of all requested contents in an outbox, with the lines around them: 2 MiB. */
 export const requestedBytesMax = 2_097_152;
 
-/** All files below the work directory, by their paths, in the order of code points. */
+/** Lists all files below the work directory, by their paths, in the order of code points. */
 export async function listWorkspace(place: WorkPlace, signal: AbortSignal): Promise<FileListing> {
   const opened = await openInside(place, "", "directory");
   if (!(opened instanceof OpenedPath)) {
@@ -29,8 +29,8 @@ export async function listWorkspace(place: WorkPlace, signal: AbortSignal): Prom
 }
 
 /**
- * The contents of files, in the order of the paths and as often as they are named, as long as there is room for them and for
- * a line about each of those that follow.
+ * Reads files in the order of the paths, each as often as it is named. A file is left out when it does not fit together with
+ * one line about each of the following files.
  */
 export async function readRequested(
   place: WorkPlace,

@@ -1,22 +1,25 @@
-// An outbox as its workspace stands now.
+// Writes an outbox from the current state of its workspace.
 
 import type { WorkPlace } from "../../../engine/sessions/work-place.ts";
 import type { CommandResult } from "../command.ts";
 import { renderOutbox } from "./render.ts";
 import { listWorkspace, readRequested } from "./workspace.ts";
 
+/** The data of the next outbox. */
 export interface NextOutbox {
   readonly exchangeId: string;
   readonly task: string;
   readonly sequence: number;
-  /** What the commands of the last inbox did. */
+  /** The results of the last inbox. */
   readonly results: readonly CommandResult[];
   /** Paths whose contents it shows. */
   readonly readRequests: readonly string[];
 }
 
+/** Writes the next outbox and returns its text. */
 export type WriteOutbox = (next: NextOutbox, place: WorkPlace, signal: AbortSignal) => Promise<string>;
 
+/** Lists the workspace, reads the requested files and renders the outbox. */
 export const writeOutbox: WriteOutbox = async ({ readRequests, ...next }, place, signal) => {
   const files = await listWorkspace(place, signal);
   const requested = await readRequested(place, readRequests, signal);

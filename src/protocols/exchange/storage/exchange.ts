@@ -1,5 +1,5 @@
-// Exchanges: where each stands, the inboxes that it took, and what their commands did. One whose session was deleted is not
-// found any more.
+// Exchanges: their state, their inboxes, and the results of their commands. An exchange whose session was deleted is not found
+// any more.
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { RunStatus } from "../../../engine/storage/schema.ts";
@@ -8,12 +8,13 @@ import { type Db, isStorableText, type Transaction } from "../../../platform/dat
 import { untilFewer } from "../../../platform/database/until-fewer.ts";
 import type { ExchangeTable } from "./schema.ts";
 
+/** The key of an exchange: its client and its id. */
 export interface ExchangeName {
   readonly client: string;
   readonly id: string;
 }
 
-/** An exchange with what its run adds to it; its outbox is asked for by itself. */
+/** An exchange with columns of its run, without its outbox, which is read separately. */
 export interface ExchangeRow extends Omit<Selectable<ExchangeTable>, "outbox"> {
   readonly has_outbox: boolean;
   readonly status: RunStatus;
@@ -21,6 +22,7 @@ export interface ExchangeRow extends Omit<Selectable<ExchangeTable>, "outbox"> {
   readonly end_time: Date | null;
 }
 
+/** An exchange to insert. */
 export interface NewExchange extends ExchangeName {
   readonly session: string;
   readonly runId: string;
@@ -28,14 +30,14 @@ export interface NewExchange extends ExchangeName {
   readonly sequence: number;
   readonly isComplete: boolean;
   readonly readRequests: readonly string[];
-  /** What was done elsewhere, as bytes; undefined for one that begins here. */
+  /** Imported results as bytes; undefined for an exchange that begins here. */
   readonly imported: Uint8Array | undefined;
 }
 
-/** False when the client has an exchange with this id, or had one whose run has not ended yet. */
+/** Inserts an exchange. Returns false when the client has an exchange with this id, or had one whose run has not ended yet. */
 export async function insertExchange(trx: Transaction, exchange: NewExchange): Promise<boolean> {
   const { client, id, session, runId, task, sequence, isComplete, readRequests, imported } = exchange;
-  // One that went with its session has kept the id until now.
+  // An exchange that was deleted with its session has kept the id until now.
   await sql`
     delete from exchange using run, session
     where exchange.client = ${client} and exchange.id = ${id}
@@ -59,11 +61,12 @@ export async function insertExchange(trx: Transaction, exchange: NewExchange): P
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Until the end of the transaction nobody else starts an exchange of this client. */
+/** Locks a client: until the end of the transaction no other transaction starts an exchange of this client. */
 export async function lockExchangeStarts(trx: Transaction, client: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext(${`runnel exchanges of ${client}`}))`.execute(trx);
 }
 
+/** Counts the client's exchanges that have not ended. */
 export async function countOpenExchanges(trx: Transaction, client: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from run
@@ -71,30 +74,31 @@ export async function countOpenExchanges(trx: Transaction, client: string): Prom
   return rows[0]?.count ?? 0;
 }
 
+/** Finds an exchange. Returns undefined when it is unknown or its session was deleted. */
 export async function findExchange(db: Db | Transaction, name: ExchangeName): Promise<ExchangeRow | undefined> {
   return isStorableText(name.id) ? await readOne(db, nameIs(name)) : undefined;
 }
 
-/** The same, and until the end of the transaction its run neither goes on nor ends. */
+/** Finds an exchange and locks its run, which neither continues nor ends until the end of the transaction. */
 export async function lockExchange(trx: Transaction, name: ExchangeName): Promise<ExchangeRow | undefined> {
   if (!isStorableText(name.id)) {
     return undefined;
   }
-  // A statement of its own: one that waited for the lock would show the exchange as it was before.
+  // A separate statement: a query that waits for the lock reads the exchange in a snapshot from before the wait.
   await sql`select from exchange join run on run.id = exchange.run_id where ${nameIs(name)} for update of run`.execute(
     trx,
   );
   return await readOne(trx, nameIs(name));
 }
 
-/** Also after its session was deleted: its run may have to be ended properly. */
+/** Finds the exchange of a run, also after its session was deleted: its run may still have to end properly. */
 export async function findExchangeOfRun(db: Db, runId: string): Promise<ExchangeRow | undefined> {
   const { rows } = await sql<ExchangeRow>`
     select ${shown} from exchange join run on run.id = exchange.run_id where run_id = ${runId}`.execute(db);
   return rows[0];
 }
 
-/** Newest first. */
+/** Lists exchanges, newest first. */
 export async function listExchanges(
   db: Db,
   args: { client: string; before: string | undefined; limit: number },
@@ -106,6 +110,7 @@ export async function listExchanges(
   return rows;
 }
 
+/** An outbox to store. */
 export interface Outbox {
   readonly sequence: number;
   readonly text: Uint8Array;
@@ -113,12 +118,13 @@ export interface Outbox {
   readonly readRequests: readonly string[];
 }
 
-/** Undefined while it is being written. */
+/** Returns the newest outbox. Returns undefined until the first one is written. */
 export async function readOutbox(db: Db, session: string): Promise<Uint8Array | undefined> {
   const row = await db.selectFrom("exchange").select("outbox").where("session", "=", session).executeTakeFirst();
   return row?.outbox ?? undefined;
 }
 
+/** Stores the newest outbox. */
 export async function saveOutbox(
   trx: Transaction,
   { session, sequence, text, readRequests }: Outbox & { readonly session: string },
@@ -132,11 +138,13 @@ export async function saveOutbox(
   await trx.updateTable("exchange").set(changes).where("session", "=", session).execute();
 }
 
+/** Marks an exchange as complete. */
 export async function completeExchange(trx: Transaction, session: string): Promise<void> {
   const changes = { is_complete: true, update_time: sql<Date>`now()` };
   await trx.updateTable("exchange").set(changes).where("session", "=", session).execute();
 }
 
+/** Inserts an inbox. */
 export async function insertInbox(
   trx: Transaction,
   { session, sequence, sha256, text }: { session: string; sequence: number; sha256: Uint8Array; text: Uint8Array },
@@ -145,6 +153,7 @@ export async function insertInbox(
   await trx.insertInto("exchange_inbox").values(values).execute();
 }
 
+/** Returns the text of an inbox. Returns undefined when the outbox has no answer. */
 export async function readInbox(
   db: Db,
   { session, sequence }: { session: string; sequence: number },
@@ -158,12 +167,13 @@ export async function readInbox(
   return row?.text;
 }
 
+/** An inbox without its text. */
 export interface InboxRow {
   readonly sequence: number;
   readonly sha256: Uint8Array;
 }
 
-/** The inbox of a sequence; the newest one where none is named. */
+/** Finds the inbox of a sequence, or the newest one when the sequence is undefined. */
 export async function findInbox(
   db: Db | Transaction,
   { session, sequence }: { session: string; sequence: number | undefined },
@@ -173,6 +183,7 @@ export async function findInbox(
   return await query.executeTakeFirst();
 }
 
+/** Stores that a command begins. */
 export async function beginCommand(
   trx: Transaction,
   command: { session: string; sequence: number; position: number; trace: string },
@@ -180,6 +191,7 @@ export async function beginCommand(
   await trx.insertInto("exchange_command").values(command).execute();
 }
 
+/** Stores the result of a command. */
 export async function endCommand(
   trx: Transaction,
   command: { session: string; sequence: number; position: number; result: Uint8Array },
@@ -194,12 +206,13 @@ export async function endCommand(
     .execute();
 }
 
+/** A begun command; its result is null until it ends. */
 export interface CommandRow {
   readonly trace: string;
   readonly result: Uint8Array | null;
 }
 
-/** What was begun of an inbox, in the order of its commands. */
+/** Lists the begun commands of an inbox in their order. */
 export async function listCommands(
   db: Db,
   { session, sequence }: { session: string; sequence: number },
@@ -213,7 +226,7 @@ export async function listCommands(
     .execute();
 }
 
-/** With all that they were told and have done. */
+/** Deletes exchanges with their inboxes and commands, at most `rowsMax` rows in one statement. */
 export async function deleteExchanges(
   db: Db,
   { sessions, rowsMax }: { sessions: readonly string[]; rowsMax: number },

@@ -1,4 +1,4 @@
-// The tables of exchanges, as Kysely sees them. The truth is migrations/; a test compares the two.
+// The Kysely types of the tables of exchanges. migrations/ is authoritative; a test compares the two.
 
 import type { Generated } from "kysely";
 
@@ -10,6 +10,7 @@ declare module "../../../platform/database/schema.ts" {
   }
 }
 
+/** Exchanges with their newest outbox. */
 export interface ExchangeTable {
   session: string;
   client: string;
@@ -25,6 +26,7 @@ export interface ExchangeTable {
   update_time: Generated<Date>;
 }
 
+/** Inboxes, one for each answered outbox. */
 export interface ExchangeInboxTable {
   session: string;
   sequence: number;
@@ -33,6 +35,7 @@ export interface ExchangeInboxTable {
   create_time: Generated<Date>;
 }
 
+/** Begun commands of inboxes. */
 export interface ExchangeCommandTable {
   session: string;
   sequence: number;

@@ -1,10 +1,10 @@
-// The body of a signed write: read once, by a reader of our own, and hashed in the form that does not depend on how it was
-// written.
+// The body of a signed write: parsed once by the service's own parser, and hashed in a form that does not depend on its
+// formatting.
 //
-// B1  Members are in the order of their names' UTF-16 code units, without white space; of twins the last one counts.
-// B2  Strings and numbers are printed as JSON.stringify prints them: half of a surrogate pair as an escape, -0 as 0, what is
+// B1  Members are in the order of their names' UTF-16 code units, without white space; the last of duplicate members counts.
+// B2  Strings and numbers are printed as JSON.stringify prints them: half of a surrogate pair as an escape, -0 as 0, a number
 //     beyond a float64 as null.
-// B3  Every JSON text has such a form. JobSpecs have another one, which sorts by code points: the two are never the same thing.
+// B3  Every JSON text has such a form. JobSpecs have a different form, which sorts by code points: the two are never the same.
 //
 // Node's own JSON.parse is not used for whole bodies: it can mix up names that have escapes in them (nodejs/node#63785).
 
@@ -12,6 +12,7 @@ import { createHash } from "node:crypto";
 import { memberOf } from "../../../../platform/base/json/free.ts";
 import { type JsonNode, parseJsonText } from "../../../../platform/base/json/text.ts";
 
+/** A parsed JSON body with its stable text and hash. */
 export class SignedBody {
   readonly #text: string;
   readonly #node: JsonNode;
@@ -21,12 +22,18 @@ export class SignedBody {
     this.#node = parseJsonText(text);
   }
 
-  /** Bytes that are no UTF-8 read as U+FFFD, as in every browser and server that speaks fetch. Throws JsonTextError. */
+  /**
+   * Parses bytes. Invalid UTF-8 reads as U+FFFD, as in every browser and server that implements fetch.
+   * @throws JsonTextError when the text is not JSON.
+   */
   static read(bytes: Uint8Array): SignedBody {
     return new SignedBody(new TextDecoder().decode(bytes));
   }
 
-  /** Throws JsonTextError. */
+  /**
+   * Parses a text.
+   * @throws JsonTextError when the text is not JSON.
+   */
   static of(text: string): SignedBody {
     return new SignedBody(text);
   }
@@ -40,7 +47,7 @@ export class SignedBody {
     return stringify(this.#node, this.#text);
   }
 
-  /** A member as text, trimmed; empty when there is none, when it is 0, and when it is neither text nor number. */
+  /** Returns a member as trimmed text. Returns an empty text when it is missing, 0, or neither text nor number. */
   textOf(name: string): string {
     const node = memberOf(this.#node, name);
     switch (node?.kind) {
@@ -53,7 +60,7 @@ export class SignedBody {
     }
   }
 
-  /** Undefined when the member is neither true nor false. */
+  /** Returns a boolean member. Returns undefined when it is neither true nor false. */
   flagOf(name: string): boolean | undefined {
     const node = memberOf(this.#node, name);
     return node?.kind === "boolean" ? this.#text.startsWith("true", node.start) : undefined;
@@ -61,8 +68,8 @@ export class SignedBody {
 }
 
 /**
- * The stable text of a value as a signer holds it. It goes through JSON first, so that what is hashed is what is sent: a member
- * that is undefined, or a Date, would else hash as something that nobody receives.
+ * Returns the stable text of a value, such as `{"a":1,"b":2}` for `{b: 2, a: 1}`. The value goes through JSON first, so that
+ * the hash covers the sent text: an undefined member or a Date would otherwise hash as a text that is never sent.
  */
 export function stableStringify(value: unknown): string {
   return SignedBody.of(JSON.stringify(value) ?? "null").stableText;

@@ -31,7 +31,7 @@ async function runSuites(): Promise<void> {
   for (const run of chooseRuns()) {
     passed += await timed(run.name, () => runSuite(run, suiteArgs));
   }
-  // CI reads this line. Whatever failed has thrown.
+  // CI reads this line. A failure has thrown before.
   console.log(`${passed} passed, 0 failed`);
 }
 

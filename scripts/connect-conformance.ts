@@ -17,7 +17,7 @@ const runner = join(binFolder, "connectconformance");
 
 export interface SuiteRun {
   readonly name: string;
-  /** What the server is told. */
+  /** The request to the server. */
   readonly serverArgs: readonly string[];
   /** The cases, unless others are asked for; all of them when empty. */
   readonly patterns: readonly string[];
@@ -42,7 +42,7 @@ export async function hasGo(): Promise<boolean> {
   }
 }
 
-/** Fetches and builds what is not there yet: minutes on the first run; seconds, and no network, on the next. */
+/** Fetches and builds missing parts: minutes on the first run; seconds, and no network, on the next. */
 export async function prepareSuite(): Promise<void> {
   const moduleFolder = await fetchModule();
   if (!(await isInstalled())) {

@@ -3,7 +3,7 @@
 //
 //   --rounds 50       how often every combination is played; rounds differ in the pass that kills
 //   --shard 1/4       only one part of the combinations, for one of several machines
-//   --resume <file>   goes on with a tally that was begun, or begins one there
+//   --resume <file>   continues the tally in the file, or begins one there
 
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -31,7 +31,7 @@ const forumKeys = {
     fallback: 200,
     min: 1,
     max: 1_000,
-    about: "Newest threads that agents are told of before they decide.",
+    about: "Maximum number of threads that an agent sees before it decides, newest first.",
   }),
 } as const satisfies Record<string, Key<unknown>>;
 

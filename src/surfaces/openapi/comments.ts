@@ -11,7 +11,7 @@ export function commentOf(desc: Commented): string | undefined {
   return comment !== undefined && /^(?:Request|Response) of \w+\.$/.test(comment) ? undefined : comment;
 }
 
-/** Joins the comment and further sentences to one description; an empty object when there are none. */
+/** Joins the comment and further sentences to one description; an empty object without any. */
 export function describe(desc: Commented | undefined, sentences: readonly string[] = []): { description?: string } {
   const comment = desc === undefined ? undefined : commentOf(desc);
   const all = [...(comment === undefined ? [] : [comment]), ...sentences];

@@ -1,15 +1,15 @@
-// Compares the protos with those that main had before: a change that breaks a client is an error. On a branch the base is
-// where it left main; on main itself it is the commit before.
+// Compares the protos with earlier ones: a change that breaks a client is an error. On a branch the base is the commit where it
+// left main. On main it is the commit before.
 
 import { mkdir, mkdtempDisposable, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { repositoryRoot, runCommand } from "./run-command.ts";
 
-/** In order of authority: what others already build against comes first. */
+/** The names of main, in order of authority: the remote one comes first, because clients already build against it. */
 const mainReferences = ["origin/main", "main"];
 
-/** Throws on a breaking change; otherwise says what was compared. Needs a filled third_party/. */
+/** Returns what was compared. Throws when a change breaks a client. Needs a filled third_party/. */
 export async function checkBreaking(): Promise<string> {
   const base = await findBase();
   const baseProtos = base === undefined ? [] : await listProtos(base);
@@ -24,13 +24,13 @@ export async function checkBreaking(): Promise<string> {
   await extractFiles(base, [...baseProtos, "buf.yaml"], folder.path);
   // The base imports the same third-party protos, which git does not have.
   await symlink(join(repositoryRoot, "third_party"), join(folder.path, "third_party"), "junction");
-  // `proto` alone: an image of the whole workspace cannot be compared with one of several modules.
+  // Only `proto`, because an image of the whole workspace cannot be compared with one of several modules.
   await runCommand("buf", ["build", join(folder.path, "proto"), "--output", image]);
   await runCommand("buf", ["breaking", "proto", "--against", image]);
   return `against ${base.slice(0, 12)}`;
 }
 
-/** The commit to compare with, or undefined outside of git, before the second commit and in a clone of depth 1. */
+/** Returns the commit to compare with. Returns undefined outside of git, before the second commit and in a clone of depth 1. */
 async function findBase(): Promise<string | undefined> {
   const head = await readGit(["rev-parse", "--verify", "--quiet", "HEAD"]);
   if (head === undefined) {
@@ -62,7 +62,7 @@ function readFileAt(commit: string, path: string): Promise<string> {
   return runCommand("git", ["show", `${commit}:${path}`]);
 }
 
-/** Undefined when git says no: for the questions asked here that is an answer. */
+/** Returns undefined when git fails: the questions of this file have "no" as an answer. */
 async function readGit(args: readonly string[]): Promise<string | undefined> {
   try {
     return (await runCommand("git", args)).trim();

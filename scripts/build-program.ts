@@ -1,6 +1,6 @@
 // Bundles the program: src/main.ts with its packages in a few files, which Node loads several times as fast as the source.
-// Nothing is minified, and there are source maps: with `node --enable-source-maps` stack traces name the files of src/. They are off
-// by themselves, because the first trace takes 20 MB for good.
+// Nothing is minified. Source maps exist: with `node --enable-source-maps` stack traces name the files of src/. They are off by
+// default, because the first trace takes 20 MB for good.
 
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -9,8 +9,8 @@ import { type Plugin, rolldown } from "rolldown";
 import { repositoryRoot } from "./run-command.ts";
 
 /**
- * Empties `folder`, writes the program there and returns the path of its `main.js`. The folder has to lie in the checkout: the
- * program reads package.json and migrations/ above it, and finds the embedded Postgres among the packages there.
+ * Empties `folder`, writes the program there and returns the path of its `main.js`. The folder has to be inside the checkout:
+ * the program reads package.json and migrations/ above it, and finds the embedded Postgres among the packages there.
  */
 export async function buildProgram(folder: string): Promise<string> {
   await rm(folder, { recursive: true, force: true });
@@ -23,13 +23,13 @@ export async function buildProgram(folder: string): Promise<string> {
   await bundle.write({
     dir: folder,
     sourcemap: true,
-    // Stack traces need places only, and a service reads the map of what fails.
+    // Stack traces need positions only, and a service reads the map after each failure.
     sourcemapExcludeSources: true,
   });
   return join(folder, "main.js");
 }
 
-/** Brings what the source names by `new URL("./…", import.meta.url)`: builds threads and programs, copies other files. */
+/** Bundles what the source names by `new URL("./…", import.meta.url)`: builds threads and programs, and copies other files. */
 function bringFiles(): Plugin {
   const named = /new URL\("(\.{1,2}\/[^"]+)", import\.meta\.url\)/g;
   return {
@@ -44,7 +44,7 @@ function bringFiles(): Plugin {
             : this.emitFile({ type: "asset", name: basename(file), source: readFileSync(file) });
           return `new URL(import.meta.ROLLUP_FILE_URL_${reference})`;
         });
-        // Every line stays where it was.
+        // The transform keeps every line in its place, so it needs no map.
         return { code: moved, map: null };
       },
     },

@@ -1,5 +1,5 @@
-// `npm run check`: everything but the tests, cheapest first, one line per step, stopping at the first failure. It changes
-// nothing that git tracks and works offline.
+// `npm run check`: runs every check except the tests, the fastest first, one line per step. It stops at the first failure,
+// changes nothing that git tracks, and works offline.
 
 import { checkBreaking } from "./breaking.ts";
 import { checkPythonContractIsFresh } from "./python-contract.ts";

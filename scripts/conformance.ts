@@ -1,6 +1,6 @@
-// `npm run conformance`: the official Connect conformance suite against our port and our way of answering RPCs, and the
-// tests that need curl, openssl, Chromium, nginx, tini, Go and Python. With `-- [--custom-stream] --run '<case>' --trace` only
-// the cases named of the suite, with what went over the wire where one fails.
+// `npm run conformance`: runs the official Connect conformance suite against our port and our handlers, and the tests that need
+// curl, openssl, Chromium, nginx, tini, Go and Python. With `-- [--custom-stream] --run '<case>' --trace` it runs only the
+// named cases of the suite, and prints the traffic of failed ones.
 
 import { hasGo, prepareSuite, runSuite, type SuiteRun, suiteRuns, suiteVersion } from "./connect-conformance.ts";
 import { runCommand } from "./run-command.ts";
@@ -31,11 +31,11 @@ async function runSuites(): Promise<void> {
   for (const run of chooseRuns()) {
     passed += await timed(run.name, () => runSuite(run, suiteArgs));
   }
-  // CI reads this line. A failure has thrown before.
+  // CI reads this line. Every failure has thrown before it.
   console.log(`${passed} passed, 0 failed`);
 }
 
-/** CI has Go; its absence there is a failure. */
+/** Leaves the suite out when Go is missing. On CI, which has Go, that is a failure. */
 function leaveOut(): void {
   const fix = "install it from https://go.dev/dl/ so that `go version` works, then run this again";
   const why = `the Connect conformance suite ${suiteVersion} needs Go: ${fix}`;
@@ -45,7 +45,7 @@ function leaveOut(): void {
   console.error(`left out: ${why}`);
 }
 
-/** Cases that are named are run once, in the one way or the other. */
+/** Returns the runs of the suite. Named cases run once: with the handlers, or with --custom-stream. */
 function chooseRuns(): readonly SuiteRun[] {
   if (process.argv.includes("--custom-stream")) {
     return [suiteRuns.customStream];

@@ -1,11 +1,12 @@
-// The official conformance suite of Connect, gRPC and gRPC-Web: fetched by Go at one version, its runner and its protos
-// alike, and run against the server in test/connect-conformance. Nothing that is fetched or generated is committed.
+// The official conformance suite of Connect, gRPC and gRPC-Web. Go fetches its runner and its protos at one version. It runs
+// against the server in test/connect-conformance. Nothing that is fetched or generated is committed.
 
 import { join } from "node:path";
 import { repositoryRoot, runCommand } from "./run-command.ts";
 
+/** The version of the suite. */
 export const suiteVersion = "v1.0.5";
-/** Of the module's content, as Go computes it; go.sum would say the same. */
+/** The checksum of the module's content, as Go computes it for go.sum. */
 const suiteSum = "h1:w5d+gBj0uUX/DAN+hInQMeUxYTmec5m1Vvi2s/6V56s=";
 const suiteModule = `connectrpc.com/conformance@${suiteVersion}`;
 /** The protos that the server needs, and those that they import. */
@@ -15,24 +16,27 @@ const folder = join(repositoryRoot, "test/connect-conformance");
 const binFolder = join(folder, "bin");
 const runner = join(binFolder, "connectconformance");
 
+/** One run of the suite against the server. */
 export interface SuiteRun {
   readonly name: string;
-  /** The request to the server. */
+  /** Arguments of the server. */
   readonly serverArgs: readonly string[];
-  /** The cases, unless others are asked for; all of them when empty. */
+  /** The cases by default; empty means all of them. */
   readonly patterns: readonly string[];
 }
 
+/** The runs of the suite. */
 export const suiteRuns = {
   handlers: { name: "every RPC through its handler", serverArgs: [], patterns: [] },
   customStream: {
     name: "ServerStream as a feed",
     serverArgs: ["--custom-stream"],
-    // Every case that calls ServerStream; the second is the only one whose name does not say so.
+    // Every case that calls ServerStream. The second pattern names the only case whose name does not show that.
     patterns: ["**/server-stream/**", "**/unexpected-compressed-message"],
   },
 } as const satisfies Record<string, SuiteRun>;
 
+/** Returns true when `go version` works. */
 export async function hasGo(): Promise<boolean> {
   try {
     await runCommand("go", ["version"]);
@@ -42,11 +46,11 @@ export async function hasGo(): Promise<boolean> {
   }
 }
 
-/** Fetches and builds missing parts: minutes on the first run; seconds, and no network, on the next. */
+/** Fetches and builds the missing parts: minutes on the first run; seconds, and no network, on the next. */
 export async function prepareSuite(): Promise<void> {
   const moduleFolder = await fetchModule();
   if (!(await isInstalled())) {
-    // The only way to tell Go where to install to.
+    // The only way to set the folder of `go install`.
     process.env.GOBIN = binFolder;
     await runCommand("go", ["install", suiteModule.replace("@", "/cmd/connectconformance@")]);
   }
@@ -54,7 +58,7 @@ export async function prepareSuite(): Promise<void> {
   await runCommand("tsc", ["--noEmit", "--project", folder]);
 }
 
-/** Returns how many cases passed; throws unless that is all of them. `suiteArgs` are for the runner. */
+/** Returns how many cases passed. Throws unless all of them did. `suiteArgs` are for the runner. */
 export async function runSuite(run: SuiteRun, suiteArgs: readonly string[]): Promise<number> {
   const asksForCases = suiteArgs.some((argument) => argument.startsWith("--run"));
   const patterns = asksForCases ? [] : run.patterns.map((pattern) => `--run=${pattern}`);
@@ -73,8 +77,9 @@ export async function runSuite(run: SuiteRun, suiteArgs: readonly string[]): Pro
 }
 
 /**
- * Cases in which client and server have the same deadline and either may be the first to give up, which one in some hundred
- * thousand does not survive; none where anything else failed as well, or many of them.
+ * Returns the failed cases if all of them may be lost races. Client and server of these cases have the same deadline, and
+ * either may give up first: one in some hundred thousand such cases fails. Returns an empty list when others or too many
+ * failed.
  */
 function findRaces(printed: string): readonly string[] {
   const failed = [...printed.matchAll(/^FAILED: (\S+):$/gm)].map(([, name = ""]) => name);
@@ -92,7 +97,7 @@ async function runCases(run: SuiteRun, caseArgs: readonly string[]): Promise<str
 function readAllPassed(run: SuiteRun, printed: string): number {
   const wanted = readWanted(printed);
   const passed = readCount(printed, /^(\d+) passed, 0 failed$/m);
-  // The runner does not mind cases that it could not run.
+  // The runner does not fail because of cases that it could not run.
   if (passed === undefined || passed === 0 || passed !== wanted) {
     throw new Error(`${run.name}: ${wanted} cases were to be run, ${passed} passed\n${printed}`);
   }
@@ -113,7 +118,7 @@ async function fetchModule(): Promise<string> {
   return moduleFolder;
 }
 
-/** Asked of Go itself, it would want the network. */
+/** Asks the runner, because Go itself would need the network. */
 async function isInstalled(): Promise<boolean> {
   try {
     return (await runCommand(runner, ["--version"])).trim().endsWith(` ${suiteVersion}`);

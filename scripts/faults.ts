@@ -1,5 +1,5 @@
-// `npm run faults`: kill -9 at every named place of a run's life, in every combination of processes and readers, round after
-// round. Prints how far it is, and in the end kills, violations and how long runs stood still.
+// `npm run faults`: kill -9 at every named point of a run's life, in every combination of processes and readers, round after
+// round. Prints its progress, and at the end the kills, the violations and how long runs stood still.
 //
 //   --rounds 50       how often every combination is played; rounds differ in the pass that kills
 //   --shard 1/4       only one part of the combinations, for one of several machines
@@ -53,7 +53,7 @@ function readFlags(): Flags {
   return { rounds: Number(values.rounds), shard: { index, count }, tally };
 }
 
-/** A round with violations is played to its end; one that cannot be played ends everything. */
+/** Plays a round to its end, even with violations. Throws when it cannot be played. */
 async function playRound(round: number, { rounds, shard, tally }: Flags): Promise<void> {
   const due = dueCells(round, shard, readTally(tally)).length;
   if (due === 0) {

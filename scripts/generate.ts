@@ -8,6 +8,6 @@ import { fillThirdParty } from "./third-party.ts";
 await fillThirdParty();
 await runCommand("buf", ["generate"]);
 await writePythonContract();
-// Loaded only here: the settings come with code that needs what was generated above.
+// Loaded only here: the settings come with code that needs the generated files.
 const { writeReferencePages } = await import("./reference-pages.ts");
 await writeReferencePages();

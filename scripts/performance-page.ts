@@ -1,5 +1,5 @@
 // `node scripts/performance-page.ts <file>`: puts a run of the benches, as `npm run bench -- --json` printed it, into
-// docs/performance.md and draws its charts beside it. Text written by hand on the page stays as it is.
+// docs/performance.md and draws its charts beside it. Text of the page that was written by hand stays unchanged.
 
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ const run = await readRun(file);
 const charts = drawCharts(run);
 await writeFile(pageFile, fillPage(await readFile(pageFile, "utf8"), run, charts));
 await mkdir(chartFolder, { recursive: true });
-// A chart of a deleted bench would show a run that cannot be repeated.
+// Removes all earlier charts: one of a bench that no longer exists would show a run that cannot be repeated.
 for (const name of await readdir(chartFolder)) {
   if (name.endsWith(".svg")) {
     await rm(join(chartFolder, name));

@@ -13,7 +13,7 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 
-/** The highest field number is 2^29 - 1; the descriptor gives an open range's exclusive end, the proto text says `max`. */
+/** The highest field number is 2^29 - 1. The descriptor gives an open range's exclusive end; the proto text says `max`. */
 const fieldNumberEnd = 536_870_912;
 
 /** Returns proto2 text. It is correct but not pretty: format it with `buf format`. */
@@ -70,7 +70,7 @@ function printLabel(field: FieldDescriptorProto): string {
   return FieldLabel[field.label].toLowerCase();
 }
 
-/** Asks for presence: an unset index reads as 0, which is also the first oneof. */
+/** Checks for presence, because an unset index reads as 0, which is also the first oneof. */
 function isInOneof(field: FieldDescriptorProto): boolean {
   return isFieldSet(field, FieldDescriptorProtoSchema.field.oneofIndex);
 }
@@ -80,7 +80,7 @@ interface NumberRange {
   readonly end: number;
 }
 
-/** In a message the end of a range is exclusive, in an enum it is inclusive. */
+/** The end of a range is exclusive in a message and inclusive in an enum. */
 const exclusiveEnd = 1;
 const inclusiveEnd = 0;
 

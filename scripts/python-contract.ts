@@ -1,5 +1,5 @@
-// The descriptors that clients/python makes its messages from: what its services need of the contract, and nothing else, so
-// that pip can install it without a compiler of protos.
+// The descriptors from which clients/python makes its messages. They hold only the part of the contract that its services need,
+// so that pip can install it without a compiler of protos.
 
 import { mkdtempDisposable, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,13 +15,13 @@ const types = [
   "google.rpc.Status",
 ];
 
-/** Needs a filled third_party/. */
+/** Writes the descriptors to `output`. Needs a filled third_party/. */
 export async function writePythonContract(output: string = path): Promise<void> {
   const named = types.flatMap((type) => ["--type", type]);
   await runCommand("buf", ["build", "--as-file-descriptor-set", "--exclude-source-info", ...named, "--output", output]);
 }
 
-/** Throws when the file is not what the protos say. */
+/** Throws when the committed file differs from the one that the protos give. */
 export async function checkPythonContractIsFresh(): Promise<undefined> {
   await using folder = await mkdtempDisposable(join(tmpdir(), "runnel-contract-"));
   const wanted = join(folder.path, "contract.binpb");

@@ -1,5 +1,5 @@
-// Starts a program of node_modules/.bin or of the machine and waits for it. A non-zero exit is an error that carries
-// everything the program printed, so that a caller which succeeds stays silent.
+// Starts a program of node_modules/.bin or of the machine and waits for it. A non-zero exit is an error that carries everything
+// the program printed, so a caller prints nothing on success.
 
 import { spawn } from "node:child_process";
 import { delimiter, join } from "node:path";
@@ -7,13 +7,13 @@ import { delimiter, join } from "node:path";
 /** The root of the repository; every path in the scripts is relative to it. */
 export const repositoryRoot: string = join(import.meta.dirname, "..");
 
-/** Runs `command` in the repository's root and returns what it wrote to stdout. */
+/** Runs `command` in the repository's root and returns its standard output. Throws when its exit code is not 0. */
 export async function runCommand(command: string, args: readonly string[]): Promise<string> {
   const child = spawn(command, args, {
     cwd: repositoryRoot,
     env: { ...process.env, PATH: pathWithLocalBinaries() },
     stdio: ["ignore", "pipe", "pipe"],
-    // Windows starts the .cmd files of node_modules/.bin only through a shell. Arguments are ours, never a user's.
+    // Windows starts the .cmd files of node_modules/.bin only through a shell. The arguments are ours, never a user's.
     shell: process.platform === "win32",
   });
   const printed = { stdout: "", all: "" };

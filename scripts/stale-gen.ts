@@ -1,12 +1,12 @@
-// Tells whether gen/ is what the protos generate, without touching it: generates a second time into a temporary folder
-// and compares byte by byte.
+// Checks whether gen/ equals the output of the protos, without changing it: generates a second time into a temporary folder and
+// compares byte by byte.
 
 import { mkdtempDisposable, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { repositoryRoot, runCommand } from "./run-command.ts";
 
-/** A stale tree is stale as a whole; a few names are enough to see what happened. */
+/** The maximum number of files in a message. A stale tree is usually stale as a whole, so a few names are enough. */
 const namedFilesMax = 10;
 
 /** Throws when gen/ lacks a file, has one too many, or differs in one. Needs a filled third_party/. */

@@ -1,12 +1,12 @@
-// Fills third_party/, the git-ignored module of protos that are not ours, from pinned npm packages. Nothing reads the
-// folder at run time.
+// Fills third_party/, the git-ignored module of protos that are not ours, from pinned npm packages. Nothing reads the folder at
+// run time.
 
 import { cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { printValidateProto } from "./print-validate-proto.ts";
 import { repositoryRoot, runCommand } from "./run-command.ts";
 
-/** What the protos of Runnel import, and what those import in turn. google/protobuf comes with buf. */
+/** The protos that ours import, and the imports of those in turn. google/protobuf comes with buf. */
 const googleProtos = [
   "google/api/annotations.proto",
   "google/api/field_behavior.proto",
@@ -18,7 +18,7 @@ const googleProtos = [
 ];
 
 const googleProtoSource = join(repositoryRoot, "node_modules/google-gax/build/protos");
-/** Where each of gRPC's own protos belongs, and where its package keeps it. */
+/** The path of each of gRPC's own protos, and its path in the package. */
 const grpcProtos = [
   ["grpc/health/v1/health.proto", "grpc-health-check/proto/health/v1/health.proto"],
   ["grpc/reflection/v1/reflection.proto", "@grpc/reflection/build/proto/grpc/reflection/v1/reflection.proto"],
@@ -26,7 +26,7 @@ const grpcProtos = [
 ] as const;
 const thirdPartyFolder = join(repositoryRoot, "third_party");
 
-/** Replaces third_party/ as a whole, so that a proto which was dropped from the list does not linger. */
+/** Replaces third_party/ as a whole, so that a proto which was dropped from the list does not stay. */
 export async function fillThirdParty(): Promise<void> {
   await rm(thirdPartyFolder, { recursive: true, force: true });
   for (const path of googleProtos) {

@@ -1,8 +1,9 @@
-// What commands take, checked where it is typed.
+// Reads the arguments of commands. Errors say what was expected.
 
 import { InvalidArgumentError } from "commander";
 import { systemClock } from "../platform/base/clock.ts";
 
+/** Reads a port; 0 picks a free one. Throws an `InvalidArgumentError`. */
 export function readPort(text: string): number {
   const port = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (port >= 0 && port <= 65_535) {
@@ -11,6 +12,7 @@ export function readPort(text: string): number {
   throw new InvalidArgumentError("expected a port from 0 to 65535");
 }
 
+/** Reads an http or https URL. Throws an `InvalidArgumentError`. */
 export function readUrl(text: string): string {
   const protocol = URL.parse(text)?.protocol;
   if (protocol === "http:" || protocol === "https:") {
@@ -19,6 +21,7 @@ export function readUrl(text: string): string {
   throw new InvalidArgumentError("expected a URL such as http://127.0.0.1:8090");
 }
 
+/** Reads the sequence of a result. Throws an `InvalidArgumentError`. */
 export function readSequence(text: string): bigint {
   if (/^\d{1,15}$/.test(text)) {
     return BigInt(text);
@@ -26,6 +29,7 @@ export function readSequence(text: string): bigint {
   throw new InvalidArgumentError("expected a sequence: 0, 1, 2 …");
 }
 
+/** Reads a number from 1 to 99999. Throws an `InvalidArgumentError`. */
 export function readCount(text: string): number {
   if (/^[1-9]\d{0,4}$/.test(text)) {
     return Number(text);
@@ -38,7 +42,7 @@ const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 8
 /** The last year that the contract's times can hold. */
 const latestMs = Date.UTC(9999, 11, 31);
 
-/** How long from now, or until when. */
+/** Reads a time in the future, such as `30d` or `2031-12-31`. Throws an `InvalidArgumentError`. */
 export function readExpiry(text: string): Date {
   const time = readTime(text);
   if (time.getTime() > systemClock.nowMs()) {
@@ -47,7 +51,7 @@ export function readExpiry(text: string): Date {
   throw new InvalidArgumentError("expected a time from now to the year 9999");
 }
 
-/** As an expiry, and it may be over. */
+/** Reads the same forms, but also times in the past. Throws an `InvalidArgumentError`. */
 export function readTime(text: string): Date {
   const timeMs = readDuration(text, systemClock.nowMs()) ?? readDate(text);
   if (timeMs === undefined) {
@@ -65,7 +69,7 @@ function readDuration(text: string, nowMs: number): number | undefined {
   return ms === undefined ? undefined : nowMs + Number(count) * ms;
 }
 
-/** Only what cannot be read in two ways: a day, which starts in UTC, or a time with its zone. */
+/** Reads unambiguous dates only: a day, which starts in UTC, or a time with its zone. */
 function readDate(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/.test(text)) {
     return undefined;

@@ -3,12 +3,12 @@
 import { createInterface } from "node:readline/promises";
 import { makeVisible } from "./terminal.ts";
 
-/** False where a program reads or writes, and with `--json`. */
+/** Returns false when a program reads or writes, and with `--json`. */
 export function mayAsk(asJson: boolean): boolean {
   return !asJson && process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
-/** True for `y` or `yes`. The end of input is a no. */
+/** Returns true for `y` or `yes`. The end of input means no. */
 export async function askYesNo(question: string): Promise<boolean> {
   const asking = createInterface({ input: process.stdin, output: process.stderr });
   const ended = new Promise<string>((resolve) => asking.once("close", () => resolve("")));

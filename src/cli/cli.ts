@@ -1,4 +1,4 @@
-// The commands, and how every one of them fails: in words on standard error, or as one JSON object with `--json`.
+// All commands, and how each of them fails: in words on standard error, or as one JSON object with `--json`.
 
 import { Command, CommanderError } from "commander";
 import { version } from "../platform/base/version.ts";
@@ -25,6 +25,7 @@ import { addVerify } from "./verify.ts";
 
 const protocolCommands: readonly ProtocolCommands[] = Object.values(protocolList);
 
+/** Runs the command in `argv` and sets the exit code. */
 export async function runCli(argv: readonly string[]): Promise<void> {
   const program = createProgram();
   addCommands(program);
@@ -44,9 +45,9 @@ function createProgram(): Command {
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => void print(text),
-      // Help of a command without a verb. Machines get one object, of which commander knows nothing.
+      // Help of a command without a verb. Commander would print it with `--json` too, where programs expect one object.
       writeErr: (text) => void (wantsJson(program) || sayLine(text.trimEnd())),
-      // Failures are reported below, all in the same way.
+      // `reportFailure` reports all failures in the same way.
       outputError: () => {},
     });
   return addGlobalFlags(program)

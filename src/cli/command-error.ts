@@ -1,13 +1,15 @@
-// A failure that a command itself can explain: what is wrong, and what to do about it.
+// A failure that a command itself can explain: the problem, and how to fix it.
 
+/** Options of a `CommandError`. */
 export interface CommandErrorOptions {
   readonly fix?: string;
-  /** What programs tell it by; 2 as exit code says that the words were wrong. */
+  /** A name for programs. Exit code 2 means a usage error. */
   readonly reason: string;
   readonly exitCode?: 1 | 2;
   readonly cause?: unknown;
 }
 
+/** A failure with a message and a fix for the operator. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
   readonly fix: string | undefined;

@@ -1,4 +1,4 @@
-// `runnel completion`: what a shell needs to complete the words of this program, made from the program itself.
+// `runnel completion`: prints a completion script for a shell, made from the commands of this program.
 
 import { Argument, type Command } from "commander";
 import { writeBash } from "./completion/bash.ts";
@@ -13,6 +13,7 @@ const writers: Readonly<Record<string, (places: readonly CompletionPlace[]) => s
   fish: writeFish,
 };
 
+/** Adds `completion`. */
 export function addCompletion(program: Command): void {
   program
     .command("completion")

@@ -1,5 +1,5 @@
-// `runnel config`: what the settings are and where each one comes from, and what is wrong with them. Secrets are told as
-// set or unset, nothing more.
+// `runnel config`: shows the settings and the origin of each, and their problems. Of secrets it shows only whether they are
+// set.
 
 import type { Command } from "commander";
 import { checkConfig, type ExplainedKey, explainConfig, warnOfConfig } from "../platform/config/explain.ts";
@@ -10,6 +10,7 @@ import { outputOf, type Paint } from "./output.ts";
 import { addSettingsOptions, type SettingsFlags, settingsSources } from "./serve.ts";
 import { showTable } from "./table.ts";
 
+/** Adds `config explain` and `config check`. */
 export function addConfig(program: Command): void {
   const config = program.command("config").description("what the settings are, and what is wrong with them");
   addSettingsOptions(config.command("explain [key]"))
@@ -36,7 +37,7 @@ export function addConfig(program: Command): void {
     });
 }
 
-/** By its own name, by its section's, or by one of its variables. */
+/** Returns the settings with this key, section or variable. Throws CONFIG_KEY_UNKNOWN when there is no match. */
 function select(all: readonly ExplainedKey[], wanted: string | undefined): readonly ExplainedKey[] {
   const found = all.filter(
     ({ key, variables }) =>
@@ -71,7 +72,7 @@ function showOne(setting: ExplainedKey, paint: Paint): string {
   return [`${setting.key}: ${setting.about}`, ...lines].join("\n");
 }
 
-/** In words: a reader does not have to know the sources by heart. */
+/** Prints the origin in words, such as "the command line". */
 function showOrigin(origin: string): string {
   if (origin === "flag") {
     return "the command line";

@@ -1,4 +1,4 @@
-// The way of the commands to a service: gRPC over the public contract, like anybody else's.
+// Connects the commands to a service: gRPC over the public contract, as any client does.
 
 import type { DescService } from "@bufbuild/protobuf";
 import type { GenService } from "@bufbuild/protobuf/codegenv2";
@@ -16,11 +16,16 @@ import { readUrl } from "./arguments.ts";
 import { CommandError } from "./command-error.ts";
 import { createAdminCredentials, createCredentials } from "./credentials.ts";
 
+/** The clients of a service. */
 export type Service = ReturnType<typeof connectTo>;
+/** The client of SessionService. */
 export type SessionClient = Service["sessions"];
+/** The client of RunService. */
 export type RunClient = Service["runs"];
+/** The client that reads entries as they are stored. */
 export type LogClient = Service["log"];
 
+/** Connects to the service at `url`. */
 export function connectTo(url: string, credentials?: Interceptor) {
   const transport = createGrpcTransport({ baseUrl: url, interceptors: credentials === undefined ? [] : [credentials] });
   return {
@@ -31,7 +36,7 @@ export function connectTo(url: string, credentials?: Interceptor) {
     auth: createClient(AuthService, transport),
     providers: createClient(ProviderService, transport),
     system: createClient(SystemService, transport),
-    /** Of a service that a protocol brings. */
+    /** Returns the client of a protocol's service. */
     client: <Desc extends DescService>(service: Desc): Client<Desc> => createClient(service, transport),
   };
 }
@@ -41,19 +46,19 @@ type StoredLogMethods = {
 };
 
 const tailRunBytes = { ...RunService.method.tailRun, output: TailRunBytesSchema };
-/** TailRun once more, with the entries as they are stored: on the wire it is the same message. */
+/** TailRun again, with entries as they are stored. On the wire it is the same message. */
 const StoredLog = {
   ...RunService,
   methods: [tailRunBytes],
   method: { tailRun: tailRunBytes },
 } as GenService<StoredLogMethods>;
 
-/** Every command that calls a service takes its address. */
+/** Adds the flag `--url`, which every command that calls a service has. */
 export function addUrlFlag(command: Command): Command {
   return command.option("--url <url>", "where the service is", readUrl, defaultUrl(process.env));
 }
 
-/** Where the service is when nobody says: where `serve` and `dev` listen by default. */
+/** Returns the default address of the service: where `serve` and `dev` listen by default. */
 function defaultUrl(environment: Readonly<Record<string, string | undefined>>): string {
   const find = (name: string, otherwise: string): string =>
     environment[`RUNNEL_${name}`] || environment[`AGENT_RUNNER_${name}`] || otherwise;
@@ -61,22 +66,22 @@ function defaultUrl(environment: Readonly<Record<string, string | undefined>>): 
   return `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${find("SERVER_PORT", "8090")}`;
 }
 
-/** True for what a Runnel service says; without a reason the way to it is in trouble, or something else is there. */
+/** Returns true for an error of a Runnel service. Without a reason the connection failed, or another service answered. */
 export function isExplained(error: ConnectError): boolean {
   return error.findDetails(ErrorInfoSchema).length > 0;
 }
 
-/** The contract's reason; undefined for what no service said. */
+/** Returns the contract's reason, or undefined when the error is not from a service. */
 export function reasonOf(error: unknown): string | undefined {
   return error instanceof ConnectError ? error.findDetails(ErrorInfoSchema)[0]?.reason : undefined;
 }
 
-/** Does what needs the service at `url`; when nothing of ours answers there, the failure says so and what to do. */
+/** Does work that calls the service at `url`. When no service of ours answers there, the error says so and how to fix it. */
 export function withService<T>(url: string, work: (service: Service) => Promise<T>): Promise<T> {
   return explainAbsence(url, () => work(connectTo(url, createCredentials(process.env))));
 }
 
-/** The same with the admin token. */
+/** Does the same with the admin token. */
 export function withAdministration<T>(url: string, work: (service: Service) => Promise<T>): Promise<T> {
   const credentials = createAdminCredentials(process.env);
   return explainAbsence(url, () => work(connectTo(url, credentials)));

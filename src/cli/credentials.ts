@@ -1,5 +1,5 @@
-// How the commands prove who calls: by an API key, or by signing with the secret that the service on this machine has
-// in its own environment. Everything comes from the environment, since arguments are seen by everybody.
+// How the commands prove who calls: with an API key, or with signatures by the secret that the service on this machine has in
+// its own environment. Credentials come from the environment only, because every user of the machine can see arguments.
 
 import { createHash, createHmac } from "node:crypto";
 import { type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobuf";
@@ -10,7 +10,7 @@ import { CommandError } from "./command-error.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Undefined when there is nothing to prove oneself with, as against `runnel dev`. */
+/** Returns undefined when the environment holds no credentials, as with `runnel dev`. */
 export function createCredentials(environment: Environment): Interceptor | undefined {
   const { RUNNEL_API_KEY: apiKey = "", RUNNEL_CLIENT_ID: clientId = "" } = environment;
   if (apiKey !== "") {
@@ -20,7 +20,7 @@ export function createCredentials(environment: Environment): Interceptor | undef
   return secret === "" ? undefined : signRequests({ secret, clientId: clientId || defaultClientId });
 }
 
-/** For administration. Throws when there is no token, which no service does without. */
+/** Returns the admin credentials. Throws CREDENTIALS_MISSING without a token, because every service requires one. */
 export function createAdminCredentials(environment: Environment): Interceptor {
   const token = environment.RUNNEL_ADMIN_TOKEN || environment.RUNNEL_AUTH_ADMIN_TOKEN || "";
   if (token === "") {

@@ -1,4 +1,4 @@
-// A service in a process of its own, so that it can be killed the hard way.
+// A service in its own process, so that the demo can kill it with -9.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,31 +11,34 @@ const readyTimeoutMs = 60_000;
 const readyPollMs = 50;
 const stopTimeoutMs = 15_000;
 
+/** The running service of the demo. */
 export interface DemoServer {
   readonly url: string;
   readonly pid: number;
-  /** kill -9: no warning, no clean-up. */
+  /** Kills with -9: no warning, no clean-up. */
   kill(): Promise<void>;
-  /** SIGTERM: drains, and stops Postgres as the last one. */
+  /** Sends SIGTERM: drains, and stops Postgres if this is the last service. */
   stop(): Promise<void>;
 }
 
+/** Options of the service. */
 export interface DemoServerOptions {
-  /** Where it runs: nothing that lies about in the caller's folders sets it up. */
+  /** The home and working directory of the service. No file in the caller's folders configures it. */
   readonly home: string;
   readonly directory: string;
   readonly port: number;
-  /** Hears what the service says while it starts: what takes a while, and where things are put. */
+  /** Called with each line that the service prints while it starts. */
   readonly onProgress: (line: string) => void;
   /** Ends the wait for the service, and the service. */
   readonly signal?: AbortSignal;
 }
 
+/** Starts the service and waits until it is ready. Throws an Error when it ends early or is not ready within 60 s. */
 export async function startDemoServer(options: DemoServerOptions): Promise<DemoServer> {
   const main = fileURLToPath(new URL("../main.ts", import.meta.url));
   const child = spawn(process.execPath, [main, "dev", "--port", String(options.port)], {
     stdio: ["ignore", "ignore", "pipe"],
-    // Ctrl-C goes to all processes of the terminal's group; this one is stopped by the demo, in order.
+    // Ctrl-C goes to all processes of the terminal's group; the demo stops this one itself, in order.
     detached: true,
     cwd: options.home,
     env: {
@@ -52,7 +55,7 @@ export async function startDemoServer(options: DemoServerOptions): Promise<DemoS
   const complaints: string[] = [];
   createInterface(child.stderr).on("line", (line) => {
     complaints.push(line);
-    // From here on it is the banner of `dev`, which is for people who stay.
+    // The rest is the banner of `dev`, which is for interactive use.
     if (line === "" || complaints.some((each) => each.includes(url))) {
       return;
     }
@@ -69,7 +72,7 @@ export async function startDemoServer(options: DemoServerOptions): Promise<DemoS
   };
 }
 
-/** The demo is a service for this machine alone, the same for everybody: no database, key or credential of the user's. */
+/** Removes the user's settings: the demo runs without a database, key or credential of the user, the same on every machine. */
 function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(environment).filter(([name]) => !/^(?:(?:RUNNEL|AGENT_RUNNER)_|DATABASE_URL$)/.test(name)),

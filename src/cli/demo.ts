@@ -1,5 +1,5 @@
-// `runnel demo`: the main job before your eyes. One session, two readers side by side, and in the middle the service is
-// killed with -9; a new one takes the run over and both readers resume. Exits 0 only if nothing was lost or doubled.
+// `runnel demo`: shows a run that survives kill -9. It has one session and two readers, and kills the service in the middle. A
+// new service takes the run over, and both readers resume. Exits 0 only if nothing was lost or doubled.
 
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -16,10 +16,11 @@ import { listenForStop, type StopRequest, unlessStopped } from "./interrupt.ts";
 import { type Output, outputOf, type Style } from "./output.ts";
 import { print } from "./terminal.ts";
 
-/** Results that both readers have seen before the service is killed. */
+/** The number of results that both readers have seen when the service is killed. */
 const killAfterItems = 40;
 const message = "List the files, then read story.txt. words=120 pace=15";
 
+/** Adds `demo`. */
 export function addDemo(program: Command): void {
   program
     .command("demo")
@@ -28,7 +29,7 @@ export function addDemo(program: Command): void {
     .action(async ({ keep }: { keep?: string }, command: Command) => {
       const output = outputOf(command);
       const home = await mkdtemp(join(tmpdir(), "runnel-demo-"));
-      // Postgres of root runs under another account, which has to pass through to its data.
+      // When root runs the demo, Postgres runs under another account, which has to reach its data.
       await chmod(home, 0o711);
       const stop = listenForStop();
       try {
@@ -38,7 +39,7 @@ export function addDemo(program: Command): void {
       } finally {
         await rm(home, { recursive: true, force: true });
       }
-      // Readers that were left alone would go on trying.
+      // Readers that are still open would go on trying.
       process.exit();
     });
 }
@@ -59,7 +60,7 @@ interface DemoOutcome {
   readonly faults: readonly string[];
 }
 
-/** Throws the reason of the stop when one was asked for. */
+/** Plays the demo. Throws the reason of the stop when a stop was requested. */
 async function runDemo(place: DemoPlace): Promise<DemoOutcome> {
   const { home, stop, output } = place;
   const say = storyteller(output);
@@ -78,7 +79,7 @@ async function runDemo(place: DemoPlace): Promise<DemoOutcome> {
     const half = Promise.withResolvers<void>();
     const news = report(say, () => half.resolve());
     const reading = Promise.all([readOverGrpc(server.url, runId, news), readOverSse(server.url, runId, news)]);
-    // Whoever fails while the service starts again is heard below.
+    // The race below handles a failure. This keeps one during the restart from being reported as unhandled.
     reading.catch(() => {});
     await Promise.race([half.promise, reading, stop.asked]);
     stop.signal.throwIfAborted();
@@ -153,7 +154,7 @@ function report(say: Say, onHalf: () => void): ReaderNews {
   };
 }
 
-/** Tells how it ended, and with which exit code. */
+/** Prints the outcome and returns the exit code. Throws PROMISE_BROKEN when the readers differ. */
 async function conclude(outcome: DemoOutcome | undefined, output: Output): Promise<number> {
   if (outcome === undefined) {
     output.note("✗ interrupted", { note: "interrupted" });

@@ -1,4 +1,4 @@
-// `runnel dev`: the service for development, on loopback, with a quiet log and a line to paste.
+// `runnel dev`: runs the service for development: on loopback, with a quiet log and a command to paste.
 
 import type { Command } from "commander";
 import type { App } from "../app/app.ts";
@@ -16,6 +16,7 @@ import { sayLine } from "./terminal.ts";
 const loopback = "127.0.0.1";
 const loopbackHosts: ReadonlySet<string> = new Set([loopback, "::1", "localhost"]);
 
+/** Adds `dev`. */
 export function addDev(program: Command): void {
   const command = program.command("dev").description("run the service for development: quiet log, a line to paste");
   addServerOptions(command).action(async (flags: ServerFlags, self: Command) => {
@@ -34,7 +35,7 @@ export function addDev(program: Command): void {
   });
 }
 
-/** It listens on loopback, unless the command line itself says otherwise and callers have to prove who they are. */
+/** Reads the settings. The host is loopback, unless the command line sets another one and callers need credentials. */
 function readDevConfig(flags: ServerFlags, sources: ConfigSources): Config {
   const saysHost = flags.host !== undefined || flags.set?.some((each) => each.startsWith("server.host=")) === true;
   const config = readConfig(
@@ -59,7 +60,7 @@ function banner(app: App, config: Config): string {
   const url = `http://${app.host}:${app.port}`;
   const hint = isProviderConfigured(config) ? "" : " (set RUNNEL_PROVIDERS_OPENAI_KEY or another key for a real one)";
   const session = {
-    // A checkout of the service itself is no directory for agents: then the session gets one of its own.
+    // A checkout of the service itself is not a directory for agents: the session then gets its own.
     ...(app.workDirHere !== undefined && { work_dir: app.workDirHere }),
     agent: { name: "try", tools: { builtin: ["list_dir", "read_file"] } },
   };
@@ -84,8 +85,8 @@ function banner(app: App, config: Config): string {
   ].join("\n");
 }
 
-/** It has an answer in an empty directory too. */
+/** Works in an empty directory too. */
 const firstMessage = "Explore this directory: list its files, and read the README if there is one.";
 
-/** For every POSIX shell, without a program that reads JSON. */
+/** Works in every POSIX shell, without a program that reads JSON. */
 const readSessionId = String.raw`sed 's/.*"session_id":"\([^"]*\)".*/\1/'`;

@@ -1,4 +1,4 @@
-// `runnel doctor`: looks at everything that `serve` stands on, changes nothing, and says what to do about what is wrong.
+// `runnel doctor`: checks everything that `serve` depends on, changes nothing, and says how to fix each problem.
 
 import type { Command } from "commander";
 import { systemClock } from "../platform/base/clock.ts";
@@ -12,6 +12,7 @@ interface DoctorFlags extends ServerFlags {
   readonly deep?: boolean;
 }
 
+/** Adds `doctor`. */
 export function addDoctor(program: Command): void {
   addServerOptions(program.command("doctor"))
     .description("look at everything that `serve` stands on; changes nothing")

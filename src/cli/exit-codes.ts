@@ -1,15 +1,17 @@
-// What the program ends with. Scripts build on these: a number keeps its meaning.
+// The exit codes of the program. Scripts depend on them: a number keeps its meaning.
 
+/** The exit codes. */
 export const exitCodes = {
   done: 0,
   failed: 1,
   wrongWords: 2,
-  /** 1 is for commands that could not do their work. */
+  /** The run, job or exchange that was followed failed or was cancelled. 1 means that the command itself failed. */
   followedFailed: 3,
-  /** What a shell reports of a program that was interrupted. */
+  /** The code that a shell reports for an interrupted program. */
   interrupted: 130,
 } as const;
 
+/** The exit codes, as `--help` shows them. */
 export const exitCodesHelp = [
   "Exit codes:",
   "  0    done",

@@ -1,4 +1,4 @@
-// How a command fails: what, why and what to do, in words for people, or as one JSON object for machines.
+// Describes the failure of a command: the problem, its reason and its fix, in words for people or as one JSON object.
 
 import { Code, ConnectError } from "@connectrpc/connect";
 import { CommanderError } from "commander";
@@ -9,27 +9,29 @@ import { exitCodes } from "./exit-codes.ts";
 import type { Paint } from "./output.ts";
 import { fixOfRefusedSpec } from "./refused-spec.ts";
 
-/** What the words of a command line could not be understood is called. */
+/** The reason of a usage error. */
 const usageReason = "USAGE";
 const wordsHelp = "`runnel --help` lists the commands, `runnel <command> --help` what each one takes";
 const requestIdHeader = "x-request-id";
-/** In the error's metadata. */
+/** A key of the error's metadata. */
 const errorCodeKey = "error_code";
 
+/** A failure as `--json` prints it. */
 export interface Failure {
   readonly error: string;
-  /** Stable, for programs: the contract's reason where the service gave one. */
+  /** Stable, for programs: the contract's reason if the service gave one. */
   readonly reason: string;
-  /** Of a refused JobSpec: the signing contract's own code. */
+  /** The signing contract's own code of a refused JobSpec. */
   readonly errorCode?: string;
   readonly fix?: string;
   /** Finds the call in the service's log. */
   readonly requestId?: string;
   readonly violations?: readonly FieldViolation[];
-  /** Of a defect: what helps whoever mends it. */
+  /** The stack of a defect, for its report. */
   readonly stack?: string;
 }
 
+/** Describes an error of any kind. */
 export function explain(error: unknown): Failure {
   if (error instanceof CommanderError) {
     return explainWords(error);
@@ -52,7 +54,7 @@ export function explain(error: unknown): Failure {
   };
 }
 
-/** First what is wrong; what to do and how to find the call stand on lines of their own. */
+/** Prints the problem first, then its code, its fix and the request id, each on its own line. */
 export function showFailure({ error, errorCode, fix, requestId, stack }: Failure, paint: Paint): string {
   return [
     `${paint("red", "runnel:")} ${stack ?? error}`,
@@ -62,6 +64,7 @@ export function showFailure({ error, errorCode, fix, requestId, stack }: Failure
   ].join("\n");
 }
 
+/** Returns the exit code for an error. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) {
     return error.exitCode === 0 ? exitCodes.done : exitCodes.wrongWords;
@@ -69,12 +72,12 @@ export function exitCodeOf(error: unknown): number {
   return error instanceof CommandError ? error.exitCode : exitCodes.failed;
 }
 
-/** True for the help of a command that needs one more word: it was printed already. */
+/** Returns true for the help of a command without its verb: commander has printed it already. */
 export function isHelp(error: unknown): boolean {
   return error instanceof CommanderError && error.code === "commander.help";
 }
 
-/** Of `error: unknown command 'rnu'\n(Did you mean run?)` the second line is the fix. */
+/** In `error: unknown command 'rnu'\n(Did you mean run?)` the second line is the fix. */
 function explainWords(error: CommanderError): Failure {
   const [, what = "", suggestion] = /^(?:error: )?(.*?)(?:\n\((Did you mean .*)\))?$/s.exec(error.message) ?? [];
   return {
@@ -102,7 +105,7 @@ function explainCall(error: ConnectError): Failure {
   };
 }
 
-/** What to do on the command line about what a service refuses; its own message says the rest. */
+/** What the operator can do about a refusal, beyond the message of the service. */
 const fixes: Readonly<Partial<Record<ReasonName, string>>> = {
   CREDENTIALS_MISSING: "set RUNNEL_API_KEY, or RUNNEL_AUTH_HMAC_SECRET to sign with the service's secret",
   TOKEN_INVALID:

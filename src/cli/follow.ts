@@ -1,5 +1,4 @@
-// Follows a stream to its end and survives what happens to the service meanwhile: a broken stream is opened again after the
-// last thing that was seen.
+// Follows a stream to its end across restarts of the service: opens a broken stream again after the last item that was seen.
 
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { RunResult } from "#gen/runnel/v1/result_pb.js";
@@ -11,17 +10,19 @@ const reconnectDelayMs = 200;
 /** How long a command waits for a service that is away. */
 export const patienceMs = 60_000;
 
+/** How to follow a stream. */
 export interface FollowOptions<T> {
-  /** Goes on after the last one that was seen. What comes without any says that the service is there. */
+  /** Opens the stream after the last item that was seen. An empty batch shows that the service is there. */
   readonly open: (last: T | undefined) => AsyncIterable<readonly T[]>;
-  /** A service that is away for longer is not waited for. */
+  /** How long to wait for a service that is away. */
   readonly patienceMs: number;
-  /** Ends it, without a word. */
+  /** Ends the stream without an error. */
   readonly signal?: AbortSignal;
-  /** Told once each time that the stream breaks. */
+  /** Called once each time that the stream breaks. */
   readonly onReconnect: (last: T | undefined, why: string) => void;
 }
 
+/** Yields the items of a stream. Throws the error when it is permanent, or when the service stays away for too long. */
 export async function* follow<T>({ open, patienceMs, signal, onReconnect }: FollowOptions<T>): AsyncGenerator<T> {
   let last: T | undefined;
   let awaySinceMs: number | undefined;
@@ -52,6 +53,7 @@ export async function* follow<T>({ open, patienceMs, signal, onReconnect }: Foll
   }
 }
 
+/** Which log to follow, and from where. */
 export interface FollowedLog {
   readonly runId: string;
   readonly after: bigint;
@@ -60,6 +62,7 @@ export interface FollowedLog {
   readonly onReconnect: (after: bigint, why: string) => void;
 }
 
+/** Yields the results of a run until its terminal result. */
 export async function* followRun(
   runs: RunClient,
   { runId, after, patienceMs, signal, onReconnect }: FollowedLog,
@@ -85,6 +88,7 @@ export interface StoredEntry {
   readonly bytes: Uint8Array;
 }
 
+/** Yields the entries of a run's log, as they are stored. */
 export async function* followEntries(
   log: LogClient,
   { runId, after, patienceMs, onReconnect }: FollowedLog,
@@ -103,16 +107,16 @@ export async function* followEntries(
   });
 }
 
-/** Says it once, and where the stream goes on. */
+/** Returns a callback that prints why the stream broke, and where it continues. */
 export function noteReconnect(output: Output): (after: bigint, why: string) => void {
   return (after, why) =>
     output.note(`(${why}: going on after ${after})`, { note: "reconnecting", after: String(after), why });
 }
 
-/** What a reader should wait out: the service asks to be called again, or the connection broke. */
+/** Returns true for a temporary error: the service asks to be called again, or the connection broke. */
 function isPassing(error: unknown): boolean {
   const failure = ConnectError.from(error);
-  // A message that is too large for the wire is so the next time.
+  // A message that is too large for the wire is too large the next time too.
   const isBroken = !isExplained(failure) && failure.code !== Code.ResourceExhausted;
   return failure.code === Code.Unavailable || isBroken;
 }

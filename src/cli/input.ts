@@ -1,12 +1,12 @@
-// What commands read: a file, or standard input for "-", up to a limit; whole, or line by line.
+// Reads the input of commands: a file, or standard input for "-", whole up to a limit, or line by line.
 
 import { createReadStream } from "node:fs";
 import { CommandError } from "./command-error.ts";
 
-/** Of a JobSpec, with what it is sent in: what a service takes. */
+/** The maximum size of a JobSpec with its wrapper, as the service limits it. */
 export const specBytesMax = 1_048_576;
 
-/** Throws a `CommandError` that names the file. */
+/** Reads all of it. Throws a `CommandError` that names the file when it is unreadable or longer than `bytesMax`. */
 export async function readInput(path: string, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -22,17 +22,18 @@ export async function readInput(path: string, bytesMax: number): Promise<Buffer>
   return bytes;
 }
 
+/** Throws a `CommandError` when the text is longer than `bytesMax`. */
 export function assertLength(path: string, { length }: Uint8Array, bytesMax: number): void {
   if (length > bytesMax) {
     throw new CommandError(`${nameOf(path)} is longer than ${bytesMax} bytes`, { reason: "FILE_TOO_LONG" });
   }
 }
 
-/** More than the contract's largest message makes of a line, with every character of it escaped. */
+/** The maximum line: more than the contract's largest message with every character escaped. */
 const lineBytesMax = 67_108_864;
 const newline = 0x0a;
 
-/** The lines of a text. They end with a newline and nothing else: U+2028 may stand in JSON. Throws a `CommandError`. */
+/** Yields the lines of a text. Only a newline ends a line, because JSON may hold U+2028. Throws a `CommandError`. */
 export async function* readLines(path: string): AsyncGenerator<string> {
   let begun: Buffer[] = [];
   let length = 0;
@@ -64,6 +65,7 @@ async function* readChunks(path: string): AsyncGenerator<Buffer> {
   }
 }
 
+/** Returns the name of the input for messages: "standard input" for "-". */
 export function nameOf(path: string): string {
   return path === "-" ? "standard input" : path;
 }

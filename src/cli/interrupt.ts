@@ -1,4 +1,4 @@
-// Signals that ask a command to end: Ctrl-C, a process manager, a terminal that closes. The first one stops in order, a later
+// Signals that ask a command to end: Ctrl-C, a process manager, a terminal that closes. The first one stops in order. A later
 // decision of the operator ends the process at once.
 
 import { type Clock, systemClock } from "../platform/base/clock.ts";
@@ -8,15 +8,16 @@ import { exitCodes } from "./exit-codes.ts";
 const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Signals so soon after the first one are copies of it. A terminal signals every process of its group, and npm passes the signal
- * on as well: its copy followed within 24 ms on an overloaded machine. A person needs longer than this to see that the program is
- * still there and to decide again.
+ * Signals that follow the first one within this time are copies of it. A terminal signals every process of its group, and npm
+ * passes the signal on as well: its copy followed within 24 ms on an overloaded machine. A person needs longer than this to see
+ * that the program still runs and to decide again.
  */
 export const copyMsMax = 1_000;
 
 /** Container engines kill 10 s after the first signal. Postgres ends by itself once it was asked to. */
 const forcedEndMsMax = 5_000;
 
+/** A request to stop, made by a signal. */
 export interface StopRequest {
   /** Aborts at the first signal. */
   readonly signal: AbortSignal;
@@ -24,7 +25,7 @@ export interface StopRequest {
   readonly asked: Promise<NodeJS.Signals>;
 }
 
-/** From now on the first signal asks for a stop, and a second decision ends the process at once, whatever it is doing. */
+/** Listens from now on: the first signal requests a stop, and a second decision ends the process at once, in any state. */
 export function listenForStop(): StopRequest {
   const aborted = new AbortController();
   const { promise: asked, resolve } = Promise.withResolvers<NodeJS.Signals>();
@@ -44,9 +45,10 @@ export function listenForStop(): StopRequest {
   return { signal: aborted.signal, asked };
 }
 
+/** The kinds of signals. `late` ones follow a decision. */
 export type SignalVerdict = "first" | "copy" | "decision" | "late";
 
-/** Judges signals by when they come. After a decision everything is `late`: the process is ending. */
+/** Creates a judge of signals by their times. After a decision every signal is `late`: the process is ending. */
 export function createSignalJudge(clock: Clock): () => SignalVerdict {
   let firstMs: number | undefined;
   let isDecided = false;
@@ -63,7 +65,7 @@ export function createSignalJudge(clock: Clock): () => SignalVerdict {
   };
 }
 
-/** Undefined when `work` failed after a stop was asked for: then the stop ended it. */
+/** Returns undefined when `work` failed after a stop was requested: then the stop ended it. */
 export async function unlessStopped<T>({ signal }: StopRequest, work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -75,7 +77,7 @@ export async function unlessStopped<T>({ signal }: StopRequest, work: () => Prom
   }
 }
 
-/** For a command that follows what goes on without it, and has nothing to close. */
+/** Exits at Ctrl-C. For commands that follow work which continues without them, and have nothing to close. */
 export function leaveOnInterrupt(say: () => void): void {
   process.once("SIGINT", () => {
     say();

@@ -1,5 +1,5 @@
-// `runnel keys`: API keys of clients, made, listed and revoked over the public API with the admin token; and what no service has
-// to know about: a fresh secret for signatures of calls, and key pairs that sign JobSpecs.
+// `runnel keys`: makes, lists and revokes API keys of clients over the public API with the admin token. Offline, it makes
+// secrets for signatures of calls, and key pairs that sign JobSpecs.
 
 import { randomBytes } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
@@ -13,9 +13,9 @@ import { answerJson, outputOf } from "./output.ts";
 import { readPages } from "./pages.ts";
 import { showTable, showTime } from "./table.ts";
 
-/** As long as the hash that it is used with. */
+/** As long as the hash that uses the secret. */
 const secretBytes = 32;
-/** Nobody reads more; whoever has more names a client. */
+/** The maximum number of keys that a list shows; --client narrows it. */
 const keysMax = 10_000;
 
 interface CreateFlags {
@@ -30,6 +30,7 @@ interface ListFlags {
   readonly client: string;
 }
 
+/** Adds `keys`. */
 export function addKeys(program: Command): void {
   const keys = program
     .command("keys")

@@ -1,21 +1,22 @@
-// Log lines on standard error: JSON for programs, and for `dev` the event's sentence with its fields.
+// Log lines on standard error: JSON for programs; for `dev` the event's sentence with its fields.
 
 import { catalogue } from "../platform/telemetry/events.ts";
 import { type LineStream, standardError } from "../platform/telemetry/standard-error.ts";
 import { forPeople, forPrograms } from "./terminal.ts";
 
 const abouts: ReadonlyMap<string, string> = new Map(Object.values(catalogue).map(({ name, about }) => [name, about]));
-/** As pino numbers them. */
+/** The names of levels by pino's numbers. */
 const levels: Readonly<Record<number, string>> = { 20: "debug", 30: "info", 40: "warning", 50: "error" };
 
 /**
  * Rewrites each JSON line: `{"level":40,"time":"…T18:33:45.191Z","problem":"no bwrap","msg":"jail.missing"}` becomes
- * `18:33:45 warning  Commands cannot be confined. problem: no bwrap (jail.missing)`, with the time of this machine's zone.
+ * `18:33:45 warning  Commands cannot be confined. problem: no bwrap (jail.missing)`. The time is in this machine's zone.
  */
 export function linesForPeople(): LineStream {
   return rewriteLines((line) => forPeople(`${showLine(line)}\n`, process.stderr));
 }
 
+/** Leaves the lines as JSON. */
 export function linesForPrograms(): LineStream {
   return rewriteLines((line) => forPrograms(line, process.stderr));
 }

@@ -1,4 +1,4 @@
-// `runnel migrate`: brings the schema up to date and says what it did.
+// `runnel migrate`: brings the schema up to date and prints the migrations that it applied.
 
 import type { Command } from "commander";
 import { readConfig } from "../platform/config/load.ts";
@@ -8,6 +8,7 @@ import { listenForStop, unlessStopped } from "./interrupt.ts";
 import { outputOf } from "./output.ts";
 import { addSettingsOptions, type SettingsFlags, settingsSources } from "./serve.ts";
 
+/** Adds `migrate`. */
 export function addMigrate(program: Command): void {
   const command = program.command("migrate").description("bring the database's schema up to date");
   addSettingsOptions(command).action(async (flags: SettingsFlags, self: Command) => {

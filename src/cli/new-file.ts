@@ -1,23 +1,25 @@
-// A file that is complete or not there: written beside its place, and put there at the end. Nothing is written over unless somebody
-// wants that.
+// A file that is either complete or missing: written beside its path and moved there at the end. An existing file is
+// overwritten only with --force.
 
 import { randomBytes } from "node:crypto";
 import { closeSync, existsSync, lstatSync, openSync, rmSync } from "node:fs";
 import { type FileHandle, link, open, rename } from "node:fs/promises";
 import { CommandError } from "./command-error.ts";
 
+/** Options of a new file. */
 export interface NewFileOptions {
-  /** Writes over a file that is there. */
+  /** Overwrites an existing file. */
   readonly force: boolean;
 }
 
-/** Lines are short, and each write is a turn. */
+/** The buffer's size: lines are short, and each write takes a turn of the event loop. */
 const heldCharsMax = 65_536;
 
 interface FileBeside extends Disposable {
   readonly path: string;
 }
 
+/** A file under construction. Without `keep`, it disappears at the end. */
 export class NewFile implements AsyncDisposable {
   readonly path: string;
   readonly #options: NewFileOptions;
@@ -32,7 +34,7 @@ export class NewFile implements AsyncDisposable {
     this.#handle = handle;
   }
 
-  /** Throws a `CommandError`: before anything is asked of a service, for whose answer there would be no place. */
+  /** Opens the file. Throws a `CommandError`. Callers open it before they call a service, so that its answer is never lost. */
   static async open(path: string, options: NewFileOptions): Promise<NewFile> {
     assertPlace(path, options);
     try {
@@ -53,12 +55,12 @@ export class NewFile implements AsyncDisposable {
     }
   }
 
-  /** Puts the file into its place. */
+  /** Moves the file to its path. Throws a `CommandError`. */
   async keep(): Promise<void> {
     await this.#flush();
     try {
       await this.#handle.sync();
-      // A link is refused where somebody was quicker, a rename is not.
+      // Another process may have made the file meanwhile: a link fails then, a rename overwrites it.
       await (this.#options.force ? rename(this.#beside.path, this.path) : link(this.#beside.path, this.path));
     } catch (cause) {
       throw unwritable(this.path, cause);
@@ -80,7 +82,7 @@ export class NewFile implements AsyncDisposable {
   }
 }
 
-/** Made and cared for at once: an interruption finds either no file or somebody who removes it. */
+/** Makes the file and the handler that removes it in one step, so that an interruption leaves no file behind. */
 function makeBeside(path: string): FileBeside {
   const beside = `${path}.${randomBytes(6).toString("hex")}.part`;
   const remove = (): void => rmSync(beside, { force: true });
@@ -102,7 +104,7 @@ function assertPlace(path: string, { force }: NewFileOptions): void {
   if (!force) {
     throw exists(path);
   }
-  // What is put in the place of a device, or of a link to one, takes it away from everybody.
+  // A rename would replace a device, or a link to one, for the whole machine.
   if (!lstatSync(path).isFile()) {
     throw new CommandError(`cannot write ${path}: it is there and is no regular file`, { reason: "FILE_UNWRITABLE" });
   }

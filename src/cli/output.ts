@@ -1,5 +1,5 @@
-// What commands say, in one way: the answer on standard output, everything else on standard error. With `--json` the
-// answer is one JSON document, or one a line for streams, and no progress is shown.
+// The output of commands: the answer on standard output, everything else on standard error. With `--json` the answer is one
+// JSON document, or one a line for streams, and no progress is shown.
 
 import { styleText } from "node:util";
 import { type DescMessage, type JsonValue, type MessageShape, toJson } from "@bufbuild/protobuf";
@@ -7,21 +7,23 @@ import type { Command } from "commander";
 import { createProgress, type Progress } from "./progress.ts";
 import { markOwn, print, printJson, sayJson, sayLine } from "./terminal.ts";
 
+/** A style of `styleText`. */
 export type Style = Parameters<typeof styleText>[0];
-/** Colours a text, where colours are wanted. */
+/** Colours a text if colours are wanted. */
 export type Paint = (style: Style, text: string) => string;
 
+/** The output of a command. */
 export interface Output {
   readonly asJson: boolean;
   /** Colours a text for standard output. */
   readonly paint: Paint;
-  /** The answer of a command: a value for machines, and how people are shown it. */
+  /** Prints the answer of a command: `value` for programs, or `show` for people. */
   answer(value: unknown, show: (paint: Paint) => string): Promise<void>;
-  /** One of many answers. Waits while whoever reads them is slow. */
+  /** Prints one of many answers. Waits while its reader is slow. */
   stream(value: () => unknown, show: (paint: Paint) => string): Promise<void>;
-  /** What is good to know besides. A note without a value is for people only. */
+  /** Prints additional information. A note without a value is for people only. */
   note(text: string, value?: Readonly<Record<string, unknown>>): void;
-  /** Tells what takes a while. Whoever opens it closes it before anything else is said. */
+  /** Shows progress of slow work. The caller closes it before it prints anything else. */
   openProgress(): Progress;
 }
 
@@ -30,14 +32,14 @@ interface GlobalFlags {
   readonly color?: boolean;
 }
 
-/** Every command takes these. */
+/** Adds the flags that every command has. */
 export function addGlobalFlags(program: Command): Command {
   return program
     .option("--json", "answers, notes and errors as JSON, for machines")
     .option("--no-color", "no colours, also on a terminal");
 }
 
-/** The way of speaking that the words of this command line and its environment ask for. */
+/** Returns the output that the command line and the environment ask for. */
 export function outputOf(command: Command): Output {
   const flags = command.optsWithGlobals<GlobalFlags>();
   const asJson = flags.json === true;
@@ -58,26 +60,28 @@ export function outputOf(command: Command): Output {
   };
 }
 
-/** The contract's own JSON of an answer. What is 0 or empty is there too: a reader need not know what unset means. */
+/** Returns the contract's JSON of an answer, including 0 and empty values: a reader need not know what unset means. */
 export function answerJson<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>): JsonValue {
   return toJson(schema, message, { alwaysEmitImplicit: true });
 }
 
-/** For what is said of failures, where the command itself may not have been understood. */
+/** Returns the colours for failures, also when the command is unknown. */
 export function paintErrors(program: Command): Paint {
   return paintFor(process.stderr, program.opts<GlobalFlags>());
 }
 
+/** Returns true with `--json`. */
 export function wantsJson(program: Command): boolean {
   return program.opts<GlobalFlags>().json === true;
 }
 
+/** What decides about colours. */
 export interface ColourQuestion extends GlobalFlags {
   readonly isTty: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Colours are for a person at a terminal who did not say otherwise. */
+/** Returns true for a person at a terminal who did not turn colours off. */
 export function mayColour({ isTty, environment, json, color }: ColourQuestion): boolean {
   const { NO_COLOR = "", CI = "", TERM } = environment;
   return isTty && json !== true && color !== false && NO_COLOR === "" && CI === "" && TERM !== "dumb";
@@ -85,11 +89,11 @@ export function mayColour({ isTty, environment, json, color }: ColourQuestion): 
 
 function paintFor(stream: NodeJS.WriteStream, flags: GlobalFlags): Paint {
   const colours = mayColour({ ...flags, isTty: stream.isTTY === true, environment: process.env });
-  // The question is answered here, so Node is not asked a second time with other rules.
+  // The decision is made here, so Node does not decide again by other rules.
   return (style, text) => (colours ? markOwn(styleText(style, text, { validateStream: false })) : text);
 }
 
-/** A line that is written over needs a terminal that can go back. */
+/** Returns "line" for a terminal, which can overwrite a line. */
 function progressStyle({ CI = "", TERM }: NodeJS.ProcessEnv): "line" | "lines" {
   return process.stderr.isTTY === true && CI === "" && TERM !== "dumb" ? "line" : "lines";
 }

@@ -1,18 +1,20 @@
-// Lists that come page by page, read to their end or to as much as anybody reads.
+// Reads lists page by page, to their end or up to a maximum.
 
 const pageSizeMax = 250;
 
+/** One page of a list. */
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly nextPageToken: string;
 }
 
+/** The request of a page. */
 export interface PageRequest {
   readonly pageSize: number;
   readonly pageToken: string;
 }
 
-/** Stops once there are `itemsMax`. */
+/** Reads up to `itemsMax` items; `isCut` is true when the list has more. */
 export async function readPages<Item>(
   readPage: (request: PageRequest) => Promise<Page<Item>>,
   itemsMax: number,

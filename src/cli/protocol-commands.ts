@@ -1,11 +1,12 @@
-// What a protocol adds to the command line.
+// The part of a protocol on the command line.
 
 import type { Command } from "commander";
 import type { SignedFormat } from "./verify/verdict.ts";
 
+/** The commands of a protocol. */
 export interface ProtocolCommands {
-  /** Called when the program has the commands of the core. */
+  /** Adds the commands, after those of the core. */
   addTo(program: Command): void;
-  /** What `verify` checks beside receipts. */
+  /** The format that `verify` checks beside receipts. */
   readonly signedFormat?: SignedFormat;
 }

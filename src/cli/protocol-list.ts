@@ -1,4 +1,4 @@
-// The commands of the protocols. To delete a protocol's, remove its line here and its folder.
+// The commands of the protocols. To delete those of a protocol, remove its line here and its folder.
 
 // biome-ignore lint/performance/noBarrelFile: the list has one line for each protocol
 export { exchangeCommands } from "./exchange/commands.ts";

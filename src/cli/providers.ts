@@ -1,4 +1,4 @@
-// `runnel providers`: the model providers of the service, as the replica that answers sees them.
+// `runnel providers`: lists the model providers of the service, as the answering replica sees them.
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Command } from "commander";
@@ -7,6 +7,7 @@ import { addUrlFlag, withAdministration } from "./connect.ts";
 import { answerJson, outputOf } from "./output.ts";
 import { showTable, showTime } from "./table.ts";
 
+/** Adds `providers`. */
 export function addProviders(program: Command): void {
   addUrlFlag(program.command("providers"))
     .description("list the model providers and their circuit breakers; needs RUNNEL_ADMIN_TOKEN")
@@ -32,7 +33,7 @@ const circuitWords: Readonly<Record<Provider_Circuit, string>> = {
 };
 
 function rowOf({ name, configured, circuit, failures, retryTime }: Provider): string[] {
-  // A newer service may know places that this version does not.
+  // A newer service may have states that this version does not know.
   const place = circuitWords[circuit] ?? `place ${circuit}`;
   const retry = showTime(retryTime && timestampDate(retryTime));
   return [name, configured ? "yes" : "no", place, String(failures), retry];

@@ -1,4 +1,4 @@
-// `runnel purge`: erases what a session's runs said, for good. Somebody has to want that twice.
+// `runnel purge`: erases the texts of a session's runs for good, after a confirmation.
 
 import type { Command } from "commander";
 import { PurgeSessionResponseSchema } from "#gen/runnel/v1/session_service_pb.js";
@@ -13,6 +13,7 @@ interface PurgeFlags {
   readonly json?: true;
 }
 
+/** Adds `purge`. */
 export function addPurge(program: Command): void {
   addUrlFlag(program.command("purge <session>"))
     .description("erase the text of a session's runs for good, also of a deleted session")
@@ -33,7 +34,7 @@ export function addPurge(program: Command): void {
     });
 }
 
-/** Asks a person. A program is not asked: nobody would answer. */
+/** Asks a person for confirmation. Throws UNCONFIRMED without one; programs have to give --yes, because they cannot answer. */
 async function assertMeant(sessionId: string, asJson: boolean): Promise<void> {
   if (!mayAsk(asJson)) {
     const fix = "add --yes if you mean it";

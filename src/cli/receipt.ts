@@ -1,4 +1,4 @@
-// `runnel receipt`: the receipt of a run, and with it the run's log as it is stored, for whoever checks both with `runnel verify`.
+// `runnel receipt`: fetches the receipt of a run, and with it the run's log as it is stored. `runnel verify` checks both.
 
 import { resolve } from "node:path";
 import type { Command } from "commander";
@@ -18,6 +18,7 @@ interface ReceiptFlags {
   readonly force?: true;
 }
 
+/** Adds `receipt`. */
 export function addReceipt(program: Command): void {
   addUrlFlag(program.command("receipt <run>"))
     .description("fetch the signed receipt of a run that has ended, and its log; `runnel verify` checks them")
@@ -38,7 +39,7 @@ async function fetchReceipt(runId: string, flags: ReceiptFlags, command: Command
   await using receiptFile = await openFile(out, flags);
   await using logFile = await openFile(logPath, flags);
   await withService(flags.url, async (service) => {
-    // Patience is for a service that was there: one that is not is told at once.
+    // This call has no retries: a service that is missing from the start is an error at once.
     const receipt = receiptToJson(await service.receipts.getReceipt({ runId }));
     const log = logFile && (await writeLog(service.log, runId, logFile, output));
     const text = `${JSON.stringify(receipt, null, 2)}\n`;
@@ -61,7 +62,7 @@ async function openFile(path: string | undefined, { force }: ReceiptFlags): Prom
   return path === undefined ? undefined : await NewFile.open(path, { force: force === true });
 }
 
-/** As REST answers it: the statement is an object. */
+/** Returns the answer as REST gives it, with the statement as an object. */
 function receiptToJson({ jws, statement }: GetReceiptResponse): { jws: string; statement: unknown } {
   return { jws, statement: JSON.parse(statement) };
 }

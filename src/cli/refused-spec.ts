@@ -1,9 +1,9 @@
-// What to do about a JobSpec that a service refuses, by the code that the signing contract has for it.
+// The fixes for JobSpecs that a service refuses, by the signing contract's code.
 
 const resign = "mend the spec, then sign it again: `runnel sign <file> --key <file> --stamp`";
 const stamp = "sign it again with `runnel sign --stamp`";
 
-/** By the whole code, or by what stands before its colon. */
+/** The fixes by the whole code, or by the part before its colon. */
 const fixes: Readonly<Record<string, string>> = {
   invalid_body: resign,
   invalid_json: resign,
@@ -24,6 +24,7 @@ const fixes: Readonly<Record<string, string>> = {
   trust_violation: "sign it with a key that is good now, or have its time in the service's trust list changed",
 };
 
+/** Returns the fix for a code, or undefined. */
 export function fixOfRefusedSpec(errorCode: string): string | undefined {
   return fixes[errorCode] ?? fixes[errorCode.split(":")[0] ?? ""];
 }

@@ -1,4 +1,4 @@
-// `runnel run` and `runnel tail`: send a message and follow the run; follow a run that is known.
+// `runnel run` and `runnel tail`: send a message and follow its run, or follow a known run.
 
 import { resolve } from "node:path";
 import { toJson } from "@bufbuild/protobuf";
@@ -26,6 +26,7 @@ interface TailFlags {
   readonly after?: bigint;
 }
 
+/** Adds `run`. */
 export function addRun(program: Command): void {
   addUrlFlag(program.command("run <message>"))
     .description("send a message in a new session, or another one in a session, and follow the run")
@@ -47,13 +48,14 @@ export function addRun(program: Command): void {
     );
 }
 
+/** Adds `tail`. */
 export function addTail(program: Command): void {
   addUrlFlag(program.command("tail <run>"))
     .description("follow a run's log from any point to its end")
     .option("--after <sequence>", "sequence of the last result that you have; unset means from the start", readSequence)
     .action((runId: string, { url, after = 0n }: TailFlags, command: Command) =>
       withService(url, async ({ runs }) => {
-        // Patience is for a service that was there: one that is not is told at once.
+        // This call has no retries: a service that is missing from the start is an error at once.
         await runs.getRun({ runId });
         await showRun(runs, { runId, after, output: outputOf(command) });
       }),
@@ -76,7 +78,7 @@ interface Following {
   readonly output: Output;
 }
 
-/** Follows a run to its end, which decides what the program ends with. */
+/** Follows a run to its end, which decides the exit code. */
 export async function showRun(runs: RunClient, { runId, after, output }: Following): Promise<void> {
   let seen = after;
   let last: RunResult | undefined;

@@ -1,4 +1,4 @@
-// `runnel serve`: the service in the foreground, set up by a file, its environment and its options.
+// `runnel serve`: runs the service in the foreground, configured by a file, its environment and its options.
 
 import { homedir } from "node:os";
 import type { Command } from "commander";
@@ -13,25 +13,28 @@ import { listenForStop, unlessStopped } from "./interrupt.ts";
 import { linesForPrograms } from "./log-lines.ts";
 import { sayLine } from "./terminal.ts";
 
-/** Load balancers ask for readiness every few seconds. */
+/** The maximum notice before a drain: load balancers ask for readiness every few seconds. */
 const noticeMsMax = 5_000;
 /**
- * For what is left when the drain is over: the database is told, a statement or two, and a container's engine kills soon
- * after. One that does not answer is waited for by several in turn, which took half a minute.
+ * The maximum time after the drain, in which the service writes to the database that it ends: a statement or two. A container's
+ * engine kills soon after. Several parts wait in turn for a database that does not answer, which took half a minute.
  */
 const goodbyeMsMax = 10_000;
 
+/** The flags of every command that reads the settings. */
 export interface SettingsFlags {
   /** False for `--no-config`. */
   readonly config?: string | false;
   readonly set?: readonly string[];
 }
 
+/** The flags of commands that run or examine a server. */
 export interface ServerFlags extends SettingsFlags {
   readonly host?: string;
   readonly port?: number;
 }
 
+/** Adds `serve`. */
 export function addServe(program: Command): void {
   const command = program.command("serve").description("run the service, with settings from file and environment");
   addServerOptions(command).action(async (flags: ServerFlags) => {
@@ -51,7 +54,7 @@ export function addServe(program: Command): void {
   });
 }
 
-/** The options of every command that reads the settings; `settingsSources` tells what they say. */
+/** Adds the options of every command that reads the settings; `settingsSources` reads them. */
 export function addSettingsOptions(command: Command): Command {
   return command
     .option("--config <file>", "YAML file of settings, instead of ./config.yaml")
@@ -59,13 +62,14 @@ export function addSettingsOptions(command: Command): Command {
     .option("--set <key=value>", "set any key of the file; may be repeated", collect);
 }
 
+/** Returns the sources of the settings. */
 export async function settingsSources({ config, set }: SettingsFlags): Promise<ConfigSources> {
   // Loaded only here: the settings of protocols come with the protocols, which most commands do not need.
   const { settings: table } = await import("../app/settings.ts");
   return { table, environment: process.env, directory: process.cwd(), home: findHome(), file: config, settings: set };
 }
 
-/** A container may run as an account that the machine does not know, for which Node throws. */
+/** Returns "" for an account that the machine does not know, as in some containers: Node throws for it. */
 function findHome(): string {
   try {
     return homedir();
@@ -74,12 +78,14 @@ function findHome(): string {
   }
 }
 
+/** Adds the options of commands that run or examine a server. */
 export function addServerOptions(command: Command): Command {
   return addSettingsOptions(command)
     .option("--host <address>", keys.serverHost.about)
     .option("--port <number>", "port to listen on; 0 picks a free one", readPort);
 }
 
+/** Returns the sources of the settings, including the flags for host and port. */
 export async function serverSources({ host, port, ...flags }: ServerFlags): Promise<ConfigSources> {
   const said = { ...(host !== undefined && { serverHost: host }), ...(port !== undefined && { serverPort: port }) };
   return { ...(await settingsSources(flags)), flags: said };
@@ -89,14 +95,15 @@ function collect(value: string, before: readonly string[] = []): readonly string
   return [...before, value];
 }
 
+/** A server and its announcements. */
 export interface ServerCommand extends Omit<AppOptions, "signal"> {
-  /** Says where the service is, once it serves. */
+  /** Prints the address of the service, once it serves. */
   readonly announce: (app: App) => void;
-  /** Says that the stop has begun. */
+  /** Prints that the stop has begun. */
   readonly onStop?: () => void;
 }
 
-/** Runs until a signal: the first one drains, which ends in time, and a second decision ends the process at once. */
+/** Runs until a signal. The first one drains, with a time limit; a second decision ends the process at once. */
 export async function startServer({ announce, onStop, ...options }: ServerCommand): Promise<void> {
   const stop = listenForStop();
   const app = await unlessStopped(stop, async () => {
@@ -116,14 +123,14 @@ export async function startServer({ announce, onStop, ...options }: ServerComman
   await app.close({ noticeMs: signal === "SIGTERM" ? noticeOf(options.config) : 0 });
 }
 
-/** After `SIGTERM` nothing takes longer. */
+/** Returns the maximum time from `SIGTERM` to the end. */
 export function stopMsMax(config: Config): number {
   return noticeOf(config) + config.serverDrainSeconds * 1_000 + goodbyeMsMax;
 }
 
 function endInTime(config: Config): void {
   if (config.databaseUrl === "") {
-    // The embedded Postgres is ours to stop, and nobody else would.
+    // This process has to stop the embedded Postgres, so it is not ended early.
     return;
   }
   const overdue = setTimeout(() => {
@@ -133,7 +140,9 @@ function endInTime(config: Config): void {
   overdue.unref();
 }
 
-/** Who sends SIGTERM also routes calls here, and needs a moment to stop; a person at the keyboard does not. */
+/**
+ * Returns the notice before a drain. The sender of SIGTERM also routes calls here and needs a moment to stop; Ctrl-C does not.
+ */
 function noticeOf({ serverDrainSeconds }: Config): number {
   return Math.min(noticeMsMax, (serverDrainSeconds * 1_000) / 5);
 }

@@ -1,6 +1,6 @@
-// Words for a POSIX shell, in lines that a person pastes.
+// Quotes words for a POSIX shell, in lines that a person pastes.
 
-/** `a/b.txt` stays as it is, `it's` becomes `'it'\''s'`. */
+/** Quotes a word: `a/b.txt` stays as it is, `it's` becomes `'it'\''s'`. */
 export function shellWord(text: string): string {
   return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,19 +1,19 @@
-// Results as people read them.
+// Prints results for people.
 
 import type { Message } from "#gen/runnel/v1/message_pb.js";
 import type { RunResult, TurnRestarted } from "#gen/runnel/v1/result_pb.js";
 import { joinLines } from "./terminal.ts";
 
 const shownCharsMax = 160;
-/** Enough of a void text to find where it begins. */
+/** The length of a void text's opening that is shown, enough to find it. */
 const openingCharsMax = 40;
 
 /**
- * Shows the results of one run, in order. A whole message is shown where its chunks were not, or where it differs from them. With
- * `isBegun` the reader has seen the beginning of the run elsewhere.
+ * Creates a view that prints the results of one run, in order. A whole message is printed when its chunks were not, or when it
+ * differs from them. With `isBegun` the reader has seen the beginning of the run elsewhere.
  */
 export function createResultView({ isBegun }: { readonly isBegun: boolean }): (result: RunResult) => string {
-  /** Text of chunks since the last whole message; without its beginning while `isCut`. */
+  /** The text of chunks since the last whole message; without its beginning while `isCut`. */
   let streamed = "";
   let isCut = isBegun;
   let last: string | undefined;
@@ -49,7 +49,7 @@ export function createResultView({ isBegun }: { readonly isBegun: boolean }): (r
   };
 }
 
-/** Everything but text, on lines of its own. */
+/** Prints everything but text, on its own lines. */
 function showPayload(payload: RunResult["payload"]): string {
   switch (payload.case) {
     case "toolCallStarted":
@@ -73,7 +73,7 @@ function showPayload(payload: RunResult["payload"]): string {
   }
 }
 
-/** What was printed cannot be taken back: says which text is void. */
+/** Says which text is void, because printed text cannot be taken back. */
 function showRestart({ turn }: TurnRestarted, opening: string): string {
   const which = opening === "" ? "" : `, which begins with "${cut(opening, openingCharsMax)}"`;
   return `\n(turn ${turn} starts again on another replica: ignore its text above${which})\n`;
@@ -86,7 +86,7 @@ function textOf(message: Message | undefined): string {
     : (content?.value ?? "");
 }
 
-/** One line, cut. */
+/** Makes one line of a text, and cuts it after 160 characters. */
 export function shorten(text: string): string {
   return cut(text, shownCharsMax);
 }

@@ -1,11 +1,11 @@
-// Rows for people: columns aligned, without lines, so that a terminal, a mail and `awk` all read them.
+// Tables for people: aligned columns without lines, readable in a terminal, in a mail and by `awk`.
 
 import type { Paint } from "./output.ts";
 import { shorten } from "./show.ts";
 
 const gap = "  ";
 
-/** A cell holds one line: what a service says is shown without what could act on a terminal. */
+/** Prints a table. Each cell becomes one line without control characters, so text of a service cannot act on a terminal. */
 export function showTable(head: readonly string[], rows: readonly (readonly string[])[], paint: Paint): string {
   const cells = rows.map((row) => row.map(shorten));
   const widths = head.map((title, column) => Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)));
@@ -17,7 +17,7 @@ export function showTable(head: readonly string[], rows: readonly (readonly stri
   return [paint("bold", align(head)), ...cells.map(align)].join("\n");
 }
 
-/** A time as people compare it, to the second; a dash for none. */
+/** Prints a time to the second, such as `2031-12-31T12:00:00Z`; a dash when undefined. */
 export function showTime(date: Date | undefined): string {
   return date === undefined ? "–" : date.toISOString().replace(/\.\d+Z$/, "Z");
 }

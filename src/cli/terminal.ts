@@ -1,5 +1,5 @@
-// The only place that prints. Text from outside (models, tools, services, files, logs) must not act on a terminal: it could
-// move the cursor, rewrite what was shown, set the title or answer for the operator. So a terminal gets a visible sign for each
+// The only file that prints. Text from outside (models, tools, services, files, logs) must not act on a terminal: it could move
+// the cursor, rewrite earlier text, set the title or answer for the operator. So a terminal gets a visible sign for each
 // control character, and a pipe gets the text as it is.
 
 import { once } from "node:events";
@@ -9,10 +9,10 @@ import { newNonce } from "../platform/base/ids.ts";
 const bidi = "\\u202A-\\u202E\\u2066-\\u2069";
 const acting = new RegExp(`\\r\\n|[\\p{Cc}${bidi}]`, "gu");
 const runsOfActing = new RegExp(`[\\p{Cc}${bidi}]+`, "gu");
-/** In JSON they stand in strings only. Those below U+0020 are escaped in any case. */
+/** JSON has these characters in strings only. Those below U+0020 are always escaped. */
 const unescapedInJson = new RegExp(`[\\u007F-\\u009F${bidi}]`, "gu");
 
-/** Stands for the ESC of our own colours until a text is printed. No caller can guess it. */
+/** Replaces the ESC of our own colours until a text is printed. No caller can guess it. */
 const ownEscape = `\uE000${newNonce()}\uE000`;
 const escapeCharacter = "\u001b";
 
@@ -21,7 +21,7 @@ export function markOwn(text: string): string {
   return text.replaceAll(escapeCharacter, ownEscape);
 }
 
-/** `\u001b[31mred` becomes `␛[31mred`. Newlines and tabs stay; joined and wide characters stay. */
+/** Makes control characters visible: `\u001b[31mred` becomes `␛[31mred`. Newlines, tabs, joined and wide characters stay. */
 export function makeVisible(text: string): string {
   return text.replace(acting, (found) =>
     found === "\n" || found === "\t" ? found : found === "\r\n" ? "\n" : signOf(found),
@@ -33,21 +33,22 @@ export function joinLines(text: string): string {
   return text.replace(runsOfActing, " ");
 }
 
-/** What `stream` gets of a text for people. */
+/** Returns a text for people as `stream` gets it: on a terminal with visible control characters. */
 export function forPeople(text: string, { isTTY }: { readonly isTTY?: boolean }): string {
   return (isTTY === true ? makeVisible(text) : text).replaceAll(ownEscape, escapeCharacter);
 }
 
-/** What `stream` gets of a JSON text: the same value, on a terminal with more characters escaped. */
+/** Returns a JSON text as `stream` gets it: the same value, on a terminal with more characters escaped. */
 export function forPrograms(json: string, { isTTY }: { readonly isTTY?: boolean }): string {
   return isTTY === true ? json.replace(unescapedInJson, (found) => `\\u${hexOf(found)}`) : json;
 }
 
-/** A line on standard error. It never fails: the terminal may be gone. */
+/** Prints a line on standard error. It never fails: the terminal may be gone. */
 export function sayLine(text: string): void {
   console.error("%s", forPeople(text, process.stderr));
 }
 
+/** Prints a JSON document as a line on standard error. */
 export function sayJson(value: unknown): void {
   console.error("%s", forPrograms(JSON.stringify(value), process.stderr));
 }
@@ -57,6 +58,7 @@ export function print(text: string): Promise<void> {
   return write(forPeople(text, process.stdout));
 }
 
+/** Prints a JSON document as a line on standard output. Waits while its reader is slow. */
 export function printJson(value: unknown): Promise<void> {
   return write(`${forPrograms(JSON.stringify(value), process.stdout)}\n`);
 }
@@ -73,7 +75,7 @@ async function write(text: string): Promise<void> {
   }
 }
 
-/** A reader that closes the pipe, such as `| head -1`, has what it wanted. */
+/** Exits 0 when a reader closes the pipe, such as `| head -1`: it has what it wanted. */
 function leaveQuietly(error: NodeJS.ErrnoException): never {
   if (error.code === "EPIPE") {
     process.exit(0);
@@ -81,7 +83,7 @@ function leaveQuietly(error: NodeJS.ErrnoException): never {
   throw error;
 }
 
-/** Unicode has a picture of each C0 character and of DEL; the others show their number. */
+/** Returns the picture that Unicode has for a C0 character or DEL; other characters show their number. */
 function signOf(character: string): string {
   const code = character.charCodeAt(0);
   return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? "␡" : `\\u${hexOf(character)}`;

@@ -1,4 +1,4 @@
-// `runnel usage`: what the caller's runs have used today, beside what they may.
+// `runnel usage`: shows what the caller's runs have used today, and the budget.
 
 import type { Command } from "commander";
 import { type GetUsageResponse, GetUsageResponseSchema } from "#gen/runnel/v1/system_service_pb.js";
@@ -8,6 +8,7 @@ import { showTable } from "./table.ts";
 
 const microsOfOne = 1_000_000n;
 
+/** Adds `usage`. */
 export function addUsage(program: Command): void {
   addUrlFlag(program.command("usage"))
     .description("show what your runs have used today (UTC), and your budget")
@@ -28,7 +29,7 @@ function rowsOf({ tokens, tokensMax, costMicroUsd, costMicroUsdMax }: GetUsageRe
   ];
 }
 
-/** Exact: a fraction of a cent is what single runs cost. */
+/** Prints exactly, because single runs cost fractions of a cent. */
 function showMicros(micros: bigint): string {
   const fraction = String(micros % microsOfOne).padStart(6, "0");
   return `${micros / microsOfOne}.${fraction.replace(/0{0,4}$/, "")}`;

@@ -1,5 +1,5 @@
-// `runnel verify`: checks the signature in a file, without a service. The file itself says whether it is a receipt; a protocol may bring
-// one other format.
+// `runnel verify`: checks the signature in a file, without a service. The file's content decides whether it is a receipt. A
+// protocol may bring one other format.
 
 import type { Command } from "commander";
 import { CommandError } from "./command-error.ts";
@@ -12,6 +12,7 @@ import type { SignedFormat, Verdict } from "./verify/verdict.ts";
 
 type Flags = Readonly<Record<string, string | undefined>>;
 
+/** Adds `verify`. */
 export function addVerify(program: Command, format: SignedFormat | undefined): void {
   const names = format === undefined ? "" : `${format.name}, or `;
   const command = program
@@ -60,13 +61,13 @@ async function verify(path: string, flags: Flags, format: SignedFormat | undefin
   return await format.verify(path, bytes, flags);
 }
 
-/** Ignoring a flag without a word would hide that it checked nothing. */
+/** Refuses a flag for the other format: to ignore it would hide that it checked nothing. */
 function misplaced(given: string, flags: string, owner: string): CommandError {
   const what = `this is ${given}: ${flags} are for ${owner.replace(/^an? /, "")}s`;
   return new CommandError(what, { reason: "USAGE", fix: "leave them out", exitCode: 2 });
 }
 
-/** As commander names the value of a flag. */
+/** Returns the name that commander gives the value of a flag: `bytes-file` becomes `bytesFile`. */
 function camelCase(long: string): string {
   return long.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

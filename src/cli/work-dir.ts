@@ -1,4 +1,4 @@
-// `run --work-dir` on a directory that is missing: it is made when a person says so.
+// `run --work-dir` with a missing directory: makes it after a person confirms.
 
 import { existsSync, mkdirSync } from "node:fs";
 import { ConnectError } from "@connectrpc/connect";
@@ -9,8 +9,8 @@ import { explain } from "./failure.ts";
 import { shellWord } from "./shell-word.ts";
 
 /**
- * Calls the service, which knows whether the directory is there: it may run on another machine. When the service refuses a directory that
- * is missing here, makes it and calls once more, or throws a usage error that says how.
+ * Calls the service, which decides whether the directory exists: it may run on another machine. When the service refuses a
+ * directory that is missing here, makes it and calls again, or throws a usage error with the command that makes it.
  */
 export async function withWorkDir<T>(path: string, asJson: boolean, call: () => Promise<T>): Promise<T> {
   try {

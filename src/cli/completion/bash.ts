@@ -1,8 +1,9 @@
-// The completion script of bash: finds its place by the words before, and offers what is there. Where a value is wanted it
-// offers files.
+// The completion script of bash. It finds its place by the words before the cursor and offers commands and options. For a value
+// it offers files.
 
 import { type CompletionPlace, commandPaths, valueOptions } from "./words.ts";
 
+/** Writes the script. */
 export function writeBash(places: readonly CompletionPlace[]): string {
   return `# Completion of runnel for bash: source <(runnel completion bash)
 _runnel() {

@@ -1,7 +1,8 @@
-// The completion script of fish: one line an offer, each bound to its place.
+// The completion script of fish: one line for each word, bound to its place.
 
 import { type CompletionOption, type CompletionPlace, commandPaths } from "./words.ts";
 
+/** Writes the script. */
 export function writeFish(places: readonly CompletionPlace[]): string {
   return [
     "# Completion of runnel for fish: runnel completion fish | source",

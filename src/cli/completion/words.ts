@@ -1,23 +1,24 @@
-// What can be typed where, read from the program's own commands and options, so that no list of them can be stale. By hand: commander has
-// no completion, and libraries for it ask the program at each key, which takes half a second.
+// The words that can be typed at each place, read from the program's own commands and options, so that they are never stale.
+// Commander has no completion, and libraries for it start the program at each key, which takes half a second.
 
 import type { Command, Option } from "commander";
 
+/** An option, such as `--url`. */
 export interface CompletionOption {
   readonly names: readonly string[];
   readonly about: string;
   readonly takesValue: boolean;
 }
 
-/** One place of the command line: behind the program's name, or behind a command's. */
+/** A place on the command line: after the program's name, or after a command's. */
 export interface CompletionPlace {
-  /** Names of the commands that lead there, each after a slash; empty for the program itself. */
+  /** The names of the commands that lead to the place, each after a slash; empty for the program itself. */
   readonly path: string;
   readonly commands: readonly { readonly name: string; readonly about: string }[];
   readonly options: readonly CompletionOption[];
 }
 
-/** The program first, then every command, parents before children. */
+/** Lists the place after the program first, then those after every command, parents before children. */
 export function listPlaces(command: Command, path = ""): CompletionPlace[] {
   const help = command.createHelp();
   help.showGlobalOptions = true;
@@ -36,12 +37,12 @@ function describeOption({ short, long, description, required, optional }: Option
   return { names, about: description, takesValue: required || optional };
 }
 
-/** Paths of the commands, for a shell to recognise its place by. */
+/** Returns the paths of the commands, by which a shell recognises its place. */
 export function commandPaths(places: readonly CompletionPlace[]): string[] {
   return places.map(({ path }) => path).filter((path) => path !== "");
 }
 
-/** Options that a value follows, for which no word of ours can be offered. */
+/** Returns the options that take a value: a script offers none of our words after them. */
 export function valueOptions({ options }: CompletionPlace): string[] {
   return options.filter(({ takesValue }) => takesValue).flatMap(({ names }) => names);
 }

@@ -1,7 +1,8 @@
-// The completion script of zsh: as a file `_runnel` in $fpath, or sourced. It offers words with what they are for.
+// The completion script of zsh, for a file `_runnel` in $fpath, or to be sourced. It offers words with their descriptions.
 
 import { type CompletionPlace, commandPaths, valueOptions } from "./words.ts";
 
+/** Writes the script. */
 export function writeZsh(places: readonly CompletionPlace[]): string {
   return `#compdef runnel
 # Completion of runnel for zsh: source <(runnel completion zsh), after compinit
@@ -40,7 +41,7 @@ function placeCase(place: CompletionPlace): string {
       values=(${valueOptions(place).join(" ")}) ;;`;
 }
 
-/** The first colon parts a word from what it is for; our words have none. */
+/** Joins a word and its description by a colon. Our words hold no colon, so the first one separates them. */
 function offer(name: string, about: string): string {
   return `'${`${name}:${about}`.replaceAll("'", "'\\''")}'`;
 }

@@ -1,7 +1,8 @@
-// What callers could prove themselves with: whether it is there, and never what it is.
+// Checks which credentials of callers are set. It never shows them.
 
 import { type Finding, type Ground, ok } from "./check.ts";
 
+/** Lists the kinds of credentials that are set. */
 export function checkCredentials({ config }: Ground): Finding[] {
   const { authHmacSecret, authHmacSecretPrevious, authApiKeys, authAdminToken } = config;
   const clients = new Set(authApiKeys.map(({ client }) => client)).size;

@@ -1,17 +1,18 @@
-// The database: whether it is there, new enough and safe, whether its schema fits this version, and whether its clock and
-// its connections fit this machine.
+// Checks the database: whether it is reachable, new enough and safe, whether its schema fits this version, and whether its
+// clock and its connections fit this machine.
 
 import { type DatabaseFacts, probeDatabase, probeEmbedded, type ServerFacts } from "../../platform/database/probe.ts";
 import { type Finding, fail, type Ground, ok, warn, why } from "./check.ts";
 
 const oldestMajor = 15;
-/** Lanes, LISTEN, NOTIFY, the pulse and what looks after runs, beside the pool; `config explain databasePoolSize` says the same. */
+/** Lanes, LISTEN, NOTIFY, the pulse and the upkeep of runs, beside the pool; `config explain databasePoolSize` says the same. */
 const connectionsBesidePool = 10;
-/** Signatures are good for 120 s, of which the way takes its share. */
+/** Signatures are valid for 120 s, and the network takes a part of that. */
 const skewMsMax = 60_000;
-/** Clocks that are kept in step differ by milliseconds. */
+/** Synchronised clocks differ by milliseconds. */
 const skewMsUsual = 2_000;
 
+/** Checks the database of DATABASE_URL, or the embedded Postgres. */
 export async function checkDatabase(ground: Ground): Promise<Finding[]> {
   const { config } = ground;
   if (config.databaseUrl !== "") {
@@ -59,6 +60,7 @@ async function probe(
   ];
 }
 
+/** Judges the version of the server, and whether it takes writes. */
 export function judgeServer({ version, versionNumber, isStandby }: ServerFacts, what: string): Finding {
   const found = `${what} is Postgres ${version}`;
   if (versionNumber < oldestMajor * 10_000) {
@@ -72,7 +74,7 @@ export function judgeServer({ version, versionNumber, isStandby }: ServerFacts, 
 
 type Durability = Pick<ServerFacts, "fsync" | "fullPageWrites" | "synchronousCommit">;
 
-/** Without these an acknowledged result can be lost when the machine stops. */
+/** Judges the settings without which an acknowledged result can be lost when the machine stops. */
 export function judgeDurability({ fsync, fullPageWrites, synchronousCommit }: Durability): Finding {
   const found = `fsync ${fsync}, synchronous_commit ${synchronousCommit}, full_page_writes ${fullPageWrites}`;
   const off = Object.entries({ fsync, synchronous_commit: synchronousCommit, full_page_writes: fullPageWrites })
@@ -100,7 +102,7 @@ function judgeSchema({ pending, unknown }: DatabaseFacts["schema"]): Finding {
   return ok("schema", "up to date");
 }
 
-/** Only what is beyond the error of the measurement counts. */
+/** Judges the difference of the clocks. Only the part beyond the error of the measurement counts. */
 export function judgeClock({ skewMs, skewErrorMs }: Pick<DatabaseFacts, "skewMs" | "skewErrorMs">): Finding {
   const sureMs = Math.max(0, Math.abs(skewMs) - skewErrorMs);
   const found = `the database's clock is ${showSeconds(skewMs)} ${skewMs < 0 ? "behind" : "ahead of"} this machine's`;
@@ -117,6 +119,7 @@ function showSeconds(ms: number): string {
   return `${(Math.abs(ms) / 1_000).toFixed(1)} s`;
 }
 
+/** Judges whether the server has enough free connections for a replica. */
 export function judgeConnections({ connectionsMax, foreignConnections }: ServerFacts, needed: number): Finding {
   const free = connectionsMax - foreignConnections;
   const found = `${connectionsMax} for users, ${foreignConnections} taken by other programs; a replica needs up to ${needed}`;

@@ -1,5 +1,5 @@
-// Goes through all checks. One that breaks is a finding itself, and the others go on. No secret of the settings leaves
-// here, whatever a check or an error says.
+// Runs all checks. A check that throws becomes a finding, and the others continue. Secrets of the settings never appear in
+// findings, even if a check or an error quotes them.
 
 import { keys } from "../../platform/config/keys.ts";
 import { type Check, type Finding, fail, type Ground, why } from "./check.ts";
@@ -26,6 +26,7 @@ const checks: readonly Check[] = [
   { name: "providers", about: "model providers", look: checkProviders },
 ];
 
+/** Runs all checks in order, and calls `onCheck` before each. */
 export async function examine(ground: Ground, onCheck: (about: string) => void = () => {}): Promise<Finding[]> {
   const conceal = concealer(ground);
   const findings: Finding[] = [];
@@ -44,7 +45,7 @@ export async function examine(ground: Ground, onCheck: (about: string) => void =
   }));
 }
 
-/** Shorter texts are words rather than secrets, and would be cut out of other words. */
+/** The minimum length of a secret. Shorter texts are usually words, and hiding them would damage other words. */
 const secretCharsMin = 4;
 
 function concealer({ config }: Ground): (text: string) => string {
@@ -56,7 +57,7 @@ function concealer({ config }: Ground): (text: string) => string {
   return (text) => secrets.reduce((shown, secret) => shown.replaceAll(secret, "[secret]"), text);
 }
 
-/** A secret may be a text, a list of keys, or the password of a URL, as written and as meant. */
+/** Returns the secrets in a value: a text, a list of keys, or the password of a URL, encoded and decoded. */
 function textsIn(value: unknown): string[] {
   if (typeof value === "string") {
     const password = URL.parse(value)?.password ?? "";

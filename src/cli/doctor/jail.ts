@@ -1,4 +1,4 @@
-// Whether commands of bash can be confined: found out by confining one, with the rights that the doctor has.
+// Checks whether commands of bash can be confined, by confining one with the rights of the doctor.
 
 import { existsSync, readFileSync } from "node:fs";
 import { findBubblewrap } from "../../agent/tools/bash/find-bubblewrap.ts";
@@ -9,6 +9,7 @@ import { sessionOwner } from "../../engine/sessions/session-owner.ts";
 import { findClosedFolder, isRoot } from "../../platform/base/owner.ts";
 import { type Finding, type Ground, ok, warn } from "./check.ts";
 
+/** Confines a command and reports how that went. */
 export async function checkJail({ config, clock }: Ground): Promise<Finding[]> {
   if (config.toolsJail === "off") {
     const fix = "set RUNNEL_TOOLS_JAIL=required, unless nobody but you gives agents their tasks";
@@ -23,7 +24,7 @@ export async function checkJail({ config, clock }: Ground): Promise<Finding[]> {
   return [ok("jail", `${jail.program} confines commands${await describeRoot(workRootOf(config))}`)];
 }
 
-/** Where the user of sessions cannot walk to their directories, commands run as root. */
+/** Describes commands that run as root, because the user of sessions cannot reach their directories. */
 async function describeRoot(workRoot: string): Promise<string> {
   const closed = isRoot() ? findClosedFolder(workRoot, sessionOwner) : undefined;
   await using group = closed === undefined ? undefined : await openPidsGroup(processesMax);
@@ -32,7 +33,7 @@ async function describeRoot(workRoot: string): Promise<string> {
     : `; they run as root, whose processes the kernel does not limit: \`chmod o+x ${closed}\`, or run it as another user`;
 }
 
-/** Where these files say so, an unprivileged process cannot make a user namespace. Other systems have none of them. */
+/** Linux files that keep unprivileged processes from making a user namespace. Other systems have none of them. */
 const namespaceLocks = [
   { path: "/proc/sys/user/max_user_namespaces", locked: "0" },
   { path: "/proc/sys/kernel/unprivileged_userns_clone", locked: "0" },

@@ -1,4 +1,4 @@
-// The machine: Node, disk, the folder of the tools' work, and open files.
+// Checks the machine: Node, disk, the work root of tools, and open files.
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
@@ -13,9 +13,10 @@ const mebibyte = 1_048_576;
 /** Postgres stops at a full disk, and its log needs room to be written before it can be cut. */
 const freeBytesMin = 256 * mebibyte;
 const freeBytesWanted = 2_048 * mebibyte;
-/** Each open stream, connection and file is one. */
+/** Each open stream, connection and file counts as one. */
 const openFilesWanted = 4_096;
 
+/** Checks the version of Node. */
 export function checkNode(): Finding[] {
   const { node } = process.versions;
   if (Number(node.split(".")[0]) >= oldestNode) {
@@ -24,6 +25,7 @@ export function checkNode(): Finding[] {
   return [fail("node", `Node ${node}`, `install Node ${oldestNode} or newer`)];
 }
 
+/** Checks the free disk for data and for the work of tools. */
 export async function checkDisk({ config }: Ground): Promise<Finding[]> {
   const data = config.databaseUrl === "" ? [{ name: "disk-data", path: dataHome(config) }] : [];
   const places = [...data, { name: "disk-work", path: workRootOf(config) }];
@@ -36,6 +38,7 @@ export async function checkDisk({ config }: Ground): Promise<Finding[]> {
   );
 }
 
+/** Judges the free bytes at `path`. */
 export function judgeDisk(name: string, freeBytes: number, path: string): Finding {
   const found = `${Math.floor(freeBytes / mebibyte)} MiB free at ${path}`;
   const fix = `make room: at least ${freeBytesMin / mebibyte} MiB, better ${freeBytesWanted / mebibyte}`;
@@ -45,7 +48,7 @@ export function judgeDisk(name: string, freeBytes: number, path: string): Findin
   return freeBytes < freeBytesWanted ? warn(name, found, fix) : ok(name, found);
 }
 
-/** It need not exist yet: then its parent has to take it. */
+/** Checks that the work root can be written to. If it does not exist yet, its parent counts. */
 export function checkWorkRoot({ config }: Ground): Finding[] {
   const path = workRootOf(config);
   const existing = nearestExisting(path);
@@ -61,6 +64,7 @@ export function checkWorkRoot({ config }: Ground): Finding[] {
   }
 }
 
+/** Checks the limit of open files. */
 export function checkOpenFiles(): Finding[] {
   if (process.platform === "win32") {
     return [];
@@ -80,7 +84,7 @@ function dataHome({ databaseDir }: Config): string {
   try {
     return probeEmbedded(databaseDir).home;
   } catch {
-    // The database's own check tells what is wrong with it.
+    // The database's own check reports the problem.
     return resolve(databaseDir);
   }
 }

@@ -1,5 +1,5 @@
-// The ports: free, taken by a Runnel that lives, or taken by somebody else. A free one is held for the blink that it takes
-// to know.
+// Checks the ports: each is free, used by a running Runnel, or used by another program. The check listens on a free port for a
+// moment to find out.
 
 import { once } from "node:events";
 import { get } from "node:http";
@@ -19,13 +19,14 @@ interface Port {
   readonly host: string;
   readonly hostVariable: string;
   readonly port: number;
-  /** Then it does not talk to the doctor, which has none. */
+  /** True when the port asks callers for a certificate: the doctor has none and gets no answer. */
   readonly wantsCertificate: boolean;
-  /** What answers there when it is ours. */
+  /** Calls the port; returns the text that it answers. */
   readonly ask: () => Promise<string>;
   readonly isOurs: (answer: string) => boolean;
 }
 
+/** Checks every port that the settings name. */
 export async function checkPorts({ config }: Ground): Promise<Finding[]> {
   return await Promise.all(listPorts(config).map(checkPort));
 }
@@ -115,7 +116,7 @@ async function tryListen({ host, port }: Port): Promise<NodeJS.ErrnoException | 
   }
 }
 
-/** All addresses of the machine are no place to call. */
+/** Returns an address that can be called: "all addresses" become the loopback address. */
 function reachable(host: string): string {
   if (host === "0.0.0.0" || host === "::") {
     return loopback;
@@ -123,7 +124,7 @@ function reachable(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** Nothing secret is sent and nothing is believed, so the certificate may be anybody's. */
+/** Calls over HTTP/1.1. The call sends no secret and trusts no answer, so any certificate is accepted. */
 function askH1(url: string): Promise<string> {
   const open = url.startsWith("https:") ? getTls : get;
   return new Promise((resolve, reject) => {

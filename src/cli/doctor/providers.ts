@@ -1,5 +1,5 @@
-// The places that the settings name outside: each configured model provider, and where callbacks and traces go. Looked at
-// by TCP and TLS alone; with `deep` providers are asked for their models, with their keys.
+// Checks the remote addresses in the settings: each configured model provider, and those for callbacks and traces. It connects
+// by TCP and TLS only. With `deep` it also asks providers for their models, with their keys.
 
 import { connect as connectTcp, isIP } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -17,7 +17,7 @@ const listTimeoutMs = 10_000;
 
 interface Provider {
   readonly name: string;
-  /** How the settings' variables call it. */
+  /** The name within the settings' variables. */
   readonly variable: string;
   readonly isConfigured: boolean;
   readonly baseUrl: string;
@@ -25,6 +25,7 @@ interface Provider {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Checks the configured providers, and the addresses for callbacks and traces. */
 export async function checkProviders({ config, deep }: Ground): Promise<Finding[]> {
   const configured = listProviders(config).filter(({ isConfigured }) => isConfigured);
   const none = [ok("providers", "none is configured: the `demo` model answers")];
@@ -93,13 +94,13 @@ async function checkProvider(provider: Provider, deep: boolean): Promise<Finding
   return deep ? await askForModels(check, provider, found) : ok(check, found);
 }
 
-/** What it answers is not shown: some quote the key that they refuse. */
+/** Asks a provider for its models. The answer is never shown, because some providers quote the key that they refuse. */
 async function askForModels(check: string, { variable, baseUrl, headers }: Provider, found: string): Promise<Finding> {
   let status: number;
   try {
     const response = await fetch(`${baseUrl.replace(/\/+$/, "")}/models`, {
       headers,
-      // A key goes where the settings say and nowhere else.
+      // Never follows a redirect, so the key goes only to the address in the settings.
       redirect: "manual",
       signal: AbortSignal.timeout(listTimeoutMs),
     });
@@ -130,7 +131,7 @@ interface Place {
   readonly url: string;
 }
 
-/** The service does its work without these. */
+/** Checks an address without which the service works too. */
 async function checkPlace({ name, variable, url }: Place): Promise<Finding> {
   const { host } = new URL(url);
   try {
@@ -145,7 +146,7 @@ async function checkPlace({ name, variable, url }: Place): Promise<Finding> {
   }
 }
 
-/** Connects as far as a call would get before it says anything. */
+/** Connects as far as a call would get before it sends anything. */
 async function reach(url: string): Promise<void> {
   const { protocol, hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");

@@ -1,8 +1,9 @@
-// The settings: what is wrong with them, and what `serve` would miss.
+// Checks the settings: their problems, and those that `serve` would miss.
 
 import { checkRequirements } from "../../platform/config/requirements.ts";
 import { type Finding, fail, type Ground, ok, warn } from "./check.ts";
 
+/** Lists the problems and warnings of the settings. */
 export function checkSettings({ resolution, table }: Ground): Finding[] {
   const fix = "`runnel config explain` shows each setting and where it comes from";
   const wrong = resolution.problems.map(({ text }) => fail("settings", text, fix));

@@ -1,13 +1,14 @@
-// The TLS files: readable, belonging together, and good for a while.
+// Checks the TLS files: whether they are readable, belong together and stay valid for a while.
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readTlsFiles, type TlsFiles } from "../../platform/config/tls-files.ts";
 import { type Finding, fail, type Ground, ok, warn, why } from "./check.ts";
 
 const dayMs = 86_400_000;
-/** Long enough for somebody to act before callers are refused. */
+/** Long enough to act before callers are refused. */
 const expiryNoticeDays = 14;
 
+/** Checks the certificate, its key and the authorities of client certificates. */
 export function checkTls({ config, clock }: Ground): Finding[] {
   let files: TlsFiles | undefined;
   try {
@@ -27,7 +28,7 @@ export function checkTls({ config, clock }: Ground): Finding[] {
   ];
 }
 
-/** Undefined when the key is the certificate's. */
+/** Returns undefined when the key belongs to the certificate. */
 function judgePair({ cert, key }: TlsFiles): Finding | undefined {
   const fix = "RUNNEL_TLS_KEY_FILE has to hold the private key of the first certificate in RUNNEL_TLS_CERT_FILE";
   try {
@@ -38,7 +39,7 @@ function judgePair({ cert, key }: TlsFiles): Finding | undefined {
   }
 }
 
-/** The first of a chain to expire counts. */
+/** Judges a chain by its first certificate to expire. */
 function judgeExpiry(name: string, what: string, pem: string, nowMs: number): Finding {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   const fix = "renew it, and start the service again: files are read at the start";

@@ -1,4 +1,4 @@
-// What the commands of exchanges work with, and the one thing that all of them do: to make the folders say what the service says.
+// The inputs of all exchange commands, and their common task: to bring the folders in line with the service.
 
 import { join } from "node:path";
 import type { CommandResult } from "#gen/runnel/exchange/v1/exchange_pb.js";
@@ -13,6 +13,7 @@ import { writeSession } from "./session-file.ts";
 import type { Teller } from "./tell.ts";
 import { putNewFile } from "./whole-file.ts";
 
+/** The inputs of an exchange command. */
 export interface Desk {
   readonly service: Service;
   readonly folders: Folders;
@@ -20,11 +21,14 @@ export interface Desk {
   readonly teller: Teller;
   /** Aborts at Ctrl-C. */
   readonly signal: AbortSignal;
-  /** Told once each time that the service goes away. */
+  /** Called once each time that the service goes away. */
   readonly onAway: (why: string) => void;
 }
 
-/** Writes the session's file, and the newest outbox unless it is there; tells of one that is new, or of any. Within a turn. */
+/**
+ * Writes the session's file, and the newest outbox if its file is missing. Reports the outbox if it is new, or always with
+ * "any". The caller holds the lock (`inTurn`).
+ */
 export async function keepFiles(desk: Desk, id: string, tells: "new" | "any"): Promise<void> {
   const { service, folders, teller, signal } = desk;
   const { session } = await callPatiently(desk, () =>
@@ -43,7 +47,9 @@ export async function keepFiles(desk: Desk, id: string, tells: "new" | "any"): P
   }
 }
 
-/** Waits while it is being written. Undefined when the exchange ended before it had one. */
+/**
+ * Reads the newest outbox, and waits while the service writes it. Returns undefined when the exchange ended before it had one.
+ */
 export async function readOutbox(desk: Desk, id: string): Promise<GetOutboxResponse | undefined> {
   const { service, signal } = desk;
   try {
@@ -56,12 +62,12 @@ export async function readOutbox(desk: Desk, id: string): Promise<GetOutboxRespo
   }
 }
 
-/** What the last `[DONE]` said; undefined when there was none. */
+/** Returns the summary of the last `[DONE]`, or undefined without one. */
 export function summaryOf(results: readonly CommandResult[]): string | undefined {
   return results.findLast(({ type }) => type === "DONE")?.summary;
 }
 
-/** A service may be anybody's: it names no other place. */
+/** Returns the file name of an outbox. It refuses other forms, because a foreign service could name another path. */
 function nameOfOutbox({ fileName }: GetOutboxResponse): string {
   if (/^[0-9a-f]{8}_seq\d{4,10}\.txt$/.test(fileName)) {
     return fileName;

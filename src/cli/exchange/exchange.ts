@@ -1,5 +1,5 @@
-// `runnel exchange`: a task that is carried between a workspace and any chat window as text files. What to show lies in outbox/, what
-// was answered is put into inbox/.
+// `runnel exchange`: carries a task between a workspace and any chat window as text files. Texts to show are in outbox/,
+// answers go into inbox/.
 
 import { type Command, InvalidArgumentError } from "commander";
 import { Exchange_State } from "#gen/runnel/exchange/v1/exchange_pb.js";
@@ -26,6 +26,7 @@ interface SubmitFlags extends DeskFlags {
   readonly sequence?: number;
 }
 
+/** Adds `exchange`. */
 export function addExchange(program: Command): void {
   const exchange = program
     .command("exchange")
@@ -107,11 +108,11 @@ async function submit(
   { id, text, sequence }: { id: string; text: string; sequence: number },
 ): Promise<void> {
   const { service, signal, teller } = desk;
-  // Patience is for a service that was there: one that is not is told at once.
+  // This call has no retries: a service that is missing from the start is an error at once.
   await service.client(ExchangeService).getExchange({ exchangeId: id }, { signal });
   const request = { exchangeId: id, text, sequence };
   const response = await callPatiently(desk, () => service.client(ExchangeService).submitInbox(request, { signal }));
-  // A text that was sent before answers what it answered then.
+  // A repeated text gets the results of its first submission.
   await teller.results(response.isComplete ? response.sequence : response.sequence - 1, response.results);
   await keepFiles(desk, id, "new");
   if (response.isComplete) {
@@ -119,7 +120,7 @@ async function submit(
   }
 }
 
-/** With the folders as the service says, until the exchange has ended or Ctrl-C. */
+/** Brings the folders in line with the service, then watches until the exchange has ended or Ctrl-C. */
 async function goOn(desk: Desk, flags: WatchFlags, id: string): Promise<void> {
   const { service, output, signal } = desk;
   try {

@@ -1,28 +1,30 @@
-// The folders of an exchange: what is shown to the chat window lies in outbox/, what it answers is put into inbox/, and
-// sessions/ says where each exchange stands.
+// The folders of an exchange: outbox/ holds texts for the chat window, inbox/ takes its answers, and sessions/ holds the state
+// of each exchange.
 //
-// F1  The workspace holds none of these folders and lies in none of them: what an answer may write is never an answer itself.
+// F1  The workspace and these folders never contain each other: a file that an answer writes must never become an answer.
 
 import { mkdir, realpath } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import { CommandError } from "../command-error.ts";
 
+/** The folders of an exchange. */
 export interface Folders {
   readonly root: string;
   readonly outbox: string;
   readonly inbox: string;
   readonly processed: string;
   readonly sessions: string;
-  /** Where commands work; absolute. */
+  /** The folder in which commands work; absolute. */
   readonly workspace: string;
 }
 
+/** The flags that name the folders. */
 export interface FolderFlags {
   readonly dir: string;
   readonly workspace?: string;
 }
 
-/** All of them are made when they are missing. Throws a `CommandError`. */
+/** Returns the folders, and makes missing ones. Throws a `CommandError` when one cannot be made or F1 is violated. */
 export async function openFolders({ dir, workspace }: FolderFlags): Promise<Folders> {
   const root = resolve(dir);
   const folders = {

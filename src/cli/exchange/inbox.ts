@@ -1,5 +1,5 @@
-// What lies in inbox/: every regular file `*.txt` directly in it, the oldest first, once nobody writes to it any more. Links,
-// folders and other names are nobody's answer.
+// The files of inbox/: every regular file `*.txt` directly in it, the oldest first, once its writer has finished. Links,
+// folders and other names never count as answers.
 
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
@@ -13,17 +13,19 @@ import type { Taken } from "./notes.ts";
 import { decodeText, inboxBytesMax } from "./text.ts";
 import { syncFolder } from "./whole-file.ts";
 
-/** Editors and browsers write a file in steps; after this time without one it is whole. */
+/** Editors and browsers write a file in steps. After this time without a change it is complete. */
 const settledMs = 500;
 
+/** A file of inbox/. */
 export interface InboxFile {
   readonly name: string;
   readonly size: number;
   readonly mtimeNs: bigint;
-  /** Changes whenever anything about the file does. */
+  /** Changes with every change of the file. */
   readonly stamp: string;
 }
 
+/** An answer: the text of a file, and its identity. */
 export interface Answer extends Taken {
   readonly text: string;
 }
@@ -33,17 +35,18 @@ interface Sighting {
   readonly sinceMs: number;
 }
 
+/** The inbox, with what it has seen of its files. */
 export class Inbox {
   readonly #folders: Folders;
   #seen: ReadonlyMap<string, Sighting> = new Map();
-  /** Files that are not to be looked at before they change. */
+  /** The stamps of files to skip until they change. */
   readonly #left = new Map<string, string>();
 
   constructor(folders: Folders) {
     this.#folders = folders;
   }
 
-  /** The oldest file, or undefined while there is none or it may still be written. */
+  /** Returns the oldest file, or undefined while inbox/ is empty or the file may still be written. */
   async next(): Promise<InboxFile | undefined> {
     const nowMs = systemClock.monotonicMs();
     const files = await listInbox(this.#folders);
@@ -62,7 +65,7 @@ export class Inbox {
     this.#left.set(name, stamp);
   }
 
-  /** Undefined when it changed or went since it was seen. Throws a `CommandError` for one that is no text. */
+  /** Reads a file. Returns undefined when it changed or disappeared meanwhile. Throws a `CommandError` when it is not text. */
   async read(file: InboxFile): Promise<Answer | undefined> {
     const { name, size, mtimeNs, stamp } = file;
     if (size > inboxBytesMax) {
@@ -76,7 +79,10 @@ export class Inbox {
     return { name, size, mtimeNs: String(mtimeNs), sha256, text: decodeText(name, bytes) };
   }
 
-  /** Into processed/, over one of that name. One that was changed meanwhile stays: it is another answer. Throws what the system says. */
+  /**
+   * Moves a file to processed/ and overwrites one of that name. A file that changed meanwhile stays, because it is another
+   * answer. Throws the error of the system.
+   */
   async move({ name, stamp }: InboxFile): Promise<void> {
     const { inbox, processed } = this.#folders;
     const now = await look(inbox, name);
@@ -88,7 +94,7 @@ export class Inbox {
   }
 }
 
-/** By time of the last change, then by name. */
+/** Lists the files by the time of their last change, then by name. */
 export async function listInbox({ inbox }: Folders): Promise<InboxFile[]> {
   const names = (await readdir(inbox)).filter((name) => name.endsWith(".txt"));
   const files = await Promise.all(names.map((name) => look(inbox, name)));
@@ -130,7 +136,7 @@ function stampOf({ ino, size, mtimeNs, ctimeNs }: FileStats): string {
 
 async function readUnchanged(path: string, stamp: string): Promise<Buffer | undefined> {
   try {
-    // It may be another thing by now: no link is followed, and no pipe waited for.
+    // The path may hold something else by now: follow no link and wait for no pipe.
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const isSame = async (): Promise<boolean> => (await stampOfOpen(file)) === stamp;
     const bytes = (await isSame()) ? await file.readFile() : undefined;

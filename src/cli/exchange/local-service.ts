@@ -1,5 +1,5 @@
-// The service of one command, in its own process: on a loopback port and with a key that nobody else has, its database in a folder
-// of the exchange's. Another command in another terminal has a service of its own and shares the database.
+// The service of one command, in its own process: on a loopback port, with a key that only this command has, and with its
+// database in a folder of the exchange. A command in another terminal has its own service and shares the database.
 
 import { join } from "node:path";
 import { type AppOptions, openApp } from "../../app/app.ts";
@@ -10,11 +10,13 @@ import { readConfig } from "../../platform/config/load.ts";
 import { createLogger } from "../../platform/telemetry/logger.ts";
 import { linesForPrograms } from "../log-lines.ts";
 
+/** The service of one command. */
 export interface LocalService extends AsyncDisposable {
   readonly url: string;
   readonly apiKey: string;
 }
 
+/** Opens the service; `root` is the folder of the exchange. */
 export async function openLocalService(
   root: string,
   options: Pick<AppOptions, "onProgress" | "signal">,
@@ -25,10 +27,10 @@ export async function openLocalService(
   return { url: `http://${app.host}:${app.port}`, apiKey, [Symbol.asyncDispose]: () => app.close() };
 }
 
-/** The same whoever calls, so that every command finds the exchanges of the others. */
+/** The client of every command, so that each finds the exchanges of the others. */
 const client = "local";
 
-/** What the environment says of tools and commands counts here too. Settings files are for services that others call. */
+/** Reads the settings. The environment counts here too; settings files are for services that others call. */
 function readLocalConfig(root: string, apiKey: string): Config {
   const sources = { table: settings, environment: process.env, directory: root, home: "", file: false } as const;
   return {
@@ -53,7 +55,7 @@ function readLocalConfig(root: string, apiKey: string): Config {
   };
 }
 
-/** Nothing runs out while a person is away: the most that the settings take. */
+/** The maximum of each time limit, so that nothing expires while a person is away. */
 const longestTimes = {
   sessionsTtlMinutes: 525_600,
   retentionDays: 3_650,

@@ -1,5 +1,5 @@
-// One command at a time works in the folders of exchanges: of two that watch the same inbox/ each file is taken by one, and one
-// that submits beside them waits for its turn.
+// Lets one command at a time work in the folders of exchanges. Of two that watch the same inbox/, one takes each file. A
+// command that submits beside them waits for its turn.
 
 import { join } from "node:path";
 import { systemClock } from "../../platform/base/clock.ts";
@@ -8,15 +8,17 @@ import type { Output } from "../output.ts";
 import type { Folders } from "./folders.ts";
 
 const lockPollMs = 50;
-/** An answer may run commands for minutes; who waits for them is told why. */
+/** An answer may run commands for minutes; after this time the waiting command prints why it waits. */
 const toldAfterMs = 2_000;
 
+/** The folders to lock, and how to wait for them. */
 export interface Turns {
   readonly folders: Folders;
   readonly output: Output;
   readonly signal: AbortSignal;
 }
 
+/** Does the work while holding the lock. Waits for the lock until the signal aborts, then throws. */
 export async function inTurn<T>(turns: Turns, work: () => Promise<T>): Promise<T> {
   using _lock = await untilLocked(turns);
   return await work();

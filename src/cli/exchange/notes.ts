@@ -1,11 +1,11 @@
-// Which files of inbox/ were taken for which sequence, noted on the disk before anything is sent, so that whatever dies at whatever
-// moment, a file is executed once.
+// Notes on the disk which files of inbox/ were taken for which sequence. A file is noted before it is sent, so it is executed
+// once, even if any process dies at any moment.
 //
-// N1  A file is noted, with the sequence it is sent for, before it is sent. Found again after a crash it is sent for the same
-//     sequence, and gets the answer of the first time.
-// N2  A file that was answered is never sent again, also when it cannot be moved away; a file of that name that differs in time,
-//     size or content is another one.
-// N3  The note goes when the file has gone from inbox/, or was refused.
+// N1  A file is noted with its sequence before it is sent. After a crash it is sent for the same sequence again, and gets the
+//     answer of the first time.
+// N2  A file that was answered is never sent again, even when it cannot be moved away. A file of the same name with another
+//     time, size or content is another file.
+// N3  A note is removed when its file has gone from inbox/, or was refused.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { CommandError } from "../command-error.ts";
 import type { Folders } from "./folders.ts";
 import { putFile, removeFile } from "./whole-file.ts";
 
-/** What tells one file from another. */
+/** The identity of a file. */
 export interface Taken {
   readonly name: string;
   readonly size: number;
@@ -22,11 +22,13 @@ export interface Taken {
   readonly sha256: string;
 }
 
+/** The note of a file. */
 export interface Note extends Taken {
   readonly sequence: number;
   readonly isAnswered: boolean;
 }
 
+/** The notes of one exchange, in a file of sessions/. */
 export class Notes {
   readonly #path: string;
   #notes: readonly Note[];
@@ -57,7 +59,7 @@ export class Notes {
     await this.#write(this.#notes.filter((each) => !isSame(each, taken)));
   }
 
-  /** Drops those of files that are not there any more. */
+  /** Drops the notes of files that are gone. */
   async dropUnless(isThere: (taken: Taken) => boolean): Promise<void> {
     const kept = this.#notes.filter(isThere);
     if (kept.length < this.#notes.length) {

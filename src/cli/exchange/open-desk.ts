@@ -1,5 +1,5 @@
-// From the words of a command to what it works with: the folders, and the service, which is at --url or begins and ends with the
-// command.
+// Opens the inputs of a command from its flags: the folders, and the service. The service is at --url, or starts and ends with
+// the command.
 
 import type { Command } from "commander";
 import { connectTo, type Service, withService } from "../connect.ts";
@@ -13,11 +13,12 @@ import { type FolderFlags, openFolders } from "./folders.ts";
 import type { Turns } from "./lock.ts";
 import { createTeller } from "./tell.ts";
 
+/** The flags of every exchange command. */
 export interface DeskFlags extends FolderFlags {
   readonly url?: string;
 }
 
-/** After Ctrl-C everything is closed in order, and the process ends as interrupted. */
+/** Does the work of a command. After Ctrl-C it closes everything in order and exits as interrupted. */
 export async function atDesk(command: Command, flags: DeskFlags, work: (desk: Desk) => Promise<void>): Promise<void> {
   const output = outputOf(command);
   const folders = await openFolders(flags);
@@ -38,7 +39,7 @@ async function withLocalService(
   { folders, output, signal }: Turns,
   work: (service: Service) => Promise<void>,
 ): Promise<void> {
-  // To load the server takes longer than to call one does.
+  // Loaded only here, because loading the server takes longer than a call.
   const { openLocalService } = await import("./local-service.ts");
   await using local = await open();
   try {
@@ -46,7 +47,7 @@ async function withLocalService(
     await work(connectTo(local.url, createCredentials({ RUNNEL_API_KEY: local.apiKey })));
   } finally {
     if (signal.aborted) {
-      // A command of an answer is let go on for a while, since it could not be run again.
+      // A command of an answer may continue for a while, because it cannot be run again.
       output.note("(closing the database; once more leaves at once)", { note: "closing" });
     }
   }
@@ -57,7 +58,7 @@ async function withLocalService(
   }
 }
 
-/** The command that goes on with an exchange, as it is typed. */
+/** Returns the command that resumes an exchange, as a person types it. */
 export function wordsToGoOn(id: string, { url, dir, workspace }: DeskFlags): string {
   const flags = Object.entries({ url, dir: dir === "." ? undefined : dir, workspace });
   const words = flags.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, shellWord(value)]));

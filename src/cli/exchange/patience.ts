@@ -1,16 +1,18 @@
-// Calls that outlast a service that goes away, as a followed run does. All of them may be repeated: an inbox is named with the
+// Calls that survive an absence of the service, as a followed run does. Each may be repeated, because an inbox is sent with the
 // sequence that it answers.
 
 import { Code, ConnectError } from "@connectrpc/connect";
 import { isExplained } from "../connect.ts";
 import { follow, patienceMs } from "../follow.ts";
 
+/** How to wait for the service. */
 export interface Patience {
   readonly signal: AbortSignal;
-  /** Told once each time that the service goes away. */
+  /** Called once each time that the service goes away. */
   readonly onAway: (why: string) => void;
 }
 
+/** Repeats a call while the service is away. Throws the reason of the signal when it aborts. */
 export async function callPatiently<T>({ signal, onAway }: Patience, call: () => Promise<T>): Promise<T> {
   const answers = follow<T>({
     open: async function* () {
@@ -26,7 +28,7 @@ export async function callPatiently<T>({ signal, onAway }: Patience, call: () =>
   throw signal.reason;
 }
 
-/** Commands may run for longer than a call may take; they go on, and the same call again waits for them. */
+/** Repeats a call after its deadline: commands may run longer than a call, they continue, and the next call waits for them. */
 async function untilDone<T>(call: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-// The log of an exchange's run, followed only to hear of what others do with it: that it waits again, or has ended.
+// Follows the log of an exchange's run for changes that others make: that it waits again, or has ended.
 
 import type { RunFailed } from "#gen/runnel/v1/result_pb.js";
 import { systemClock } from "../../platform/base/clock.ts";
@@ -6,13 +6,15 @@ import { Interrupt } from "../../platform/base/interrupt.ts";
 import { followRun, patienceMs } from "../follow.ts";
 import type { Desk } from "./desk.ts";
 
+/** The end of a run. */
 export interface RunEnd {
-  /** Undefined for one that was completed. */
+  /** Undefined when the run completed. */
   readonly failure: RunFailed | undefined;
 }
 
+/** The news of a run. */
 export class RunNews implements AsyncDisposable {
-  /** Whether it came to wait since this was last asked for. */
+  /** Whether the run began to wait since the last `takeFresh`. */
   #isFresh = false;
   #end: RunEnd | undefined;
   #trouble: { readonly error: unknown } | undefined;
@@ -24,7 +26,7 @@ export class RunNews implements AsyncDisposable {
     this.#following = this.#follow(desk, runId);
   }
 
-  /** Throws when the service was away for too long. */
+  /** Returns the end of the run, or undefined before it. Throws when the service was away for too long. */
   get end(): RunEnd | undefined {
     if (this.#trouble !== undefined) {
       throw this.#trouble.error;
@@ -32,14 +34,14 @@ export class RunNews implements AsyncDisposable {
     return this.#end;
   }
 
-  /** True once for each time that the run came to wait. */
+  /** Returns true once for each time that the run began to wait. */
   takeFresh(): boolean {
     const isFresh = this.#isFresh;
     this.#isFresh = false;
     return isFresh;
   }
 
-  /** Until there are news, or for so long. */
+  /** Waits for news, or until `delayMs` have passed. */
   async wait(delayMs: number, signal: AbortSignal): Promise<void> {
     await this.#wake.guard(systemClock.sleep(delayMs, signal));
   }

@@ -1,5 +1,5 @@
-// The files of sessions/: one for each exchange, in the protocol's own form, so that another program that knows the protocol can go
-// on with it (Session Management, Session State).
+// The files of sessions/: one for each exchange, in the protocol's own form. So any other program with this protocol can
+// continue the exchange (Session Management, Session State).
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,17 +12,18 @@ import { answerJson } from "../output.ts";
 import type { Folders } from "./folders.ts";
 import { putFile } from "./whole-file.ts";
 
+/** Writes the file of a session. */
 export async function writeSession({ sessions }: Folders, session: ExchangeSession): Promise<void> {
   const text = JSON.stringify(answerJson(ExchangeSessionSchema, session), undefined, 2);
   await putFile(join(sessions, `${session.sessionId}.json`), `${text}\n`);
 }
 
-/** Undefined when there is none. Throws a `CommandError` when it is not readable. */
+/** Reads a session. Returns undefined without a file. Throws a `CommandError` when it is unreadable. */
 export async function readSession({ sessions }: Folders, id: string): Promise<ExchangeSession | undefined> {
   const path = join(sessions, `${id}.json`);
   try {
     const json = JSON.parse(await readFile(path, "utf8"));
-    // Others that know the protocol may keep more in it.
+    // Other programs with this protocol may keep more in it.
     return { ...fromJson(ExchangeSessionSchema, json, { ignoreUnknownFields: true }), sessionId: id };
   } catch (cause) {
     if (hasErrorCode(cause, "ENOENT")) {
@@ -33,7 +34,7 @@ export async function readSession({ sessions }: Folders, id: string): Promise<Ex
   }
 }
 
-/** The incomplete session that changed last. Throws a `CommandError` when there is none, or one is not readable. */
+/** Returns the id of the incomplete session that changed last. Throws a `CommandError` without one, or when one is unreadable. */
 export async function findLatestIncomplete(folders: Folders): Promise<string> {
   const names = await readdir(folders.sessions);
   const ids = names.flatMap((name) => /^([0-9a-f]{8})\.json$/.exec(name)?.[1] ?? []);

@@ -1,4 +1,4 @@
-// One file of inbox/, from its note to its place in processed/. See notes.ts for what holds when this is cut off anywhere.
+// Takes one file of inbox/, from its note to its place in processed/. notes.ts says what holds after a crash at any point.
 
 import type { SubmitInboxResponse } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
@@ -11,7 +11,7 @@ import { Notes, type Taken } from "./notes.ts";
 import { callPatiently } from "./patience.ts";
 import type { Refusal } from "./tell.ts";
 
-/** Within a turn. Undefined when nothing was executed now. */
+/** Sends a file as an answer. Returns undefined when nothing was executed now. The caller holds the lock (`inTurn`). */
 export async function takeFile(
   desk: Desk,
   id: string,
@@ -31,7 +31,7 @@ export async function takeFile(
   }
   const sequence = known?.sequence ?? (await readOutbox(desk, id))?.sequence;
   if (sequence === undefined) {
-    // It has ended, which is told by who follows it.
+    // The exchange has ended. The watcher of its log reports that.
     return undefined;
   }
   await notes.put({ ...taken, sequence, isAnswered: false });
@@ -56,7 +56,7 @@ export async function takeFile(
   return response;
 }
 
-/** Ends what was begun with files by a process that died. Within a turn. */
+/** Finishes the files that a dead process had begun. The caller holds the lock (`inTurn`). */
 export async function takeNoted(desk: Desk, id: string, inbox: Inbox): Promise<void> {
   const notes = await Notes.read(desk.folders, id);
   const files = await listInbox(desk.folders);
@@ -83,15 +83,15 @@ async function readOrLeave({ teller }: Desk, inbox: Inbox, file: InboxFile): Pro
   }
 }
 
-/** Told by who follows the exchange. */
+/** The reason of an ended exchange; the watcher of its log reports the end. */
 const endedReason = "EXCHANGE_ENDED";
 
-/** What says that this text is not taken, whenever it is sent. Everything else is a failure of the command. */
+/** The reasons that refuse a text for good. Every other failure ends the command. */
 const refusals: ReadonlySet<string> = new Set([
   endedReason,
   "INBOX_STALE",
   "PAYLOAD_TOO_LARGE",
-  // What the wire says of a message that is a few bytes longer than its text.
+  // The transport's answer to a message that is a few bytes longer than its text.
   "RESOURCE_EXHAUSTED",
   "INVALID_ARGUMENT",
 ]);

@@ -1,5 +1,5 @@
-// What the commands of exchanges tell: lines for people, one JSON object an event for machines. Whatever a model or a command wrote
-// is shown without characters that act on a terminal.
+// The output of the exchange commands: lines for people, one JSON object an event for programs. Texts of models and commands
+// are shown without characters that act on a terminal.
 
 import { relative, sep } from "node:path";
 import { type CommandResult, CommandResultSchema } from "#gen/runnel/exchange/v1/exchange_pb.js";
@@ -7,9 +7,10 @@ import type { CommandError } from "../command-error.ts";
 import { answerJson, type Output, type Paint } from "../output.ts";
 import type { Folders } from "./folders.ts";
 
+/** Prints the events of an exchange. */
 export interface Teller {
   started(sessionId: string, runId: string): Promise<void>;
-  /** Once for each outbox, however often it is called. */
+  /** Printed once for each outbox; repeated calls print nothing. */
   outbox(sessionId: string, sequence: number, path: string): Promise<void>;
   taken(name: string, sequence: number): Promise<void>;
   results(sequence: number, results: readonly CommandResult[]): Promise<void>;
@@ -18,12 +19,14 @@ export interface Teller {
   /** A file that was answered and cannot be moved away. */
   kept(name: string, why: string): Promise<void>;
   completed(sessionId: string, summary: string): Promise<void>;
-  /** It ended otherwise. */
+  /** The exchange failed or was cancelled. */
   ended(sessionId: string, state: "failed" | "cancelled", why: string): Promise<void>;
 }
 
+/** Why a text was refused, and how to fix it. */
 export type Refusal = Pick<CommandError, "message" | "reason" | "fix">;
 
+/** Creates the teller of a command. */
 export function createTeller({ stream }: Output, { inbox, processed }: Folders): Teller {
   let newest = 0;
   const tell = (event: string, value: object, show: (paint: Paint) => string): Promise<void> =>
@@ -65,7 +68,7 @@ export function createTeller({ stream }: Output, { inbox, processed }: Folders):
   };
 }
 
-/** The end is told when the exchange has ended, so what says it is not told twice. */
+/** Prints a result. `[DONE]` prints nothing, because the end of the exchange is printed by itself. */
 function showResult({ type, success, summary, output }: CommandResult, paint: Paint): string {
   if (type === "DONE") {
     return "";
@@ -78,7 +81,7 @@ function showResult({ type, success, summary, output }: CommandResult, paint: Pa
   return `${mark} ${type}: ${indent(summary)}\n${printed}`;
 }
 
-/** All lines but the first are indented. */
+/** Indents all lines except the first. */
 function indent(text: string): string {
   return clean(text).replaceAll("\n", "\n  ");
 }
@@ -87,7 +90,7 @@ function clean(text: string): string {
   return text.replace(/\r\n/g, "\n").replace(/[^\P{Cc}\n\t]|\p{Cf}/gu, " ");
 }
 
-/** A path as it is typed here. */
+/** Returns a path as a person types it here. */
 function near(path: string): string {
   const way = relative(process.cwd(), path);
   return way.startsWith("..") ? path : way;

@@ -1,4 +1,4 @@
-// An exchange, watched to its end: each file of inbox/ is an answer, and each answer brings the next outbox.
+// Watches an exchange to its end: each file of inbox/ is an answer, and each answer brings the next outbox.
 
 import { Exchange_State } from "#gen/runnel/exchange/v1/exchange_pb.js";
 import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
@@ -10,22 +10,23 @@ import { callPatiently } from "./patience.ts";
 import { type RunEnd, RunNews } from "./run-news.ts";
 import { takeFile } from "./take.ts";
 
-/** People save files; a look costs one list of names. */
+/** How often inbox/ is listed. People save files, and a look costs one list of names. */
 const lookMs = 200;
 
+/** The exchange to watch. */
 export interface Watched {
   readonly id: string;
   readonly runId: string;
   readonly inbox: Inbox;
-  /** Of the outbox that was told of. */
+  /** The sequence of the outbox that was shown last. */
   readonly sequence: number;
-  /** False when it has ended: then its files are nobody's answers. */
+  /** False when the exchange has ended: it then takes no files. */
   readonly isOpen: boolean;
 }
 
-/** Sets the exit code by how it ended. */
+/** Watches an exchange to its end, which decides the exit code. */
 export async function watchExchange(desk: Desk, { id, runId, inbox, sequence, isOpen }: Watched): Promise<void> {
-  // Who goes away is told of by the log that is followed.
+  // The followed log reports an absence of the service, so the calls beside it do not.
   const quiet = { ...desk, onAway: () => {} };
   await using news = new RunNews(desk, runId);
   let [shown, mayTake] = [sequence, isOpen];
@@ -53,7 +54,7 @@ export async function watchExchange(desk: Desk, { id, runId, inbox, sequence, is
   }
 }
 
-/** Whoever else answered it, over the API or from another terminal: the next outbox is written here too. */
+/** Writes the next outbox after an answer from elsewhere, over the API or from another terminal. Returns the newest sequence. */
 async function showOthers(desk: Desk, { id, shown }: { id: string; shown: number }): Promise<number> {
   const { service, signal } = desk;
   const { exchange } = await callPatiently(desk, () =>

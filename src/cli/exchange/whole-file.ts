@@ -1,15 +1,16 @@
-// Files that are complete and on the disk, or as they were before: written as `{path}.tmp`, then renamed, as the protocol has it
-// (Session Management, Atomic Writes). One process at a time writes in a folder: see lock.ts.
+// Writes files completely or not at all: as `{path}.tmp` first, then renamed, as the protocol requires (Session Management,
+// Atomic Writes). One process at a time writes in a folder: see lock.ts.
 
 import { lstat, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { failpoint } from "../../platform/base/failpoint.ts";
 import { CommandError } from "../command-error.ts";
 
+/** Writes a file and syncs it to the disk. Throws a `CommandError`. */
 export async function putFile(path: string, text: string): Promise<void> {
   const beside = `${path}.tmp`;
   try {
-    // What a process left there that died, or a link that somebody put there, is not written to.
+    // Never writes into the file of a dead process, or through a link that another user put there.
     await rm(beside, { force: true });
     {
       await using file = await open(beside, "wx");
@@ -24,7 +25,7 @@ export async function putFile(path: string, text: string): Promise<void> {
   }
 }
 
-/** False when there is one by that name already, which stays as it is. */
+/** Writes a new file. Returns false when a file of that name exists, which stays as it is. */
 export async function putNewFile(path: string, text: string): Promise<boolean> {
   if (await isThere(path)) {
     return false;
@@ -33,6 +34,7 @@ export async function putNewFile(path: string, text: string): Promise<boolean> {
   return true;
 }
 
+/** Removes a file, if it exists, and syncs its folder. */
 export async function removeFile(path: string): Promise<void> {
   try {
     await rm(path, { force: true });
@@ -42,7 +44,7 @@ export async function removeFile(path: string): Promise<void> {
   }
 }
 
-/** A name counts as changed only once its folder is on the disk. Windows does that by itself, and opens no folders. */
+/** Syncs a folder, because only that makes a changed name durable. Windows does it by itself and cannot open folders. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform !== "win32") {
     await using folder = await open(path);

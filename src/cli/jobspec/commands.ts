@@ -1,4 +1,4 @@
-// The commands of the JobSpec contract: jobs, what signs them, and whose signatures count.
+// The commands of the JobSpec contract: jobs, signing, and trusted keys.
 
 import type { ProtocolCommands } from "../protocol-commands.ts";
 import { addJobs } from "./jobs.ts";
@@ -7,6 +7,7 @@ import { addSign } from "./sign.ts";
 import { addTrust } from "./trust.ts";
 import { jobSpecFormat } from "./verify.ts";
 
+/** The commands of the JobSpec contract. */
 export const jobspecCommands: ProtocolCommands = {
   addTo: (program) => {
     addJobs(program);

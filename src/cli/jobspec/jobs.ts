@@ -1,4 +1,4 @@
-// `runnel jobs`: signed jobs, submitted as the bytes of a file, looked at, followed and cancelled over the public API.
+// `runnel jobs`: submits, shows, follows and cancels signed jobs over the public API. It submits the bytes of a file.
 
 import { create } from "@bufbuild/protobuf";
 import type { Command } from "commander";
@@ -21,6 +21,7 @@ interface SubmitFlags {
   readonly watch?: true;
 }
 
+/** Adds `jobs`. */
 export function addJobs(program: Command): void {
   const jobs = program.command("jobs").description("signed jobs: submit, look at, follow and cancel them");
   addSubmit(jobs);
@@ -93,7 +94,7 @@ function addWatch(jobs: Command): void {
     .description("follow a job to its end: a line whenever a region comes to stand otherwise")
     .action((id: string, { url }: { url: string }, command: Command) =>
       withService(url, async (service) => {
-        // Patience is for a service that was there: one that is not is told at once.
+        // This call has no retries: a service that is missing from the start is an error at once.
         await service.client(JobService).getJob({ id });
         await watchJob(service.client(JobService), id, outputOf(command));
       }),

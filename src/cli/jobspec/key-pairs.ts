@@ -1,5 +1,5 @@
-// `runnel keys new` and `runnel keys show`: Ed25519 key pairs that sign JobSpecs. They call nobody; a private key is shown to
-// whoever asked for it, or written to a file that nobody else can read.
+// `runnel keys new` and `runnel keys show`: Ed25519 key pairs that sign JobSpecs. They call no service. A private key is
+// printed to the person who asked for it, or written to a file that only its owner can read.
 
 import { writeFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
@@ -15,7 +15,7 @@ import { CommandError } from "../command-error.ts";
 import { outputOf, type Paint } from "../output.ts";
 import { readKey } from "./signing-files.ts";
 
-/** For its owner alone. */
+/** Only the owner may read and write. */
 const privateMode = 0o600;
 
 interface NewFlags {
@@ -26,6 +26,7 @@ interface ShowFlags {
   readonly as?: "seed" | "public";
 }
 
+/** Adds `keys new` and `keys show`. */
 export function addKeyPairs(keys: Command): void {
   addNew(keys);
   addShow(keys);
@@ -72,7 +73,7 @@ function readSeed(file: Uint8Array): FoundKey {
   return { kind: "pair", pair: readKeyPair(file) };
 }
 
-/** A seed that is taken for a public key would be shown to everybody; the reverse, a key that everybody has would sign. */
+/** Returns the public key. It refuses to guess: a seed shown as a public key would be published, and a public one could sign. */
 function publicKeyOf(file: string, found: FoundKey, as: ShowFlags["as"]): Uint8Array {
   switch (found.kind) {
     case "pair":
@@ -92,7 +93,7 @@ function publicKeyOf(file: string, found: FoundKey, as: ShowFlags["as"]): Uint8A
   }
 }
 
-/** Never over a file that is there: it may hold the only copy of a key. */
+/** Writes a new file. It never overwrites one, because that may be the only copy of a key. */
 async function writeNew(path: string, text: string): Promise<void> {
   try {
     await writeFile(path, text, { flag: "wx", mode: privateMode });
@@ -107,7 +108,7 @@ async function writeNew(path: string, text: string): Promise<void> {
 interface PublicSide {
   readonly kid: string;
   readonly publicKey: string;
-  /** As an entry of TRUSTED_KEYS_JSON. */
+  /** An entry of TRUSTED_KEYS_JSON. */
   readonly trustedKey: { readonly kid: string; readonly public_key: string; readonly status: "active" };
 }
 

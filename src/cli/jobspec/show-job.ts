@@ -1,4 +1,4 @@
-// Jobs and their regions as people read them.
+// Prints jobs and their regions for people.
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type Job, Job_State, type JobExecution, JobExecution_State } from "#gen/runnel/job/v1/job_pb.js";
@@ -6,7 +6,7 @@ import type { Paint } from "../output.ts";
 import { shorten } from "../show.ts";
 import { showTable, showTime } from "../table.ts";
 
-/** Where a job stands, and how: one line. */
+/** Prints the state of a job in one line. */
 export function showJobState(job: Job, paint: Paint): string {
   const { id, totalRegions, successfulRegions, failedRegions } = job;
   const word = jobWord(job);
@@ -18,6 +18,7 @@ export function showJobState(job: Job, paint: Paint): string {
   return `${paintWord(word, paint, `${signOf(word)} job ${id} ${word}`)}: ${counts.join(", ")}; ${needOf(job)}`;
 }
 
+/** Prints a job and its regions. */
 export function showJob(job: Job, paint: Paint): string {
   const { jobspecId, version, benchmark, keyId, signatureVersion, canonicalSha256, clientJobId, executions } = job;
   const row = (title: string, text: string): string => `  ${paint("bold", title.padEnd(9))}  ${shorten(text)}`;
@@ -32,7 +33,7 @@ export function showJob(job: Job, paint: Paint): string {
   ].join("\n");
 }
 
-/** A region whose run has come to stand otherwise. */
+/** Prints a region whose state has changed. */
 export function showExecution(execution: JobExecution, paint: Paint): string {
   const { region, runId } = execution;
   const word = executionWord(execution);
@@ -41,8 +42,10 @@ export function showExecution(execution: JobExecution, paint: Paint): string {
   return paintWord(word, paint, error === "" ? line : `${line}  ${error}`);
 }
 
+/** The columns of a list of jobs. */
 export const jobColumns: readonly string[] = ["JOB", "STATE", "WELL", "SPEC", "MADE"];
 
+/** Returns the row of a job. */
 export function jobRow(job: Job): string[] {
   const { id, successfulRegions, totalRegions, jobspecId, benchmark, createTime } = job;
   const made = showTime(createTime && timestampDate(createTime));
@@ -70,7 +73,7 @@ function timeOf({ createTime, endTime, cancelRequestTime }: Job): string {
   ].join(", ");
 }
 
-/** A state of a later version has no name here. */
+/** Returns the state in lower case. A state of a later version has no name here. */
 function jobWord({ status }: Job): string {
   return Job_State[status]?.toLowerCase() ?? `state ${status}`;
 }

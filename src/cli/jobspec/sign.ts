@@ -1,5 +1,5 @@
-// `runnel sign`: signs a JobSpec, by itself or in the wrapper that it is sent in. It calls nobody. What it prints is the text that it
-// read, to the byte, but for the members that signing sets.
+// `runnel sign`: signs a JobSpec, by itself or in its wrapper. It calls no service. It prints the text that it read, byte for
+// byte, except for the members that signing sets.
 
 import { type Command, Option } from "commander";
 import { systemClock } from "../../platform/base/clock.ts";
@@ -20,6 +20,7 @@ interface SignFlags {
   readonly canonical?: true;
 }
 
+/** Adds `sign`. */
 export function addSign(program: Command): void {
   program
     .command("sign [spec]")
@@ -48,7 +49,7 @@ async function signFile(path = "-", flags: SignFlags, command: Command): Promise
   }
   const signed = putBack(text);
   const answer = { version, kid: thumbprint(publicKey), publicKey: own, canonical, spec: signed };
-  // As a stream, to which nothing is added: not even the end of a line.
+  // As a stream, which adds nothing: not even the end of a line.
   await output.stream(
     () => answer,
     () => (flags.canonical === true ? canonical : signed),

@@ -1,4 +1,4 @@
-// What the signing commands read, and what they say of a file that is not what it should be.
+// Reads the files of the signing commands, and explains invalid ones.
 
 import { JsonTextError } from "../../platform/base/json/text.ts";
 import { type ReadDocument, readDocument } from "../../protocols/jobspec/spec/json.ts";
@@ -8,28 +8,31 @@ import { type OpenedSpec, openWrapper } from "../../protocols/jobspec/spec/wrapp
 import { CommandError } from "../command-error.ts";
 import { nameOf, readInput, specBytesMax } from "../input.ts";
 
-/** No key is near it. */
+/** The maximum size of a key file: no key is near it. */
 const keyBytesMax = 65_536;
 
+/** Reads a JSON object from a file. Throws a `CommandError`. */
 export async function readJsonFile(path: string): Promise<ReadDocument> {
   return readJson(path, await readInput(path, specBytesMax));
 }
 
-/** What was read from there. */
+/** Reads a JSON object from bytes; `path` names their file in errors. Throws a `CommandError`. */
 export function readJson(path: string, bytes: Uint8Array): ReadDocument {
   return explainFaults(path, () => readDocument(bytes));
 }
 
-/** A spec by itself, or in what it is sent in. */
+/** Opens a spec, by itself or in its wrapper. Throws a `CommandError`. */
 export function openSpec(path: string, document: ReadDocument): OpenedSpec {
   return explainFaults(path, () => openWrapper(document));
 }
 
+/** Reads a key from a file. Throws a `CommandError`. */
 export async function readKey<Key>(path: string, read: (file: Uint8Array) => Key): Promise<Key> {
   const bytes = await readInput(path, keyBytesMax);
   return explainFaults(path, () => read(bytes));
 }
 
+/** Does the work; a fault of JSON, spec or key becomes a `CommandError` that names the file. */
 export function explainFaults<T>(path: string, work: () => T): T {
   try {
     return work();

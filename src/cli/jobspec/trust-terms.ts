@@ -1,15 +1,16 @@
-// What the command line says of when a key is good, for whom and where.
+// The flags that say when a key is valid, for whom and where.
 
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Command } from "commander";
 import type { TrustedKey } from "#gen/runnel/job/v1/trust_pb.js";
 import { readExpiry, readTime } from "../arguments.ts";
 
-/** The word that takes a term away. */
+/** The value that removes a term. */
 const none = "none";
 
 type Time = Date | typeof none;
 
+/** The flags of the terms; false for `--no-…`. */
 export interface TermFlags {
   readonly from?: Time;
   readonly until?: Time;
@@ -18,8 +19,10 @@ export interface TermFlags {
   readonly runner?: readonly string[] | false;
 }
 
+/** The terms of a trusted key. */
 export type Terms = Pick<TrustedKey, "notBefore" | "notAfter" | "clientIds" | "regions" | "runners">;
 
+/** Adds the flags of the terms. */
 export function addTermFlags(command: Command): Command {
   return command
     .option("--from <when>", "it counts from then on, as 12h or 2031-12-31; none means always", orNone(readTime))
@@ -32,7 +35,7 @@ export function addTermFlags(command: Command): Command {
     .option("--no-runner", "it may run on every runner");
 }
 
-/** The terms that the flags say; `paths` names them. */
+/** Reads the terms that were given; `paths` names them for the update mask. */
 export function readTerms(flags: TermFlags): { readonly terms: Partial<Terms>; readonly paths: string[] } {
   const { from, until, client, region, runner } = flags;
   const given: readonly (readonly [path: string, value: unknown])[] = [

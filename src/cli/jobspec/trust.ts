@@ -1,4 +1,4 @@
-// `runnel trust`: whose JobSpecs are run, and the audit of that, over the public API with the admin token.
+// `runnel trust`: the keys whose JobSpecs are run, and their audit, over the public API with the admin token.
 
 import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
@@ -20,7 +20,7 @@ import { readPages } from "../pages.ts";
 import { showTable, showTime } from "../table.ts";
 import { addTermFlags, readTerms, type TermFlags } from "./trust-terms.ts";
 
-/** Nobody reads more. */
+/** The maximum number of keys that a list shows. */
 const keysMax = 10_000;
 const eventsMax = 1_000;
 
@@ -28,6 +28,7 @@ interface UrlFlag {
   readonly url: string;
 }
 
+/** Adds `trust`. */
 export function addTrust(program: Command): void {
   const trust = program.command("trust").description("keys whose JobSpecs are run; needs RUNNEL_ADMIN_TOKEN");
   addList(trust);
@@ -152,7 +153,7 @@ function rowOfKey(key: TrustedKey): string[] {
 
 function stateOf({ status }: TrustedKey, from: Date | undefined, until: Date | undefined): string {
   if (status !== TrustedKey_State.ACTIVE) {
-    // A newer service may know states that this version does not.
+    // A newer service may have states that this version does not know.
     return status === TrustedKey_State.REVOKED ? "revoked" : `state ${status}`;
   }
   const nowMs = systemClock.nowMs();

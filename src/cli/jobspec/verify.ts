@@ -1,4 +1,5 @@
-// A signed JobSpec: whether its signature is right, what the usual mistakes have to do with it if not, and whether its key is trusted.
+// Verifies a signed JobSpec: whether its signature is valid, which usual mistakes explain a wrong one, and whether its key is
+// trusted.
 
 import { createHash } from "node:crypto";
 import { systemClock } from "../../platform/base/clock.ts";
@@ -21,7 +22,7 @@ import type { Paint } from "../output.ts";
 import { type SignedFormat, showRow, type Verdict } from "../verify/verdict.ts";
 import { openSpec, readJson } from "./signing-files.ts";
 
-/** Escapes make the canonical form longer than the spec: six characters for one at the most. */
+/** Escapes make the canonical form longer than the spec: at most six characters for one. */
 const canonicalBytesMax = 6 * specBytesMax;
 const trustListBytesMax = 1_048_576;
 
@@ -36,14 +37,15 @@ interface Finding {
   readonly publicKey?: string;
   readonly canonicalSha256?: string;
   readonly canonicalLen?: number;
-  /** Mistakes that together explain a signature that is not right. */
+  /** The mistakes that together explain a wrong signature. */
   readonly pitfalls: readonly Mistake[];
   readonly remarks: readonly Remark[];
   readonly trust?: TrustVerdict;
-  /** Of the bytes that were given from the right ones; null when there is none. */
+  /** Where the given bytes differ from the right ones; null when they are equal. */
   readonly difference?: TextDifference | null;
 }
 
+/** The format of JobSpecs for `verify`. */
 export const jobSpecFormat: SignedFormat = {
   name: "a JobSpec",
   flags: [
@@ -100,7 +102,7 @@ function judgeSignature(signed: SignedSpec, document: ReadDocument, wrapper: Jso
   if (isSignatureRight(signed)) {
     return { verify: "ok", pitfalls: [] };
   }
-  // The mistakes are those of version 1; nothing of version 2 is left to a signer's taste.
+  // The mistakes belong to version 1; version 2 leaves no choices to the signer.
   const pitfalls = signed.version === 1 ? findMistakes({ document, wrapper, ...signed }) : [];
   return { verify: "failed", error: "signature verification failed", errorCode: "signature_mismatch", pitfalls };
 }
@@ -109,7 +111,7 @@ function keyOf({ publicKey }: SignedSpec): Pick<Finding, "kid" | "publicKey"> {
   return { kid: thumbprint(publicKey), publicKey: Buffer.from(publicKey).toString("base64") };
 }
 
-/** Also of a spec without a signature; undefined where not even the version can be told. */
+/** Returns the canonical bytes, also of a spec without a signature. Returns undefined when the version is invalid. */
 function canonicalBytes(spec: JsonObject): Buffer | undefined {
   try {
     return Buffer.from(formOf(spec, readVersion(spec)).canonical);
@@ -160,7 +162,7 @@ function showTrust({ status, reason, kid }: TrustVerdict, paint: Paint): string 
   return status === "trusted" ? text : paint("red", text);
 }
 
-/** Quoted, so that spaces and ends of lines are seen and nothing acts on a terminal. */
+/** Quotes the texts, so that spaces and line ends are visible and nothing acts on a terminal. */
 function showDifference(difference: TextDifference | null | undefined): string[] {
   if (difference === undefined) {
     return [];

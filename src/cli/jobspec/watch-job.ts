@@ -1,4 +1,4 @@
-// A job, followed to its end. People see a line whenever a region comes to stand otherwise, machines the whole job.
+// Follows a job to its end. People see a line whenever the state of a region changes, programs the whole job.
 
 import { equals } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
@@ -10,7 +10,7 @@ import { leaveOnInterrupt } from "../interrupt.ts";
 import { answerJson, type Output, type Paint } from "../output.ts";
 import { showExecution, showJobState } from "./show-job.ts";
 
-/** Sets the exit code by how the job ended. */
+/** Follows a job to its end, which decides the exit code. */
 export async function watchJob(jobs: Client<typeof JobService>, jobId: string, output: Output): Promise<void> {
   leaveOnInterrupt(() =>
     output.note(`\ninterrupted; the job goes on: runnel jobs watch ${jobId}`, { note: "interrupted", jobId }),
@@ -18,7 +18,7 @@ export async function watchJob(jobs: Client<typeof JobService>, jobId: string, o
   let shown: Job | undefined;
   for await (const job of followJob(jobs, jobId, output)) {
     const before = shown;
-    // A stream that was opened again begins with what is known.
+    // A stream that was opened again begins with the known state.
     if (before === undefined || !equals(JobSchema, before, job)) {
       await output.stream(
         () => answerJson(JobSchema, job),

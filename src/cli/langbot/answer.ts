@@ -1,4 +1,4 @@
-// What the commands about runners answer: one thing, or a list of them.
+// Prints the answers of the commands about runners: one object, or a list.
 
 import { create, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import type { Command } from "commander";
@@ -10,17 +10,20 @@ import { showTable } from "../table.ts";
 
 const limitDefault = 50;
 
+/** The flags of commands that list. */
 export interface ListFlags {
   readonly url: string;
   readonly limit: number;
 }
 
+/** Adds the flag `--limit`. */
 export function addLimitFlag(command: Command): Command {
   return command.option("--limit <number>", "most of them to list", readCount, limitDefault);
 }
 
+/** How to read and print a list. */
 export interface Listing<Desc extends DescMessage> {
-  /** What the list is called in JSON. */
+  /** The name of the list in JSON. */
   readonly name: string;
   readonly schema: Desc;
   readonly read: (service: Service, request: PageRequest) => Promise<Page<MessageShape<Desc>>>;
@@ -28,6 +31,7 @@ export interface Listing<Desc extends DescMessage> {
   readonly row: (item: MessageShape<Desc>) => string[];
 }
 
+/** Prints a list up to the limit, with a note when there are more. */
 export async function listAll<Desc extends DescMessage>(
   command: Command,
   { url, limit }: ListFlags,
@@ -45,6 +49,7 @@ export async function listAll<Desc extends DescMessage>(
   });
 }
 
+/** How to print one object. */
 export interface Answer<Desc extends DescMessage> {
   readonly name: string;
   readonly schema: Desc;
@@ -52,6 +57,7 @@ export interface Answer<Desc extends DescMessage> {
   readonly show: (message: MessageShape<Desc>, paint: Paint) => string;
 }
 
+/** Prints one object. */
 export async function answerOne<Desc extends DescMessage>(
   command: Command,
   { name, schema, message = create(schema), show }: Answer<Desc>,

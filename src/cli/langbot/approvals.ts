@@ -1,4 +1,4 @@
-// The commands about approvals: whoever decides names the digest of what they have seen.
+// The commands about approvals. A decision names the digest of the request that its author has seen.
 
 import { type Command, Option } from "commander";
 import {
@@ -25,6 +25,7 @@ interface DecisionFlags {
   readonly by: string;
 }
 
+/** Adds `approvals`, `approval`, `approve` and `reject`. */
 export function addApprovals(runners: Command): void {
   addApprovalList(runners);
   addApproval(runners);

@@ -1,5 +1,5 @@
-// Messages of the contract in files, in the JSON of REST, or the same as YAML. Numbers and texts of free JSON stay as they are
-// written in JSON; YAML has its own ways to write them.
+// Reads messages of the contract from files, in the JSON of REST or the same as YAML. Numbers and texts of free JSON stay as
+// they are written in JSON; YAML has its own ways to write them.
 
 import { create, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
@@ -10,10 +10,10 @@ import { compactJson, JsonTextError, parseJsonText } from "../../platform/base/j
 import { CommandError } from "../command-error.ts";
 import { nameOf, readInput } from "../input.ts";
 
-/** What a service takes in one message. */
+/** The maximum size of a message, as the service limits it. */
 const fileBytesMax = 4_194_304;
 
-/** At least one: a message, a JSON array of them, or YAML documents. Throws a `CommandError` that names file and field. */
+/** Reads at least one: a message, a JSON array of them, or YAML documents. Throws a `CommandError` that names file and field. */
 export async function readMessages<Desc extends DescMessage>(
   schema: Desc,
   path: string,
@@ -38,6 +38,7 @@ export async function readMessages<Desc extends DescMessage>(
   }
 }
 
+/** Reads exactly one message. Throws a `CommandError`. */
 export async function readOneMessage<Desc extends DescMessage>(
   schema: Desc,
   path: string,
@@ -49,7 +50,7 @@ export async function readOneMessage<Desc extends DescMessage>(
   return message;
 }
 
-/** Each as JSON. Throws a `JsonTextError` or what YAML says. */
+/** Returns the JSON text of each message. Throws a `JsonTextError`. */
 function textsIn(text: string): string[] {
   const documents = /^\s*[[{]/.test(text) ? [text] : yamlDocuments(text);
   return documents.flatMap((json) => {

@@ -1,8 +1,8 @@
-// Ids of runners, as they are typed.
+// Reads the ids of runners.
 
 import { InvalidArgumentError } from "commander";
 
-/** In the parts that the contract's calls want. */
+/** Splits an id such as `plugin:author/name/runner` into the parts of the contract. Throws an `InvalidArgumentError`. */
 export function readRunnerId(text: string): { author: string; name: string; runner: string } {
   const [, author, name, runner] = /^plugin:([^/]+)\/([^/]+)\/([^/]+)$/.exec(text) ?? [];
   if (author === undefined || name === undefined || runner === undefined) {

@@ -1,4 +1,4 @@
-// `runnel runners`: runners, what binds events to them, runs of theirs and what is known of those, over the public API.
+// `runnel runners`: runners, their bindings, runs and approvals, and the audit of the runs, over the public API.
 
 import type { Command } from "commander";
 import { type Binding, BindingSchema } from "#gen/runnel/runner/v1/binding_pb.js";
@@ -34,6 +34,7 @@ interface StartFlags extends UrlFlag {
   readonly follow?: true;
 }
 
+/** Adds `runners`. */
 export function addRunners(program: Command): void {
   const runners = program
     .command("runners")

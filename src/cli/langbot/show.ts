@@ -1,4 +1,4 @@
-// Runners, bindings and approvals as people read them.
+// Prints runners, bindings and approvals for people.
 
 import type { DescEnum } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
@@ -26,17 +26,24 @@ import type { Paint } from "../output.ts";
 import { shorten } from "../show.ts";
 import { showTime } from "../table.ts";
 
+/** The columns of runners. */
 export const runnerColumns = ["RUNNER", "STATE", "WORKER", "ERA", "REGISTERED"] as const;
+/** The columns of bindings. */
 export const bindingColumns = ["BINDING", "RUNNER", "SCOPE", "EVENTS", "ENABLED", "APPROVAL", "PUT"] as const;
+/** The columns of verdicts. */
 export const verdictColumns = ["RESULT", "TYPE", "DISPOSITION", "WHY"] as const;
+/** The columns of audit entries. */
 export const auditColumns = ["TIME", "RUN", "ACTION", "RESOURCE", "SCOPE", "RESULT", "REASON"] as const;
+/** The columns of approvals. */
 export const approvalColumns = ["APPROVAL", "STATE", "ACTION", "RUN", "UNTIL"] as const;
 
+/** Returns the row of a runner. */
 export function runnerRow(runner: Runner): string[] {
   const { runnerId, workerId, era, updateTime } = runner;
   return [runnerId, wordOf(Runner_StateSchema, runner.state), workerId, era, timeOf(updateTime)];
 }
 
+/** Returns the row of a binding. */
 export function bindingRow({ bindingId, runnerId, scope, eventTypes, enabled, ...binding }: Binding): string[] {
   const kind = scope?.kind || BindingScope_Kind.GLOBAL;
   const { required = false } = binding.approvalPolicy ?? {};
@@ -51,18 +58,22 @@ export function bindingRow({ bindingId, runnerId, scope, eventTypes, enabled, ..
   ];
 }
 
+/** Returns the row of a verdict. */
 export function verdictRow({ sequence, type, disposition, diagnostics }: ResultVerdict): string[] {
   return [String(sequence), type, wordOf(ResultDispositionSchema, disposition), diagnostics.join("; ") || "–"];
 }
 
+/** Returns the row of an audit entry. */
 export function auditRow({ createTime, runId, action, resource, scope, result, reason }: AuditEntry): string[] {
   return [timeOf(createTime), runId, action, resource || "–", scope || "–", result, reason || "–"];
 }
 
+/** Returns the row of an approval. */
 export function approvalRow({ approvalId, state, action, runId, expireTime }: Approval): string[] {
   return [approvalId, wordOf(Approval_StateSchema, state), action, runId, timeOf(expireTime)];
 }
 
+/** Prints a runner and its manifest. */
 export function showRunner(runner: Runner, paint: Paint): string {
   const { manifest, url } = runner;
   const permissions = RunnerPermissionsSchema.fields.flatMap(({ localName, name }) => {
@@ -85,6 +96,7 @@ export function showRunner(runner: Runner, paint: Paint): string {
   ]);
 }
 
+/** Prints an approval, and the command that approves it while it is pending. */
 export function showApproval(approval: Approval, paint: Paint): string {
   const { approvalId, action, state, runnerId, decidedBy, digest } = approval;
   const decision = wordOf(Approval_DecisionSchema, approval.decision);
@@ -92,7 +104,7 @@ export function showApproval(approval: Approval, paint: Paint): string {
   return [
     sheet(paint, `approval ${approvalId}  ${wordOf(Approval_StateSchema, state)}`, [
       ["action", action],
-      // Whoever decides on it has to see all of it, if in one line.
+      // Printed whole, on one line: the person who decides has to see all of it.
       ["request", approval.request, "whole"],
       ["digest", digest],
       ["run", `${approval.runId}, result ${approval.runnerSequence}`],
@@ -106,12 +118,12 @@ export function showApproval(approval: Approval, paint: Paint): string {
   ].join("\n");
 }
 
-/** All but the one that is none. */
+/** Returns the states of approvals, except "unspecified". */
 export function stateWords(): string[] {
   return [...enumShape(Approval_StateSchema).texts].filter(([number]) => number !== 0).map(([, text]) => text);
 }
 
-/** A newer service may know more than this version does. */
+/** Returns the name of a value, or its number when it is from a newer service. */
 function wordOf(desc: DescEnum, number: number): string {
   return enumShape(desc).texts.get(number) ?? String(number);
 }
@@ -122,7 +134,7 @@ function timeOf(time: Timestamp | undefined): string {
 
 type Line = readonly [title: string, text: string | undefined, length?: "whole"];
 
-/** Without the lines that have nothing to say. */
+/** Prints a title and its lines; empty lines are left out. */
 function sheet(paint: Paint, head: string, lines: readonly Line[]): string {
   const told = lines.filter(([, text]) => text !== undefined && text !== "");
   const show = ([title, text = "", length]: Line): string =>
@@ -130,7 +142,7 @@ function sheet(paint: Paint, head: string, lines: readonly Line[]): string {
   return [head, ...told.map(show)].join("\n");
 }
 
-/** A runner wrote it: nothing of it may act on a terminal, or hide what is asked for. */
+/** Escapes control characters. A runner wrote the text: it must not act on a terminal or hide a part of the request. */
 function withoutControls(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

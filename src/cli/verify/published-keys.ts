@@ -1,17 +1,18 @@
-// The keys that a service publishes for its receipts, from a file as `GET /.well-known/jwks.json` gives it (RFC 7517).
+// Reads the keys that a service publishes for its receipts, from a file as `GET /.well-known/jwks.json` gives it (RFC 7517).
 
 import { CommandError } from "../command-error.ts";
 import { nameOf, readInput } from "../input.ts";
 
-/** A key has a few hundred bytes; nobody rotates his thousands of times. */
+/** The maximum size of the file. A key has a few hundred bytes, so it holds thousands of rotated keys. */
 const fileBytesMax = 1_048_576;
 
+/** A key that a service publishes. */
 export interface PublishedKey {
   readonly kid: string;
   readonly publicKey: Uint8Array;
 }
 
-/** Those of Ed25519; what else a service publishes signs no receipts. Throws a `CommandError`. */
+/** Reads the Ed25519 keys of the file; other published keys sign no receipts. Throws a `CommandError`. */
 export async function readPublishedKeys(path: string): Promise<PublishedKey[]> {
   const text = (await readInput(path, fileBytesMax)).toString();
   return readKeys(path, text).flatMap((key) => {
@@ -28,7 +29,7 @@ function readKeys(path: string, text: string): object[] {
       return keys;
     }
   } catch {
-    // Told below.
+    // Throws the error below.
   }
   const fix = "take what the service answers to GET /.well-known/jwks.json";
   throw new CommandError(`${nameOf(path)} is no JSON Web Key Set: an object with an array keys of objects`, {

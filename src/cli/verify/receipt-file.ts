@@ -1,18 +1,19 @@
-// A receipt in a file: its JWS alone, or as the service answers it.
+// Reads a receipt from a file: its JWS alone, or the answer of the service.
 
-/** Maximum size of a file with a receipt: more than the receipt of the longest log has, with its statement beside it. */
+/** The maximum size of a receipt's file: more than the receipt of the longest log with its statement. */
 export const receiptBytesMax = 8_388_608;
 
+/** A receipt from a file. */
 export interface ReceiptFile {
   readonly jws: string;
-  /** The statement beside the JWS, for people; undefined when there is none. */
+  /** The statement beside the JWS, for people; undefined without one. */
   readonly copy: unknown;
 }
 
-/** What a compact JWS is written with. */
+/** The characters of a compact JWS. */
 const jwsText = /^[\w-]+(?:\.[\w-]*)+$/;
 
-/** Returns undefined for a file of another kind. */
+/** Reads a receipt. Returns undefined for a file of another kind. */
 export function readReceiptFile(bytes: Uint8Array): ReceiptFile | undefined {
   const text = Buffer.from(bytes).toString().trim();
   if (jwsText.test(text)) {
@@ -22,7 +23,7 @@ export function readReceiptFile(bytes: Uint8Array): ReceiptFile | undefined {
   return jws === undefined ? undefined : { jws: typeof jws === "string" ? jws : "", copy: readCopy(statement) };
 }
 
-/** An object over REST; over gRPC, which has no JSON, its text. */
+/** Returns the statement: an object over REST; over gRPC, which has no JSON, its text. */
 function readCopy(statement: unknown): unknown {
   return typeof statement === "string" ? (parse(statement) ?? statement) : statement;
 }

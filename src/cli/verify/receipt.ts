@@ -1,4 +1,5 @@
-// A receipt: whether its signature is right, whether its key is one of the service's, and whether a log is the one that it states.
+// Verifies a receipt: whether its signature is valid, whether the service published its key, and whether a log is the stated
+// one.
 
 import { isDeepStrictEqual } from "node:util";
 import { type SignedText, verifyText } from "../../engine/receipts/jws.ts";
@@ -12,11 +13,13 @@ import type { KeyFinding, ReceiptFinding } from "./receipt-finding.ts";
 import { showReceipt } from "./show-receipt.ts";
 import type { Verdict } from "./verdict.ts";
 
+/** The flags for receipts; `log` is a path. */
 export interface ReceiptFlags {
   readonly jwks?: string;
   readonly log?: string;
 }
 
+/** Verifies a receipt, and with the flags its key and its log. */
 export async function verifyReceipt({ jws, copy }: ReceiptFile, { jwks, log }: ReceiptFlags): Promise<Verdict> {
   const isPublished = jwks === undefined ? undefined : await readIsPublished(jwks);
   const opened = open(jws);
@@ -39,7 +42,7 @@ export async function verifyReceipt({ jws, copy }: ReceiptFile, { jwks, log }: R
   return { isRight, value: { ...value }, show: (paint) => showReceipt(value, paint) };
 }
 
-/** Text that the stored bytes do not bear out is what people would read and believe. */
+/** Returns false also when decoded text differs from the stored bytes, because people would read and believe it. */
 function isLogRight(log: LogVerdict | undefined): boolean {
   return log === undefined || (log.bad === undefined && log.misquoted.length === 0);
 }

@@ -1,10 +1,11 @@
-// A receipt as people read it: what is right, what is not, and what is only claimed.
+// Prints a verified receipt for people: valid parts, invalid parts, and mere claims.
 
 import type { Paint } from "../output.ts";
 import { shorten } from "../show.ts";
 import type { FoundLog, FoundStatement, ReceiptFinding } from "./receipt-finding.ts";
 import { showRow } from "./verdict.ts";
 
+/** Prints the findings about a receipt. */
 export function showReceipt(
   { error, kid, publicKey, key, statement, copy, log }: ReceiptFinding,
   paint: Paint,
@@ -26,7 +27,7 @@ export function showReceipt(
   ].join("\n");
 }
 
-/** What is signed may still hold what acts on a terminal. */
+/** Prints the statement. Signed text may still hold characters that act on a terminal, so `shorten` removes them. */
 function showStatement(statement: FoundStatement, paint: Paint): string[] {
   const { iss, run_id, job_id, region, job_spec_sha256, entries, first_hash, last_hash, counts, status, code } =
     statement;

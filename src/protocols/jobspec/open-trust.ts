@@ -1,10 +1,10 @@
-// Whose JobSpecs count: the keys of the settings, read again from time to time, beside those of the database.
+// Opens the trusted keys: those of the settings, reloaded from time to time, and those of the database.
 
 import type { AppContext } from "../../platform/context.ts";
 import { loadConfiguredKeys, readConfiguredKeys } from "./jobs/configured-keys.ts";
 import { Trust } from "./jobs/trust.ts";
 
-/** Throws CONFIG_INVALID. */
+/** Opens the trusted keys, and closes them with the service. Throws CONFIG_INVALID. */
 export function openTrust({ config, clock, connections, events, closers }: AppContext): Trust {
   const trust = new Trust({
     db: connections.db,
@@ -12,7 +12,7 @@ export function openTrust({ config, clock, connections, events, closers }: AppCo
     events,
     configured: loadConfiguredKeys(config),
     reread: () => readConfiguredKeys(config),
-    // The text of the settings does not change.
+    // Only the file can change while the service runs.
     reloadMs: config.trustKeysFile === "" ? 0 : config.trustReloadSeconds * 1_000,
   });
   closers.defer(() => trust.close());

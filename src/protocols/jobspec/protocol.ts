@@ -1,4 +1,4 @@
-// The Portal-Runner JobSpec contract: signed jobs, whose signatures count, and the driver that asks the questions of a job.
+// The protocol of the Portal-Runner JobSpec contract: signed jobs, trusted keys, and the driver that asks a job's questions.
 
 import { JobService } from "#gen/runnel/job/v1/job_service_pb.js";
 import { TrustService } from "#gen/runnel/job/v1/trust_service_pb.js";
@@ -14,6 +14,7 @@ import { openTrust } from "./open-trust.ts";
 import { retention } from "./retention.ts";
 import { jobspecSettings } from "./settings.ts";
 
+/** The protocol of signed jobs. */
 export const jobspec: Protocol = {
   name: "jobspec",
   settings: jobspecSettings,

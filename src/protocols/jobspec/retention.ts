@@ -1,4 +1,4 @@
-// What of jobs and of the audit of keys is kept, and for how long.
+// The retention of jobs, nonces and the trust audit.
 
 import type { Retention } from "../../engine/storage/retention.ts";
 import { nonceUseMs } from "./spec/metadata.ts";
@@ -6,13 +6,14 @@ import { deleteBareJobs } from "./storage/job.ts";
 import { deleteJobNoncesOlderThan } from "./storage/job-nonce.ts";
 import { deleteSurplusRefusals, deleteTrustEvents } from "./storage/trust-event.ts";
 
-/** Five minutes longer than a JobSpec is good: a clock that jumped is set by then. */
+/** Five minutes longer than a JobSpec may be used: enough to correct a clock that jumped. */
 const nonceAgeMaxMs = nonceUseMs + 5 * 60_000;
 /** A quarter of a year. */
 const trustEventDaysMax = 90;
-/** About 50 MB. */
+/** The maximum number of refusals: about 50 MB. */
 const refusalsMax = 100_000;
 
+/** The rows of this protocol that expire. */
 export const retention: Retention = {
   expiring: [
     { name: "jobs", days: 1, deleteBatch: deleteBareJobs },

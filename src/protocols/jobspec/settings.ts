@@ -1,5 +1,5 @@
-// Whose JobSpecs are run, and where: `trust`, `jobs`. The variables without a prefix are those of the service that the signing
-// contract is from.
+// The settings `trust` and `jobs`: whose JobSpecs are run, and where. The variables without a prefix are those of the service
+// that the signing contract is from.
 
 import type { ProtocolSettings } from "../../api/protocol.ts";
 import type { Config, ValuesOf } from "../../platform/config/keys.ts";
@@ -8,7 +8,7 @@ import type { Problem } from "../../platform/config/problem.ts";
 import { findKeyProblems } from "./jobs/configured-keys.ts";
 
 const daySec = 86_400;
-/** Regions stand in scopes of keys, in answers and in sessions. */
+/** The form of regions, which are part of key scopes, answers and sessions. */
 const regionForm = { item: /^[A-Za-z0-9._-]{1,64}$/, expected: "names of regions such as EU, separated by commas" };
 
 const jobspecKeys = {
@@ -66,6 +66,7 @@ declare module "../../platform/config/keys.ts" {
   interface Config extends ValuesOf<typeof jobspecKeys> {}
 }
 
+/** The settings of this protocol. */
 export const jobspecSettings: ProtocolSettings = {
   keys: jobspecKeys,
   findProblems,
@@ -76,7 +77,7 @@ function findProblems(config: Config): readonly Problem[] {
   return [...findUnknownRegions(config), ...findKeyProblems(config)];
 }
 
-/** No JobSpec may name such a region, so nothing would ever run there. */
+/** Finds served regions that no JobSpec may name, where nothing would ever run. */
 function findUnknownRegions(config: Config): Problem[] {
   const unknown = config.jobsServedRegions.filter((region) => !config.jobsRegions.includes(region));
   const [served, all] = [jobspecKeys.jobsServedRegions.path, jobspecKeys.jobsRegions.path];

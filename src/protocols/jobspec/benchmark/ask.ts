@@ -1,4 +1,4 @@
-// One question to one model, answered in the time that the spec has for it.
+// Asks one model one question, within the timeout of the spec.
 
 import type { Amount, DayBudget } from "../../../agent/budget/day-budget.ts";
 import type { UsageTotals } from "../../../agent/budget/usage.ts";
@@ -7,6 +7,7 @@ import { type NoResponse, type Response, respond } from "../../../agent/response
 import type { DriverStep, RunContext } from "../../../engine/runs/driver.ts";
 import { type Clock, over } from "../../../platform/base/clock.ts";
 
+/** One question to one model, with its limits. */
 export interface AskOptions {
   readonly context: Pick<RunContext, "client" | "signal" | "span">;
   readonly model: Model;
@@ -18,6 +19,7 @@ export interface AskOptions {
   readonly clock: Clock;
 }
 
+/** Asks the model; yields its results. Returns the response, or why there was no response (`timeout` after `timeoutMs`). */
 export async function* ask(
   { context, model, text, maxTokens, timeoutMs, runMax, dayBudget, clock }: AskOptions,
   { turn, before }: { turn: number; before: UsageTotals },

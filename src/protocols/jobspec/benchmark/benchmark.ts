@@ -1,10 +1,9 @@
-// What a job does in a region: every model of the spec that is meant for the region is asked every question, one after the
-// other, each without knowing of the others. An answer is durable before the next question is asked, so a run that changes hands
-// goes on with the next one.
+// The driver of a job in one region. It asks every model of the spec that is meant for the region every question, one after
+// another, and each without the others as context. An answer is durable before the next question is asked. So a run continues
+// with the next question after a takeover.
 //
-// B1  Before anything else the spec is verified once more, from the bytes that were received: a key that was revoked meanwhile
-//     stops what it signed.
-// B2  Only what was inside the signed bytes is executed.
+// B1  The spec is verified again before anything else, from the received bytes: a key revoked meanwhile stops what it signed.
+// B2  Only the signed part of the spec is executed.
 
 import { assertBudgetKnown, runBudgetOf } from "../../../agent/budget/budget.ts";
 import type { Amount, DayBudget } from "../../../agent/budget/day-budget.ts";
@@ -23,6 +22,7 @@ import { ask } from "./ask.ts";
 import { answerOf, assistantSays, printOutput, type Question, userAsks } from "./output.ts";
 import { checkpointOf, type Progress, readProgress } from "./progress.ts";
 
+/** Dependencies and defaults of the driver. */
 export interface BenchmarkOptions {
   readonly openTask: OpenJobTask;
   readonly resolveModel: (name: string) => Model;
@@ -30,16 +30,18 @@ export interface BenchmarkOptions {
   readonly events: Pick<Events, "budgetReached">;
   readonly dayBudget: DayBudget;
   readonly defaults: {
-    /** Of specs that name none. */
+    /** The model for specs without models. */
     readonly model: string;
     readonly maxTokens: number;
-    /** Of every run; 0 means no limit. */
+    /** The budget of each run; 0 means no limit. */
     readonly runBudget: Amount;
   };
 }
 
+/** The name of the driver in the database. */
 export const benchmarkName = "benchmark";
 
+/** Creates the driver. */
 export function createBenchmark(options: BenchmarkOptions): Driver {
   return {
     name: benchmarkName,
@@ -106,7 +108,7 @@ async function* askAll(work: Work): AsyncGenerator<DriverStep, DriverEnd> {
   };
 }
 
-/** The answer becomes durable together with where to go on. */
+/** Commits the answer together with the checkpoint after it. */
 function commitAnswer(question: Question, answer: Response, progress: Progress): DriverStep {
   const message = assistantSays(answer);
   return {
@@ -136,7 +138,7 @@ function requestOf({ context, options, spec, models }: Work, question: Question)
   };
 }
 
-/** In the order of the spec: all questions to the first model, then to the next. */
+/** Lists questions in the order of the spec: all questions to the first model, then to the next. */
 function listQuestions(spec: JobSpec, region: string, defaultModel: string): Question[] {
   const names =
     spec.models.length === 0
@@ -146,7 +148,7 @@ function listQuestions(spec: JobSpec, region: string, defaultModel: string): Que
   return names.flatMap((model) => texts.flatMap((text) => Array<Question>(spec.runs).fill({ model, text })));
 }
 
-/** What a spec without questions asks. */
+/** Returns the one question of a spec without questions, or nothing. */
 function promptOf({ benchmark }: JobSpec): readonly string[] {
   const prompt = benchmark.input.data.get("prompt");
   return typeof prompt === "string" && prompt !== "" ? [prompt] : [];

@@ -1,36 +1,45 @@
-// What a region's run has to say in the end: every question with its answer, as one JSON object.
+// The output of a region's run: every question with its answer, as one JSON object.
 
 import { create } from "@bufbuild/protobuf";
 import { type Message, MessageSchema } from "#gen/runnel/v1/message_pb.js";
 import type { Response } from "../../../agent/response/respond.ts";
 
+/** A question to a model. */
 export interface Question {
-  /** As the spec names it. */
+  /** The name in the spec. */
   readonly model: string;
   readonly text: string;
 }
 
+/** A model's answer. */
 export interface Answer {
   readonly text: string;
-  /** Why the model ended it: `stop`, `length`, `content-filter` and others. */
+  /** Why the model stopped: `stop`, `length`, `content-filter` and others. */
   readonly finishReason: string;
 }
 
-/** A job is one message with the outputs of all its regions. What does not fit is in the log of the run. */
+/** The maximum output of a region: a job is one message with the outputs of all regions. The run's log has the rest. */
 const outputCharsMax = 131_072;
 
+/** Makes a question the user's message. */
 export function userAsks({ text }: Question): Message {
   return create(MessageSchema, { role: "user", content: { case: "text", value: text } });
 }
 
+/** Makes a response the assistant's message. */
 export function assistantSays(response: Response): Message {
   return create(MessageSchema, { role: "assistant", content: { case: "text", value: answerOf(response).text } });
 }
 
+/** Returns the answer in a response. */
 export function answerOf({ text, finishReason }: Response): Answer {
   return { text: text.toWellFormed(), finishReason };
 }
 
+/**
+ * Prints the output:
+ * `{"region":"EU","responses":[{"model":"m","turn":1,"question":"…","response":"…","finish_reason":"stop"}]}`.
+ */
 export function printOutput({
   region,
   questions,
@@ -51,6 +60,7 @@ export function printOutput({
   return create(MessageSchema, { role: "assistant", content: { case: "text", value } });
 }
 
+/** Returns the text of a message, or "" when it has none. */
 export function textOf(message: Message | undefined): string {
   return message?.content.case === "text" ? message.content.value : "";
 }

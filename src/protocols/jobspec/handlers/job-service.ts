@@ -1,4 +1,4 @@
-// JobService: signed jobs, from their submission to what became of them.
+// The handlers of JobService: submitting, reading, watching and cancelling signed jobs.
 
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
@@ -28,6 +28,7 @@ import { watchJob } from "../jobs/watch.ts";
 import { findClientJob, listClientJobs, listJobRuns } from "../storage/job.ts";
 import type { JobDeps } from "./deps.ts";
 
+/** Creates the handlers of JobService. */
 export function createJobService(deps: JobDeps): ServiceImpl<typeof JobService> {
   const { db, cursors } = deps;
   return {
@@ -68,7 +69,7 @@ async function submit(
   const { client } = requireClient(values);
   const body = document?.data ?? new Uint8Array();
   const call = callOf(client, requestId, body);
-  // Also when the spec itself has grown too old meanwhile.
+  // Before the gate, so a retry gets its answer even when the spec has expired meanwhile.
   const earlier = await recallAnswer(deps.db, call);
   if (earlier !== undefined) {
     return repeated(earlier, values);
@@ -89,7 +90,7 @@ async function submit(
   return isNew ? response : repeated(response, values);
 }
 
-/** The content type is no part of what was asked. */
+/** Describes the call to the idempotency check. The content type does not count. */
 function callOf(client: string, requestId: string, data: Uint8Array) {
   return {
     client,

@@ -1,4 +1,4 @@
-// TrustService: whose JobSpecs are run, why a signature is invalid, and the rotation of the key that signs receipts.
+// The handlers of TrustService: trusted keys, the diagnosis of signatures, and the rotation of the key that signs receipts.
 
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
@@ -19,12 +19,13 @@ import type { JobDeps } from "./deps.ts";
 import { configuredKeyToProto, eventToProto, keyToProto, termsOf } from "./trust-to-proto.ts";
 import { verifyJobSpec } from "./verify-job-spec.ts";
 
+/** Creates the handlers of TrustService. */
 export function createTrustService(deps: JobDeps): ServiceImpl<typeof TrustService> {
   const { db, cursors, trust } = deps;
   const limit = openVerifyLimit(deps);
   return {
     verifyJobSpec: (request, { values }) => {
-      // There is one admin credential, so where a call comes from is what tells callers apart.
+      // There is only one admin credential, so the network of the call is what distinguishes callers.
       limit.take(networkOfCall(values));
       return verifyJobSpec(deps, request);
     },
@@ -83,7 +84,7 @@ function openVerifyLimit({ clock, config }: JobDeps): RateLimit {
   });
 }
 
-/** The contract's rules have seen to it. */
+/** The contract's validation ensures that the key is set. */
 function requireKey(key: TrustedKey | undefined): TrustedKey {
   if (key === undefined) {
     throw new Fault("INTERNAL", "a request without a key has passed its check");
@@ -91,7 +92,7 @@ function requireKey(key: TrustedKey | undefined): TrustedKey {
   return key;
 }
 
-/** A scope that no JobSpec may name would be a key that is good for nothing. */
+/** Refuses a scope with a region that no JobSpec may name: the key could sign nothing there. */
 function assertRegions({ config }: JobDeps, { regions = [] }: Partial<TrustedKey>): void {
   const unknown = regions.find((region) => !config.jobsRegions.includes(region));
   if (unknown !== undefined) {
@@ -99,7 +100,7 @@ function assertRegions({ config }: JobDeps, { regions = [] }: Partial<TrustedKey
   }
 }
 
-/** In the order that the database has names in: by their bytes. */
+/** Compares names by their bytes, as the database does. */
 function byName(one: { readonly kid: string }, other: { readonly kid: string }): number {
   return Buffer.compare(Buffer.from(one.kid), Buffer.from(other.kid));
 }

@@ -1,4 +1,4 @@
-// Trusted keys and the trust audit, as the contract shows them.
+// Converts trusted keys and events of the trust audit to messages of the contract.
 
 import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
@@ -15,6 +15,7 @@ import type { TrustedKeyStatus } from "../storage/schema.ts";
 import type { TrustEventRow } from "../storage/trust-event.ts";
 import type { KeyTerms, TrustedKeyRow } from "../storage/trusted-key.ts";
 
+/** Converts a key of the database. */
 export function keyToProto(row: TrustedKeyRow): TrustedKey {
   return create(TrustedKeySchema, {
     kid: row.kid,
@@ -31,6 +32,7 @@ export function keyToProto(row: TrustedKeyRow): TrustedKey {
   });
 }
 
+/** Converts a key of the settings. */
 export function configuredKeyToProto(key: ConfiguredKey): TrustedKey {
   return create(TrustedKeySchema, {
     kid: key.kid,
@@ -43,10 +45,10 @@ export function configuredKeyToProto(key: ConfiguredKey): TrustedKey {
   });
 }
 
-/** What a request says of when a key is good, and for whom and where. */
+/** The members of a request that say when a key is valid, for whom and where. */
 type Terms = Pick<TrustedKey, "notBefore" | "notAfter" | "clientIds" | "regions" | "runners">;
 
-/** Returns those terms that `key` has. */
+/** Returns the terms that `key` has. */
 export function termsOf(key: Terms): KeyTerms;
 export function termsOf(key: Partial<Terms>): Partial<KeyTerms>;
 export function termsOf(key: Partial<Terms>): Partial<KeyTerms> {
@@ -60,6 +62,7 @@ export function termsOf(key: Partial<Terms>): Partial<KeyTerms> {
   };
 }
 
+/** Converts an event of the trust audit. */
 export function eventToProto(row: TrustEventRow): TrustEvent {
   return create(TrustEventSchema, {
     eventId: row.id,

@@ -1,4 +1,4 @@
-// What VerifyJobSpec answers: the report on a spec, in the contract's words, by the code that judges jobs.
+// The handler of VerifyJobSpec: reports on a spec, with the same code that judges jobs.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { VerifyJobSpecRequest, VerifyJobSpecResponseSchema } from "#gen/runnel/job/v1/trust_service_pb.js";
@@ -12,17 +12,19 @@ import { type Report, reportBySteps } from "../spec/report.ts";
 import { readBody, unwrap } from "../spec/request.ts";
 import { SpecFault } from "../spec/spec-fault.ts";
 
+/** Dependencies of the handler. */
 export interface VerifyDeps {
   readonly clock: Clock;
   readonly config: Config;
   readonly trust: Pick<Trust, "look">;
 }
 
-/** Escapes make it up to six times as long as the spec, and an answer has to fit into a message. */
+/** Escapes make canonical text up to six times as long as the spec, and an answer has to fit into a message. */
 const canonicalBytesMax = 1_048_576;
 
 type Answer = MessageInitShape<typeof VerifyJobSpecResponseSchema>;
 
+/** Reports on the spec of a request. Throws the Fault of a body that holds no JSON object. */
 export async function verifyJobSpec(
   deps: VerifyDeps,
   { document, signedBytes }: VerifyJobSpecRequest,

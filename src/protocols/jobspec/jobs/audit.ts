@@ -1,5 +1,5 @@
-// What the trust audit is told: changes of keys, in the transaction that makes them, and specs that were refused.
-// Nothing of a refused spec is kept but its hash, its key and why.
+// Writes the trust audit: changes of keys, in the transaction that makes them, and refused specs. The audit keeps only the
+// hash, the key and the reason of a refused spec.
 
 import { createHash } from "node:crypto";
 import { clientIdOf } from "../../../platform/auth/caller.ts";
@@ -13,22 +13,24 @@ import { insertTrustEvent } from "../storage/trust-event.ts";
 import type { TrustedKeyRow } from "../storage/trusted-key.ts";
 import { publicKeyOf } from "./trust.ts";
 
-/** Who has the admin token. */
+/** The actor of calls with the admin token. */
 const admin = "admin";
-/** Of what is said about a spec, which may quote it. */
+/** The maximum length of a message about a spec, because it may quote the spec. */
 const messageCharsMax = 500;
 
+/** A refused submission. */
 export interface Refusal {
   readonly client: string;
-  /** As it was received. */
+  /** The body as it was received. */
   readonly body: Uint8Array;
-  /** The spec in it, where there is one. */
+  /** The spec in the body, if the body holds one. */
   readonly document?: ReadDocument | undefined;
-  /** The name that the trust list has for its key. */
+  /** The key's name in the trust list. */
   readonly kid?: string | undefined;
   readonly fault: SpecFault;
 }
 
+/** Records a refusal in the audit. */
 export async function recordRefusal(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
   { client, body, document, kid, fault }: Refusal,
@@ -48,6 +50,7 @@ export async function recordRefusal(
   });
 }
 
+/** A change of a trusted key or of the key that signs receipts. */
 export interface KeyChange {
   readonly type: Exclude<TrustEventType, "jobspec.refused">;
   readonly kid: string;
@@ -56,6 +59,7 @@ export interface KeyChange {
   readonly after?: TrustedKeyRow;
 }
 
+/** Records a change in the audit, in the transaction of the change. */
 export async function recordKeyChange(
   trx: Transaction,
   clock: Clock,
@@ -72,7 +76,7 @@ export async function recordKeyChange(
   });
 }
 
-/** What of a key can change. */
+/** Returns the terms of a key that can change. */
 function termsOf({ status, not_before, not_after, client_ids, regions, runners }: TrustedKeyRow): object {
   return {
     status,

@@ -1,17 +1,18 @@
-// The trusted keys of the settings: a text and a file, which together are one list.
-// C1  Anything wrong in either is told with where it stands, and then there is no list.
+// Loads the trusted keys of the settings: a text and a file, which together are one list.
+// C1  Any error in either makes the whole list invalid. The message says where the error is.
 
 import { readText } from "../../../platform/config/file.ts";
 import type { Config } from "../../../platform/config/keys.ts";
 import { describeError, invalidConfig, type Problem } from "../../../platform/config/problem.ts";
 import { parseTrustList, type TrustedKey } from "../spec/trust-list.ts";
 
-/** Thousands of keys. */
+/** The maximum size of the file: thousands of keys. */
 const listBytesMax = 1_048_576;
 
+/** The settings that hold trusted keys. */
 export type TrustSettings = Pick<Config, "trustKeysJson" | "trustKeysFile">;
 
-/** Throws CONFIG_INVALID. */
+/** Returns the keys of the settings. Throws CONFIG_INVALID. */
 export function loadConfiguredKeys(settings: TrustSettings): readonly TrustedKey[] {
   try {
     return readConfiguredKeys(settings);
@@ -20,7 +21,7 @@ export function loadConfiguredKeys(settings: TrustSettings): readonly TrustedKey
   }
 }
 
-/** What `loadConfiguredKeys` would refuse. */
+/** Returns the problems that `loadConfiguredKeys` would throw. */
 export function findKeyProblems(settings: TrustSettings): readonly Problem[] {
   try {
     readConfiguredKeys(settings);
@@ -35,7 +36,7 @@ function problemOf(error: unknown): Problem {
   return { field: text.slice(0, text.indexOf(" ")), text };
 }
 
-/** Throws an error that begins with the setting. */
+/** Returns the keys of the settings. Throws an Error whose message begins with the setting. */
 export function readConfiguredKeys({ trustKeysJson, trustKeysFile }: TrustSettings): readonly TrustedKey[] {
   const inText = trustKeysJson === "" ? [] : parse("trust.keys_json", trustKeysJson);
   const inFile = trustKeysFile === "" ? [] : parse(`trust.keys_file (${trustKeysFile})`, open(trustKeysFile));

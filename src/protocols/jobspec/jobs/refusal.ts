@@ -1,8 +1,9 @@
-// A refused JobSpec as a failure of the contract: the signing contract's own code goes with it, whatever the surface.
+// Turns a refused JobSpec into a Fault of the contract. It carries the signing contract's own code on every surface.
 
 import { Fault, type ReasonName } from "../../../platform/base/fault.ts";
 import { BodyFault, type SpecFault, type SpecFaultCode } from "../spec/spec-fault.ts";
 
+/** Converts a refusal; its metadata has `error_code`, and `stage: "body"` for faults of the body. */
 export function toFault(fault: SpecFault): Fault {
   const stage = fault instanceof BodyFault ? { stage: "body" } : {};
   const metadata = { error_code: fault.code, ...stage, ...fault.details };

@@ -1,10 +1,10 @@
-// Takes a job in: what was sent is verified, and its runs are queued in one transaction with all that must be there or not be
-// there together. ("Portal ↔ Runner Signing Contract"; the order of the checks is that of `jobspec/gate.ts` and goes on here.)
+// Accepts a job: verifies the submission, and queues its runs in one transaction with everything that must exist together with
+// them. ("Portal ↔ Runner Signing Contract"; the checks continue in the order of `spec/gate.ts`.)
 //
-// S1  The nonce, the job, its runs and the answer to a request id are written together. Of any number of callers with one spec
-//     one makes the job, and those with its request id get that one's answer.
-// S2  Of a spec that is refused nothing is stored but the refusal: not even its nonce is used up.
-// S3  When it cannot be known whether a nonce is new, nothing is accepted.
+// S1  The nonce, the job, its runs and the answer to a request id are written together. Of all callers with the same spec, one
+//     makes the job. Those with its request id get the same answer.
+// S2  A refused spec stores nothing but the refusal: not even its nonce is used up.
+// S3  When the service cannot know whether a nonce is new, it accepts nothing.
 
 import { createHash } from "node:crypto";
 import { create, toBinary } from "@bufbuild/protobuf";
@@ -31,6 +31,7 @@ import { toFault } from "./refusal.ts";
 import { jobRunInput } from "./task.ts";
 import { assertInScope, lookForSpec, type Trust, type TrustAnswer } from "./trust.ts";
 
+/** Dependencies of a submission. */
 export interface SubmitDeps extends RunLimits {
   readonly db: Db;
   readonly clock: Clock;
@@ -40,37 +41,38 @@ export interface SubmitDeps extends RunLimits {
   readonly jobs: JobSettings;
 }
 
-/** What is the same for all jobs of the service. */
+/** Settings that are the same for all jobs of the service. */
 export interface JobSettings {
   readonly policy: Pick<GatePolicy, "audience" | "enforcesTrust" | "acceptDroppedEmptyStrings">;
-  /** Regions that specs may name. */
+  /** The regions that specs may name. */
   readonly regions: readonly string[];
-  /** Of their runs. */
+  /** The driver of their runs. */
   readonly driver: string;
 }
 
+/** A submission as it came. */
 export interface Submission {
   readonly client: string;
-  /** As it was received. */
+  /** The body as it was received. */
   readonly body: Uint8Array;
   readonly traceParent: string | undefined;
 }
 
-/** What was accepted. */
+/** A job that was accepted. */
 export interface AcceptedJob {
   readonly id: string;
   readonly spec: JobSpec;
   readonly clientJobId: string;
-  /** Whether the spec came inside something. */
+  /** Whether the spec came in a wrapper. */
   readonly isWrapped: boolean;
   readonly plan: JobPlan;
   readonly acceptedMs: number;
 }
 
-/** Runs the work, unless it was done before: then its answer is given again. */
+/** Runs the work in `trx` unless it was done before; then returns the earlier answer. */
 export type Once<Answer> = (trx: Transaction, work: () => Promise<Answer>) => Promise<Answer>;
 
-/** Answers with what `answer` makes of the job, or with what was answered before. Throws a Fault. */
+/** Accepts a job and returns what `answer` makes of it, or the earlier answer. Throws a Fault when the spec is refused. */
 export async function submitJob<Answer>(
   deps: SubmitDeps,
   submission: Submission,
@@ -101,7 +103,7 @@ export async function submitJob<Answer>(
   }
 }
 
-/** S3, for all that a submission asks the database. */
+/** Throws REPLAY_UNPROTECTED when the database is away (S3). Covers everything that a submission asks the database. */
 export async function refuseUnprotected<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -114,7 +116,7 @@ export async function refuseUnprotected<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What is known of a submission that may be refused. */
+/** The known part of a submission that may be refused. */
 interface Suspect {
   readonly body: Uint8Array;
   document?: ReadDocument;
@@ -122,7 +124,7 @@ interface Suspect {
 
 interface Checked extends Verified {
   readonly answer: TrustAnswer;
-  /** The moment at which the spec's times were right, for whoever looks at them again. */
+  /** The moment at which the spec's times were valid, for later checks. */
   readonly checkedMs: number;
 }
 
@@ -134,7 +136,7 @@ async function verify(
   const { document } = request;
   const answer = await lookForSpec(trust, document, { client });
   const { policy } = jobs;
-  // Whole, as it is kept.
+  // Whole milliseconds, as the database stores it.
   const checkedMs = Math.floor(clock.nowMs());
   const inspection = inspect(document, {
     ...policy,
@@ -230,7 +232,7 @@ function jobRow({
   };
 }
 
-/** The ids of the runs are in the order of the regions. */
+/** Makes the runs. Their ids are in the order of the regions. */
 function newRuns(jobId: string, { regions }: JobPlan, nowMs: number) {
   return regions.map((region) => ({
     region,

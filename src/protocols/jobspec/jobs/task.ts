@@ -1,6 +1,5 @@
-// What a run of a job has to do: read out of the bytes that were received, after they were verified once more. Between the day
-// that a job was accepted and the moment that a run of it begins its key may have been revoked, and its row been written by
-// somebody else.
+// The task of a job's run, read from the received bytes after they were verified again. Since the job was accepted, its key may
+// have been revoked, or another program may have written its row.
 
 import { createHash } from "node:crypto";
 import { create, toBinary } from "@bufbuild/protobuf";
@@ -14,47 +13,51 @@ import { SpecFault } from "../spec/spec-fault.ts";
 import { findJobDocument } from "../storage/job.ts";
 import { assertInScope, lookForSpec, type Trust } from "./trust.ts";
 
-/** What a run fails with that was not allowed to begin ("Portal ↔ Runner Signing Contract", References). */
+/** The code of a run that was not allowed to begin ("Portal ↔ Runner Signing Contract", References). */
 export const earlyFailureCode = "RUNNER_EARLY_FAILURE";
 
+/** The verified spec, and the region of the run. */
 export interface JobTask {
   readonly spec: JobSpec;
   readonly region: string;
 }
 
-/** Whose run it is, and what it was started with. */
+/** The client and the input of the run. */
 export interface JobRun {
   readonly client: string;
   readonly input: Message;
 }
 
-/** The task, or why there is none. */
+/** Returns the task of a run, or why it must not begin. */
 export type OpenJobTask = (run: JobRun) => Promise<JobTask | NoTask>;
 
+/** Why a run must not begin. */
 export interface NoTask {
-  /** Code of the failure. */
+  /** The code of the failure. */
   readonly code: string;
   readonly problem: string;
 }
 
+/** Dependencies, and the regions and policy of the service. */
 export interface TaskOptions {
   readonly db: Db;
   readonly trust: Trust;
   readonly policy: Pick<GatePolicy, "audience" | "enforcesTrust" | "acceptDroppedEmptyStrings">;
-  /** Regions that specs may name. */
+  /** The regions that specs may name. */
   readonly regions: readonly string[];
-  /** Those of them in which runs are worked on here. */
+  /** The regions whose runs this service works on. */
   readonly servedRegions: readonly string[];
-  /** What works on them here, as scopes of keys name it. */
+  /** The name of the driver here, as the scopes of keys name runners. */
   readonly runner: string;
 }
 
-/** What a run of a job is started with. */
+/** Makes the input of a job's run: `{"job_id":"…","region":"EU"}`. */
 export function jobRunInput({ jobId, region }: { jobId: string; region: string }): Uint8Array {
   const value = JSON.stringify({ job_id: jobId, region });
   return toBinary(MessageSchema, create(MessageSchema, { role: "user", content: { case: "text", value } }));
 }
 
+/** Creates the function that verifies a job again and returns its task. */
 export function createOpenTask(options: TaskOptions): OpenJobTask {
   return async ({ client, input }) => {
     const { jobId, region } = readInput(input);
@@ -79,7 +82,7 @@ export function createOpenTask(options: TaskOptions): OpenJobTask {
   };
 }
 
-/** Throws a `SpecFault`, or a `JsonTextError` for what is no document at all. */
+/** Throws a `SpecFault`, or a `JsonTextError` when the stored document is not valid JSON. */
 async function verifyAgain(
   job: NonNullable<Awaited<ReturnType<typeof findJobDocument>>>,
   region: string,
@@ -87,14 +90,14 @@ async function verifyAgain(
 ): Promise<JobSpec> {
   const document = readDocument(job.document);
   const answer = await lookForSpec(trust, document, { client: job.client });
-  // Its times were looked at when it was accepted, and hold as of then.
+  // Its times were checked when it was accepted, so they are checked as of that moment.
   const times = { nowMs: job.create_time.getTime(), requiresMetadata: false };
   const inspection = inspect(document, { ...policy, ...times, judge: () => answer });
   if (inspection.fault !== undefined) {
     throw inspection.fault;
   }
   const hash = createHash("sha256").update(inspection.canonical).digest();
-  // Another spec of a trusted key is not what this job's receipts will speak of.
+  // The receipts of this job name this hash, so another spec of a trusted key must not run in its place.
   if (!hash.equals(job.canonical_sha256)) {
     throw new SpecFault("signature_mismatch", "the document is not the one that was accepted");
   }

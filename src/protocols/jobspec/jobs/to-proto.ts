@@ -1,8 +1,8 @@
-// A job as its client sees it: what was accepted, and what its runs add up to.
+// Converts a job to the contract's message: what was accepted, and the sum of its runs.
 //
-// P1  A job's state is made of its runs alone, so that it can never say anything else than they do.
-// P2  A region counts as ended well when its run completed.
-// P3  A job whose runs are being erased is not there any more.
+// P1  A job's state is computed from its runs alone, so it cannot contradict them.
+// P2  A region counts as successful when its run completed.
+// P3  A job whose runs are being erased gives not found.
 
 import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -20,7 +20,7 @@ import type { RunStatus } from "../../../engine/storage/schema.ts";
 import type { JobRow, JobRunRow } from "../storage/job.ts";
 import { earlyFailureCode } from "./task.ts";
 
-/** Undefined for a job that is being erased: what is left of its runs says nothing about it any more. */
+/** Converts a job. Returns undefined while its runs are being erased: the rest of them would give a wrong state. */
 export function jobToProto(job: JobRow, runs: readonly JobRunRow[]): Job | undefined {
   if (runs.length < job.total_regions) {
     return undefined;
@@ -52,7 +52,7 @@ export function jobToProto(job: JobRow, runs: readonly JobRunRow[]): Job | undef
   });
 }
 
-/** One of many in a list: without what came out of its runs, which may be more than a message holds. */
+/** Converts a job of a list. It leaves out the outputs of the runs, which may be more than a message holds. */
 export function listedJobToProto(job: JobRow, runs: readonly JobRunRow[]): Job | undefined {
   const whole = jobToProto(job, runs);
   for (const execution of whole?.executions ?? []) {
@@ -61,7 +61,7 @@ export function listedJobToProto(job: JobRow, runs: readonly JobRunRow[]): Job |
   return whole;
 }
 
-/** Completed, failed or cancelled: nothing of it will change any more. */
+/** Returns true for a completed, failed or cancelled job: it will not change any more. */
 export function isOver({ status }: Job): boolean {
   return status === Job_State.COMPLETED || status === Job_State.FAILED || status === Job_State.CANCELLED;
 }
@@ -118,7 +118,7 @@ function endToProto(result: RunResult, region: string): Partial<Pick<JobExecutio
   return content?.case === "text" && content.value !== "" ? { output: content.value } : {};
 }
 
-/** As the signing contract's own service shows a failed execution. */
+/** Prints a failed execution as the signing contract's own service does. */
 function failureOutput({ code, error, retryable }: RunFailed, { createTime }: RunResult, region: string): object {
   const isEarly = code === earlyFailureCode;
   return {

@@ -1,9 +1,9 @@
-// Whether a key's signatures of JobSpecs count, for whom and where: by the keys of the settings and those in the database.
-// ("Portal ↔ Runner Signing Contract", Trust List.)
+// Decides whether a key's signatures of JobSpecs count, for which client and where. It uses the keys of the settings and of the
+// database. ("Portal ↔ Runner Signing Contract", Trust List.)
 //
-// K1  What either list trusts is trusted; what either list revokes is not. A key of the settings has no scope.
-// K2  The database is asked each time, so that a change counts on every replica at once. When it cannot be asked there is no answer.
-// K3  A file that has become unreadable changes nothing: the last good list counts, and this replica says that it is not fit.
+// K1  A key that either list trusts is trusted, unless either list revokes it. Keys of the settings have no scope.
+// K2  Each look asks the database, so a change counts on every replica at once. When the database is away, a look throws.
+// K3  An unreadable file changes nothing: the last good list counts, and this replica reports that it is unfit.
 
 import { keyedClient } from "../../../platform/auth/caller.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
@@ -17,11 +17,12 @@ import { SpecFault } from "../spec/spec-fault.ts";
 import { type TrustedKey, TrustList, type TrustVerdict } from "../spec/trust-list.ts";
 import { findTrustedKey, type TrustedKeyRow } from "../storage/trusted-key.ts";
 
+/** The verdict on a key, and its scope. */
 export interface TrustAnswer extends TrustVerdict {
   readonly scope: TrustScope;
 }
 
-/** Where what a key signed may run; empty means everywhere. */
+/** Where a spec of this key may run; an empty list means everywhere. */
 export interface TrustScope {
   readonly regions: readonly string[];
   readonly runners: readonly string[];
@@ -29,7 +30,7 @@ export interface TrustScope {
 
 const everywhere: TrustScope = { regions: [], runners: [] };
 
-/** Of a key that nobody has listed, or that cannot even be read. */
+/** The answer for a key that is unlisted or unreadable. */
 export const unknownKey: TrustAnswer = {
   status: "unknown",
   reason: "no match in allowlist",
@@ -37,18 +38,20 @@ export const unknownKey: TrustAnswer = {
   scope: everywhere,
 };
 
+/** Dependencies of `Trust`. */
 export interface TrustOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly events: Pick<Events, "trustListLoaded" | "trustListFailed">;
-  /** The keys of the settings, as they were when the service started. */
+  /** The keys of the settings at the start of the service. */
   readonly configured: readonly TrustedKey[];
-  /** Reads the settings' keys anew; throws an error that says what to do. */
+  /** Reads the keys of the settings again. Throws an Error that says what to do. */
   readonly reread: () => readonly TrustedKey[];
-  /** 0 means never. */
+  /** The time between two reloads in milliseconds; 0 means never. */
   readonly reloadMs: number;
 }
 
+/** The trusted keys of the settings, reloaded from time to time, and of the database. */
 export class Trust {
   readonly #options: TrustOptions;
   readonly #loop: Loop;
@@ -79,17 +82,17 @@ export class Trust {
     await this.#loop.close();
   }
 
-  /** The keys of the settings. */
+  /** The current keys of the settings. */
   get configured(): readonly TrustedKey[] {
     return this.#configured;
   }
 
-  /** Null while the list of the settings is what its file says. */
+  /** Returns why the last reload failed, or null after a good one. */
   whyUnfit(): string | null {
     return this.#problem;
   }
 
-  /** Without a client the question is what would be so for one that is in the key's scope. */
+  /** Returns the verdict on a key for a client. Without a client it answers for any client in the key's scope. */
   async look(publicKey: Uint8Array, { client }: { client: string | undefined }): Promise<TrustAnswer> {
     const nowMs = this.#options.clock.nowMs();
     const row = await findTrustedKey(this.#options.db, publicKey);
@@ -97,7 +100,7 @@ export class Trust {
     return row === undefined ? configured : prefer(configured, judgeRow(row, nowMs, client));
   }
 
-  /** Reads the keys of the settings anew. */
+  /** Reads the keys of the settings again. An error keeps the last good list. */
   reload(): void {
     const { events, reread } = this.#options;
     try {
@@ -118,7 +121,7 @@ export class Trust {
   }
 }
 
-/** What a key may sign for is part of whether it is trusted. Throws a `SpecFault`. */
+/** Throws a `SpecFault` when the key's scope excludes a region or the runner. */
 export function assertInScope({ scope, kid }: TrustAnswer, at: { regions: readonly string[]; runner: string }): void {
   const region = scope.regions.length === 0 ? undefined : at.regions.find((each) => !scope.regions.includes(each));
   const isForRunner = scope.runners.length === 0 || scope.runners.includes(at.runner);
@@ -128,10 +131,10 @@ export function assertInScope({ scope, kid }: TrustAnswer, at: { regions: readon
   }
 }
 
-/** Which of two answers counts, the strongest first; of equals the settings'. */
+/** The order in which two verdicts win, the strongest first. Of equal ones the settings' wins. */
 const strength: readonly TrustAnswer["status"][] = ["revoked", "trusted", "expired", "not_yet_valid", "unknown"];
 
-/** An answer about another client, which has a name, says more than none at all. */
+/** Returns the verdict that counts. One of the database wins over an unknown key of the settings, because it has a name. */
 function prefer(configured: TrustAnswer, kept: TrustAnswer): TrustAnswer {
   if (configured.status === "unknown") {
     return kept;
@@ -166,7 +169,7 @@ function isSameList(one: readonly TrustedKey[], other: readonly TrustedKey[]): b
   return textOf(one) === textOf(other);
 }
 
-/** Whether the key counts that a spec says it was signed with. */
+/** Returns the verdict on the key that a spec names. */
 export async function lookForSpec(
   trust: Pick<Trust, "look">,
   document: Pick<ReadDocument, "object">,
@@ -176,7 +179,7 @@ export async function lookForSpec(
   return publicKey === undefined ? unknownKey : await trust.look(publicKey, { client });
 }
 
-/** The key that a spec says it was signed with; undefined where there is none that can be read, which the gate has words for. */
+/** Returns the key that a spec names. Returns undefined when it is missing or unreadable; the gate then reports why. */
 export function publicKeyOf({ object }: Pick<ReadDocument, "object">): Uint8Array | undefined {
   const text = object.get("public_key");
   if (typeof text !== "string") {

@@ -1,4 +1,4 @@
-// Changes of the trusted keys in the database. Each is one transaction with its row of the audit.
+// Changes the trusted keys in the database. Each change is one transaction with its row of the audit.
 
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../../platform/base/clock.ts";
@@ -18,12 +18,14 @@ import {
 import { recordKeyChange } from "./audit.ts";
 import type { Trust } from "./trust.ts";
 
+/** Dependencies of the changes. */
 export interface TrustedKeysDeps {
   readonly db: Db;
   readonly clock: Clock;
   readonly trust: Pick<Trust, "configured">;
 }
 
+/** Adds a key. Throws KEY_EXISTS when its name or its bytes are taken. */
 export async function addKey(
   { db, clock, trust }: TrustedKeysDeps,
   { kid, publicKey, terms }: { kid: string; publicKey: Uint8Array; terms: KeyTerms },
@@ -39,8 +41,10 @@ export async function addKey(
   });
 }
 
-/** The same terms once more change nothing. */
-/** Terms that `change` does not have stay as they are. */
+/**
+ * Changes the terms that `change` has; equal terms change nothing. Throws KEY_NOT_FOUND, KEY_REVOKED, or INVALID_ARGUMENT when
+ * the key would end before it begins.
+ */
 export async function changeKey(deps: TrustedKeysDeps, kid: string, change: Partial<KeyTerms>): Promise<TrustedKeyRow> {
   const { db, clock } = deps;
   return await db.transaction().execute(async (trx) => {
@@ -61,7 +65,7 @@ export async function changeKey(deps: TrustedKeysDeps, kid: string, change: Part
   });
 }
 
-/** A revoked key stays as it is. */
+/** Revokes a key for good. A revoked key stays as it is. Throws KEY_NOT_FOUND. */
 export async function revokeKey(deps: TrustedKeysDeps, kid: string): Promise<TrustedKeyRow> {
   const { db, clock } = deps;
   return await db.transaction().execute(async (trx) => {
@@ -75,7 +79,7 @@ export async function revokeKey(deps: TrustedKeysDeps, kid: string): Promise<Tru
   });
 }
 
-/** The bytes of a key that may be trusted. Throws INVALID_ARGUMENT. */
+/** Decodes a key that may be trusted. Throws INVALID_ARGUMENT when it is malformed or weak. */
 export function readNewKey(text: string): Uint8Array {
   const field = "key.public_key";
   const bytes = decode(text);

@@ -1,4 +1,4 @@
-// A job while it runs: as it stands, then whenever it comes to stand otherwise, until it has ended.
+// Watches a job: yields it at once, after each change, and when it has ended.
 
 import { equals } from "@bufbuild/protobuf";
 import { type Job, JobSchema } from "#gen/runnel/job/v1/job_pb.js";
@@ -7,17 +7,18 @@ import { type Clock, over } from "../../../platform/base/clock.ts";
 import { onAbort } from "../../../platform/base/on-abort.ts";
 import { isOver } from "./to-proto.ts";
 
-/** The net under lost wake-ups. */
+/** The poll interval, in case a wake-up is lost. */
 const pollMs = 1_000;
-/** Runs that talk wake whoever watches them; the job is looked at no oftener than this. */
+/** The minimum time between two reads of the job, because every result of its runs wakes the watcher. */
 const pauseMs = 100;
 
+/** Dependencies of a watch. */
 export interface WatchDeps {
   readonly clock: Clock;
   readonly wakeup: Wakeup;
 }
 
-/** `read` reads the job as it stands; undefined when it is gone, which ends the watch. */
+/** Yields the job at once and after each change. Ends with the job, or when `read` gives undefined because the job is gone. */
 export async function* watchJob(
   { clock, wakeup }: WatchDeps,
   read: () => Promise<Job | undefined>,

@@ -1,14 +1,14 @@
-// Base64 as Go's standard decoder takes it, which the signing contract's own service uses: padded, line ends inside are
-// skipped, what the last character holds beyond whole bytes is not looked at. Its errors count bytes as Go's do.
+// Decodes base64 as Go's standard decoder does, because the signing contract's own service uses it. Padding is required, line
+// ends inside are skipped, and the unused bits of the last character are ignored. Error positions count bytes, as in Go.
 
 const alphabet = /^[A-Za-z0-9+/]$/;
 const padding = "=";
 const quantum = 4;
 
-/** In whole quanta, this has nothing in it that needs a closer look. */
+/** Matches most texts, in whole quanta. A match needs no closer look. */
 const usual = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** Throws an error in Go's words. */
+/** Decodes padded base64, such as `AQID`. Throws an Error in Go's words: "illegal base64 data at input byte 3". */
 export function decodeBase64(text: string): Uint8Array {
   const at = text.length % quantum === 0 && usual.test(text) ? undefined : findIllegalByte(text);
   if (at !== undefined) {
@@ -18,7 +18,7 @@ export function decodeBase64(text: string): Uint8Array {
 }
 
 function findIllegalByte(text: string): number | undefined {
-  // Positions count bytes, so that text beyond ASCII is told of where Go would.
+  // Positions count bytes, so that an error in text beyond ASCII has the position that Go gives.
   const units = Buffer.from(text, "utf8").toString("latin1");
   let read = 0;
   for (let at = 0; at < units.length; at++) {
@@ -38,7 +38,7 @@ function findIllegalByte(text: string): number | undefined {
   return left === 0 ? undefined : units.length - left;
 }
 
-/** `held` is how many characters of the last quantum come before its padding, which begins at `start`. */
+/** Checks the padding that begins at `start`; `held` is the number of characters before it in the last quantum. */
 function findIllegalPadding(units: string, start: number, held: number): number | undefined {
   if (held < 2) {
     return start;

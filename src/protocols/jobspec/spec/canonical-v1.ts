@@ -1,15 +1,15 @@
-// The bytes that a signature of version 1 is over, made of a JobSpec as it was received. ("Portal ↔ Runner Signing Contract",
+// The bytes that a signature of version 1 covers, made from a JobSpec as it was received. ("Portal ↔ Runner Signing Contract",
 // Canonicalization; its named authority is Go code, so text is escaped and sorted as Go's encoder does.)
-// V1  Four members of the outermost object are left out, whatever they hold.
-// V2  Members that are null, or are or become empty objects, are left out; nothing inside arrays is touched.
-// V3  After that `constraints.min_success_rate` is left out if it is zero.
+// V1  Four members of the outermost object are left out, with any value.
+// V2  Members that are null, or are or become empty objects, are left out. Nothing inside arrays changes.
+// V3  After that, `constraints.min_success_rate` is left out if it is zero.
 // V4  Names are in the order of their UTF-8 bytes; text is escaped for HTML; numbers are the shortest that read the same.
 
 import { isObject, type Json, type JsonObject } from "./json.ts";
 
 const excludedNames: readonly string[] = ["id", "created_at", "signature", "public_key"];
 
-/** What is signed, as an object. The original is left as it is. */
+/** Returns the signed part of a spec as an object. The original stays unchanged. */
 export function signablePart(spec: JsonObject): JsonObject {
   const rest = new Map(spec);
   for (const name of excludedNames) {
@@ -25,11 +25,12 @@ export function signablePart(spec: JsonObject): JsonObject {
   return signable;
 }
 
+/** Returns the canonical text of version 1: the text that a signature has to cover. */
 export function canonicalText(spec: JsonObject): string {
   return print(signablePart(spec));
 }
 
-/** The same object where there is nothing to leave out. */
+/** Returns the same object when nothing has to be left out. */
 function prune(object: JsonObject): JsonObject {
   let pruned: JsonObject | undefined;
   for (const [name, value] of object) {
@@ -45,6 +46,7 @@ function prune(object: JsonObject): JsonObject {
   return pruned ?? object;
 }
 
+/** Prints a value in the canonical form of version 1, for example `{"a":"\u003c"}`. */
 export function print(value: Json): string {
   if (typeof value === "string") {
     return printText(value);
@@ -78,7 +80,7 @@ function printObject(object: JsonObject): string {
   return `${text}}`;
 }
 
-/** Most objects are written by programs that have them in order already. */
+/** Sorts names by their bytes. Most programs write them in order already, so the order is checked first. */
 function namesInOrder(object: JsonObject): Iterable<string> {
   const names = [...object.keys()];
   for (let at = 1; at < names.length; at++) {
@@ -89,7 +91,7 @@ function namesInOrder(object: JsonObject): Iterable<string> {
   return names;
 }
 
-/** By JSON.stringify, or by Go alone; everything below the space is. */
+/** Matches text that JSON.stringify or Go escapes: the quote, the backslash, all below the space, and Go's own characters. */
 const escaped = /["\\<>&\u2028\u2029]|[^ -\uffff]/;
 const escapedByGoAlone = /[<>&\u2028\u2029]/;
 const eachEscapedByGoAlone = new RegExp(escapedByGoAlone, "g");
@@ -99,7 +101,7 @@ function printText(text: string): string {
     return `"${text}"`;
   }
   const quoted = JSON.stringify(text);
-  // Quotes and ends of lines are common, the others are not.
+  // Quotes and line ends are common, the other characters are not.
   return escapedByGoAlone.test(quoted) ? quoted.replace(eachEscapedByGoAlone, escapeUnit) : quoted;
 }
 
@@ -107,10 +109,10 @@ function escapeUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** From here on units are halves of surrogate pairs, or characters that come before all that such pairs stand for. */
+/** Units from here on are halves of surrogate pairs, or characters that sort before all characters beyond U+FFFF. */
 const firstSurrogate = 0xd800;
 
-/** Well-formed text by its UTF-8 bytes, which is by code points. */
+/** Compares well-formed text by its UTF-8 bytes, which is the order of code points. */
 function compareBytes(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let at = 0; at < length; at++) {
@@ -123,7 +125,7 @@ function compareBytes(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Halves of pairs behind all other units. */
+/** Ranks halves of surrogate pairs behind all other units. */
 function rankOf(unit: number): number {
   return unit <= lastSurrogate ? unit + units : unit;
 }

@@ -1,21 +1,22 @@
-// The bytes that a signature of version 2 is over: RFC 8785 (JCS) of the whole object without its `signature`. Nothing is
-// pruned, names are in the order of their UTF-16 units, and text is escaped no more than JSON asks for. Shares no code with
-// version 1 on purpose: neither may change with the other.
+// The bytes that a signature of version 2 covers: RFC 8785 (JCS) of the whole object without its `signature`. Nothing is
+// pruned, names are in the order of their UTF-16 units, and text is escaped only where JSON requires it. This file shares no
+// code with version 1 on purpose: a change of one must not change the other.
 
 import { isObject, type Json, type JsonObject } from "./json.ts";
 
-/** What is signed, as an object. The original is left as it is. */
+/** Returns the signed part of a spec as an object. The original stays unchanged. */
 export function signablePartV2(spec: JsonObject): JsonObject {
   const signable = new Map(spec);
   signable.delete("signature");
   return signable;
 }
 
+/** Returns the canonical text of version 2: the text that a signature has to cover. */
 export function canonicalTextV2(spec: JsonObject): string {
   return printV2(signablePartV2(spec));
 }
 
-/** Text, numbers and words as ECMAScript writes them, which is how the RFC defines them. */
+/** Prints a value in the form of RFC 8785, which writes text, numbers and words as ECMAScript does. */
 export function printV2(value: Json): string {
   if (Array.isArray(value)) {
     return `[${value.map(printV2).join(",")}]`;

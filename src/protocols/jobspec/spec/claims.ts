@@ -1,13 +1,14 @@
-// What a spec of version 2 says about itself inside the signed bytes: until when it is good, and for whom.
-// C1  Both are required. As in a JWT, `exp` is in whole seconds since 1970 and is itself too late; `aud` is one text or a list.
+// Checks the claims of a spec of version 2, which are inside the signed bytes: its expiry and its audience.
+// C1  Both are required, as in a JWT. `exp` is in whole seconds since 1970, and the spec is expired at that second. `aud` is
+//     one text or a list.
 
 import type { Json, JsonObject } from "./json.ts";
 import { SpecFault } from "./spec-fault.ts";
 
-/** Audiences of one spec. */
+/** The maximum number of audiences of one spec. */
 const audiencesMax = 16;
 
-/** Throws a `SpecFault`. */
+/** Checks `exp` and `aud`. Throws a `SpecFault` when one is missing, invalid, expired or names another service. */
 export function checkClaims(signable: JsonObject, { nowMs, audience }: { nowMs: number; audience: string }): void {
   const exp = requireClaim(signable, "exp");
   if (typeof exp !== "number" || !Number.isSafeInteger(exp) || exp < 0) {

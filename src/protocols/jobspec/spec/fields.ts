@@ -1,22 +1,24 @@
-// Typed readers of JSON that somebody sent: small ones, out of which the shape of a JobSpec is put together as a table.
-// F1  A member that is null is not there. Where a text may be left out, an empty one counts as left out.
-// F2  A fault names the path, and says what to write. What was sent is shown only where it is a choice or a number.
-// F3  Members that are not asked for are not looked at.
+// Small typed readers of JSON from a sender. A table of them describes the shape of a JobSpec.
+// F1  A null member counts as missing. Where a text is optional, an empty one counts as missing too.
+// F2  A fault names the path and says what to write. It quotes the sent value only if that is a choice or a number.
+// F3  Members without a reader are ignored.
 
 import { isObject, type Json, type JsonObject } from "./json.ts";
 import { SpecFault } from "./spec-fault.ts";
 
-/** Throws a `SpecFault` that names the path. */
+/** Reads one value; `path` is its place in the document. Throws a `SpecFault` that names the path. */
 export type Reader<T> = (value: Json | undefined, path: string) => T;
 
+/** Limits of a text. */
 export interface TextLimits {
-  /** Characters. */
+  /** In characters. */
   readonly max?: number;
   readonly pattern?: RegExp;
-  /** The pattern in words. */
+  /** Describes the pattern in words. */
   readonly hint?: string;
 }
 
+/** Reads a text. */
 export function text({ max, pattern, hint }: TextLimits = {}): Reader<string> {
   return (value, path) => {
     if (typeof value !== "string") {
@@ -25,7 +27,7 @@ export function text({ max, pattern, hint }: TextLimits = {}): Reader<string> {
     if (max !== undefined && value.length > max) {
       throw invalid(path, `has ${value.length} characters: ${max} are the most`);
     }
-    // Databases cannot hold it in text.
+    // Postgres cannot store it in text.
     if (value.includes("\0")) {
       throw invalid(path, "must not hold the character U+0000");
     }
@@ -36,6 +38,7 @@ export function text({ max, pattern, hint }: TextLimits = {}): Reader<string> {
   };
 }
 
+/** Reads one of `words`. */
 export function choice(words: readonly string[]): Reader<string> {
   return (value, path) => {
     if (typeof value !== "string" || !words.includes(value)) {
@@ -45,11 +48,13 @@ export function choice(words: readonly string[]): Reader<string> {
   };
 }
 
+/** Limits of a number, both included. */
 export interface NumberLimits {
   readonly min: number;
   readonly max?: number;
 }
 
+/** Reads a number within the limits. */
 export function number({ min, max = Number.MAX_VALUE }: NumberLimits): Reader<number> {
   return (value, path) => {
     if (typeof value !== "number" || value < min || value > max) {
@@ -59,6 +64,7 @@ export function number({ min, max = Number.MAX_VALUE }: NumberLimits): Reader<nu
   };
 }
 
+/** Reads an integer within the limits. */
 export function integer({ min, max = Number.MAX_SAFE_INTEGER }: NumberLimits): Reader<number> {
   return (value, path) => {
     if (typeof value !== "number" || !Number.isInteger(value) || value < min || value > max) {
@@ -68,6 +74,7 @@ export function integer({ min, max = Number.MAX_SAFE_INTEGER }: NumberLimits): R
   };
 }
 
+/** Reads true or false. */
 export const flag: Reader<boolean> = (value, path) => {
   if (typeof value !== "boolean") {
     throw invalid(path, `must be true or false, not ${show(value)}`);
@@ -75,7 +82,7 @@ export const flag: Reader<boolean> = (value, path) => {
   return value;
 };
 
-/** As it is; an empty one when it is not there. */
+/** Reads an object unchanged; a missing one reads as an empty object. */
 export const object: Reader<JsonObject> = (value, path) => {
   if (isAbsent(value)) {
     return new Map();
@@ -86,10 +93,10 @@ export const object: Reader<JsonObject> = (value, path) => {
   return value;
 };
 
-/** More than any real spec has of anything, and so few that what is made of them stays small. */
+/** The maximum number of items in a list or object: more than any real spec has, and few enough to stay small. */
 export const itemsMax = 1_000;
 
-/** None when it is not there. */
+/** Reads a list; a missing one reads as an empty list. */
 export function list<T>(of: Reader<T>): Reader<readonly T[]> {
   return (value, path) => {
     if (isAbsent(value)) {
@@ -103,7 +110,7 @@ export function list<T>(of: Reader<T>): Reader<readonly T[]> {
   };
 }
 
-/** Names that the sender chose, with what each of them holds. */
+/** Reads an object whose names the sender chose: `name` checks each name, `of` reads each value. */
 export function entries<T>(of: Reader<T>, name: Reader<string>): Reader<ReadonlyMap<string, T>> {
   return (value, path) => {
     const members = object(value, path);
@@ -113,9 +120,10 @@ export function entries<T>(of: Reader<T>, name: Reader<string>): Reader<Readonly
 }
 
 type Shape = Readonly<Record<string, Reader<unknown>>>;
+/** The type that a record of readers reads. */
 export type Read<S extends Shape> = { readonly [Name in keyof S]: ReturnType<S[Name]> };
 
-/** Members by their names here: `minRegions` is `min_regions` there. One that is not there has none of them. */
+/** Reads members by their camelCase names: `minRegions` is `min_regions` in the document. A missing object has no members. */
 export function record<S extends Shape>(shape: S): Reader<Read<S>> {
   const readers = Object.entries(shape).map(([name, read]) => ({ name, member: memberNameOf(name), read }));
   return (value, path) => {
@@ -125,19 +133,23 @@ export function record<S extends Shape>(shape: S): Reader<Read<S>> {
   };
 }
 
+/** Reads a value, or undefined when it is missing. */
 export function optional<T>(read: Reader<T>): Reader<T | undefined> {
   return (value, path) => (isAbsent(value) ? undefined : read(value, path));
 }
 
+/** Reads a text, or undefined when it is missing or empty. */
 export function optionalText(limits?: TextLimits): Reader<string | undefined> {
   const read = optional(text(limits));
   return (value, path) => (value === "" ? undefined : read(value, path));
 }
 
+/** Reads a value, or returns `otherwise` when `read` gives undefined. */
 export function orElse<T>(read: Reader<T | undefined>, otherwise: T): Reader<T> {
   return (value, path) => read(value, path) ?? otherwise;
 }
 
+/** Returns the fault `validation_error`; its message is the path and the problem, for example "runs must be an integer". */
 export function invalid(path: string, problem: string): SpecFault {
   return new SpecFault("validation_error", `${path} ${problem}`);
 }
@@ -156,7 +168,7 @@ function memberNameOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** Of a name that the sender chose, so much as a reader needs. */
+/** How many characters of a name or value from the sender a message shows. */
 const shownMax = 40;
 const plainName = /^[A-Za-z0-9_-]{1,40}$/;
 

@@ -1,10 +1,11 @@
-// The gate of signed JobSpecs, used alike by whoever takes jobs and by whoever explains them. Nothing here waits or writes: the
-// caller reads the body before (request.ts), and after it takes the nonce, reads the fields (job-spec.ts) and plans (plan.ts).
-// G1  In this order, which is part of the contract: shape of signature and key, trust, signature, timestamp and nonce's form, what
-//     version 2 says of itself. The first that is not right is told.
-// G2  What comes out is what was verified, and all that may be acted on.
-// G3  Nothing but the form that the spec's version has is accepted, unless the operator lets the older rule about empty texts count
-//     (D1); then this is told with each use.
+// The gate of signed JobSpecs. The handlers that accept jobs and the diagnosis that explains them use the same one. It neither
+// waits nor writes. The caller reads the body before it (request.ts). After it, the caller takes the nonce, reads the fields
+// (job-spec.ts) and plans (plan.ts).
+// G1  The order of checks is part of the contract: shape of signature and key, trust, signature, timestamp and form of the
+//     nonce, claims of version 2. The first failure is reported.
+// G2  The output is the part that was verified. Nothing else may be acted on.
+// G3  Only the form of the spec's own version is accepted. One exception: the operator may allow the older rule about empty
+//     texts (D1), and each use of it is logged.
 
 import { thumbprint } from "../../../platform/base/public-key.ts";
 import { print } from "./canonical-v1.ts";
@@ -16,39 +17,44 @@ import { isSignatureRight, readSignedSpec, type SignedSpec } from "./signature.t
 import { SpecFault } from "./spec-fault.ts";
 import type { TrustVerdict } from "./trust-list.ts";
 
+/** What the service requires of a spec. */
 export interface GatePolicy extends StampRules {
-  /** Who this service is, to specs of version 2. */
+  /** The name of this service in the `aud` of specs of version 2. */
   readonly audience: string;
-  /** Otherwise verdicts are told, and refuse nobody. */
+  /** False reports verdicts about trust but refuses no spec because of them. */
   readonly enforcesTrust: boolean;
-  /** D1: also accept what is signed without members that are empty texts. They are then not part of what was verified. */
+  /** D1: also accepts signatures that leave out empty texts. Those texts are then not part of what was verified. */
   readonly acceptDroppedEmptyStrings?: boolean;
   judge(publicKey: Uint8Array): TrustVerdict;
 }
 
+/** A spec that the gate refuses. */
 export interface Refused {
   readonly fault: SpecFault;
-  /** Where the signature is right, and it is something else that is not. */
+  /** Set when the signature is valid and something else is wrong. */
   readonly signed: SignedSpec | undefined;
 }
 
+/** A spec that passed the gate. */
 export interface Verified extends Stamp {
   readonly fault?: undefined;
   readonly version: 1 | 2;
-  /** All that is signed, and so all that may be acted on. */
+  /** The signed part as an object. Nothing else of the spec may be acted on. */
   readonly signable: JsonObject;
-  /** The text that the signature is over. */
+  /** The text that the signature covers. */
   readonly canonical: string;
   readonly publicKey: Uint8Array;
-  /** The key's thumbprint (RFC 7638). Its name in the trust list is in the verdict. */
+  /** The key's thumbprint (RFC 7638). The verdict has the key's name in the trust list. */
   readonly kid: string;
   readonly trust: TrustVerdict;
-  /** Accepted by D1's older rule alone: to be logged. */
+  /** True when only D1's older rule accepted the spec. Callers log it. */
   readonly droppedEmptyStrings: boolean;
 }
 
+/** The answer of the gate. */
 export type Inspection = Refused | Verified;
 
+/** Checks a spec in the order of G1. */
 export function inspect(document: ReadDocument, policy: GatePolicy): Inspection {
   let signed: SignedSpec | undefined;
   try {
@@ -87,7 +93,7 @@ function judge({ publicKey }: SignedSpec, policy: GatePolicy): TrustVerdict {
   return verdict;
 }
 
-/** The spec as its signature is right for it. */
+/** Returns the spec in the form that its signature covers. Throws `signature_mismatch` when neither form fits. */
 function checkSignature(signed: SignedSpec, { object }: ReadDocument, policy: GatePolicy): SignedSpec {
   if (isSignatureRight(signed)) {
     return signed;

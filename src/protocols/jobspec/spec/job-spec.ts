@@ -1,8 +1,8 @@
-// A JobSpec as the service works with it: a typed copy of the object that was verified, with what was left out filled in.
-// J1  Only what is in the object that was verified is read; the one thing from outside of it is the sender's own name for the job.
-// J2  Defaults go into the copy. What is signed is never changed.
-// J3  First everything that is there has to be of its type and in its range; then what is missing is told, in the words of the
-//     service that the contract is from, and in its order.
+// A JobSpec as the service works with it: a typed copy of the verified object, with defaults for missing members.
+// J1  Only the verified object is read. The one value from outside of it is the sender's own name for the job.
+// J2  Defaults go into the copy. The signed object never changes.
+// J3  First every member that is present must have its type and range. Then the first missing member is reported, in the words
+//     and the order of the service that the contract is from.
 
 import {
   choice,
@@ -21,6 +21,7 @@ import {
 import type { JsonObject } from "./json.ts";
 import { SpecFault } from "./spec-fault.ts";
 
+/** A JobSpec with its defaults filled in. */
 export interface JobSpec {
   readonly version: string;
   readonly benchmark: Benchmark;
@@ -33,6 +34,7 @@ export interface JobSpec {
   readonly jobspecId: string | undefined;
 }
 
+/** What a job runs, and with which input. */
 export interface Benchmark {
   readonly name: string;
   readonly version: string | undefined;
@@ -43,6 +45,7 @@ export interface Benchmark {
   readonly metadata: JsonObject;
 }
 
+/** The container of a benchmark. It is checked and kept, but not run here. */
 export interface Container {
   readonly image: string;
   readonly tag: string | undefined;
@@ -55,10 +58,11 @@ export interface Container {
   };
 }
 
+/** Where, how long and with which success a job runs. */
 export interface Constraints {
-  /** Each of them once. */
+  /** Without duplicates. */
   readonly regions: readonly string[];
-  /** Undefined where the signed spec leaves it open: see plan.ts. */
+  /** Undefined when the signed spec leaves it open: see plan.ts. */
   readonly minRegions: number | undefined;
   readonly minSuccessRate: number | undefined;
   readonly timeoutMs: number;
@@ -67,6 +71,7 @@ export interface Constraints {
   readonly providers: readonly ProviderRule[];
 }
 
+/** A rule for the providers of one region. */
 export interface ProviderRule {
   readonly region: string;
   readonly minScore: number | undefined;
@@ -75,6 +80,7 @@ export interface ProviderRule {
   readonly blacklist: readonly string[];
 }
 
+/** A model that the job asks; an empty list of regions means all of them. */
 export interface Model {
   readonly id: string;
   readonly name: string | undefined;
@@ -83,9 +89,10 @@ export interface Model {
   readonly regions: readonly string[];
 }
 
+/** The regions that specs may name by default. */
 export const defaultRegions: readonly string[] = ["US", "EU", "APAC", "CA", "SA", "AF", "ME", "ASIA"];
 
-/** `signable` is what the signature is over. Throws a `SpecFault`. */
+/** Reads a spec from `signable`, the part that the signature covers. Throws a `SpecFault`. */
 export function readJobSpec(signable: JsonObject, allowedRegions: readonly string[] = defaultRegions): JobSpec {
   const sent = specReader(allowedRegions)(signable, "");
   for (const [isMet, sentence] of requirements) {
@@ -107,12 +114,15 @@ export function readJobSpec(signable: JsonObject, allowedRegions: readonly strin
   };
 }
 
-/** The sender's own name for the job. It is outside of what version 1 signs, so it names and decides nothing. Throws a `SpecFault`. */
+/**
+ * Reads the sender's own name for the job; undefined when it is missing. Version 1 does not sign it, so nothing depends on it.
+ * Throws a `SpecFault`.
+ */
 export function readClientJobId(spec: JsonObject): string | undefined {
   return clientJobId(spec.get("id"), "id");
 }
 
-/** Longer names are no names. */
+/** The maximum number of characters of a name. */
 const nameMax = 255;
 const name = text({ max: nameMax });
 const optionalName = optionalText({ max: nameMax });
@@ -156,20 +166,20 @@ const timeoutMsMax = 3_600_000;
 const timeoutMsDefault = 600_000;
 const providerTimeoutMsDefault = 300_000;
 
-/** Nanoseconds there, milliseconds here. Zero is not given. */
+/** Reads nanoseconds and returns milliseconds. Zero counts as missing. */
 const timeout: Reader<number | undefined> = (value, path) => {
   const limits = { min: timeoutMsMin * nsPerMs, max: timeoutMsMax * nsPerMs };
   const ns = value === 0 ? undefined : optional(integer(limits))(value, `${path} (in nanoseconds, 30 s to 60 min)`);
   return ns === undefined ? undefined : Math.round(ns / nsPerMs);
 };
 
-/** A rate of zero is not given: it is not among the signed bytes of version 1 either. */
+/** Reads a rate. Zero counts as missing, because the signed bytes of version 1 leave it out too. */
 const rate: Reader<number | undefined> = (value, path) =>
   optional(number({ min: 0, max: 1 }))(value, path) || undefined;
 
 const anyInteger = optional(integer({ min: Number.MIN_SAFE_INTEGER }));
 
-/** Less than one is not given, as in the service that the contract is from. */
+/** Reads a count. Less than one counts as missing, as in the service that the contract is from. */
 const minRegions: Reader<number | undefined> = (value, path) => {
   const count = anyInteger(value, path);
   return count === undefined || count < 1 ? undefined : count;

@@ -1,44 +1,48 @@
-// JSON as a signer meant it: a strict reader of received bytes that forgets nothing which matters to a signature.
-// R1  Refused: bytes that are not UTF-8, a byte order mark, anything after the value, numbers beyond a float64, too deep nesting.
-// R2  Of members with the same name the last one counts; names are compared as they read after decoding.
-// R3  Half of a surrogate pair, which no UTF-8 can hold, reads as U+FFFD.
-// R4  What reads otherwise than it was written (R2, R3, integers that a float64 cannot hold) is remarked.
+// Reads JSON as its signer meant it: strict, from the received bytes, and without losing anything that matters to a signature.
+// R1  Refused are bytes that are not UTF-8, a byte order mark, anything after the value, numbers beyond a float64, and nesting
+//     that is too deep.
+// R2  Of members with the same name the last one counts. Names are compared after decoding.
+// R3  Half of a surrogate pair, which UTF-8 cannot encode, reads as U+FFFD.
+// R4  A remark notes each value that reads otherwise than it was written (R2, R3, integers that a float64 cannot hold).
 
 import { type JsonNode, JsonTextError, jsonTextError, parseJsonText } from "../../../platform/base/json/text.ts";
 
-/** Objects keep their members as they came: no prototype, no order of its own for names that look like numbers. */
+/** A JSON value. Objects keep the order of their members: no prototype, no special order for names that look like numbers. */
 export type Json = null | boolean | number | string | Json[] | JsonObject;
+/** A JSON object. */
 export type JsonObject = Map<string, Json>;
 
-/** Where in the text something stands, in UTF-16 units; `end` is behind it. */
+/** The place of a value in the text, in UTF-16 units; `end` is exclusive. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
+/** A note about a value that reads otherwise than it was written. */
 export interface Remark {
   readonly what: "duplicate_key" | "lone_surrogate" | "inexact_integer";
-  /** As in RFC 6901: `/constraints/regions/0`; the beginning of a long one. */
+  /** As in RFC 6901: `/constraints/regions/0`. Cut after 200 characters. */
   readonly path: string;
 }
 
+/** A JSON object with the text from which it was read. */
 export interface ReadDocument {
   readonly text: string;
   readonly object: JsonObject;
-  /** The values of the outermost members. */
+  /** The places of the values of the outermost members. */
   readonly spans: ReadonlyMap<string, Span>;
-  /** The first ones: see `remarksMax`. */
+  /** The first 16 remarks. */
   readonly remarks: readonly Remark[];
 }
 
-/** Arrays and objects inside each other. Deeper ones are made by machines that mean no good. */
+/** The maximum depth of arrays and objects inside each other. Deeper texts come from attackers. */
 const depthMax = 512;
 
 const remarksMax = 16;
-/** Names may be as long as the body; what is told of them goes into answers. */
+/** The maximum length of a remark's path, because remarks go into answers and names may be as long as the body. */
 const remarkPathMax = 200;
 
-/** Throws `JsonTextError`, which says what is wrong and where. */
+/** Reads one JSON object. Throws a `JsonTextError` that names the problem and its place. */
 export function readDocument(bytes: Uint8Array): ReadDocument {
   const text = decode(bytes);
   if (text.trim() === "") {
@@ -57,6 +61,7 @@ export function readDocument(bytes: Uint8Array): ReadDocument {
   return { text, object, spans, remarks: reader.remarks };
 }
 
+/** Returns true for a JSON object. */
 export function isObject(value: Json | undefined): value is JsonObject {
   return value instanceof Map;
 }
@@ -71,11 +76,11 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Turns nodes into values and remarks what reads otherwise than it was written. */
+/** Turns nodes into values, and adds a remark for each value that reads otherwise than it was written. */
 class Reader {
   readonly remarks: Remark[] = [];
   readonly #text: string;
-  /** The name or index at each depth, as far as the value that is being read. */
+  /** The name or index at each depth, down to the value that is being read. */
   readonly #path: (string | number)[] = [];
 
   constructor(text: string) {
@@ -149,7 +154,7 @@ class Reader {
   }
 }
 
-/** Integers of fewer characters are exact. */
+/** Integers of at most this many characters are exact. */
 const safeDigits = 15;
 
 function isInexact(text: string, value: number): boolean {

@@ -1,25 +1,27 @@
-// Keys of signers as they are kept in files: PKCS#8 or SPKI in PEM or DER, or the bytes of an Ed25519 key, all of them also in
-// base64. Ed25519 keys only.
+// Reads the key files of signers: PKCS#8 or SPKI as PEM or DER, or the bytes of a key. DER and bytes may be in base64. Ed25519
+// keys only.
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { exportPublicKey, publicKeyBytes } from "../../../platform/base/public-key.ts";
 
+/** An Ed25519 key pair. */
 export interface KeyPair {
   readonly privateKey: KeyObject;
   readonly publicKey: Uint8Array;
 }
 
-/** 32 bytes by themselves do not tell whether they are a secret seed or a public key. */
+/** What a key file holds. 32 bytes alone may be a secret seed or a public key. */
 export type FoundKey =
   | { readonly kind: "pair"; readonly pair: KeyPair }
   | { readonly kind: "public"; readonly publicKey: Uint8Array }
   | { readonly kind: "seed or public"; readonly bytes: Uint8Array };
 
+/** An unusable key file. The message continues a sentence that begins with the name of the file. */
 export class KeyFault extends Error {
   override readonly name = "KeyFault";
 }
 
-/** Throws a `KeyFault`. */
+/** Reads a key file. Throws a `KeyFault` when it holds no usable Ed25519 key. */
 export function readKeyFile(file: Uint8Array): FoundKey {
   const text = Buffer.from(file).toString("latin1").trim();
   if (text.includes("-----BEGIN ")) {
@@ -36,7 +38,7 @@ export function readKeyFile(file: Uint8Array): FoundKey {
   }
 }
 
-/** For signing, where 32 bytes can only be a seed. Throws a `KeyFault`. */
+/** Reads a key pair for signing, where 32 bytes can only be a seed. Throws a `KeyFault`. */
 export function readKeyPair(file: Uint8Array): KeyPair {
   const found = readKeyFile(file);
   switch (found.kind) {
@@ -51,22 +53,25 @@ export function readKeyPair(file: Uint8Array): KeyPair {
   }
 }
 
+/** Makes a new key pair. */
 export function newKeyPair(): KeyPair {
   return pairOf(generateKeyPairSync("ed25519").privateKey);
 }
 
+/** Prints the private key as PKCS#8 in PEM: `-----BEGIN PRIVATE KEY-----`. */
 export function printPrivateKey({ privateKey }: KeyPair): string {
   return privateKey.export({ format: "pem", type: "pkcs8" }).toString();
 }
 
-/** What comes before the seed in PKCS#8 (RFC 8410). */
+/** The bytes before the seed in PKCS#8 (RFC 8410). */
 const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
 
+/** Makes the key pair of a seed of 32 bytes. */
 export function pairOfSeed(seed: Uint8Array): KeyPair {
   return pairOf(createPrivateKey({ key: Buffer.concat([pkcs8Prefix, seed]), format: "der", type: "pkcs8" }));
 }
 
-/** The form in which Go and other libraries keep a private key: the seed, and the public key behind it. */
+/** Reads the form in which Go and other libraries keep a private key: the seed followed by the public key. */
 function joinHalves(bytes: Uint8Array): KeyPair {
   const pair = pairOfSeed(bytes.subarray(0, publicKeyBytes));
   if (Buffer.compare(pair.publicKey, bytes.subarray(publicKeyBytes)) !== 0) {
@@ -89,10 +94,10 @@ function readEncoded(key: string | Buffer, format: "pem" | "der"): FoundKey {
 
 const acceptedForms = "PKCS#8 as PEM or DER, or base64 of the 32-byte seed or of seed and public key";
 
-/** Of DER; and of PEM, whose passphrase would be asked for. */
+/** The codes of errors about encrypted keys: of DER, and of PEM, where Node would ask for a passphrase. */
 const passphraseCodes: readonly unknown[] = ["ERR_MISSING_PASSPHRASE", "ERR_OSSL_CRYPTO_INTERRUPTED_OR_CANCELLED"];
 
-/** Undefined for what is no such key. */
+/** Returns undefined when the file holds no such key. */
 function attempt(read: () => KeyObject): KeyObject | undefined {
   try {
     return read();

@@ -1,6 +1,6 @@
-// What keeps a signed spec from being sent again, or late: its timestamp and nonce, which are among the signed bytes.
-// M1  Read from what was verified, and looked at only after that: a bad signature never uses up a nonce.
-// M2  Both bounds of the window are part of it.
+// The timestamp and the nonce of a spec, which are inside the signed bytes. They keep it from being replayed or sent late.
+// M1  They are read and checked only after the signature: a spec with a wrong signature never uses up a nonce.
+// M2  Both ends of the window are included.
 
 import { isObject, type JsonObject } from "./json.ts";
 import { SpecFault } from "./spec-fault.ts";
@@ -8,23 +8,25 @@ import { parseTimeMs } from "./time-text.ts";
 
 const ageMsMax = 600_000;
 const aheadMsMax = 300_000;
-/** How long a spec is good that came as early as it may, bounds included. Its nonce has to be known for longer. */
+/** How long a spec may be used if it is sent as early as possible, both ends included. Its nonce has to be kept longer. */
 export const nonceUseMs = ageMsMax + aheadMsMax;
 
 const nonceCharactersMax = 128;
 
+/** Timestamp and nonce; undefined when missing. */
 export interface Stamp {
   readonly timestampMs: number | undefined;
   readonly nonce: string | undefined;
 }
 
+/** Rules for timestamp and nonce. */
 export interface StampRules {
   readonly nowMs: number;
-  /** Otherwise what is there is checked, and what is not is not missed. */
+  /** False allows them to be missing. If present, they are checked anyway. */
   readonly requiresMetadata: boolean;
 }
 
-/** Throws a `SpecFault`. */
+/** Reads timestamp and nonce. Throws a `SpecFault` when one is invalid, outside of the window, or missing but required. */
 export function readStamp(signable: JsonObject, { nowMs, requiresMetadata }: StampRules): Stamp {
   const metadata = signable.get("metadata") ?? undefined;
   if (metadata !== undefined && !isObject(metadata)) {
@@ -76,7 +78,7 @@ function readNonce(metadata: JsonObject | undefined, requiresMetadata: boolean):
     return undefined;
   }
   const length = typeof value === "string" ? [...value].length : 0;
-  // U+0000 cannot be held in a database's text.
+  // Postgres cannot store U+0000 in text.
   if (typeof value !== "string" || length === 0 || length > nonceCharactersMax || value.includes("\0")) {
     const form = `text of 1 to ${nonceCharactersMax} characters, without U+0000`;
     throw new SpecFault("invalid_field:nonce", `metadata.nonce must be ${form}`);

@@ -1,21 +1,22 @@
-// Where a job runs and when it has succeeded: what is signed, narrowed by what the wrapper asks for, which nobody signed.
-// L1  A job runs in regions of the signed spec alone. A wrapper may choose among them.
-// L2  What the spec says of success holds as signed: over all of its regions, also when a wrapper leaves some of them out. So leaving
-//     regions out makes it harder to succeed, never easier.
-// L3  Only what the spec leaves open (absent or zero) may the wrapper say; what neither says is filled in.
-// L4  A job that could not succeed wherever it runs is refused.
-// L5  So is one that asks more questions in a region than anybody would wait for.
+// Plans where a job runs and when it has succeeded: the signed spec, narrowed by the wrapper, which is not signed.
+// L1  A job runs only in regions of the signed spec. A wrapper may choose among them.
+// L2  The signed conditions of success hold as signed: over all regions of the spec, also when a wrapper leaves some out. So
+//     leaving regions out makes success harder, never easier.
+// L3  A wrapper may set only what the spec leaves open (absent or zero). Defaults fill in the rest.
+// L4  A job that cannot succeed is refused.
+// L5  A job that asks too many questions in one region is refused.
 
 import { invalid } from "./fields.ts";
 import type { JobSpec } from "./job-spec.ts";
 import type { Wishes } from "./request.ts";
 import { SpecFault } from "./spec-fault.ts";
 
+/** Where a job runs, and when it has succeeded. */
 export interface JobPlan {
   readonly regions: readonly string[];
   readonly minRegions: number;
   readonly minSuccessRate: number;
-  /** In so many of the regions a run has to succeed for the job to: both of the above together. */
+  /** The number of regions in which a run has to succeed. It combines the two members above. */
   readonly successesMin: number;
   readonly enableAnalysis: boolean;
 }
@@ -23,10 +24,10 @@ export interface JobPlan {
 const rateDefault = 0.67;
 const wrapperRegionsDefault = 3;
 
-/** Far more than fit into the hour that a run may take. */
+/** The maximum number of questions in a region: far more than fit into the hour that a run may take. */
 const questionsMax = 1_000;
 
-/** Throws a `SpecFault`. */
+/** Plans a job; `wishes` come from the wrapper. Throws a `SpecFault`. */
 export function planJob({ constraints, models, questions, runs }: JobSpec, wishes: Wishes | undefined): JobPlan {
   const asked = Math.max(1, models.length) * Math.max(1, questions.length) * runs;
   if (asked > questionsMax) {
@@ -72,7 +73,7 @@ function askedRegions(wishes: Wishes | undefined, count: number): number {
   return minRegions ?? Math.min(wrapperRegionsDefault, count);
 }
 
-/** The fewest of `count` that are at least that part of it, counted: multiplying would round. */
+/** Returns the smallest number whose share of `count` reaches `rate`. It counts up, because a multiplication would round. */
 function fewest(rate: number, count: number): number {
   let number = 0;
   while (number < count && number / count < rate) {

@@ -1,8 +1,8 @@
-// What there is to say of a spec that somebody tries out: whether its signature is right, over which bytes it has to be, what is
-// probably wrong with it, and what the gate would say. ("Portal ↔ Runner Signing Contract", Testing and Diagnostics.)
-// E1  Asks the gate itself (gate.ts), so diagnosis and truth cannot differ.
-// E2  Canonical bytes are told for every JSON object, signed or not.
-// E3  `verify` is about the signature alone; trust, time and fields are told beside it.
+// Reports on a spec for its signer: whether its signature is valid, which bytes it has to cover, the probable mistakes, and
+// what the gate would say. ("Portal ↔ Runner Signing Contract", Testing and Diagnostics.)
+// E1  The report asks the gate itself (gate.ts), so diagnosis and truth cannot differ.
+// E2  It has canonical bytes for every JSON object, signed or not.
+// E3  `verify` concerns the signature alone; the report has trust, time and fields beside it.
 
 import { createHash } from "node:crypto";
 import { atOnce } from "../../../platform/base/steps.ts";
@@ -18,10 +18,12 @@ import { formOf, isSignatureOf, readSignedSpec, readVersion, remarkWords, type S
 import { SpecFault } from "./spec-fault.ts";
 import type { TrustVerdict } from "./trust-list.ts";
 
+/** What the service requires of a spec, including the regions that it may name. */
 export interface ReportRules extends GatePolicy {
   readonly allowedRegions: readonly string[];
 }
 
+/** A warning about a place in the spec. */
 export interface Warning {
   readonly what: Remark["what"] | "wrapper_sent" | "empty_strings_dropped";
   /** As in RFC 6901. */
@@ -29,42 +31,44 @@ export interface Warning {
   readonly sentence: string;
 }
 
+/** The report on a spec. */
 export interface Report {
   readonly verify: "ok" | "failed";
-  /** Why the signature is not right. */
+  /** Why the signature is invalid. */
   readonly fault: SpecFault | undefined;
-  /** Why the gate of jobs would not take the spec; a nonce that was used already is not known here. */
+  /** Why the gate would refuse the spec. A nonce that was used already is not known here. */
   readonly refusal: SpecFault | undefined;
   readonly version: 1 | 2;
   readonly canonical: string;
   readonly canonicalBytes: number;
-  /** Hexadecimal. */
+  /** In hexadecimal. */
   readonly canonicalSha256: string;
   readonly hasExecutionType: boolean;
   readonly hasEstimatedCost: boolean;
   readonly hasCreatedAt: boolean;
-  /** Of the key, where there is one. */
+  /** The verdict on the key; undefined without a key. */
   readonly trust: TrustVerdict | undefined;
-  /** What together explains a signature that is wrong. */
+  /** The mistakes that together explain a wrong signature. */
   readonly mistakes: readonly Mistake[];
   readonly warnings: readonly Warning[];
-  /** What the signer says it signed, beside what it should have. */
+  /** The bytes that the signer says it signed, compared with the canonical bytes. */
   readonly given: GivenBytes | undefined;
 }
 
+/** The comparison with the bytes that the signer says it signed. */
 export interface GivenBytes {
-  /** None where they are the same. */
+  /** Undefined when both are the same. */
   readonly difference: TextDifference | undefined;
-  /** Whether the signature is over them; if not, the key or the signature is another one. Undefined without either. */
+  /** Whether the signature covers these bytes. False means another key or signature; undefined means that either is missing. */
   readonly isSigned: boolean | undefined;
 }
 
-/** `given` is what the signer says it signed. Throws a `BodyFault` when there is no JSON object to speak of. */
+/** Reports on a body; `given` is what the signer says it signed. Throws a `BodyFault` when the body holds no JSON object. */
 export function reportOn(body: Uint8Array, rules: ReportRules, given?: Uint8Array): Report {
   return atOnce(reportBySteps(body, rules, given));
 }
 
-/** The same in steps: what explains a wrong signature of a large spec is long work. */
+/** Does the same in steps, because explaining a wrong signature of a large spec takes long. */
 export function* reportBySteps(body: Uint8Array, rules: ReportRules, given?: Uint8Array): Generator<void, Report> {
   const unwrapped = unwrap(readBody(body));
   const { document } = unwrapped;

@@ -1,35 +1,37 @@
-// What is posted as a job: a signed JobSpec, or a wrapper around one.
-// Q1  A body with an object member `jobspec` is a wrapper. The inner object is taken from the received text as it stands there, and
-//     read as a document of its own, so what is verified is what was sent.
-// Q2  Nothing in a wrapper is signed: whoever carries the request can change it. So it may only narrow what the signed spec says,
-//     or say what that leaves open; plan.ts holds it to that.
-// Q3  Members of a wrapper that are not known are not looked at.
+// The body of a submission: a signed JobSpec, or a wrapper around one.
+// Q1  A body with an object member `jobspec` is a wrapper. The inner object is cut out of the received text and read as a
+//     document of its own, so the verified bytes are the bytes that were sent.
+// Q2  Nothing in a wrapper is signed: anyone who carries the request can change it. So a wrapper may only narrow the signed
+//     spec, or set what the spec leaves open; plan.ts enforces that.
+// Q3  Unknown members of a wrapper are ignored.
 
 import { JsonTextError } from "../../../platform/base/json/text.ts";
 import { flag, integer, list, number, optional, record, text } from "./fields.ts";
 import { isObject, type JsonObject, type ReadDocument, readDocument } from "./json.ts";
 import { BodyFault, SpecFault } from "./spec-fault.ts";
 
-/** A spec has a few kilobytes; what it refers to is elsewhere. */
+/** The maximum size of a body. A spec has a few kilobytes; it only refers to larger data. */
 export const bodyBytesMax = 1_048_576;
 
+/** A spec, taken out of its wrapper if it has one. */
 export interface Unwrapped {
-  /** The spec, whatever it came in. */
+  /** The spec itself. */
   readonly document: ReadDocument;
-  /** What it came in, if it came in something. */
+  /** The object around the spec; undefined when the spec came by itself. */
   readonly wrapper: JsonObject | undefined;
 }
 
-/** What a wrapper asks for. Undefined is not given. */
+/** What a wrapper asks for. Undefined means that the wrapper leaves it open. */
 export type Wishes = ReturnType<typeof wishes>;
 
+/** A submission: the spec, and what its wrapper asks for. */
 export interface JobRequest {
   readonly document: ReadDocument;
   /** Undefined when the spec came without a wrapper. */
   readonly wishes: Wishes | undefined;
 }
 
-/** Throws a `BodyFault`. */
+/** Reads a submission. Throws a `BodyFault`. */
 export function readRequest(body: Uint8Array): JobRequest {
   const { document, wrapper } = unwrap(readBody(body));
   if (wrapper === undefined && document.object.has("jobspec") && !document.object.has("signature")) {
@@ -38,7 +40,7 @@ export function readRequest(body: Uint8Array): JobRequest {
   return { document, wishes: wrapper && readWishes(wrapper) };
 }
 
-/** Throws a `BodyFault`. */
+/** Reads a body as a JSON object. Throws a `BodyFault` when it is empty, too large or not a JSON object. */
 export function readBody(body: Uint8Array): ReadDocument {
   if (body.length === 0) {
     throw new BodyFault("invalid_body", "the body is empty: send a signed JobSpec as JSON");
@@ -49,6 +51,7 @@ export function readBody(body: Uint8Array): ReadDocument {
   return readJson(body);
 }
 
+/** Takes the spec out of its wrapper. Throws a `BodyFault` when the inner text is not valid JSON. */
 export function unwrap(document: ReadDocument): Unwrapped {
   const span = document.spans.get("jobspec");
   if (span === undefined || !isObject(document.object.get("jobspec"))) {

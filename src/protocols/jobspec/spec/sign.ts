@@ -1,4 +1,4 @@
-// Signs a JobSpec in the text that it came in. What comes out has passed the check that the service makes.
+// Signs a JobSpec within its own text. The output has passed the same check that the service makes.
 
 import { randomBytes, sign } from "node:crypto";
 import { thumbprint } from "../../../platform/base/public-key.ts";
@@ -8,31 +8,32 @@ import { formOf, isSignatureRight, readSignedSpec, readVersion, type SignedSpec 
 import { SpecFault } from "./spec-fault.ts";
 import { setMembers } from "./splice.ts";
 
-/** What is not given stays as the spec has it. */
+/** How to sign. Members that are not given stay as the spec has them. */
 export interface Signing {
   readonly version?: 1 | 2;
-  /** Both are of version 2. */
+  /** `expireMs` (since 1970) and `audience` belong to version 2. */
   readonly expireMs?: number;
   readonly audience?: string;
   readonly stamp?: Stamp;
 }
 
-/** Makes a signed spec single, and tells when it was signed. */
+/** Makes a signed spec unique, and says when it was signed. */
 export interface Stamp {
   readonly timestamp: string;
   readonly nonce: string;
 }
 
-/** As the portal makes it: 16 random bytes in base64 without their padding. */
+/** Makes a stamp with a nonce like the portal's: 16 random bytes in base64 without padding. */
 export function newStamp(nowMs: number): Stamp {
   return { timestamp: new Date(nowMs).toISOString(), nonce: randomBytes(16).toString("base64").slice(0, 22) };
 }
 
+/** A signed spec and its text. */
 export interface SignedText extends SignedSpec {
   readonly text: string;
 }
 
-/** Throws a `SpecFault` for a spec that no signature makes good. */
+/** Signs a spec. Throws a `SpecFault` when the spec cannot be signed as `signing` asks. */
 export function signSpec(document: ReadDocument, pair: KeyPair, signing: Signing): SignedText {
   const { version = readVersion(document.object), stamp } = signing;
   const prepared = reread(
@@ -59,7 +60,7 @@ function reread(text: string): ReadDocument {
   return readDocument(Buffer.from(text));
 }
 
-/** The members of a new `metadata`, or of the one that is there. */
+/** Returns the text of a new `metadata`, or of the existing one with the stamp in it. */
 function stampMetadata({ text, object, spans }: ReadDocument, stamp: Stamp): string {
   const metadata = object.get("metadata") ?? null;
   const span = spans.get("metadata");
@@ -75,7 +76,7 @@ function stampMetadata({ text, object, spans }: ReadDocument, stamp: Stamp): str
   });
 }
 
-/** The version by default, which needs no member to say so. */
+/** Sets `sig_v` only if the spec has it: version 1 is the default. */
 function membersOfV1({ object }: ReadDocument): Record<string, string> {
   return object.has("sig_v") ? { sig_v: "1" } : {};
 }

@@ -1,7 +1,7 @@
-// The signature of a JobSpec: what it is over, whose it is, and whether it is right. ("Portal ↔ Runner Signing Contract", Signing,
-// What the server verifies.)
-// S1  Whoever wants to know whether a spec is signed asks here: the gate, the diagnosis and the command line.
-// S2  The version is what the spec says it is; no other way of signing is tried here.
+// The signature of a JobSpec: what it covers, which key made it, and whether it is valid. ("Portal ↔ Runner Signing Contract",
+// Signing, What the server verifies.)
+// S1  The gate, the diagnosis and the command line all check signatures here.
+// S2  The spec itself names the version; no other way of signing is tried here.
 
 import { type KeyObject, verify } from "node:crypto";
 import { importPublicKey, isWeak, publicKeyBytes, thumbprint } from "../../../platform/base/public-key.ts";
@@ -11,17 +11,18 @@ import { printV2, signablePartV2 } from "./canonical-v2.ts";
 import type { JsonObject, ReadDocument, Remark } from "./json.ts";
 import { SpecFault } from "./spec-fault.ts";
 
+/** A spec with a signature and a key of the right shape. The signature may be wrong. */
 export interface SignedSpec {
   readonly version: 1 | 2;
-  /** What is signed, as an object: nothing else of the spec may be acted on. */
+  /** The signed part as an object. Nothing else of the spec may be acted on. */
   readonly signable: JsonObject;
-  /** The same as text: what the signature has to be over. */
+  /** The signed part as text: what the signature has to cover. */
   readonly canonical: string;
   readonly publicKey: Uint8Array;
   readonly signature: Uint8Array;
 }
 
-/** Looks at signature and key as far as their shape goes. Throws a `SpecFault`. */
+/** Reads signature and key and checks their shape only. Throws a `SpecFault`. */
 export function readSignedSpec({ object, remarks }: ReadDocument): SignedSpec {
   const version = readVersion(object);
   const [signatureText, keyText] = [readText(object, "signature"), readText(object, "public_key")];
@@ -41,21 +42,23 @@ export function readSignedSpec({ object, remarks }: ReadDocument): SignedSpec {
   return { version, ...formOf(object, version), publicKey, signature };
 }
 
-/** What a signature of this version has to be over, whether the spec has one or not. */
+/** Returns what a signature of this version has to cover, whether the spec has a signature or not. */
 export function formOf(spec: JsonObject, version: 1 | 2): Pick<SignedSpec, "signable" | "canonical"> {
   const signable = version === 1 ? signablePart(spec) : signablePartV2(spec);
   return { signable, canonical: version === 1 ? print(signable) : printV2(signable) };
 }
 
+/** Returns true when the signature is valid. */
 export function isSignatureRight({ canonical, publicKey, signature }: SignedSpec): boolean {
   return isSignatureOf(Buffer.from(canonical), publicKey, signature);
 }
 
+/** Returns true when `signature` is a valid signature of `bytes` by the key. */
 export function isSignatureOf(bytes: Uint8Array, publicKey: Uint8Array, signature: Uint8Array): boolean {
   return verify(null, bytes, keyOf(publicKey), signature);
 }
 
-/** Throws a `SpecFault`. */
+/** Reads `sig_v`; a missing one means 1. Throws a `SpecFault` for other values than 1 and 2. */
 export function readVersion(spec: JsonObject): 1 | 2 {
   const version = spec.get("sig_v");
   if (version === undefined || version === 1) {
@@ -85,6 +88,7 @@ function decodeField(name: keyof typeof requiredWords, text: string, problem: st
   }
 }
 
+/** What a message says about each kind of remark, after its path. */
 export const remarkWords: Readonly<Record<Remark["what"], string>> = {
   duplicate_key: "has a name that occurs twice",
   lone_surrogate: "holds half of a surrogate pair",
@@ -99,7 +103,7 @@ function refuseRemarks([first]: readonly Remark[]): void {
 
 const algorithms: readonly unknown[] = ["Ed25519", "EdDSA"];
 
-/** The names of key and algorithm are inside the signed bytes, so they cannot be exchanged for others. */
+/** Checks `alg` and `kid`. They are inside the signed bytes, so they cannot be replaced. */
 function checkNamedKey(spec: JsonObject, publicKey: Uint8Array): void {
   for (const name of ["alg", "kid"] as const) {
     if (spec.get(name) === undefined) {
@@ -115,7 +119,7 @@ function checkNamedKey(spec: JsonObject, publicKey: Uint8Array): void {
   }
 }
 
-/** Keys that signed lately. Making one costs a good part of what a check costs. */
+/** The maximum number of cached keys. Importing a key costs a good part of what a check costs. */
 const keysMax = 1_000;
 const keys = new Map<string, KeyObject>();
 

@@ -1,5 +1,6 @@
 // Why a JobSpec is refused, in the codes and words of the service that the signing contract is from.
 
+/** The codes of refusals. */
 export type SpecFaultCode =
   | "invalid_body"
   | "invalid_json"
@@ -15,10 +16,11 @@ export type SpecFaultCode =
   | "replay_detected"
   | `trust_violation:${"unknown" | "revoked" | "not_yet_valid" | "expired"}`;
 
+/** A JobSpec that is refused. */
 export class SpecFault extends Error {
   override readonly name: string = "SpecFault";
   readonly code: SpecFaultCode;
-  /** More for programs, such as why a timestamp is not good. */
+  /** Details for programs, such as why a timestamp is invalid. */
   readonly details: Readonly<Record<string, string>>;
 
   constructor(code: SpecFaultCode, message: string, details: Readonly<Record<string, string>> = {}) {
@@ -28,7 +30,10 @@ export class SpecFault extends Error {
   }
 }
 
-/** Found before the spec is looked at, and told in another form by that service: its code as the error, its text as the message. */
+/**
+ * A fault of the body, found before the spec is read. The contract's service reports it in another form: the code as `error`,
+ * the text as `message`.
+ */
 export class BodyFault extends SpecFault {
   override readonly name = "BodyFault";
 }

@@ -1,8 +1,8 @@
-// Members of a JSON text set without printing it anew: every byte that is not part of them stays as it was.
+// Sets members of a JSON text in place: every other byte stays as it was.
 
 import type { ReadDocument, Span } from "./json.ts";
 
-/** The values are JSON text. One that is there is replaced where it stands; new members go behind the last one. */
+/** Sets members to `members`, whose values are JSON text. Existing members are replaced in place; new ones go behind the last. */
 export function setMembers(document: ReadDocument, members: Readonly<Record<string, string>>): string {
   const { text, spans } = document;
   const added: [string, string][] = [];
@@ -27,12 +27,12 @@ export function setMembers(document: ReadDocument, members: Readonly<Record<stri
   return result + text.slice(done);
 }
 
-/** Behind the last member, or behind the brace where there is none. */
+/** Returns the position behind the last member, or behind the brace of an empty object. */
 function findEnd({ text, spans }: ReadDocument): number {
   return spans.size === 0 ? text.indexOf("{") + 1 : Math.max(...[...spans.values()].map(({ end }) => end));
 }
 
-/** Each in the way in which the first member stands: on the same line, or on one of its own. */
+/** Prints new members in the layout of the first one: on the same line, or each on its own line. */
 function printAdded(members: readonly [string, string][], { text, spans }: ReadDocument): string {
   const [, gap = ""] = /^\s*\{(\s*)/.exec(text) ?? [];
   if (spans.size === 0) {

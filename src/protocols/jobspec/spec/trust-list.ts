@@ -1,22 +1,25 @@
-// Whose signatures count, by a list of the operator's. ("Portal ↔ Runner Signing Contract", Trust List; the form of the list is the
-// one of the service that the contract is from.)
-// T1  A list with anything wrong in it is no list: whoever loads it is told which entry, and what to do.
-// T2  Keys are the same when their bytes are, however they are written.
+// Decides whose signatures count, by the operator's trust list. ("Portal ↔ Runner Signing Contract", Trust List; the list has
+// the form of the service that the contract is from.)
+// T1  One invalid entry makes the list invalid. The error names the entry and says what to do.
+// T2  Keys are equal when their bytes are equal, however these are written.
 
 import { publicKeyBytes } from "../../../platform/base/public-key.ts";
 import { parseTimeMs } from "./time-text.ts";
 
+/** A key of the trust list. */
 export interface TrustedKey {
   readonly kid: string;
   readonly publicKey: Uint8Array;
   readonly isRevoked: boolean;
-  /** Milliseconds since 1970; both are part of the time that the key is good. */
+  /** In milliseconds since 1970; the key is valid at both ends. */
   readonly notBeforeMs: number | undefined;
   readonly notAfterMs: number | undefined;
 }
 
+/** The status of a key at some moment. */
 export type TrustStatus = "trusted" | "unknown" | "revoked" | "not_yet_valid" | "expired";
 
+/** What the trust list says about a key. */
 export interface TrustVerdict {
   readonly status: TrustStatus;
   readonly reason: string;
@@ -24,6 +27,7 @@ export interface TrustVerdict {
   readonly kid: string | undefined;
 }
 
+/** The trusted keys, found by their bytes. */
 export class TrustList {
   readonly #keys: ReadonlyMap<string, TrustedKey>;
 
@@ -56,7 +60,7 @@ function judgeKey({ isRevoked, notBeforeMs, notAfterMs }: TrustedKey, nowMs: num
     : { status: "trusted", reason: "active" };
 }
 
-/** Throws an error that names the entry. */
+/** Parses a trust list, such as `[{"kid": "a", "public_key": "…"}]`. Throws an Error that names the entry. */
 export function parseTrustList(json: string): TrustedKey[] {
   const entries = parseArray(json);
   const keys = entries.map(readEntry);
@@ -113,7 +117,7 @@ function readText(entry: object, name: string, at: string): string | undefined {
   return value ?? undefined;
 }
 
-/** In base64, padded or not. */
+/** Reads a key in base64, padded or not. */
 function readKey(text: string | undefined, which: string): Uint8Array {
   if (!text) {
     throw new Error(`${which} has no public_key`);
@@ -124,7 +128,7 @@ function readKey(text: string | undefined, which: string): Uint8Array {
   return Buffer.from(text, "base64");
 }
 
-/** 32 bytes: 43 characters, and perhaps what fills the last four up. */
+/** 32 bytes in base64: 43 characters, and perhaps one of padding. */
 const keyText = /^[A-Za-z0-9+/]{43}=?$/;
 
 function readTime(text: string | undefined, name: string, which: string): number | undefined {

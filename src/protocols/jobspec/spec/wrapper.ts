@@ -1,17 +1,19 @@
-// What a JobSpec is sent in: an object whose member `jobspec` it is. Only the inner object is signed, as the text in which it came.
+// The wrapper of a JobSpec: an object with the spec as its member `jobspec`. Only the inner object is signed, as its text came.
 
 import type { JsonObject, ReadDocument } from "./json.ts";
 import { unwrap } from "./request.ts";
 import { setMembers } from "./splice.ts";
 
+/** A spec and its wrapper. */
 export interface OpenedSpec {
   readonly spec: ReadDocument;
   /** Undefined when the spec came by itself. */
   readonly wrapper: JsonObject | undefined;
-  /** The whole text with another spec in the place of this one. */
+  /** Returns the whole text with another spec in place of this one. */
   readonly putBack: (specText: string) => string;
 }
 
+/** Takes a spec out of its wrapper, if it has one. */
 export function openWrapper(document: ReadDocument): OpenedSpec {
   const { document: spec, wrapper } = unwrap(document);
   return wrapper === undefined

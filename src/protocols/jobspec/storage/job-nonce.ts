@@ -1,9 +1,9 @@
-// Nonces of JobSpecs: each is used once, whatever the concurrency and however many replicas there are.
+// Nonces of JobSpecs. Each is used once, across all replicas and concurrent calls.
 
 import { sql } from "kysely";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
 
-/** Returns true for the first use by the key. A concurrent use waits for the end of the transaction. */
+/** Records the use of a nonce by a key. Returns true for the first use. A concurrent use waits for the end of the transaction. */
 export async function useJobNonce(
   trx: Transaction,
   { publicKey, nonce }: { publicKey: Uint8Array; nonce: string },
@@ -16,6 +16,7 @@ export async function useJobNonce(
   return inserted.numInsertedOrUpdatedRows === 1n;
 }
 
+/** Deletes nonces that are older than `ageMs`. */
 export async function deleteJobNoncesOlderThan(db: Db, ageMs: number): Promise<void> {
   await db
     .deleteFrom("job_nonce")

@@ -1,5 +1,5 @@
-// Jobs, and the session and run that each of their regions has. A job's state is not kept anywhere: it is what its runs add up
-// to, so that it cannot differ from them.
+// Jobs, and the session and run of each of their regions. A job's state is not stored: it is computed from its runs, so it
+// cannot differ from them.
 
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { RunStatus } from "../../../engine/storage/schema.ts";
@@ -7,7 +7,7 @@ import { byteaArray, textArray, uuidArray } from "../../../platform/database/bin
 import type { Db, Transaction } from "../../../platform/database/database.ts";
 import type { JobTable } from "./schema.ts";
 
-/** What never changes of a job. Without the document, which is as large as its signer likes. */
+/** The part of a job that never changes. It leaves out the document, which may be large. */
 export type JobRow = Omit<Selectable<JobTable>, "document" | "cancel_request_time">;
 
 const jobColumns = [
@@ -29,7 +29,7 @@ const jobColumns = [
   "create_time",
 ] as const;
 
-/** The run of a region. */
+/** The run of one region. */
 export interface NewJobRun {
   readonly sessionId: string;
   readonly runId: string;
@@ -37,21 +37,22 @@ export interface NewJobRun {
   readonly input: Uint8Array;
 }
 
-/** What is the same in all runs of a job. */
+/** Values that all runs of a job share. */
 export interface NewJobRuns {
   readonly driver: string;
-  /** An agent without anything of its own. */
+  /** An agent with a name only. */
   readonly agent: Uint8Array;
   readonly timeoutMs: number;
   readonly traceParent: string | undefined;
   readonly runs: readonly NewJobRun[];
 }
 
+/** Inserts a job. */
 export async function insertJob(trx: Transaction, job: Insertable<JobTable>): Promise<void> {
   await trx.insertInto("job").values(job).execute();
 }
 
-/** Queues the runs, each in a session of its own. */
+/** Queues the runs, each in its own session. */
 export async function insertJobRuns(
   trx: Transaction,
   { id, client }: { id: string; client: string },
@@ -75,6 +76,7 @@ export async function insertJobRuns(
     from region`.execute(trx);
 }
 
+/** Returns a job of the client, or undefined. */
 export async function findClientJob(
   db: Db | Transaction,
   { client, id }: { client: string; id: string },
@@ -87,7 +89,7 @@ export async function findClientJob(
     .executeTakeFirst();
 }
 
-/** Newest first. */
+/** Returns jobs of the client, the newest first. */
 export async function listClientJobs(
   db: Db,
   args: { client: string; before: string | undefined; limit: number },
@@ -104,7 +106,7 @@ export async function listClientJobs(
   return await query.execute();
 }
 
-/** What a job's run goes on with: the bytes that were received, and the hash of what was verified in them. */
+/** Returns the received bytes of a job, and the hash of their verified part. */
 export async function findJobDocument(
   db: Db,
   id: string,
@@ -116,6 +118,7 @@ export async function findJobDocument(
     .executeTakeFirst();
 }
 
+/** A run of a job. */
 export interface JobRunRow {
   readonly job: string;
   readonly region: string;
@@ -124,11 +127,11 @@ export interface JobRunRow {
   readonly terminal: Uint8Array | null;
   readonly start_time: Date | null;
   readonly end_time: Date | null;
-  /** Of the whole job. It is read with the runs, so that no cancelled ones are seen without the wish. */
+  /** Of the whole job. It is read with the runs, so no reader sees cancelled runs without the request. */
   readonly cancel_request_time: Date | null;
 }
 
-/** The runs of jobs, each job's in the order in which its regions were named. */
+/** Returns the runs of jobs. Those of one job are in the order of its regions. */
 export async function listJobRuns(db: Db | Transaction, jobs: readonly string[]): Promise<JobRunRow[]> {
   const { rows } = await sql<JobRunRow>`
     select session.job, session.region, run.id as run_id, run.status, run.terminal, run.start_time, run.end_time,
@@ -139,7 +142,7 @@ export async function listJobRuns(db: Db | Transaction, jobs: readonly string[])
   return rows;
 }
 
-/** Those runs of a job that have not ended, and cannot before the transaction does; in the order of their ids. */
+/** Locks the unfinished runs of a job until the transaction ends. Returns their ids in order. */
 export async function lockActiveJobRuns(trx: Transaction, job: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select run.id from session join run on run.session = session.id
@@ -148,7 +151,7 @@ export async function lockActiveJobRuns(trx: Transaction, job: string): Promise<
   return rows.map(({ id }) => id);
 }
 
-/** Which job and region a run is of; undefined for one that is of none. */
+/** Returns the job and region of a run, or undefined when the run belongs to no job. */
 export async function findJobOfRun(
   db: Db,
   runId: string,
@@ -160,7 +163,7 @@ export async function findJobOfRun(
   return rows[0];
 }
 
-/** Records the wish once; later wishes keep the first time. */
+/** Records the request once; later requests keep the first time. */
 export async function requestJobCancel(trx: Transaction, id: string): Promise<void> {
   await trx
     .updateTable("job")
@@ -170,7 +173,10 @@ export async function requestJobCancel(trx: Transaction, id: string): Promise<vo
     .execute();
 }
 
-/** Jobs whose sessions are gone for good. A job is there before its sessions, by a transaction at most. */
+/**
+ * Deletes jobs without sessions. A new job is without sessions for the length of a transaction at most. Returns the number of
+ * deleted jobs.
+ */
 export async function deleteBareJobs(db: Db, args: { createdBefore: string; limit: number }): Promise<number> {
   const { rows } = await sql`
     delete from job where id in (

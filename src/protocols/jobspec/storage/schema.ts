@@ -1,4 +1,4 @@
-// The tables of signed jobs and trusted keys, as Kysely sees them. The truth is migrations/; a test compares the two.
+// The tables of signed jobs and trusted keys for Kysely. migrations/ decides; a test compares both.
 
 import type { Generated } from "kysely";
 import type { Time } from "../../../platform/database/schema.ts";
@@ -14,17 +14,19 @@ declare module "../../../platform/database/schema.ts" {
 
 declare module "../../../engine/storage/schema.ts" {
   interface SessionTable {
-    /** Set for the session of a region of a job. */
+    /** Set for the session of a job's region. */
     job: string | null;
     region: string | null;
   }
 }
 
+/** The state of a trusted key. */
 export type TrustedKeyStatus = "active" | "revoked";
 
-/** Types of the trust audit, in the contract's words. */
+/** The event types of the trust audit, in the contract's words. */
 export type TrustEventType = "key.created" | "key.updated" | "key.revoked" | "receipt_key.rotated" | "jobspec.refused";
 
+/** A signed job. */
 export interface JobTable {
   id: string;
   client: string;
@@ -46,12 +48,14 @@ export interface JobTable {
   cancel_request_time: Date | null;
 }
 
+/** A nonce that a key has used. */
 export interface JobNonceTable {
   public_key: Uint8Array;
   nonce: string;
   create_time: Generated<Date>;
 }
 
+/** A trusted key and its terms. */
 export interface TrustedKeyTable {
   kid: string;
   public_key: Uint8Array;
@@ -65,6 +69,7 @@ export interface TrustedKeyTable {
   update_time: Generated<Date>;
 }
 
+/** An event of the trust audit. */
 export interface TrustEventTable {
   id: string;
   type: TrustEventType;

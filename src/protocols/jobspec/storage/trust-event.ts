@@ -1,9 +1,10 @@
-// The trust audit: every change of a key, written with it, and every JobSpec that was refused.
+// The trust audit: every change of a key, written in its transaction, and every refused JobSpec.
 
 import { type Insertable, type Selectable, sql } from "kysely";
 import { type Db, isStorableText, type Transaction } from "../../../platform/database/database.ts";
 import type { TrustEventTable, TrustEventType } from "./schema.ts";
 
+/** An event of the trust audit. */
 export type TrustEventRow = Selectable<TrustEventTable>;
 
 const trustEventColumns = [
@@ -20,6 +21,7 @@ const trustEventColumns = [
 
 const refusal = "jobspec.refused" satisfies TrustEventType;
 
+/** Inserts an event. */
 export async function insertTrustEvent(
   db: Db | Transaction,
   event: Omit<Insertable<TrustEventTable>, "create_time">,
@@ -27,7 +29,7 @@ export async function insertTrustEvent(
   await db.insertInto("trust_event").values(event).execute();
 }
 
-/** Newest first: ids are in order of creation. */
+/** Returns events, the newest first: ids are in order of creation. */
 export async function listTrustEvents(
   db: Db,
   { type, before, limit }: { type: string | undefined; before: string | undefined; limit: number },
@@ -45,7 +47,7 @@ export async function listTrustEvents(
     .execute();
 }
 
-/** Gives the number that went. */
+/** Deletes old events. Returns the number of deleted events. */
 export async function deleteTrustEvents(db: Db, args: { createdBefore: string; limit: number }): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from trust_event where id in (
@@ -53,7 +55,7 @@ export async function deleteTrustEvents(db: Db, args: { createdBefore: string; l
   return Number(numAffectedRows);
 }
 
-/** Keeps the newest refusals: whoever may submit can make as many as it likes. Gives the number that went. */
+/** Deletes all but the newest `kept` refusals: clients can cause any number of them. Returns the number of deleted events. */
 export async function deleteSurplusRefusals(db: Db, args: { kept: number; limit: number }): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from trust_event where id in (

@@ -1,12 +1,13 @@
-// Keys whose signatures of JobSpecs count. One is found by its bytes, and changed by its name.
+// Trusted keys in the database. A key is found by its bytes and changed by its name.
 
 import { type Selectable, sql } from "kysely";
 import type { Db, Transaction } from "../../../platform/database/database.ts";
 import type { TrustedKeyTable } from "./schema.ts";
 
+/** A trusted key. */
 export type TrustedKeyRow = Selectable<TrustedKeyTable>;
 
-/** When a key is good, for whom, where and on which runners. */
+/** When a key is valid, for which clients, where and on which runners. */
 export interface KeyTerms {
   readonly notBefore: Date | undefined;
   readonly notAfter: Date | undefined;
@@ -28,7 +29,7 @@ const trustedKeyColumns = [
   "update_time",
 ] as const;
 
-/** Undefined when its name or its bytes are taken. */
+/** Inserts a key. Returns undefined when its name or its bytes are taken. */
 export async function insertTrustedKey(
   trx: Transaction,
   { kid, publicKey, terms }: { kid: string; publicKey: Uint8Array; terms: KeyTerms },
@@ -41,6 +42,7 @@ export async function insertTrustedKey(
     .executeTakeFirst();
 }
 
+/** Returns the key with these bytes, or undefined. */
 export async function findTrustedKey(db: Db, publicKey: Uint8Array): Promise<TrustedKeyRow | undefined> {
   return await db
     .selectFrom("trusted_key")
@@ -49,7 +51,7 @@ export async function findTrustedKey(db: Db, publicKey: Uint8Array): Promise<Tru
     .executeTakeFirst();
 }
 
-/** Holds the key until the end of the transaction. */
+/** Returns a key and locks it until the transaction ends; undefined when it is unknown. */
 export async function lockTrustedKey(trx: Transaction, kid: string): Promise<TrustedKeyRow | undefined> {
   return await trx
     .selectFrom("trusted_key")
@@ -59,7 +61,7 @@ export async function lockTrustedKey(trx: Transaction, kid: string): Promise<Tru
     .executeTakeFirst();
 }
 
-/** By name. */
+/** Returns keys in the order of their names. */
 export async function listTrustedKeys(
   db: Db,
   { after, limit }: { after: string | undefined; limit: number },
@@ -73,6 +75,7 @@ export async function listTrustedKeys(
     .execute();
 }
 
+/** Sets the terms of a key that exists. */
 export async function setTrustedKeyTerms(trx: Transaction, kid: string, terms: KeyTerms): Promise<TrustedKeyRow> {
   return await trx
     .updateTable("trusted_key")
@@ -82,6 +85,7 @@ export async function setTrustedKeyTerms(trx: Transaction, kid: string, terms: K
     .executeTakeFirstOrThrow();
 }
 
+/** Revokes a key that exists. */
 export async function revokeTrustedKey(trx: Transaction, kid: string): Promise<TrustedKeyRow> {
   return await trx
     .updateTable("trusted_key")

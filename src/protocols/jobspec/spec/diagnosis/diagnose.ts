@@ -1,7 +1,7 @@
-// Why a signature is not right: the usual mistakes of signers, each tried against the signature that was given. What is found is
-// told; nothing is ever accepted by it.
-// G1  Each mistake changes which members are signed, or how they are written. Pairs of them are tried as well.
-// G2  The work is bounded, whatever the spec is.
+// Finds out why a signature is wrong: tries the usual mistakes of signers against the signature that was given. The findings
+// are reported only; they never make a spec accepted.
+// G1  Each mistake changes which members are signed, or how they are written. Pairs of mistakes are tried as well.
+// G2  The work is bounded for any spec.
 
 import { createHash } from "node:crypto";
 import { atOnce } from "../../../../platform/base/steps.ts";
@@ -10,23 +10,24 @@ import { isSignatureOf } from "../signature.ts";
 import { type Mistake, pairs, type Slip, singles } from "./mistakes.ts";
 import { printAs } from "./writing.ts";
 
+/** The signature that is wrong, and everything that it may cover. */
 export interface Evidence {
   readonly document: ReadDocument;
   readonly publicKey: Uint8Array;
   readonly signature: Uint8Array;
-  /** What the spec came in, if it came in something. */
+  /** The object around the spec, if the spec came in a wrapper. */
   readonly wrapper?: JsonObject | undefined;
 }
 
-/** A larger spec is tried with single mistakes only: pairs of them would take seconds. */
+/** The longest text for which pairs of mistakes are tried: longer ones would take seconds. */
 const pairsTextMax = 65_536;
 
-/** The mistakes that together explain the signature; none when nothing does. */
+/** Returns the mistakes that together explain the signature, or an empty list when nothing explains it. */
 export function findMistakes(evidence: Evidence): readonly Mistake[] {
   return atOnce(searchMistakes(evidence));
 }
 
-/** The same, a try a step: of a large spec each takes a while. */
+/** Does the same one try a step, because each try takes a while with a large spec. */
 export function* searchMistakes(evidence: Evidence): Generator<void, readonly Mistake[]> {
   const whole = wholeMistakes(evidence).find(({ bytes }) => isSigned(bytes, evidence));
   if (whole !== undefined) {
@@ -42,9 +43,9 @@ export function* searchMistakes(evidence: Evidence): Generator<void, readonly Mi
   return [];
 }
 
-/** Where two texts part, for a signer that knows what it signed. */
+/** Where two texts begin to differ, for a signer that knows what it signed. */
 export interface TextDifference {
-  /** Bytes that are the same before. */
+  /** The number of equal bytes before the difference. */
   readonly at: number;
   readonly expected: string;
   readonly given: string;
@@ -52,6 +53,7 @@ export interface TextDifference {
 
 const shownBytes = 40;
 
+/** Returns the first difference with 40 bytes on each side, or undefined when both texts are the same. */
 export function findDifference(expected: Uint8Array, given: Uint8Array): TextDifference | undefined {
   const length = Math.min(expected.length, given.length);
   let at = 0;
@@ -74,7 +76,7 @@ function isSigned(bytes: Uint8Array, { publicKey, signature }: Evidence): boolea
   return isSignatureOf(bytes, publicKey, signature);
 }
 
-/** What is not a way to write the object. */
+/** Returns mistakes that are more than another way to write the object. */
 function wholeMistakes({ document, wrapper }: Evidence): { mistake: Mistake; bytes: Uint8Array }[] {
   const canonical = printAs(document.object);
   const digest = createHash("sha256").update(canonical);
@@ -93,7 +95,7 @@ function wholeMistakes({ document, wrapper }: Evidence): { mistake: Mistake; byt
   ];
 }
 
-/** As it was before the signature was put into the spec. */
+/** Returns the signed wrapper, as it came and as it was before the signature was put into the spec. */
 function wrappersOf(wrapper: JsonObject, spec: JsonObject): { mistake: Mistake; bytes: Uint8Array }[] {
   const mistake = mistakeOf("wrapper_signed", "sign the object in `jobspec` alone, not what it is sent in");
   const unsigned = new Map([...spec].filter(([name]) => name !== "signature" && name !== "public_key"));

@@ -1,15 +1,16 @@
-// The usual mistakes of signers, and which of them come together.
+// The usual mistakes of signers, and the pairs that occur together.
 
 import type { Writing } from "./writing.ts";
 
+/** A mistake of a signer. */
 export interface Mistake {
-  /** For programs. */
+  /** A name for programs. */
   readonly pitfall: string;
-  /** What to do about it. */
+  /** Tells the signer what to do. */
   readonly advice: string;
 }
 
-/** A mistake that is a way to write the spec. */
+/** A mistake that is another way to write the spec. */
 export interface Slip {
   readonly mistake: Mistake;
   readonly change: Partial<Writing>;
@@ -44,11 +45,13 @@ const slips: readonly Slip[] = [
   slip("trailing_newline", "end without a newline", { end: "\n" }),
 ];
 
+/** Every mistake by itself. */
 export const singles: readonly (readonly Slip[])[] = slips.map((each) => [each]);
-/** A spec that came out of JSON.stringify with sorted names has all of these at once. */
+/** The mistakes that JSON.stringify with sorted names makes all at once. */
 const plainStringify = slips.filter(({ mistake }) =>
   ["utf16_order", "no_html_escape", "line_separators_raw", "negative_zero_as_zero"].includes(mistake.pitfall),
 );
+/** Every pair of mistakes, and the mistakes of JSON.stringify with and without one more. */
 export const pairs: readonly (readonly Slip[])[] = [
   plainStringify,
   ...slips.map((each) => [...plainStringify, each]),

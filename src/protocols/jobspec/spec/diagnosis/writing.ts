@@ -1,8 +1,8 @@
-// A spec as signers write it: the canonical form with any of its rules broken.
+// Prints a spec as signers write it: the canonical form of version 1 with any of its rules broken.
 
 import { isObject, type Json, type JsonObject } from "../json.ts";
 
-/** How a spec is written; every rule of the canonical form can be broken by itself. */
+/** How a spec is written. Each rule of the canonical form can be broken by itself. */
 export interface Writing {
   readonly keepsId: boolean;
   readonly keepsCreatedAt: boolean;
@@ -35,13 +35,13 @@ const canonical: Writing = {
   end: "",
 };
 
-/** The canonical form, but for what is changed. */
+/** Prints the canonical form with `changes`. */
 export function printAs(object: JsonObject, ...changes: readonly Partial<Writing>[]): string {
   const writing: Writing = Object.assign({}, canonical, ...changes);
   return print(selectMembers(object, writing), writing, 0) + writing.end;
 }
 
-/** What the canonical form is written of, but for what is changed. */
+/** Returns the members that the canonical form prints, with `change`. */
 export function selectMembers(object: JsonObject, change: Partial<Writing>): JsonObject {
   const writing = { ...canonical, ...change };
   const all = new Map(object);

@@ -1,4 +1,4 @@
-// What every part of the service is built on: settings, time, telemetry, the database, and the list of what to close.
+// The context that every component is built on: settings, clock, telemetry, the database, and the list of components to close.
 
 import type { KeyRing } from "./auth/key-ring.ts";
 import type { SignRequest } from "./auth/sign-request.ts";
@@ -10,6 +10,7 @@ import type { Events } from "./telemetry/events.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
 import type { Traces } from "./telemetry/traces.ts";
 
+/** The dependencies that every component receives. */
 export interface AppContext {
   readonly config: Config;
   /** The values of secret settings. */
@@ -20,15 +21,15 @@ export interface AppContext {
   readonly connections: Connections;
   readonly traces: Traces;
   readonly keyRing: KeyRing;
-  /** Calls hosts that callers name. */
+  /** Sends requests to hosts that clients name. */
   readonly egress: Egress;
-  /** Signs such a call for the client that named the host. */
+  /** Signs such a request for the client that named the host. */
   readonly signRequest: SignRequest;
-  /** Closes what was opened, the latest first. */
+  /** Closes the opened components in reverse order. */
   readonly closers: AsyncDisposableStack;
 }
 
-/** Longest time of a run. */
+/** Returns the maximum duration of a run, in milliseconds. */
 export function runTimeoutOf(config: Config): number {
   return config.defaultTimeoutSecs * 1_000;
 }

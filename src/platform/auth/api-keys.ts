@@ -1,4 +1,4 @@
-// API keys that the service made itself. Only their hashes are kept.
+// API keys that the service created. It stores only their hashes.
 
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
@@ -7,10 +7,11 @@ import type { Db } from "../database/database.ts";
 import { hashToken } from "./key-ring.ts";
 import { type ApiKeyRow, findClientOfKey, insertApiKey } from "./storage/api-key.ts";
 
-/** Tells a key from every other token; scanners for leaked secrets find it by that. */
+/** The prefix of an API key. It distinguishes keys from other tokens, and lets scanners for leaked secrets find them. */
 const keyPrefix = "rk_";
 const keyBytes = 32;
 
+/** Creates an API key. Returns its row, and the key itself, which the service does not store. */
 export async function makeApiKey(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
   args: { client: string; displayName: string; expireTime: Date | undefined },
@@ -20,7 +21,10 @@ export async function makeApiKey(
   return { row, key };
 }
 
-/** Asks the store each time, so that a revoked key is refused at once and everywhere. */
+/**
+ * Returns the client of a key; undefined for an unknown, expired or revoked one. Queries the store each time, so that every
+ * replica refuses a revoked key at once.
+ */
 export async function findClientIdOfKey(db: Db, token: string): Promise<string | undefined> {
   return token.startsWith(keyPrefix) ? await findClientOfKey(db, hashToken(token)) : undefined;
 }

@@ -1,9 +1,9 @@
-// Finds out who sent a request: by bearer token, by ticket, by signature, or, while nothing is configured to prove
-// oneself with, by what the caller says.
+// Finds out which caller sent a request: by bearer token, by ticket, or by signature. Without configured credentials, the
+// client id that the caller claims counts.
 //
-// A1  A nonce is burned after its signature was found right and before anything else happens, by a commit of its own.
-// A2  The body is read only for a signature whose headers are right in everything that they can show.
-// A3  When the store cannot be asked, nobody gets in.
+// A1  A nonce is used up by its own commit, after the signature was verified and before the request has any effect.
+// A2  The body is read only when the headers of the signature pass every check that needs no body.
+// A3  When the store cannot be queried, no caller is admitted.
 
 import type { Clock } from "../base/clock.ts";
 import { failpoint } from "../base/failpoint.ts";
@@ -19,10 +19,10 @@ import { invalidSignature, isSignedBy, readSignature, type Signature } from "./s
 import { useNonce } from "./storage/nonce.ts";
 import { isTicket, openTicket } from "./tickets.ts";
 
-/** What of a request matters for who sent it. */
+/** The parts of a request that identify its caller. */
 export interface CredentialedRequest {
   readonly httpMethod: string;
-  /** Path and query as they were received. */
+  /** Path and query as received. */
   readonly target: string;
   /** The peer's address without its port. */
   readonly address: string;
@@ -33,14 +33,15 @@ export interface CredentialedRequest {
   readonly nonce: string | undefined;
   /** From the query of an SSE request. */
   readonly ticket: string | undefined;
-  /** True for a call that the admin token alone opens. */
+  /** True for a call that only the admin token permits. */
   readonly needsAdmin: boolean;
-  /** Asks the database about a token, when it is this request's turn. */
+  /** Queries the database about a token, when it is this request's turn. */
   lookUp<T>(ask: () => Promise<T>): Promise<T>;
-  /** What a signature may be over, read at most once. */
+  /** Returns the contents that a signature may cover. Read at most once. */
   readContents(): Promise<readonly Uint8Array[]>;
 }
 
+/** Dependencies of the authenticator. */
 export interface AuthenticatorOptions {
   readonly db: Db;
   readonly clock: Clock;
@@ -50,6 +51,7 @@ export interface AuthenticatorOptions {
   readonly events: Pick<Events, "signatureTimed">;
 }
 
+/** Authenticates requests. */
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
 
@@ -57,6 +59,7 @@ export class Authenticator {
     this.#options = options;
   }
 
+  /** Returns the caller of a request. Throws a fault of the credentials, or DATABASE_UNAVAILABLE. */
   async authenticate(request: CredentialedRequest): Promise<Caller> {
     try {
       return await this.#authenticate(request);
@@ -68,7 +71,9 @@ export class Authenticator {
     }
   }
 
-  /** Returns the client that a caller claims to be while the service asks for no proof; undefined while it does. */
+  /**
+   * Returns the client that a caller claims to be while the service requires no credentials; undefined when it requires them.
+   */
   callerWithoutProof(claimedId: string | undefined): Caller | undefined {
     return this.#options.keyRing.isOpen
       ? { kind: "client", client: sharedClient(claimedId ?? openClientId) }
@@ -93,7 +98,10 @@ export class Authenticator {
     return this.callerWithoutProof(request.clientId) ?? (await this.#readSignature(request));
   }
 
-  /** What whoever calls administration should know before anything is said about its token. */
+  /**
+   * Reports what a caller of an admin method must know before its token is judged: a missing setting, or a missing or malformed
+   * token.
+   */
   #assertAdminKnown({ authorization, signature }: CredentialedRequest, token: string | undefined): void {
     if (!this.#options.keyRing.hasAdmin) {
       throw new Fault("ADMIN_NOT_CONFIGURED", "there is no admin token: set RUNNEL_AUTH_ADMIN_TOKEN for the service");
@@ -128,7 +136,7 @@ export class Authenticator {
     return { kind: "client", client: keyedClient(id) };
   }
 
-  /** Whoever's clock is wrong is counted too: that is what the figure is for. */
+  /** Also measures the skew of refused requests: finding wrong clocks is the purpose of this metric. */
   #readHeaders(request: CredentialedRequest): Signature {
     const { clock, events } = this.#options;
     const nowMs = clock.nowMs();
@@ -163,16 +171,19 @@ export class Authenticator {
   }
 }
 
-/** The seconds between a request's time and ours, when it was refused for them. */
+/** Returns the seconds between the request's timestamp and our clock, when the request was refused because of them. */
 function skewOf(error: unknown): number | undefined {
   const skew = error instanceof Fault ? error.metadata.skew_seconds : undefined;
   return skew === undefined ? undefined : Number(skew);
 }
 
-/** The client of a call without an id, while no credentials are asked for. */
+/** The client of a call without an id while no credentials are configured. */
 const openClientId = "local";
 
-/** Undefined when there is none, empty when it is malformed. Other schemes are not ours to read: a proxy may have its own. */
+/**
+ * Returns undefined without a bearer token, and an empty text for a malformed one. Other schemes are ignored: a proxy may use
+ * its own.
+ */
 function readBearer(authorization: string | undefined): string | undefined {
   const credentials = /^Bearer(?: +|$)(.*)$/i.exec(authorization ?? "")?.[1];
   return credentials === undefined ? undefined : (/^(\S+) *$/.exec(credentials)?.[1] ?? "");

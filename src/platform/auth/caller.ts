@@ -1,5 +1,5 @@
-// Who is calling. Established once, in the server, over the raw request, and carried as a context value; handlers never
-// read headers. Without a caller there is no access, and what a method does not allow is refused.
+// The caller of a request. The server establishes it once, from the raw request, and carries it as a context value; handlers
+// never read headers. Without a caller there is no access, and a method refuses all callers that it does not allow.
 
 import type { DescMethod } from "@bufbuild/protobuf";
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
@@ -12,34 +12,39 @@ export interface Client {
   readonly client: string;
 }
 
-/** The one stream that a ticket opens. */
+/** The only stream that a ticket opens. */
 export type StreamTarget = { readonly sessionId: string } | { readonly runId: string };
 
-/** One worker's time with a run. */
+/** One worker's attempt at a run. */
 export interface RunAttempt {
   readonly runId: string;
   readonly attempt: number;
 }
 
+/** Who sent a request. */
 export type Caller =
   | ({ readonly kind: "client" } & Client)
   | ({ readonly kind: "ticket"; readonly target: StreamTarget } & Client)
-  /** A runner, as far as its token is right; whether the run is active is for the host to say. */
+  /** A runner with a valid token. Whether the run is active is for the host to decide. */
   | ({ readonly kind: "run" } & RunAttempt)
   | { readonly kind: "admin" }
-  /** Nobody in particular. */
+  /** A caller without credentials. */
   | { readonly kind: "anyone" };
 
-/** What the server found out about a call: who it is and from which network, or why that cannot be said. */
+/** The server's finding about a call: its caller and network, or the fault that refuses it. */
 export type Admission = { readonly caller: Caller; readonly network: string } | { readonly fault: Fault };
 
 const admissionKey = createContextKey<Admission | undefined>(undefined, { description: "who is calling" });
 
+/** Attaches the admission to a call. */
 export function setAdmission(values: ContextValues, admission: Admission): void {
   values.set(admissionKey, admission);
 }
 
-/** The gate of every call on every surface: throws unless this caller may call this method. */
+/**
+ * The access check of every call on every surface. Throws ACCESS_DENIED, or the fault of the admission, unless this caller may
+ * call this method.
+ */
 export function assertAccess(values: ContextValues, method: DescMethod): void {
   const admission = values.get(admissionKey);
   if (admission === undefined) {
@@ -54,13 +59,13 @@ export function assertAccess(values: ContextValues, method: DescMethod): void {
   }
 }
 
-/** The same question without a throw. */
+/** Returns the result of the same check without throwing. */
 export function isAdmitted(values: ContextValues, method: DescMethod): boolean {
   const admission = values.get(admissionKey);
   return admission !== undefined && "caller" in admission && isAllowed(admission.caller, accessOf(method));
 }
 
-/** The client that calls with credentials of its own. */
+/** Returns the client that calls with its own credentials. Throws ACCESS_DENIED for another caller. */
 export function requireClient(values: ContextValues): Client {
   const caller = callerOf(values);
   if (caller?.kind !== "client") {
@@ -69,7 +74,7 @@ export function requireClient(values: ContextValues): Client {
   return caller;
 }
 
-/** The run that a runner works on while it calls. */
+/** Returns the run that the calling runner works on. Throws ACCESS_DENIED for another caller. */
 export function requireRunAttempt(values: ContextValues): RunAttempt {
   const caller = callerOf(values);
   if (caller?.kind !== "run") {
@@ -78,7 +83,10 @@ export function requireRunAttempt(values: ContextValues): RunAttempt {
   return caller;
 }
 
-/** The client that may follow just this: by its own credentials, or by a ticket for it. */
+/**
+ * Returns the client that may read this stream: by its own credentials, or by a ticket. Throws TICKET_INVALID when the ticket
+ * is for another stream.
+ */
 export function requireReader(values: ContextValues, target: StreamTarget): Client {
   const caller = callerOf(values);
   if (caller?.kind !== "ticket") {
@@ -90,23 +98,26 @@ export function requireReader(values: ContextValues, target: StreamTarget): Clie
   return caller;
 }
 
-/** Where the call came from: an address, or what a site has of them. */
+/**
+ * Returns the network of the call: an IPv4 address, or the first 64 bits of an IPv6 address. Returns an empty text for a
+ * refused call.
+ */
 export function networkOfCall(values: ContextValues): string {
   const admission = values.get(admissionKey);
   return admission !== undefined && "network" in admission ? admission.network : "";
 }
 
-/** Any id is believed here, so such ids have a realm of their own: they never equal a client that has a key. */
+/** Returns a client of the shared realm. Callers may claim any id there, so these ids never equal a client with its own key. */
 export function sharedClient(id: string): string {
   return `shared/${id}`;
 }
 
-/** A client that has a key of its own. */
+/** Returns a client with its own key. */
 export function keyedClient(id: string): string {
   return `key/${id}`;
 }
 
-/** The id alone, as the client itself knows it. */
+/** Returns the plain id, as the client itself knows it. */
 export function clientIdOf(client: string): string {
   return client.slice(client.indexOf("/") + 1);
 }

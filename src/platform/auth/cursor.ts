@@ -1,11 +1,12 @@
-// Page tokens: opaque to callers, and of use only for the list and the client they were made for.
+// Page tokens: opaque to clients, and valid only for the list and the client they were created for.
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Fault } from "../base/fault.ts";
 
-/** 128 bits of the MAC: no one guesses them, and tokens stay short. */
+/** The length of the MAC, in bytes: 128 bits cannot be guessed and keep tokens short. */
 const macBytes = 16;
 
+/** Encodes and decodes page tokens. */
 export class Cursors {
   readonly #key: Uint8Array;
 
@@ -13,18 +14,22 @@ export class Cursors {
     this.#key = key;
   }
 
-  /** `scope` names the list and everything that selects its rows; `position` is where the next page starts. */
+  /** Returns a token. `scope` names the list and everything that selects its rows; `position` is where the next page starts. */
   encode(scope: readonly string[], position: string): string {
     return Buffer.concat([this.#mac(scope, position), Buffer.from(position)]).toString("base64url");
   }
 
-  /** Undefined for the first page. */
+  /**
+   * Returns the position; undefined for the first page. Throws CURSOR_INVALID when the token belongs to another list or was
+   * altered.
+   */
   decode(scope: readonly string[], token: string): string | undefined {
     if (token === "") {
       return undefined;
     }
     const position = Buffer.from(token, "base64url").subarray(macBytes).toString();
-    // As a whole: decoders pass over much, so many texts have the same bytes and only one of them was given out.
+    // Compares the whole text: decoders ignore invalid characters, so many texts decode to the same bytes, but only one was
+    // issued.
     const expected = Buffer.from(this.encode(scope, position));
     const given = Buffer.from(token);
     if (given.length === expected.length && timingSafeEqual(given, expected)) {

@@ -1,6 +1,7 @@
-// Turns at something that only few may use at a time. Each key that waits gets a turn before any gets its second one, so a
-// key with many jobs slows down none but itself. Example: lookups of tokens, by the network that they come from.
+// A concurrency limit that is fair between keys. Each waiting key gets a turn before any key gets its second one, so a key with
+// many jobs delays only itself. Example: lookups of tokens, keyed by their network.
 
+/** Runs jobs with a maximum concurrency, in fair turns. */
 export class FairTurns {
   #free: number;
   /** In the order in which the keys get their turns. */
@@ -10,6 +11,7 @@ export class FairTurns {
     this.#free = atOnceMax;
   }
 
+  /** Runs the job when it is the key's turn. */
   async run<T>(key: string, job: () => Promise<T>): Promise<T> {
     await this.#wait(key);
     try {

@@ -1,24 +1,25 @@
-// The secrets that the settings hold: one that all callers may share, keys of single clients, the admin token.
+// The secrets in the settings: one that all clients may share, keys of single clients, the admin token.
 
 import { createHash } from "node:crypto";
 import { Fault } from "../base/fault.ts";
 import { type ClientKey, type Config, isAuthConfigured } from "../config/keys.ts";
 import { keyedClient, sharedClient } from "./caller.ts";
 
-/** Whose signature a request has to carry. */
+/** The client whose signature a request must carry. */
 export interface Signer {
   readonly client: string;
-  /** Nonces are single in it. Not the client: under the shared secret the claimed id may not be signed. */
+  /** Nonces are unique within it. It is not the client: under the shared secret, the claimed id may be unsigned. */
   readonly nonceScope: string;
-  /** None for a client that nobody knows. */
+  /** Empty for an unknown client. */
   readonly secrets: readonly string[];
 }
 
-/** Ids are parts of index entries, which Postgres bounds. */
+/** The maximum length of a client id. Ids are parts of index entries, whose size Postgres limits. */
 const clientIdCharsMax = 256;
 
+/** The secrets of the settings, indexed. */
 export class KeyRing {
-  /** True while there is nothing to prove oneself with: then everybody may call. */
+  /** True when no credentials are configured: then every caller is admitted. */
   readonly isOpen: boolean;
   readonly #sharedSecrets: readonly string[];
   readonly #keysByClient: ReadonlyMap<string, readonly string[]>;
@@ -30,12 +31,15 @@ export class KeyRing {
     this.isOpen = !isAuthConfigured(config);
     this.#sharedSecrets = authHmacSecret === "" ? [] : [authHmacSecret, authHmacSecretPrevious].filter(Boolean);
     this.#keysByClient = groupByClient(authApiKeys);
-    // Looked up by hash, so that the time of a lookup says nothing about the keys.
+    // Indexed by hash, so that the duration of a lookup reveals nothing about the keys.
     this.#clientsByHash = new Map(authApiKeys.map(({ client, key }) => [hashToken(key).toString("hex"), client]));
     this.#adminHash = authAdminToken === "" ? undefined : hashToken(authAdminToken).toString("hex");
   }
 
-  /** The id selects the key. Without an id the peer's address stands in, but only where no client has a key of its own. */
+  /**
+   * Returns the signer for a claimed id. Without an id, the peer's address replaces it, but only when no client has its own
+   * key. Throws CLIENT_ID_INVALID when the id is missing or too long.
+   */
   findSigner(claimedId: string | undefined, address: string): Signer {
     if (claimedId === undefined && (this.#keysByClient.size > 0 || this.#sharedSecrets.length === 0)) {
       throw new Fault("CLIENT_ID_INVALID", "missing X-Client-ID: say which client signed the request");
@@ -52,31 +56,32 @@ export class KeyRing {
     return { client: sharedClient(id), nonceScope: "shared", secrets: this.#sharedSecrets };
   }
 
-  /** Id of the client whose configured key this is. */
+  /** Returns the id of the client with this configured key; undefined for another token. */
   findClientId(token: string): string | undefined {
     return this.#clientsByHash.get(hashToken(token).toString("hex"));
   }
 
   /**
-   * What requests to a client are signed with: the first key of its own, else the secret that all share. Keys that the
-   * database holds as hashes can sign nothing.
+   * Returns the secret that signs requests to a client: the client's first key, otherwise the shared secret, otherwise
+   * undefined. API keys in the database are hashes and cannot sign.
    */
   findCallbackSecret(client: string): string | undefined {
     const own = [...this.#keysByClient].find(([id]) => keyedClient(id) === client);
     return own?.[1][0] ?? this.#sharedSecrets[0];
   }
 
-  /** False while nobody can be the administration. */
+  /** False when no admin token is configured. */
   get hasAdmin(): boolean {
     return this.#adminHash !== undefined;
   }
 
+  /** Returns true for the admin token. */
   isAdmin(token: string): boolean {
     return this.#adminHash === hashToken(token).toString("hex");
   }
 }
 
-/** The form in which tokens are kept and compared. They are long and random, so a plain hash is enough. */
+/** Returns the form in which tokens are stored and compared. Tokens are long and random, so a plain hash is enough. */
 export function hashToken(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }

@@ -1,35 +1,37 @@
-// How often somebody may call: the generic cell rate algorithm, which is an exact token bucket in one number per key.
-// Kept in this process; a cluster of n replicas lets n times as much through.
+// The rate limit of calls: the generic cell rate algorithm, an exact token bucket that stores one number per key. It is local
+// to this process; n replicas admit n times as many calls.
 //
-// R1  What is kept is bounded, whatever keys come.
-// R2  A key that is not kept has a full bucket.
+// R1  The stored state is bounded, regardless of the keys.
+// R2  A key that is not stored has a full bucket.
 
 import type { Clock } from "../base/clock.ts";
 import { Fault } from "../base/fault.ts";
 
+/** Options of a rate limit. */
 export interface RateLimitOptions {
   readonly clock: Clock;
   /** 0 means no limit. */
   readonly requestsPerSecond: number;
   readonly burst: number;
-  /** What is said of it. */
+  /** The message of the fault. */
   readonly message?: string;
 }
 
-/** About 20 MB of keys. Whoever makes more of them shares one bucket. */
+/** The maximum number of stored keys, about 20 MB. Further keys share one bucket. */
 const keysMax = 100_000;
 const overflowKey = "";
-/** Looking through all keys takes a while, so an attacker must not make us do it for each of its calls. */
+/** The minimum time between two sweeps. A sweep over all keys is slow, so an attacker must not cause one per call. */
 const sweepIntervalMs = 1_000;
-/** Sums of fractions are not exact. */
+/** Allows for rounding errors in sums of fractions. */
 const roundingMs = 0.001;
 
+/** A token bucket for each key. */
 export class RateLimit {
   readonly #clock: Clock;
   readonly #intervalMs: number;
   readonly #toleranceMs: number;
   readonly #message: string;
-  /** When each bucket will be full again. */
+  /** The time at which each bucket will be full again. */
   readonly #fullAtMs = new Map<string, number>();
   #sweptMs = Number.NEGATIVE_INFINITY;
 
@@ -55,7 +57,7 @@ export class RateLimit {
     this.#fullAtMs.set(kept, fullAtMs + this.#intervalMs);
   }
 
-  /** The key itself, or the shared one when there is no room for it. */
+  /** Returns the key itself, or the shared key when there is no space for it. */
   #keep(key: string, nowMs: number): string {
     if (this.#fullAtMs.size < keysMax || this.#fullAtMs.has(key)) {
       return key;

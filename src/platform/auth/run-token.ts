@@ -1,5 +1,5 @@
-// Run tokens: what a runner calls its host with while it works on a run. They hold the run and the attempt, and a MAC by a key
-// that all replicas share, so any of them can tell a right one without asking. Whether the run is still active is asked for each
+// Run tokens, with which a runner calls its host while it works on a run. They contain the run, the attempt, and a MAC by a key
+// that all replicas share, so any replica can verify one without a query. Whether the run is still active is checked on each
 // call.
 
 import { createHmac, timingSafeEqual } from "node:crypto";
@@ -8,6 +8,7 @@ import type { RunAttempt } from "./caller.ts";
 
 const prefix = "rrun_";
 
+/** Creates and verifies run tokens. */
 export class RunTokens {
   readonly #key: Uint8Array;
 
@@ -15,6 +16,7 @@ export class RunTokens {
     this.#key = key;
   }
 
+  /** Returns a token: `rrun_<run id>.<attempt>.<MAC>`. */
   make({ runId, attempt }: RunAttempt): string {
     const mac = createHmac("sha256", this.#key)
       .update(JSON.stringify([runId, attempt]))
@@ -22,7 +24,7 @@ export class RunTokens {
     return `${prefix}${runId}.${attempt}.${mac}`;
   }
 
-  /** Throws TOKEN_INVALID for whatever was not made here. */
+  /** Returns the content of a token. Throws TOKEN_INVALID when this service did not create it. */
   open(token: string): RunAttempt {
     const told = this.read(token);
     if (told === undefined) {
@@ -31,7 +33,7 @@ export class RunTokens {
     return told;
   }
 
-  /** Returns undefined for a token that was not made here. */
+  /** Returns the content of a token, or undefined when this service did not create it. */
   read(token: string): RunAttempt | undefined {
     const [, runId = "", attempt = ""] = /^rrun_([0-9a-f-]{36})\.(\d{1,9})\./.exec(token) ?? [];
     const told = { runId, attempt: Number(attempt) };
@@ -40,6 +42,7 @@ export class RunTokens {
   }
 }
 
+/** Returns true for a text with the prefix of run tokens. */
 export function isRunToken(token: string): boolean {
   return token.startsWith(prefix);
 }

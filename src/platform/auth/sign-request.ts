@@ -1,20 +1,21 @@
-// Signs what the service sends to its callers, by the rule and with the secrets that they sign with themselves (v1 of the
-// Agent Runner document). A signature is good once: every attempt needs its own.
+// Signs the requests that the service sends to clients, with the rule and the secrets that clients use themselves (v1 of the
+// Agent Runner document). A signature is valid once: every attempt needs a new one.
 
 import { createHmac } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { newNonce } from "../base/ids.ts";
 import type { KeyRing } from "./key-ring.ts";
 
-/** Headers that prove to a client that the body comes from this service. */
+/** Returns the headers that prove to a client that the body comes from this service. */
 export type SignRequest = (client: string, body: string) => Readonly<Record<string, string>>;
 
+/** Dependencies of the signer. */
 export interface SignRequestOptions {
   readonly keyRing: Pick<KeyRing, "findCallbackSecret">;
   readonly clock: Clock;
 }
 
-/** Without a secret nothing is signed; whether such a request may be sent at all is not decided here. */
+/** Returns a signer. Without a secret it signs nothing; the caller decides whether an unsigned request may be sent. */
 export function createSignRequest({ keyRing, clock }: SignRequestOptions): SignRequest {
   return (client, body) => {
     const timestamp = String(Math.floor(clock.nowMs() / 1_000));

@@ -1,48 +1,52 @@
-// Signatures of requests: the scheme of the Agent Runner document (v1: timestamp, nonce and body), and ours (v2), which
-// binds method, path and query, client id and the digest of the body as well. Both travel in the same headers; what was
-// signed tells them apart, since a v1 text begins with digits. Pure: neither clock nor store.
+// Request signatures: the scheme of the Agent Runner document (v1: timestamp, nonce and body), and Runnel's own (v2). V2 also
+// covers method, path and query, client id and the digest of the body. Both use the same headers; the signed text distinguishes
+// them, since a v1 text starts with digits. Pure: uses neither clock nor store.
 
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { Fault } from "../base/fault.ts";
 
-/** How far a request's timestamp may be from our clock, which is the database's, either way. */
+/** The maximum difference between a request's timestamp and our clock, which is the database's, in either direction. */
 const timestampToleranceSeconds = 120;
 
+/** The signature headers as received. */
 export interface SignatureHeaders {
   readonly signature: string | undefined;
   readonly timestamp: string | undefined;
   readonly nonce: string | undefined;
 }
 
-/** Headers whose shape is right. */
+/** Signature headers with a valid form. */
 export interface Signature {
   readonly mac: Uint8Array;
   readonly timestamp: string;
   readonly nonce: string;
 }
 
-/** What a signature may be over. */
+/** The parts of a request that a signature covers. */
 export interface SignedRequest {
   readonly httpMethod: string;
-  /** Path and query as they were received. */
+  /** Path and query as received. */
   readonly target: string;
-  /** The client id as it was claimed; empty when none was. */
+  /** The claimed client id; empty when missing. */
   readonly clientId: string;
-  /** The body; for a call with one enveloped message also that message, as gRPC libraries show it to their interceptors. */
+  /** The body. For a call with one enveloped message also that message, as gRPC libraries pass it to their interceptors. */
   readonly contents: readonly Uint8Array[];
 }
 
-/** Checks what can be said before the body is read, in the document's order and words. */
+/**
+ * Runs the checks that do not need the body, in the document's order and wording. Throws CREDENTIALS_MISSING, NONCE_INVALID,
+ * TIMESTAMP_INVALID, TIMESTAMP_EXPIRED or SIGNATURE_INVALID.
+ */
 export function readSignature(headers: SignatureHeaders, nowMs: number): Signature {
   const { signature, timestamp, nonce } = headers;
   if (!signature || !timestamp || !nonce) {
     throw new Fault("CREDENTIALS_MISSING", "missing signature, timestamp, or nonce");
   }
-  // Before any MAC: with a dot in the nonce, one text could be read as two different requests.
+  // Checked before any MAC: with a dot in the nonce, one text could be read as two different requests.
   if (!/^[A-Za-z0-9_-]{8,128}$/.test(nonce)) {
     throw new Fault("NONCE_INVALID", "invalid nonce");
   }
-  // One spelling only: Number() would take exponents, signs and blanks.
+  // Only one spelling is valid: Number() would accept exponents, signs and blanks.
   if (!/^[1-9]\d{0,15}$/.test(timestamp)) {
     throw new Fault("TIMESTAMP_INVALID", "invalid timestamp");
   }
@@ -57,7 +61,9 @@ export function readSignature(headers: SignatureHeaders, nowMs: number): Signatu
   return { mac: Buffer.from(mac, "hex"), timestamp, nonce };
 }
 
-/** True when one of the secrets signed the request. Takes the same time whichever it was, and for none at all. */
+/**
+ * Returns true when one of the secrets signed the request. Takes the same time whichever secret matches, and when none does.
+ */
 export function isSignedBy(
   secrets: readonly string[],
   signature: Signature,
@@ -78,11 +84,12 @@ export function isSignedBy(
   return isSigned && secrets.length > 0;
 }
 
+/** Returns a fault SIGNATURE_INVALID. */
 export function invalidSignature(): Fault {
   return new Fault("SIGNATURE_INVALID", "invalid signature");
 }
 
-/** Stands in for the secret of a client that nobody knows, so that such a client costs what a known one does. */
+/** Replaces the secret of an unknown client, so that it costs the same time as a known one. */
 const unknownSecret = "no client has this secret";
 
 function textV1({ timestamp, nonce }: Signature, content: Uint8Array): Uint8Array {

@@ -1,4 +1,4 @@
-// Stream tickets: a minute to open one stream, a quarter of an hour to reconnect to it. Only their hashes are kept.
+// Stream tickets: one minute to open a stream, fifteen minutes to reconnect to it. The service stores only their hashes.
 
 import { randomBytes } from "node:crypto";
 import { Fault } from "../base/fault.ts";
@@ -9,11 +9,12 @@ import { insertStreamTicket, useStreamTicket } from "./storage/stream-ticket.ts"
 
 const ticketPrefix = "rt_";
 const ticketBytes = 32;
-/** A page opens its stream at once; a URL that leaks later is of no use. */
+/** The time to open the stream, in milliseconds. A page opens its stream at once; a URL that leaks later is useless. */
 const openMs = 60_000;
-/** Long enough for a flaky network, short enough for a URL in somebody's history. */
+/** The lifetime of a ticket, in milliseconds: long enough for a flaky network, short enough for a URL in a browser history. */
 const lifeMs = 15 * 60_000;
 
+/** Creates a ticket for one stream. */
 export async function makeTicket(
   db: Db,
   { client, target }: { client: string; target: StreamTarget },
@@ -25,11 +26,12 @@ export async function makeTicket(
   return { ticket, expireTime: new Date(createTime.getTime() + lifeMs) };
 }
 
+/** Returns true for a text with the prefix of tickets. */
 export function isTicket(token: string): boolean {
   return token.startsWith(ticketPrefix);
 }
 
-/** Throws TICKET_INVALID for one that is unknown, was never opened in time, or is over. */
+/** Returns the caller of a ticket. Throws TICKET_INVALID when it is unknown, expired, or was not opened in time. */
 export async function openTicket(db: Db, ticket: string): Promise<Caller> {
   const row = isTicket(ticket) ? await useStreamTicket(db, { hash: hashToken(ticket), openMs, lifeMs }) : undefined;
   if (row === undefined) {

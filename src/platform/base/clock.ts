@@ -1,20 +1,22 @@
-// Time behind a port, so that a test can move it. Wall time is for what people read; monotonic time is for limits.
+// The clock as a port, so that a test can control time. Wall time is for values that people read; monotonic time is for limits.
 
+/** The source of time for every component. */
 export interface Clock {
   /** Wall time, milliseconds since 1970. */
   nowMs(): number;
-  /** Never goes back; the zero is arbitrary. */
+  /** Monotonic time in milliseconds: it never goes back, and its zero is arbitrary. */
   monotonicMs(): number;
-  /** Resolves after `delayMs`, or at once when the signal aborts: the caller looks at the signal. Never rejects. */
+  /** Resolves after `delayMs`, or at once when the signal aborts; the caller then checks the signal. Never rejects. */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Reason of an abort that only ends a wait. Without a reason Node makes an exception each time, with its stack. */
+/** The reason of an abort that only ends a wait. Without a reason, Node creates an exception with a stack for each abort. */
 export const over = Symbol("over");
 
-/** One timer of Node lasts 25 days at most; a longer one would end at once. */
+/** The maximum delay of a Node timer, in milliseconds (25 days). A longer timer would fire at once. */
 const timerMsMax = 2 ** 31 - 1;
 
+/** The clock of this machine. */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),

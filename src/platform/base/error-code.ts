@@ -1,5 +1,6 @@
-// Errors of the system and of Postgres carry a code; this asks for it without trusting the shape.
+// Reads the `code` of errors from the system and from Postgres.
 
+/** Returns true when `error` is an Error with one of the codes: `hasErrorCode(error, "ENOENT")`. */
 export function hasErrorCode(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && "code" in error && codes.includes(String(error.code));
 }

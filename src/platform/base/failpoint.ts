@@ -1,14 +1,16 @@
-// Named places at which a process can be made to die, so that tests can show what survives a crash just there. All are
-// off unless the environment names one: `RUNNEL_FAILPOINT=lane.sent` kills the process with SIGKILL when it passes that
-// place, `lane.sent:3` when it passes it for the third time. `lane.sent:3:stop` freezes it there with SIGSTOP instead, and
-// it goes on from there when it gets SIGCONT. The place itself does nothing else.
+// Named places at which a process can be made to crash, so that tests can show what survives. All are off by default; the
+// environment enables one.
+//
+//   RUNNEL_FAILPOINT=lane.sent         kills the process with SIGKILL when it passes that place
+//   RUNNEL_FAILPOINT=lane.sent:3       kills it when it passes the place for the third time
+//   RUNNEL_FAILPOINT=lane.sent:3:stop  freezes it there with SIGSTOP; SIGCONT resumes it
 
-/** In the order in which a run of a session meets them. */
+/** The failpoints of every run, in the order in which a run of a session passes them. */
 export const failpoints = [
-  // A request is let in.
+  // A request is admitted.
   "nonce.inserting",
   "nonce.inserted",
-  // A run is accepted, in one transaction, and its caller answered.
+  // A run is accepted in one transaction, and the client gets its answer.
   "start.written",
   "start.committed",
   "start.filled",
@@ -16,10 +18,10 @@ export const failpoints = [
   // A run is taken from the queue and loaded.
   "claim.committed",
   "run.loaded",
-  // The right to write is kept.
+  // The lease is renewed.
   "lease.renewing",
   "lease.renewed",
-  // The model is asked and answers.
+  // The model is called and answers.
   "model.calling",
   "model.first-part",
   "model.finished",
@@ -40,14 +42,14 @@ export const failpoints = [
   // A tool runs.
   "tool.starting",
   "tool.ended",
-  // Readers here and elsewhere hear of results and get them.
+  // Readers of this replica and of others are notified of results and receive them.
   "announce.published",
   "notify.sending",
   "notify.sent",
   "follow.fetched",
   "tail.yielding",
   "sink.giving",
-  // A run ends, is parked, or is handed on. One that completes is ended by a single statement, others in a transaction.
+  // A run ends, is parked, or is handed on. A single statement ends a run that completes; a transaction ends the others.
   "terminal.writing",
   "terminal.written",
   "terminal.committed",
@@ -56,21 +58,21 @@ export const failpoints = [
   "park.committed",
   "hand-on.stopping",
   "hand-on.committed",
-  // Somebody is told of a transition: it is committed and nobody has heard of it, the answer is there, it is noted.
+  // A status callback: its transition is committed but unsent, the receiver has answered, the answer is recorded.
   "callback.written",
   "callback.sent",
   "callback.settled",
-  // What others left behind is taken up.
+  // A replica takes up the work that others left behind.
   "wake.committed",
   "reap.replica-deleted",
   "reap.requeued",
   "reap.committed",
 ] as const;
 
-/** Those by which only a signed job comes: it is accepted, in one transaction, before its caller is answered. */
+/** The failpoints of signed jobs only: a job is accepted in one transaction before its client gets the answer. */
 const jobFailpoints = ["job.written", "job.committed"] as const;
 
-/** Those by which only a run of a runner comes: it is accepted by a worker, whose reports are applied and answered. */
+/** The failpoints of a runner's runs only: a worker accepts the run; its reports are applied and answered. */
 export const runnerFailpoints = [
   "event.written",
   "event.committed",
@@ -82,7 +84,9 @@ export const runnerFailpoints = [
   "report.applied",
 ] as const;
 
-/** Those by which only an exchange comes: it is started, takes an inbox, executes its commands one by one, and writes an outbox. */
+/**
+ * The failpoints of exchanges only: an exchange starts, takes an inbox, executes its commands one by one, and writes an outbox.
+ */
 export const exchangeFailpoints = [
   "exchange.written",
   "inbox.written",
@@ -96,7 +100,7 @@ export const exchangeFailpoints = [
   "exchange.completed",
 ] as const;
 
-/** Those by which the command comes that carries an exchange between folders and a service: a file is written, a file is taken. */
+/** The failpoints of the command that carries an exchange between folders and a service: it writes a file, it takes a file. */
 export const folderFailpoints = [
   "beside.written",
   "file.noted",
@@ -106,7 +110,7 @@ export const folderFailpoints = [
   "file.moved",
 ] as const;
 
-/** Those by which only a decision cycle comes: it is started, asks its model, and does its actions one by one. */
+/** The failpoints of decision cycles only: a cycle starts, calls its model, and performs its actions one by one. */
 export const decisionFailpoints = [
   "cycle.written",
   "cycle.committed",
@@ -118,9 +122,10 @@ export const decisionFailpoints = [
   "action.settled",
 ] as const;
 
-/** Those by which only an agent's transaction comes: it is signed and stored, and it was sent. */
+/** The failpoints of an agent's transaction only: it is signed and stored, and it was sent. */
 export const txFailpoints = ["tx.begun", "tx.sent"] as const;
 
+/** Every failpoint. `RUNNEL_FAILPOINT` accepts these names only. */
 export const allFailpoints = [
   ...failpoints,
   ...jobFailpoints,
@@ -131,13 +136,14 @@ export const allFailpoints = [
   ...txFailpoints,
 ] as const;
 
-/** The places of every run. */
+/** A failpoint of every run. */
 export type RunFailpoint = (typeof failpoints)[number];
+/** The name of a failpoint. */
 export type Failpoint = (typeof allFailpoints)[number];
 
 interface Armed {
   readonly name: Failpoint;
-  /** How often it is still to be passed, the last time included. */
+  /** How many passes are left, including the last one. */
   passesLeft: number;
   readonly signal: "SIGKILL" | "SIGSTOP";
 }
@@ -145,14 +151,17 @@ interface Armed {
 const armed = readArmed(process.env.RUNNEL_FAILPOINT ?? "");
 const armedName = armed?.name;
 
-/** Marks a place. Costs one comparison while the place is not the one that is named. */
+/** Marks a failpoint. Costs one comparison when this failpoint is not armed. */
 export function failpoint(name: Failpoint): void {
   if (name === armedName) {
     pass();
   }
 }
 
-/** A name that is none is refused: whoever asks for a crash must not believe that there was one. */
+/**
+ * Parses `name`, `name:passes` or `name:passes:stop`. Throws on an invalid text, so that a test cannot wait for a crash that
+ * never happens.
+ */
 function readArmed(text: string): Armed | undefined {
   if (text === "") {
     return undefined;

@@ -1,5 +1,5 @@
-// Every failure that a caller may see, as one catalogue. Code throws `Fault(reason, message)`; each surface maps the
-// reason to its own wire form. The cause is for the log and never leaves the process.
+// The catalogue of all failures that a client can see. Code throws `Fault(reason, message)`; each surface maps the reason to
+// its own wire form. The cause is logged and never leaves the process.
 
 import { Code } from "@connectrpc/connect";
 
@@ -8,7 +8,7 @@ interface Reason {
   readonly httpStatus: number;
 }
 
-/** Reason → gRPC code and HTTP status. A reason is part of the contract: renaming one breaks callers. */
+/** Maps a reason to its gRPC code and HTTP status. A reason is part of the contract: renaming one breaks clients. */
 export const reasons = {
   INVALID_ARGUMENT: { code: Code.InvalidArgument, httpStatus: 400 },
   CURSOR_INVALID: { code: Code.InvalidArgument, httpStatus: 400 },
@@ -100,22 +100,25 @@ export const reasons = {
   INTERNAL: { code: Code.Internal, httpStatus: 500 },
 } as const satisfies Record<string, Reason>;
 
+/** The name of a reason. */
 export type ReasonName = keyof typeof reasons;
 
-/** One field that was wrong: `field` is the path in the request, `description` says what to do. */
+/** One invalid field: `field` is its path in the request, `description` says what to do. */
 export interface FieldViolation {
   readonly field: string;
   readonly description: string;
 }
 
+/** The optional parts of a fault. */
 export interface FaultOptions {
   readonly cause?: unknown;
-  /** Small facts that help a program to react; they are sent to the caller. */
+  /** Small facts for programs that handle the error. They are sent to the client. */
   readonly metadata?: Readonly<Record<string, string>>;
   readonly violations?: readonly FieldViolation[];
   readonly retryAfterMs?: number;
 }
 
+/** The error that code throws for a failure that a client can see. */
 export class Fault extends Error {
   override readonly name = "Fault";
   readonly metadata: Readonly<Record<string, string>>;
@@ -133,7 +136,9 @@ export class Fault extends Error {
   }
 }
 
-/** A bad field in a request: the message names the field and the fix. */
+/**
+ * Returns a fault INVALID_ARGUMENT for one field: `invalid name: must not be empty`. The message names the field and the fix.
+ */
 export function invalidField(field: string, description: string): Fault {
   return new Fault("INVALID_ARGUMENT", `invalid ${field}: ${description}`, { violations: [{ field, description }] });
 }

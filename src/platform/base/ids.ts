@@ -1,9 +1,12 @@
-// Ids. Run ids are uuidv7: they sort by creation and carry the day that the log is partitioned by. They come from the
-// service's clock, never from a caller. Those that one process makes in one millisecond sort by creation too.
+// Creates ids. Run ids are uuidv7: they sort by creation and carry the day that partitions the log. They use the service's
+// clock and never come from a client. Ids that one process creates in the same millisecond sort by creation too.
 
 import { randomBytes, randomUUID } from "node:crypto";
 
-/** A new uuidv7 for this millisecond: 12 bits count from a random number on, and 62 are random (RFC 9562, 6.2). */
+/**
+ * Returns a new uuidv7 for this millisecond: a 12-bit counter that starts at a random number, and 62 random bits (RFC 9562,
+ * 6.2).
+ */
 export function newUuid(nowMs: number): string {
   const bytes = randomBytes(16);
   const ms = Math.floor(nowMs);
@@ -15,19 +18,20 @@ export function newUuid(nowMs: number): string {
 
 let latest = { ms: Number.NaN, count: 0 };
 
-/** Begins in the lower half, so that it comes round only after two thousand ids. */
+/** Starts in the lower half of its 12 bits, so that it wraps only after two thousand ids. */
 function countWithin(ms: number, random: number): number {
   latest = { ms, count: ms === latest.ms ? (latest.count + 1) & 0x0fff : random & 0x07ff };
   return latest.count;
 }
 
-/** The smallest uuidv7 of a millisecond: a bound for ranges over time. */
+/** Returns the lowest uuidv7 of a millisecond: a bound for time ranges. */
 export function lowestUuid(atMs: number): string {
   const bytes = Buffer.alloc(16);
   bytes.writeUIntBE(atMs, 0, 6);
   return formatUuid(bytes);
 }
 
+/** Returns the 16 bytes of a uuid. */
 export function uuidBytes(uuid: string): Buffer {
   return Buffer.from(uuid.replaceAll("-", ""), "hex");
 }
@@ -37,22 +41,22 @@ function formatUuid(bytes: Buffer): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** A session id as the Agent Runner document shows it: 32 lower-case hexadecimal digits. */
+/** Returns a session id in the form of the Agent Runner document: 32 lower-case hexadecimal digits. */
 export function newSessionId(): string {
   return randomBytes(16).toString("hex");
 }
 
-/** An id of an exchange as its document shows it: 8 lower-case hexadecimal digits, so that two may be the same. */
+/** Returns an exchange id in the form of its document: 8 lower-case hexadecimal digits, so that two may collide. */
 export function newExchangeId(): string {
   return randomBytes(4).toString("hex");
 }
 
-/** An id of a request that brought none, in the same form: unique, but no secret. */
+/** Returns an id for a request that has none, in the same 32-digit form: unique, but no secret. */
 export function newRequestId(): string {
   return randomUUID().replaceAll("-", "");
 }
 
-/** Makes a request single: 32 hexadecimal digits that nobody can guess. */
+/** Returns a nonce, which makes a request unique: 32 hexadecimal digits that cannot be guessed. */
 export function newNonce(): string {
   return randomBytes(16).toString("hex");
 }

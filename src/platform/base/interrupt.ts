@@ -1,9 +1,10 @@
-// Waits for one promise after another, each of which may be interrupted. Promise.race with a promise that outlives the
-// others would keep a reaction on it for each round; this keeps nothing.
+// Waits for one promise after another; each wait can be interrupted. Promise.race with a long-lived promise would add a
+// reaction to it in each round; this class adds none.
 
+/** The outcome of an interrupted wait. */
 export const interrupted: unique symbol = Symbol("interrupted");
 
-/** For one waiter. An interruption while nobody waits is kept for the next wait. */
+/** For one waiter. An interruption without a waiter is kept for the next wait. */
 export class Interrupt {
   #pending = false;
   #resolve: ((value: typeof interrupted) => void) | undefined;
@@ -13,10 +14,12 @@ export class Interrupt {
     this.#resolve?.(interrupted);
   }
 
-  /** What the promise becomes, or `interrupted` when that comes first. The promise goes on and can be waited for again. */
+  /**
+   * Returns the value of the promise, or `interrupted` when that comes first. The promise continues and can be awaited again.
+   */
   async guard<T>(promise: Promise<T>): Promise<T | typeof interrupted> {
     if (this.#pending) {
-      // The waiter may give the promise up now; its failure would then be nobody's and end the process.
+      // The waiter may drop the promise now; an unhandled rejection would then end the process.
       promise.catch(() => {});
     } else {
       const outcome = await new Promise<T | typeof interrupted>((resolve, reject) => {

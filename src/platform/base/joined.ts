@@ -1,6 +1,6 @@
-// One question at a time, however many ask it.
+// Merges concurrent calls of one function.
 
-/** The same question, except that whoever asks while an answer is on its way gets that one. */
+/** Returns the same function, except that a call during a pending one gets the pending one's answer. */
 export function joined<T>(ask: () => Promise<T>): () => Promise<T> {
   let asking: Promise<T> | undefined;
   return () => {

@@ -1,18 +1,20 @@
-// What a replica does again and again until it closes.
+// A task that a replica repeats until it closes.
 
 import { type Clock, over } from "./clock.ts";
 
+/** Options of a loop. */
 export interface LoopOptions {
   readonly clock: Pick<Clock, "sleep">;
-  /** From the end of a pass to the begin of the next one. */
+  /** The time in milliseconds from the end of a pass to the start of the next one. */
   readonly everyMs: number;
-  /** True waits before the first pass too. */
+  /** True when the loop also waits before the first pass. */
   readonly waitsFirst?: boolean;
   readonly pass: () => Promise<void> | void;
-  /** Hears what a pass throws. The next pass comes in any case. */
+  /** Receives the error of a failed pass. The next pass follows in any case. */
   readonly onError: (error: unknown) => void;
 }
 
+/** Repeats `pass` with a pause in between, until it is closed. */
 export class Loop {
   readonly #options: LoopOptions;
   readonly #closing = new AbortController();
@@ -32,12 +34,12 @@ export class Loop {
     this.#working ??= this.#work();
   }
 
-  /** Ends the wait: the next pass begins at once, or after the one under way. */
+  /** Ends the wait: the next pass starts at once, or after the current one. */
   wake(): void {
     this.#wake.abort(over);
   }
 
-  /** Resolves when the pass under way is over. */
+  /** Stops the loop. Resolves when the current pass has ended. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#working;

@@ -1,15 +1,17 @@
-// Whose files are, and who may reach them. Where the service is root, the difference matters: Postgres does not run as root, and
-// the kernel's limits pass root by.
+// File ownership and access. It matters when the service runs as root: Postgres refuses to run as root, and the kernel's limits
+// do not apply to root.
 
 import { realpathSync, type Stats, statSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
+/** The user and group that own a file. */
 export interface Owner {
   readonly uid: number;
   readonly gid: number;
 }
 
+/** Returns true when this process runs as root. */
 export function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
@@ -17,7 +19,10 @@ export function isRoot(): boolean {
 const readBit = 0o4;
 const enterBit = 0o1;
 
-/** The first folder on the way to `path` (itself included) that the user may not enter. Missing folders are open: we make them. */
+/**
+ * Returns the first folder on the way to `path` (inclusive) that the user may not enter. Missing folders count as open: we
+ * create them.
+ */
 export function findClosedFolder(path: string, user: Owner): string | undefined {
   return listAncestors(resolveExisting(path)).find((folder) => {
     const stats = statSync(folder, { throwIfNoEntry: false });
@@ -25,12 +30,13 @@ export function findClosedFolder(path: string, user: Owner): string | undefined 
   });
 }
 
+/** Returns true when the user may read the file, or list and enter the folder. */
 export function canRead(path: string, user: Owner): boolean {
   const stats = statSync(path);
   return isAllowed(stats, user, stats.isDirectory() ? readBit | enterBit : readBit);
 }
 
-/** The real path of `path`, of which the last parts need not exist yet. */
+/** Returns the real path of `path`. Its last parts may be missing. */
 export function resolveExisting(path: string): string {
   try {
     return realpathSync(path);
@@ -42,19 +48,20 @@ export function resolveExisting(path: string): string {
   }
 }
 
+/** Returns `path` and all its parents, the root first. */
 export function listAncestors(path: string): string[] {
   const parent = dirname(path);
   return parent === path ? [path] : [...listAncestors(parent), path];
 }
 
-/** Gives what was made in a directory to whom the directory belongs, as if its owner had made it. */
+/** When running as root, gives a file or folder that was created in `directory` to the owner of `directory`. */
 export async function giveToOwnerOf(directory: FileHandle, made: FileHandle): Promise<void> {
   if (isRoot()) {
     await give(made, await directory.stat());
   }
 }
 
-/** Root that may not give files away keeps them: in some containers it has lost that right, or there are no such users. */
+/** Changes the owner of a file. Ignores a refusal: some containers take this right from root, or lack such users. */
 export async function give(made: FileHandle, { uid, gid }: Owner): Promise<void> {
   try {
     await made.chown(uid, gid);
@@ -65,7 +72,7 @@ export async function give(made: FileHandle, { uid, gid }: Owner): Promise<void>
   }
 }
 
-/** By modes alone. */
+/** Checks the mode bits only. */
 function isAllowed(stats: Stats, user: Owner, bits: number): boolean {
   const shift = stats.uid === user.uid ? 6 : stats.gid === user.gid ? 3 : 0;
   return ((stats.mode >> shift) & bits) === bits;

@@ -1,13 +1,13 @@
-// Finds the folder of this program's package.json, where what comes with the code lies. Code runs from src/ or from a build's
-// folder, so it finds nothing by steps up from itself.
+// Finds the folder of this program's package.json, which also holds the files shipped with the code. The code runs from src/ or
+// from a build's folder, so a fixed relative path does not work.
 
 import { readFileSync } from "node:fs";
 import { hasErrorCode } from "./error-code.ts";
 
-/** Ends with a slash: `new URL("migrations/", packageRoot)`. */
+/** The URL of that folder. It ends with a slash: `new URL("migrations/", packageRoot)`. */
 export const packageRoot: URL = findPackageRoot(new URL(".", import.meta.url));
 
-/** Folders of packages and of builds may have a package.json too: the name decides. */
+/** Checks the name, because folders of packages and of builds may have a package.json too. */
 function findPackageRoot(folder: URL): URL {
   if (readName(folder) === "runnel") {
     return folder;

@@ -1,19 +1,20 @@
-// A lock between the processes of a machine, free as soon as its holder is gone, however it ended.
+// A lock between the processes of a machine. It becomes free when its holder is gone, however the holder ended.
 //
-// L1  The lock file appears with its content in one step (a hard link), so nobody ever reads half a lock.
-// L2  A living holder's file is changed by the holder only.
-// L3  The file of a dead holder is replaced only by whoever holds the lock `<file>.<token of the dead holder>`, and only
-//     while the file still carries that token: of many who find it dead, one takes it over.
+// L1  The lock file appears with its content in one step (a hard link), so a process never reads half a lock.
+// L2  Only the living holder changes its file.
+// L3  Only the process that holds the lock `<file>.<token of the dead holder>` replaces a dead holder's file. It does so only
+//     while the file still carries that token. Of many processes that find a dead holder, one takes over.
 
 import { randomBytes } from "node:crypto";
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { hasErrorCode } from "./error-code.ts";
 
+/** A held lock. Disposing it removes the lock file. */
 export interface Lock extends Disposable {
   readonly file: string;
 }
 
-/** One attempt: undefined when a living process holds the lock. */
+/** Tries once to take the lock. Returns undefined when a living process holds it. */
 export function tryLock(file: string): Lock | undefined {
   const token = randomBytes(8).toString("hex");
   const draft = `${file}.${token}.new`;
@@ -28,10 +29,11 @@ export function tryLock(file: string): Lock | undefined {
   return { file, [Symbol.dispose]: () => rmSync(file, { force: true }) };
 }
 
+/** The content of a lock file. */
 export interface Holder {
   readonly token: string;
   readonly pid: number;
-  /** Tells this process from a later one with the same pid; empty where the system does not say. */
+  /** Distinguishes this process from a later one with the same pid; empty where the system does not provide it. */
   readonly birth: string;
 }
 
@@ -64,7 +66,7 @@ function replaceDead(draft: string, file: string): boolean {
   return true;
 }
 
-/** Undefined when nobody has the lock. */
+/** Returns undefined when the lock is free. Throws when the file is not a lock. */
 export function readHolder(file: string): Holder | undefined {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as Holder;
@@ -87,7 +89,7 @@ function isAlive(holder: Holder): boolean {
   return holder.birth === "" || readBirth(holder.pid) === holder.birth;
 }
 
-/** Boot and start time of a process on Linux; undefined elsewhere, and for a process that is gone or a zombie. */
+/** Returns boot id and start time of a process on Linux. Returns undefined elsewhere, and for an ended process or a zombie. */
 function readBirth(pid: number): string | undefined {
   if (process.platform !== "linux") {
     return undefined;
@@ -95,7 +97,8 @@ function readBirth(pid: number): string | undefined {
   try {
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name in parentheses may hold blanks and parentheses; after the last one come the state and, 19 later, the start.
+    // The name in parentheses may contain blanks and parentheses. After the last one come the state and, 19 fields later, the
+    // start.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return fields[0] === "Z" || fields[0] === "X" ? undefined : `${boot}:${fields[19] ?? ""}`;
   } catch (error) {

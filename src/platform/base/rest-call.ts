@@ -1,30 +1,31 @@
-// What the REST surface and a handler tell each other beside the messages, as context values: over other surfaces
-// nothing of it is there.
+// Notes that the REST surface and a handler exchange beside the messages, as context values. Other surfaces set no notes.
 
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { Fault } from "./fault.ts";
 
+/** Facts about a REST request, and the handler's answer to it. */
 export interface RestCallNotes {
   readonly httpMethod: string;
-  /** Path and query as they were received. */
+  /** Path and query as received. */
   readonly target: string;
-  /** The cursor came by the header Last-Event-ID, which a browser sends by itself. */
+  /** True when the cursor came in the header Last-Event-ID, which a browser sends by itself. */
   readonly isReconnect?: boolean;
-  /** The body as it was received. */
+  /** The body as received. */
   readonly rawBody?: Uint8Array;
-  /** What was wrong with the body, for a handler that has to look something up before it says so. */
+  /** The problem of the body, for a handler that must look something up before it reports it. */
   readonly inputFault?: Fault;
-  /** The status that the handler chose for its success; it must be one that the method declares. */
+  /** The HTTP status that the handler chose for its success. The method must declare it. */
   successStatus?: number;
 }
 
 const notesKey = createContextKey<RestCallNotes | undefined>(undefined, { description: "REST call" });
 
+/** Attaches the notes to a call. */
 export function setRestCallNotes(values: ContextValues, notes: RestCallNotes): void {
   values.set(notesKey, notes);
 }
 
-/** Undefined over every other surface. */
+/** Returns the notes of a call. Returns undefined on every other surface. */
 export function restCallNotes(values: ContextValues): RestCallNotes | undefined {
   return values.get(notesKey);
 }

@@ -1,9 +1,10 @@
-// What each payload of a result is called and whether it ends a run, read from the options of the contract.
+// The name of each result payload and whether it ends a run, read from the options of the contract.
 
 import { getOption } from "@bufbuild/protobuf";
 import { result as resultOption } from "#gen/runnel/options/v1/options_pb.js";
 import { RunResultSchema } from "#gen/runnel/v1/result_pb.js";
 
+/** One payload type of a result. */
 export interface ResultType {
   /** The name of the field in code, such as `messageDelta`. */
   readonly payloadCase: string;
@@ -13,9 +14,10 @@ export interface ResultType {
   readonly isTerminal: boolean;
 }
 
-/** What a payload of a later version is called. */
+/** The name of a payload that this version does not know. */
 export const unknownType = "unknown";
 
+/** All payload types of the contract. */
 export const resultTypes: readonly ResultType[] = RunResultSchema.fields
   .filter((field) => field.oneof?.name === "payload")
   .map((field) => {

@@ -1,6 +1,6 @@
-// What many readers need of the same thing is made once, and lives as long as the thing does.
+// Derives a value once for many readers and keeps it as long as its source lives.
 
-/** The same function, which makes each thing's own once. */
+/** Returns the same function, cached by argument: it derives each object's value once. */
 export function shared<T extends object, Made extends object>(make: (from: T) => Made): (from: T) => Made {
   const known = new WeakMap<T, Made>();
   return (from) => {

@@ -1,26 +1,27 @@
-// The short way to a reader that is in step: what it waits for is written to it at once, by whoever has it, without a
-// promise and a turn for each reader. Streams are read by pulling; a sink beside one spares the pull.
+// The direct path to a reader that is in step. The hub or feed writes new items into the reader's answer at once, without a
+// promise and an event-loop turn for each reader. Streams are read by pulling; a sink beside a stream saves the pull.
 //
-// K1  A sink is offered only what follows what its reader has, while its reader waits for more.
-// K2  What a sink refuses it has not taken. It is pulled then, once what it took before is on its way.
-// K3  A sink that is offered something holds no more for it than one that is pulled from: it refuses while its reader is
-//     slow.
+// K1  A sink is offered only the items that follow what its reader has, and only while its reader waits for more.
+// K2  A sink that refuses an item has not taken it. The reader then pulls the item, once the items taken before are on their
+//     way.
+// K3  A sink buffers no more for its reader than a pulled stream does: it refuses while its reader is slow.
 
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 
+/** A destination that takes items without waiting. */
 export interface Sink<T> {
-  /** False when it has not taken it. Does not wait. What there is nothing to write of is always taken. */
+  /** Returns false when it has not taken the item. Does not wait. Always takes an item that has nothing to write. */
   take(what: T): boolean;
-  /** Resolves when what it took is on its way, when its reader has left, or when the signal aborts. */
+  /** Resolves when the taken items are on their way, when the reader has left, or when the signal aborts. */
   drained(signal: AbortSignal): Promise<void>;
 }
 
-/** A sink for what another one's things are made from. */
+/** Returns a sink that converts each item and passes it to another sink. */
 export function mapSink<T, U>(sink: Sink<U>, map: (what: T) => U): Sink<T> {
   return new MappingSink(sink, map);
 }
 
-/** One object and no closures: with a thousand readers each of them is a miss of the processor's cache. */
+/** One object instead of closures: with a thousand readers, each extra object is a miss of the processor's cache. */
 class MappingSink<T, U> implements Sink<T> {
   readonly #sink: Sink<U>;
   readonly #map: (what: T) => U;
@@ -39,12 +40,12 @@ class MappingSink<T, U> implements Sink<T> {
   }
 }
 
-/** Where the bytes of a call's answer may be written, once the first of them have been. */
+/** Sets the sink for the bytes of a call's answer. It is usable once the first bytes have been written. */
 export function setAnswerSink(values: ContextValues, sink: Sink<Uint8Array>): void {
   values.set(answerKey, sink);
 }
 
-/** Undefined for an answer that can only be pulled. */
+/** Returns the sink of a call's answer. Returns undefined for an answer that can only be pulled. */
 export function answerSinkOf(values: ContextValues): Sink<Uint8Array> | undefined {
   return values.get(answerKey);
 }

@@ -1,6 +1,6 @@
-// Long work in steps: a generator that gives others their turn wherever it yields, for those who let it.
+// Long work in steps: a generator yields where other work may run in between.
 
-/** Does all of it at once, for whoever has nothing else to do. */
+/** Does all steps at once, for a caller without other work. */
 export function atOnce<T>(steps: Generator<void, T>): T {
   for (;;) {
     const { done, value } = steps.next();
@@ -10,7 +10,7 @@ export function atOnce<T>(steps: Generator<void, T>): T {
   }
 }
 
-/** Lets everything else of this process have its turn between two steps. */
+/** Lets the event loop run all other work between two steps. */
 export async function byTurns<T>(steps: Generator<void, T>): Promise<T> {
   for (;;) {
     const { done, value } = steps.next();

@@ -1,25 +1,27 @@
-// A clock that is set by another one, which all processes of a service can ask. The clocks of machines disagree, sometimes by
-// minutes; what is kept or judged by wall time – ids, which name the day of a log, times in results, how long a signature is
-// good – must not depend on the machine that a call has met.
+// A clock that is corrected by another clock which all processes of a service can ask. The clocks of machines disagree,
+// sometimes by minutes. Values that are kept or judged by wall time must not depend on which machine serves the call. Examples:
+// ids (they name the day of a log), times in results, the validity of a signature.
 //
-// C1  A clock that may be right is left alone: corrections are for those that are wrong, not for jitter.
-// C2  What takes long to ask proves little: a reading was taken at some time between question and answer.
+// C1  A clock within the error of the reading is left alone: corrections are for wrong clocks, not for jitter.
+// C2  A slow reading proves little: it was taken at some time between question and answer.
 
 import type { Clock } from "./clock.ts";
 
-/** Machines that keep their time agree better than this, and nobody counts on more. */
+/** Machines that keep their time agree better than this, and no code relies on more. */
 const toleranceMs = 1_000;
 
-/** What the other clock showed. */
+/** One reading of the other clock. */
 export interface ClockReading {
-  /** When it was asked, by the monotonic clock. The answer is here now. */
+  /** When it was asked, by the monotonic clock. The answer arrived just now. */
   readonly askedAtMs: number;
+  /** The wall time that the other clock showed, in milliseconds. */
   readonly shownMs: number;
 }
 
+/** The own clock, corrected by the readings of another one. */
 export class SyncedClock implements Clock {
   readonly #own: Clock;
-  /** How far the own clock is ahead, as far as is known. */
+  /** How far the own clock is ahead, as far as known. */
   #aheadMs = 0;
 
   constructor(own: Clock) {
@@ -38,7 +40,7 @@ export class SyncedClock implements Clock {
     return this.#own.sleep(delayMs, signal);
   }
 
-  /** Returns how far the own clock is ahead when that is news; undefined when nothing changes. */
+  /** Applies a reading. Returns how far the own clock is ahead when the correction changed; undefined when nothing changed. */
   sync({ askedAtMs, shownMs }: ClockReading): number | undefined {
     const halfMs = (this.monotonicMs() - askedAtMs) / 2;
     const errorMs = Math.round(this.nowMs() - (shownMs + halfMs));

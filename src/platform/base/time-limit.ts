@@ -1,9 +1,12 @@
-// One limit for many things at once. All of them last equally long, so the oldest is always the first to be over, and one
-// sleep watches all of them: a timer for each would cost more than much of what is watched.
+// One timeout for many watched things. All have the same duration, so the oldest always expires first, and one sleep covers all
+// of them. A timer for each would cost more than many of the watched things.
 
 import type { Clock } from "./clock.ts";
 
-/** A sleep is not ended with the last that it watches, since the next comes soon; this is how long it may outlast it. */
+/**
+ * The maximum length of one sleep. A sleep is not cancelled with the last watched thing, since the next comes soon; it may
+ * outlast it by this much.
+ */
 const sleepMsMax = 100;
 
 interface Watched {
@@ -11,10 +14,11 @@ interface Watched {
   readonly onOver: () => void;
 }
 
+/** Calls a function for each watched thing that outlasts the limit. */
 export class TimeLimit {
   readonly #clock: Clock;
   readonly #limitMs: number;
-  /** In the order in which they are over. */
+  /** In the order in which they expire. */
   readonly #watched = new Set<Watched>();
   #isWatching = false;
 
@@ -23,7 +27,7 @@ export class TimeLimit {
     this.#limitMs = limitMs;
   }
 
-  /** Calls `onOver` after the limit, unless what is returned was called before. */
+  /** Calls `onOver` after the limit, unless the caller calls the returned function first. */
   watch(onOver: () => void): () => void {
     const watched = { overAtMs: this.#clock.monotonicMs() + this.#limitMs, onOver };
     this.#watched.add(watched);

@@ -1,6 +1,6 @@
-// Text from outside, which is UTF-8 or refused: bytes are never replaced by others in silence.
+// Decodes text from outside. Invalid UTF-8 is refused: bytes are never replaced silently.
 
-/** The text, without the mark that some editors put at its start; or where the first bytes are that are no character. */
+/** Returns the text without a byte order mark, or the offset of the first invalid bytes. */
 export function decodeUtf8(bytes: Uint8Array): { readonly text: string } | { readonly invalidAt: number } {
   try {
     return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
@@ -9,7 +9,7 @@ export function decodeUtf8(bytes: Uint8Array): { readonly text: string } | { rea
   }
 }
 
-/** Where the bytes and what a decoder that replaces makes of them part, the replacement begins. */
+/** Returns the offset where the bytes differ from the output of a replacing decoder: the first replacement starts there. */
 function findInvalid(bytes: Uint8Array): number {
   const replaced = Buffer.from(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes));
   let at = bytes.findIndex((byte, index) => byte !== replaced[index]);
@@ -20,7 +20,7 @@ function findInvalid(bytes: Uint8Array): number {
   return at;
 }
 
-/** Whether a byte goes on with a character that began before it. */
+/** Returns true for a continuation byte of a character. */
 function isInside(byte = 0): boolean {
   return (byte & 0xc0) === 0x80;
 }

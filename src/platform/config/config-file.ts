@@ -1,4 +1,4 @@
-// The YAML file: where it is looked for, and what is told of it.
+// The YAML file of settings: where it is searched for, and the problems and warnings about it.
 
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -7,29 +7,31 @@ import type { KeyTable, SettingsTable } from "./keys.ts";
 import { describeError, type Problem } from "./problem.ts";
 import { readYaml, type YamlSettings } from "./yaml.ts";
 
+/** A config file that was read. */
 export interface ConfigFile {
   readonly path: string;
   readonly settings: YamlSettings["settings"];
   readonly problems: readonly Problem[];
-  /** False where nothing in it counts, since some of it is not understood. */
+  /** False when the file could not be parsed, so that none of it counts. */
   readonly isRead: boolean;
   readonly warnings: readonly string[];
 }
 
+/** Where to search for the file. */
 export interface ConfigFilePlace {
   readonly table: Pick<SettingsTable, "keys">;
-  /** The folder that the command was started in. */
+  /** The working directory of the command. */
   readonly directory: string;
-  /** Empty for an account without one. */
+  /** Empty for an account without a home. */
   readonly home: string;
-  /** The file that was named; false for none at all. */
+  /** The named file; false to read no file. */
   readonly file?: string | false | undefined;
 }
 
-/** A file with every key and a page of comment has a tenth of it. */
+/** The maximum size, in bytes. A file with every key and a page of comments has a tenth of it. */
 const fileBytesMax = 256 * 1_024;
 
-/** A file that was named has to be there; the two that are looked for may be missing. */
+/** Reads the file. A named file must exist; the two default files may be missing. Returns undefined without a file. */
 export function openConfigFile({ table, directory, home, file }: ConfigFilePlace): ConfigFile | undefined {
   if (file === false) {
     return undefined;
@@ -43,7 +45,7 @@ export function openConfigFile({ table, directory, home, file }: ConfigFilePlace
   return found === undefined ? undefined : readConfigFile(found, table.keys);
 }
 
-/** A folder that cannot even be looked into, such as another account's home, has no file for us. */
+/** A folder that cannot be entered, such as another account's home, counts as a missing file. */
 function isThere(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -73,10 +75,10 @@ function readConfigFile(path: string, keys: KeyTable): ConfigFile {
 
 const readableByOthers = 0o044;
 
-/** Not an error: in a container of its own nobody else is there to read it. */
+/** Warns when other users can read the secrets of the file. No error: in its own container, no other user exists. */
 function warnOfReaders(path: string, settings: YamlSettings["settings"], keys: KeyTable): string[] {
   const hasSecrets = Object.values(keys).some((key) => key.secret === true && settings.has(key.path));
-  // Windows has no such bits, and reports them as set.
+  // Windows has no such permission bits and reports them as set.
   if (!hasSecrets || process.platform === "win32" || (statSync(path).mode & readableByOthers) === 0) {
     return [];
   }

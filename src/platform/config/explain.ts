@@ -1,13 +1,14 @@
-// The settings as people look at them: what each is, where it comes from, and what is wrong. Secrets are never shown.
+// The settings as an operator sees them: description, value, origin, and problems. Secrets are never shown.
 
 import type { Key, KeyName } from "./keys.ts";
 import { checkRequirements } from "./requirements.ts";
 import { type ConfigSources, resolveSettings } from "./resolve.ts";
 
+/** One setting, explained. */
 export interface ExplainedKey {
-  /** As in a YAML file: `server.port`. */
+  /** The key as in a YAML file: `server.port`. */
   readonly key: string;
-  /** As it is shown: a secret only as `(set)` or `(unset)`, a value that is wrong as `(not valid)`. */
+  /** The shown value: a secret only as `(set)` or `(unset)`, an invalid value as `(not valid)`. */
   readonly value: string;
   readonly default: string;
   /** "default", "file <path>", "environment <VAR>", "file of <VAR>_FILE" or "flag". */
@@ -17,7 +18,7 @@ export interface ExplainedKey {
   readonly variables: readonly string[];
 }
 
-/** Every key of the table, in its order. Never throws: `checkConfig` tells what is wrong. */
+/** Returns every key in table order. Never throws: `checkConfig` reports the problems. */
 export function explainConfig(sources: ConfigSources): readonly ExplainedKey[] {
   const { settings } = resolveSettings(sources);
   return Object.entries(sources.table.keys).map(([name, key]) => {
@@ -34,7 +35,7 @@ export function explainConfig(sources: ConfigSources): readonly ExplainedKey[] {
   });
 }
 
-/** Everything that would keep `serve` from starting; empty when nothing does. */
+/** Returns all problems that would keep `serve` from starting; an empty list when it can start. */
 export function checkConfig(sources: ConfigSources): readonly string[] {
   const resolution = resolveSettings(sources);
   return [...checkRequirements(resolution, sources.table).problems, ...resolution.problems].map(
@@ -42,7 +43,7 @@ export function checkConfig(sources: ConfigSources): readonly string[] {
   );
 }
 
-/** What is no error and still worth a look. */
+/** Returns warnings: findings that are no errors. */
 export function warnOfConfig(sources: ConfigSources): readonly string[] {
   return resolveSettings(sources).warnings;
 }

@@ -1,8 +1,8 @@
-// Reads a small text file, whatever its name leads to: never more than its limit, and nothing that is not UTF-8.
+// Reads a small UTF-8 text file or pipe, and never more than its limit.
 
 import { closeSync, openSync, readSync } from "node:fs";
 
-/** Throws when the file is missing, no text, or longer than `bytesMax`. */
+/** Throws when the file is missing, longer than `bytesMax`, or not UTF-8. */
 export function readText(path: string, bytesMax: number): string {
   const bytes = readBytes(path, bytesMax + 1);
   if (bytes.length > bytesMax) {
@@ -15,7 +15,7 @@ export function readText(path: string, bytesMax: number): string {
   }
 }
 
-/** By size nothing could be told of a pipe, which is how a shell hands over what another program prints. */
+/** Reads without asking for the size: a pipe has none, and shells pass the output of other programs as a pipe. */
 function readBytes(path: string, bytesMax: number): Buffer {
   const buffer = Buffer.alloc(bytesMax);
   const descriptor = openSync(path, "r");

@@ -1,19 +1,20 @@
-// What one setting is: its names, its default, and how the text of a source becomes its value.
+// The definition of one setting: its names, its default, and how the text of a source becomes its value.
 
+/** One setting. */
 export interface Key<T> {
-  /** Its place in a YAML file and its name in messages, such as `server.tls.cert_file`. */
+  /** Its path in a YAML file and its name in messages, such as `server.tls.cert_file`. */
   readonly path: string;
-  /** Environment variables that set it; the first one that is set counts. An empty one counts as unset. */
+  /** Environment variables that set it. The first non-empty one counts. */
   readonly variables: readonly [string, ...string[]];
   readonly fallback: T;
-  /** Turns the text of a source into the value, or says what is wrong with it. */
+  /** Parses the text of a source into the value, or returns the problem. */
   readonly read: (text: string) => T | Wrong;
   readonly about: string;
-  /** What the default comes to, where its value alone does not tell. */
+  /** The effective default, when the default value alone does not show it. */
   readonly fallbackAbout?: string;
-  /** Stands between the items in a text; a YAML file may have a list instead. Settings without it take no list. */
+  /** Separates the items of a list in a text; a YAML file may use a list instead. A setting without it accepts no list. */
   readonly separator?: string;
-  /** Never shown, and may come from the file that `<variable>_FILE` names. */
+  /** The value is never shown, and may come from the file that `<variable>_FILE` names. */
   readonly secret?: true;
 }
 
@@ -23,9 +24,10 @@ export type KeyTable = Readonly<Record<string, Key<unknown>>>;
 /** The values of a table's settings. */
 export type ValuesOf<Table extends KeyTable> = { readonly [Name in keyof Table]: Table[Name]["fallback"] };
 
+/** Why a text is not a value of the setting. */
 export type Wrong = Expected | Refused;
 
-/** The text is not what it should be: `expected <what>` follows upon the text, unless that is secret. */
+/** The text is invalid. The message is `expected <what>` after the text, unless that is secret. */
 export class Expected {
   readonly what: string;
   constructor(what: string) {
@@ -33,7 +35,9 @@ export class Expected {
   }
 }
 
-/** The text is understood, and refused in words of the Agent Runner document, which follow upon the key. */
+/**
+ * The text is well-formed but refused, in the wording of the Agent Runner document. The words follow the key in the message.
+ */
 export class Refused {
   readonly words: string;
   constructor(words: string) {
@@ -41,20 +45,21 @@ export class Refused {
   }
 }
 
-/** What a row of the table says; the names of its variables follow from its path. */
+/** A row of the table. The names of its variables follow from its path. */
 export interface Row<T> {
   readonly path: string;
   readonly fallback: T;
   readonly about: string;
-  /** The Agent Runner document has it: it goes by the document's variable, `AGENT_RUNNER_…`, too. */
+  /** The Agent Runner document defines the setting: it also accepts the document's variable, `AGENT_RUNNER_…`. */
   readonly documented?: true;
-  /** Where the variable is not called like the path. */
+  /** The variable's name, when it does not follow from the path. */
   readonly variable?: string;
-  /** Names under which other programs know the same thing. */
+  /** Names that other programs use for the same setting. */
   readonly also?: readonly string[];
   readonly fallbackAbout?: string;
 }
 
+/** Builds the setting of a row. */
 export function makeKey<T>(row: Row<T>, read: Key<T>["read"]): Key<T> {
   const { path, fallback, about, fallbackAbout } = row;
   const name = row.variable ?? path.toUpperCase().replaceAll(".", "_");

@@ -1,4 +1,5 @@
-// The settings of the core, in one table. Protocols add their own: the loader, its messages and the documentation are made from all.
+// The settings of the core, in one table. Protocols add their own; the loader, its messages and the documentation use the
+// joined table.
 
 import type { Key, KeyTable, ValuesOf } from "./key.ts";
 import { authKeys, type ClientKey } from "./keys/auth.ts";
@@ -11,6 +12,7 @@ import type { Problem } from "./problem.ts";
 
 export type { ClientKey, Key, KeyTable, ValuesOf };
 
+/** The settings of the core. */
 export const keys = {
   ...serverKeys,
   ...authKeys,
@@ -20,21 +22,25 @@ export const keys = {
   ...operationKeys,
 } as const satisfies Record<string, Key<unknown>>;
 
-/** All settings, by name, with their types. Each protocol merges its own into it. */
+/** The values of all settings, by name and type. Each protocol merges its own into it. */
 export interface Config extends ValuesOf<typeof keys> {}
 
+/** The name of a setting in code. */
 export type KeyName = keyof Config;
 
 /** The settings of the core and of all protocols, joined by `app/settings.ts`. */
 export interface SettingsTable {
   readonly keys: KeyTable;
-  /** Returns problems of settings that `read` accepts one by one. `isValid` is false for one that has a problem already. */
+  /**
+   * Returns problems between settings that are valid one by one. `isValid` returns false for a setting that already has a
+   * problem.
+   */
   readonly findProblems: (config: Config, isValid: (name: KeyName) => boolean) => readonly Problem[];
-  /** What `runnel dev` has for defaults where they differ. */
+  /** The defaults of `runnel dev` that differ. */
   readonly devDefaults: Partial<Config>;
 }
 
-/** Variables that are no settings of the service: the commands call it with them, and tests crash it with the last. */
+/** Variables that are no settings of the service. Commands use them to call the service; tests use the last one to crash it. */
 export const variablesOfCommands: readonly string[] = [
   "RUNNEL_ADMIN_TOKEN",
   "RUNNEL_API_KEY",
@@ -42,36 +48,39 @@ export const variablesOfCommands: readonly string[] = [
   "RUNNEL_FAILPOINT",
 ];
 
-/** A server of one's own may want no key: naming it is enough. */
+/** Returns true with a key or a named server: the operator's own server may need no key. */
 export function isOpenAiConfigured({ openaiKey, openaiBaseUrl }: Config): boolean {
   return openaiKey !== "" || openaiBaseUrl !== keys.openaiBaseUrl.fallback;
 }
 
+/** Returns true with a key or a named server. */
 export function isGeminiConfigured({ geminiKey, geminiBaseUrl }: Config): boolean {
   return geminiKey !== "" || geminiBaseUrl !== keys.geminiBaseUrl.fallback;
 }
 
+/** Returns true with a key or a named server. */
 export function isAnthropicConfigured({ anthropicKey, anthropicBaseUrl }: Config): boolean {
   return anthropicKey !== "" || anthropicBaseUrl !== keys.anthropicBaseUrl.fallback;
 }
 
-/** There is no such server but the one that is named. */
+/** Returns true with a named server: it has no default. */
 export function isCompatibleConfigured({ compatibleBaseUrl }: Config): boolean {
   return compatibleBaseUrl !== "";
 }
 
-/** Nor is there a reranker but the one that is named. */
+/** Returns true with a named server: it has no default. */
 export function isRerankConfigured({ rerankBaseUrl }: Config): boolean {
   return rerankBaseUrl !== "";
 }
 
+/** Returns true when any model provider is configured. */
 export function isProviderConfigured(config: Config): boolean {
   return [isOpenAiConfigured, isGeminiConfigured, isAnthropicConfigured, isCompatibleConfigured].some((isConfigured) =>
     isConfigured(config),
   );
 }
 
-/** Whoever calls has to prove who it is as soon as there is anything to prove it with. */
+/** Returns true when any credentials are configured. Callers must then authenticate. */
 export function isAuthConfigured({ authHmacSecret, authApiKeys, authAdminToken }: Config): boolean {
   return authHmacSecret !== "" || authApiKeys.length > 0 || authAdminToken !== "";
 }

@@ -1,21 +1,23 @@
-// The kinds of settings that there are, and what each takes for a value.
+// The kinds of settings, and the values that each accepts.
 
 import { Expected, type Key, makeKey, Refused, type Row, type Wrong } from "./key.ts";
 
-/** Longer ones are refused by servers and proxies anyway. */
+/** The maximum length of a URL. Servers and proxies refuse longer ones anyway. */
 const urlCharsMax = 2_000;
 
 type TextRow = Omit<Row<string>, "fallback"> & { readonly fallback?: string };
 
+/** Any text. */
 export function text(row: TextRow): Key<string> {
   return makeKey({ fallback: "", ...row }, (value) => value);
 }
 
+/** A text that is never shown. */
 export function secret(row: TextRow): Key<string> {
   return { ...text(row), secret: true };
 }
 
-/** A secret that travels in a header of HTTP. */
+/** A secret that is sent in an HTTP header. */
 export function token(row: TextRow, charsMin = 1): Key<string> {
   const least = charsMin === 1 ? "" : `at least ${charsMin} `;
   const read = (value: string): string | Wrong => {
@@ -25,7 +27,7 @@ export function token(row: TextRow, charsMin = 1): Key<string> {
   return { ...secret(row), read };
 }
 
-/** An address to build on. User and password have settings of their own, which are never shown. */
+/** A base URL. User and password have their own settings, which are never shown. */
 export function baseUrl(row: TextRow): Key<string> {
   return makeKey({ fallback: "", ...row }, (value) => {
     const url = URL.parse(value);
@@ -36,6 +38,7 @@ export function baseUrl(row: TextRow): Key<string> {
   });
 }
 
+/** A boolean: `true`, `1`, `false` or `0`. */
 export function flag(row: Row<boolean>): Key<boolean> {
   const words = new Map([
     ["true", true],
@@ -46,15 +49,17 @@ export function flag(row: Row<boolean>): Key<boolean> {
   return makeKey(row, (value) => words.get(value) ?? new Expected("true or false"));
 }
 
+/** The row of an integer. */
 export interface IntegerRow extends Row<number> {
   readonly min: number;
   readonly max: number;
-  /** The document's words for a number below the least one. */
+  /** The document's wording for a number below the minimum. */
   readonly belowMin?: string;
-  /** The document's words for a number above the largest one. */
+  /** The document's wording for a number above the maximum. */
   readonly aboveMax?: string;
 }
 
+/** A whole number within bounds. */
 export function integer({ min, max, belowMin, aboveMax, ...row }: IntegerRow): Key<number> {
   return makeKey(row, (value) => {
     const number = /^-?\d{1,30}$/.test(value) ? Number(value) : Number.NaN;
@@ -66,16 +71,17 @@ export function integer({ min, max, belowMin, aboveMax, ...row }: IntegerRow): K
   });
 }
 
-/** A number that may be left out, for which there is no number to stand. */
+/** A number that may be unset when no number expresses that. */
 export function optional(key: Key<number>): Key<number | undefined> {
   return { ...key, fallback: undefined };
 }
 
+/** The row of a decimal. */
 export interface DecimalRow extends Row<number> {
   readonly max: number;
 }
 
-/** Not below zero. */
+/** A number from 0 to `max`, such as 2.50. */
 export function decimal({ max, ...row }: DecimalRow): Key<number> {
   return makeKey(row, (value) => {
     const number = /^\d{1,15}(?:\.\d{1,15})?$/.test(value) ? Number(value) : Number.NaN;
@@ -83,13 +89,15 @@ export function decimal({ max, ...row }: DecimalRow): Key<number> {
   });
 }
 
+/** The row of a list. */
 export interface ListRow extends Omit<Row<readonly string[]>, "fallback"> {
   readonly fallback?: readonly string[];
   readonly item: RegExp;
-  /** What the items have to be. */
+  /** The valid form of the items, for messages. */
   readonly expected: string;
 }
 
+/** A list, separated by commas. */
 export function list({ item, expected, ...row }: ListRow): Key<readonly string[]> {
   const read = (value: string): readonly string[] | Wrong => {
     const items = value.split(",").map((each) => each.trim());
@@ -98,10 +106,12 @@ export function list({ item, expected, ...row }: ListRow): Key<readonly string[]
   return { ...makeKey({ fallback: [], ...row }, read), separator: "," };
 }
 
+/** The row of a choice. */
 export interface ChoiceRow<Words extends readonly string[]> extends Row<Words[number]> {
   readonly words: Words;
 }
 
+/** One of several words. */
 export function choice<const Words extends readonly string[]>({ words, ...row }: ChoiceRow<Words>): Key<Words[number]> {
   return makeKey<Words[number]>(
     row,

@@ -1,4 +1,4 @@
-// Sizes of what comes in, in bytes.
+// Maximum sizes of requests, in bytes.
 
-/** Generated clients refuse larger messages by default, so larger ones help nobody. */
+/** The maximum size of a message. Generated clients refuse larger ones by default. */
 export const messageBytesMax = 4 * 1_048_576;

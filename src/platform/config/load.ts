@@ -1,4 +1,4 @@
-// The settings, ready to use, or one failure that tells everything that is wrong with them.
+// Loads the settings, ready to use, or fails once with all their problems.
 
 import type { Config } from "./keys.ts";
 import { invalidConfig } from "./problem.ts";
@@ -8,12 +8,13 @@ import type { Environment } from "./variables.ts";
 
 export type { ConfigSources, Environment };
 
+/** Options of reading. */
 export interface ReadOptions {
-  /** Told of what is no error and still worth a look. */
+  /** Receives warnings: findings that are no errors. */
   readonly onWarning?: (warning: string) => void;
 }
 
-/** Throws CONFIG_INVALID. */
+/** Returns the settings. Throws CONFIG_INVALID with all problems. */
 export function readConfig(sources: ConfigSources, { onWarning = () => {} }: ReadOptions = {}): Config {
   const resolution = resolveSettings(sources);
   if (resolution.problems.length > 0) {
@@ -22,7 +23,7 @@ export function readConfig(sources: ConfigSources, { onWarning = () => {} }: Rea
   return warnAndTake(resolution, onWarning);
 }
 
-/** As `readConfig`, and what `serve` needs has to be there. */
+/** Like `readConfig`, but also throws when a setting that `serve` needs is missing. */
 export function readServeConfig(sources: ConfigSources, { onWarning = () => {} }: ReadOptions = {}): Config {
   const resolution = resolveSettings(sources);
   const requirements = checkRequirements(resolution, sources.table);

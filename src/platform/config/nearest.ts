@@ -1,11 +1,14 @@
-// Which known word somebody meant, to be offered when a name is wrong. By hand: commander keeps its own to itself, and libraries of
-// plain Levenshtein count two edits for two letters that changed places.
+// Suggests a known word when a name is unknown. Written by hand: commander does not export its own, and libraries with plain
+// Levenshtein distance count two edits for two swapped letters.
 
-/** Nobody mistypes more than this, and nothing longer is compared. */
+/** The maximum length that is compared, in characters. */
 const charsMax = 100;
 const editsMax = 4;
 
-/** The known word with the fewest edits between, if they are few for its length. The first of several counts. */
+/**
+ * Returns the known word with the fewest edits, if they are few for its length; otherwise undefined. The first of several
+ * counts.
+ */
 export function findNearest(word: string, known: readonly string[]): string | undefined {
   const limit = Math.min(editsMax, Math.max(1, Math.floor(word.length / 3)));
   const ranked = known
@@ -15,7 +18,7 @@ export function findNearest(word: string, known: readonly string[]): string | un
   return best !== undefined && best.edits <= limit ? best.each : undefined;
 }
 
-/** Letters to insert, drop, replace or swap with their neighbour (optimal string alignment). */
+/** Counts the letters to insert, drop, replace or swap with their neighbour (optimal string alignment). */
 function countEdits(from: string, to: string): number {
   let before: number[] = [];
   let above = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -1,19 +1,20 @@
-// What is wrong with the settings, told all at once.
+// Problems of the settings, all reported at once.
 
 import { Fault } from "../base/fault.ts";
 
+/** One problem. */
 export interface Problem {
-  /** What was set: a variable, a key, a file. */
+  /** The source of the value: a variable, a key, a file. */
   readonly field: string;
-  /** The whole of it in words, for people: what is wrong, the value unless it is secret, and what would be right. */
+  /** The full message: the problem, the value unless it is secret, and a valid value. */
   readonly text: string;
 }
 
-/** A file of another program may have a thousand keys that are none of ours. */
+/** The maximum number of reported problems. The config file of another program may have a thousand unknown keys. */
 const problemsToldMax = 20;
 const shownCharsMax = 80;
 
-/** CONFIG_INVALID, in the words of the Agent Runner document where it has some. `hint` gets a line of its own. */
+/** Returns a fault CONFIG_INVALID, in the wording of the Agent Runner document where it has one. `hint` gets its own line. */
 export function invalidConfig(problems: readonly Problem[], hint?: string): Fault {
   const told = problems.slice(0, problemsToldMax).map((problem) => problem.text);
   const more = problems.length - told.length;
@@ -23,11 +24,12 @@ export function invalidConfig(problems: readonly Problem[], hint?: string): Faul
   return new Fault("CONFIG_INVALID", message, { violations });
 }
 
-/** A value between quotes, on one line, however long it is. */
+/** Returns a value in quotes, on one line, shortened to 80 characters. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > shownCharsMax ? `${text.slice(0, shownCharsMax)}…` : text);
 }
 
+/** Returns the message of an error, or the thrown value as text. */
 export function describeError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,16 +1,18 @@
-// What `serve` needs before it opens: a way for callers to prove who they are, a model, certificates that can be read.
+// The requirements of `serve`, checked before it opens: credentials for clients, a model, readable certificates.
 
 import { type Config, isAuthConfigured, isProviderConfigured, type KeyName, keys, type SettingsTable } from "./keys.ts";
 import type { Problem } from "./problem.ts";
 import type { Resolution } from "./resolve.ts";
 import { findTlsProblems } from "./tls-files.ts";
 
+/** Unmet requirements. */
 export interface Requirements {
   readonly problems: readonly Problem[];
-  /** How to get what is missing. */
+  /** How to meet them. */
   readonly hint: string | undefined;
 }
 
+/** Returns the problems that keep `serve` from starting. */
 export function checkRequirements(resolution: Resolution, { findProblems }: SettingsTable): Requirements {
   const missing = resolution.isComplete ? requirements.filter((each) => isMissing(each, resolution)) : [];
   const list = missing.map((each) => each.name).join(", ");
@@ -27,10 +29,10 @@ export function checkRequirements(resolution: Resolution, { findProblems }: Sett
 }
 
 interface Requirement {
-  /** What the Agent Runner document calls it. */
+  /** Its name in the Agent Runner document. */
   readonly name: string;
   readonly isMet: (config: Config) => boolean;
-  /** One of these that is set, but wrong, is told by itself. */
+  /** An invalid setting among these is reported as invalid, not as missing. */
   readonly keys: readonly KeyName[];
   readonly fix: string;
 }

@@ -1,5 +1,5 @@
-// Each setting from the source that counts: defaults < YAML file < environment < command line. What is wrong is
-// gathered, never thrown; a value that is wrong leaves the default in its place.
+// Resolves each setting from its sources: defaults < YAML file < environment < command line. Problems are collected, never
+// thrown; an invalid value leaves the default in place.
 
 import { type ConfigFile, openConfigFile } from "./config-file.ts";
 import { Expected, Refused } from "./key.ts";
@@ -8,23 +8,25 @@ import { type Problem, quote } from "./problem.ts";
 import { readStatements, type Statements } from "./statements.ts";
 import { type Environment, findSecretFile, findUnknownVariables, findVariable } from "./variables.ts";
 
+/** The sources of settings. */
 export interface ConfigSources {
   readonly table: SettingsTable;
   readonly environment: Environment;
-  /** The folder that the command was started in: ./config.yaml and relative paths are below it. */
+  /** The working directory of the command. ./config.yaml and relative paths are relative to it. */
   readonly directory: string;
-  /** Where ~/.config/agent-runner/config.yaml is looked for; empty for an account without a home. */
+  /** The folder of .config/agent-runner/config.yaml; empty for an account without a home. */
   readonly home: string;
-  /** The YAML file that was named; false for none, not even one of the usual places. */
+  /** The named YAML file; false to read no file, not even a default one. */
   readonly file?: string | false | undefined;
-  /** `key=value`, as --set has them. */
+  /** `key=value` texts of --set. */
   readonly settings?: readonly string[] | undefined;
-  /** What options of their own say; they are checked where they are typed. */
+  /** Values of dedicated options, which the command checks itself. */
   readonly flags?: Partial<Config> | undefined;
-  /** What a command has for defaults where they differ. */
+  /** The defaults of a command that differ. */
   readonly defaults?: Partial<Config> | undefined;
 }
 
+/** A resolved setting. */
 export interface Setting {
   readonly value: unknown;
   /** "default", "file <path>", "environment <VAR>", "file of <VAR>_FILE" or "flag". */
@@ -32,15 +34,17 @@ export interface Setting {
   readonly isValid: boolean;
 }
 
+/** All resolved settings and their problems. */
 export interface Resolution {
   readonly config: Config;
   readonly settings: Readonly<Record<KeyName, Setting>>;
   readonly problems: readonly Problem[];
   readonly warnings: readonly string[];
-  /** False where a file could not be read, so that what seems to be missing may stand in it. */
+  /** False when a file could not be read: settings that seem missing may be in it. */
   readonly isComplete: boolean;
 }
 
+/** Resolves all settings. Never throws for invalid ones. */
 export function resolveSettings(sources: ConfigSources): Resolution {
   const file = openConfigFile(sources);
   const statements = readStatements(sources.settings ?? [], sources.table.keys);
@@ -81,7 +85,7 @@ function settle(name: KeyName, places: Places, problems: Problem[]): Setting {
     problems.push(found.problem);
     return { value: fallback, origin, isValid: false };
   }
-  // Only the command line can say it: elsewhere nothing means unset.
+  // Only the command line can pass an empty text: elsewhere it means unset.
   const value = found.text === "" ? key.fallback : key.read(found.text);
   if (value instanceof Expected || value instanceof Refused) {
     problems.push(describeWrong(key, found, value));
@@ -92,14 +96,14 @@ function settle(name: KeyName, places: Places, problems: Problem[]): Setting {
 
 interface Found {
   readonly origin: string;
-  /** How a message names it. */
+  /** The source's name in messages. */
   readonly label: string;
   readonly field: string;
   readonly text: string;
   readonly problem?: Problem;
 }
 
-/** The text that counts, from the strongest source that has one. */
+/** Returns the text from the strongest source that has one. */
 function find(key: Key<unknown>, { sources, file, statements }: Places): Found | undefined {
   const { environment, directory } = sources;
   const { path } = key;

@@ -1,15 +1,15 @@
-// Which values of the settings nobody may read.
+// The secret values of the settings.
 
 import type { Config, KeyName, KeyTable } from "./keys.ts";
 
-/** What no line of the log may hold. */
+/** Returns the values that no log line may contain. */
 export function secretsOf(keys: KeyTable, config: Config): readonly string[] {
   return Object.entries(keys)
     .filter(([, key]) => key.secret === true)
     .flatMap(([name]) => textsOfSecret(config[name as KeyName]));
 }
 
-/** Ids of clients are no secrets. */
+/** Client ids are not secret. */
 function textsOfSecret(value: unknown): readonly string[] {
   if (typeof value === "string") {
     return [value];

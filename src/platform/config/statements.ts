@@ -1,16 +1,18 @@
-// What `--set key=value` says, by key.
+// Parses the `--set key=value` options.
 
 import type { KeyTable } from "./keys.ts";
 import type { Problem } from "./problem.ts";
 import { fileVariables } from "./variables.ts";
 import { findMeantKey } from "./yaml.ts";
 
+/** The parsed options. */
 export interface Statements {
-  /** By the key's path; the last of several counts. An empty text is the way back to the default. */
+  /** By the key's path; the last of several counts. An empty text resets a key to its default. */
   readonly texts: ReadonlyMap<string, string>;
   readonly problems: readonly Problem[];
 }
 
+/** Parses the options. Problems are returned, never thrown. */
 export function readStatements(statements: readonly string[], keys: KeyTable): Statements {
   const texts = new Map<string, string>();
   const problems: Problem[] = [];
@@ -27,10 +29,10 @@ export function readStatements(statements: readonly string[], keys: KeyTable): S
   return { texts, problems };
 }
 
-/** Why `path` cannot be set here. Nothing is told of the value, which may be a secret under a wrong name. */
+/** Returns why `path` cannot be set here. Never reveals the value, which may be a secret under a wrong name. */
 function refuse(path: string, keys: KeyTable): string | undefined {
   const key = Object.values(keys).find((each) => each.path === path);
-  // All keys have a point. What has none may be anything, a secret that ends with = for one.
+  // All keys contain a dot. A text without one may be anything, even a secret that ends with =.
   if (!/^\w+(?:\.\w+)+$/.test(path)) {
     return "--set takes key=value, such as server.port=8090";
   }

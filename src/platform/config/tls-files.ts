@@ -4,14 +4,17 @@ import { readFileSync } from "node:fs";
 import type { Config } from "./keys.ts";
 import { describeError, invalidConfig, type Problem } from "./problem.ts";
 
+/** The certificates in PEM. */
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
-  /** Authorities of client certificates; with it a client must present one. */
+  /** Authorities of client certificates. When set, every client must present a certificate. */
   readonly clientCa?: string;
 }
 
-/** Undefined without a certificate. Throws CONFIG_INVALID, in the Agent Runner document's words where it has some. */
+/**
+ * Returns undefined without a certificate. Throws CONFIG_INVALID, in the wording of the Agent Runner document where it has one.
+ */
 export function readTlsFiles(config: Config): TlsFiles | undefined {
   const { files, problems } = tryTlsFiles(config);
   if (problems.length > 0) {
@@ -20,7 +23,7 @@ export function readTlsFiles(config: Config): TlsFiles | undefined {
   return files;
 }
 
-/** What `readTlsFiles` would refuse. */
+/** Returns the problems for which `readTlsFiles` would throw. */
 export function findTlsProblems(config: Config): readonly Problem[] {
   return tryTlsFiles(config).problems;
 }

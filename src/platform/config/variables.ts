@@ -1,4 +1,4 @@
-// The variables of the environment: which one sets a key, and which ones nobody knows.
+// Environment variables: finds the variable of a key, and unknown variables.
 
 import { resolve } from "node:path";
 import { readText } from "./file.ts";
@@ -6,23 +6,28 @@ import { type Key, type KeyTable, variablesOfCommands } from "./keys.ts";
 import { findNearest } from "./nearest.ts";
 import { describeError, type Problem } from "./problem.ts";
 
+/** The variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** A variable that is set. */
 export interface Variable {
   readonly name: string;
   readonly text: string;
 }
 
-/** Keys of very many clients. */
+/** The maximum size of a secret's file, in bytes. It fits the keys of very many clients. */
 const secretBytesMax = 1_048_576;
 
-/** The variable that counts for `key`. An empty one counts as unset. */
+/** Returns the first variable that sets `key`, or undefined. An empty variable counts as unset. */
 export function findVariable(key: Key<unknown>, environment: Environment): Variable | undefined {
   const name = key.variables.find((each) => isSet(each, environment));
   return name === undefined ? undefined : { name, text: environment[name] ?? "" };
 }
 
-/** What the file holds that `…_FILE` names for a secret, trimmed. An empty file counts as unset. */
+/**
+ * Returns the trimmed content of the file that `…_FILE` names for a secret. Returns undefined when no file is named or it is
+ * empty.
+ */
 export function findSecretFile(
   key: Key<unknown>,
   environment: Environment,
@@ -40,13 +45,14 @@ export function findSecretFile(
   }
 }
 
+/** Returns the names of the `…_FILE` variables of a secret; an empty list for other settings. */
 export function fileVariables(key: Key<unknown>): readonly string[] {
   return key.secret === true ? key.variables.map((name) => `${name}_FILE`) : [];
 }
 
 const ourPrefix = /^(?:RUNNEL|AGENT_RUNNER)_/;
 
-/** A variable with our prefix that nobody reads is a setting that its owner believes to be set. */
+/** Returns a problem for each unknown variable with our prefix: its operator believes that the setting is set. */
 export function findUnknownVariables(environment: Environment, keys: KeyTable): Problem[] {
   const all = Object.values(keys);
   const known = [...all.flatMap((key) => [...key.variables, ...fileVariables(key)]), ...variablesOfCommands];
@@ -79,8 +85,8 @@ function isSet(name: string, environment: Environment): boolean {
 }
 
 /**
- * Kubernetes tells every container of the services there are, by variables such as RUNNEL_PORT=tcp://10.0.0.1:8090 and
- * RUNNEL_SERVICE_HOST for a service that is called runnel. Nobody meant those to be settings.
+ * Matches variables that Kubernetes sets in every container for its services. A service named runnel gives
+ * RUNNEL_PORT=tcp://10.0.0.1:8090 and RUNNEL_SERVICE_HOST, which are not meant as settings.
  */
 const serviceAddress = /^(?:tcp|udp|sctp):\/\//;
 

@@ -1,5 +1,5 @@
-// The settings in a text of YAML, as texts by their keys. Pure; of values nothing is told, since any may be a secret
-// that stands in the wrong place.
+// Reads the settings in a YAML text, as texts by key. Pure. Messages never show values, since any value may be a secret in the
+// wrong place.
 
 import {
   type Document,
@@ -16,29 +16,33 @@ import {
 import type { Key, KeyTable } from "./keys.ts";
 import { findNearest } from "./nearest.ts";
 
+/** The text of one setting and its line. */
 export interface YamlSetting {
   readonly text: string;
   readonly line: number;
 }
 
+/** A problem and its place in the file. */
 export interface YamlProblem {
   readonly line: number;
   readonly column: number;
-  /** Undefined where the text is no YAML; empty for the file as a whole. */
+  /** Undefined when the text is not valid YAML; empty for the file as a whole. */
   readonly key: string | undefined;
   readonly text: string;
 }
 
+/** The settings and problems of a file. */
 export interface YamlSettings {
   readonly settings: ReadonlyMap<string, YamlSetting>;
   readonly problems: readonly YamlProblem[];
 }
 
+/** Reads a YAML text. Problems are returned, never thrown. */
 export function readYaml(text: string, keys: KeyTable): YamlSettings {
   return new YamlReader(text, keys).read();
 }
 
-/** Names that a file may have. */
+/** The names that a file may contain. */
 interface Names {
   readonly paths: readonly string[];
   readonly sections: readonly string[];
@@ -49,13 +53,13 @@ function namesOf(keys: KeyTable): Names {
   return { paths, sections: [...new Set(paths.flatMap(sectionsOf))] };
 }
 
-/** `server` and `server.tls` of `server.tls.cert_file`. */
+/** Returns `server` and `server.tls` for `server.tls.cert_file`. */
 function sectionsOf(path: string): string[] {
   const words = path.split(".");
   return words.slice(1).map((_, index) => words.slice(0, index + 1).join("."));
 }
 
-/** What the parser's codes mean to who wrote the file. Its own words may quote values. */
+/** Explains the parser's error codes to the author of the file. The parser's own messages may quote values. */
 const meanings: Readonly<Record<string, string>> = {
   BAD_ALIAS: "a value that begins with * needs quotes",
   BAD_DIRECTIVE: "a line that begins with % needs quotes",
@@ -91,7 +95,7 @@ class YamlReader {
     for (const error of [...errors, ...warnings]) {
       this.#reportError(error);
     }
-    // What is half understood sets nothing.
+    // A partly understood file sets nothing.
     if (this.#problems.length === 0 && contents !== null) {
       this.#readSection("", contents);
     }
@@ -147,7 +151,7 @@ class YamlReader {
     }
   }
 
-  /** As it is written, so that `0123` stays what it is also where a text is meant. Nothing is an empty text. */
+  /** Returns a scalar as written, so that `0123` stays unchanged where a text is meant. Null gives an empty text. */
   #readScalar(node: unknown): string | undefined {
     const content = node === null ? null : this.#resolve(node as Node);
     if (content === null || (isScalar(content) && content.value === null)) {
@@ -177,7 +181,7 @@ class YamlReader {
 
   #report(offset: number, key: string | undefined, text: string): void {
     const { line, col } = this.#lines.linePos(offset);
-    // One missing bracket makes a thousand errors.
+    // One missing bracket causes a thousand errors; repeated errors of a line are dropped.
     if (!this.#problems.some((problem) => problem.line === line && problem.text === text)) {
       this.#problems.push({ line, column: col, key, text });
     }
@@ -192,7 +196,7 @@ function startOf(node: Node): number {
   return node.range?.[0] ?? 0;
 }
 
-/** The key or section that `path` is nearly, or else the key that has its last word. */
+/** Returns the most similar key or section, otherwise a key with the same last word. Returns undefined when neither exists. */
 export function findMeantKey(path: string, keys: KeyTable): string | undefined {
   return findMeant(path, namesOf(keys));
 }
@@ -208,7 +212,7 @@ function findMeant(path: string, { paths, sections }: Names): string | undefined
 
 const keyCharsMax = 80;
 
-/** A key is told as it stands, unless it is something else that only looks like one. */
+/** Returns true when a key may be shown: other texts only look like a key. */
 function isName(path: string): boolean {
   return /^[\w.-]+$/.test(path) && path.length <= keyCharsMax;
 }

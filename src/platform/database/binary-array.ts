@@ -1,42 +1,49 @@
-// Postgres' binary form of one-dimensional arrays without nulls. pg sends a Buffer as a binary parameter, and arrays
-// sent so cost about half the processor time of their text form.
+// Encodes one-dimensional arrays without nulls in Postgres' binary format. pg sends a Buffer as a binary parameter. This costs
+// about half the processor time of the arrays' text format.
 
 import { uuidBytes } from "../base/ids.ts";
 
 const oid = { uuid: 2950, int8: 20, int4: 23, bytea: 17, text: 25 } as const;
-/** dimensions, has nulls, element type, length, lower bound: 4 bytes each. */
+/** The length of the array header: dimensions, has nulls, element type, length, lower bound; 4 bytes each. */
 const headerBytes = 20;
 
-/** A value that stands in the array so many times, one behind the other. */
+/** A value that occurs `count` times in a row. */
 export interface Repeated<T> {
   readonly value: T;
   readonly count: number;
 }
 
+/** Encodes a uuid[]. */
 export function uuidArray(values: readonly string[]): Buffer {
   return fixedArray(oid.uuid, values, 16, writeUuid);
 }
 
+/** Encodes a uuid[] with repeated values. */
 export function repeatedUuidArray(values: readonly Repeated<string>[]): Buffer {
   return repeatedArray(oid.uuid, values, 16, writeUuid);
 }
 
+/** Encodes a bigint[]. */
 export function int8Array(values: readonly number[]): Buffer {
   return fixedArray(oid.int8, values, 8, writeInt8);
 }
 
+/** Encodes an integer[]. */
 export function int4Array(values: readonly number[]): Buffer {
   return fixedArray(oid.int4, values, 4, writeInt4);
 }
 
+/** Encodes an integer[] with repeated values. */
 export function repeatedInt4Array(values: readonly Repeated<number>[]): Buffer {
   return repeatedArray(oid.int4, values, 4, writeInt4);
 }
 
+/** Encodes a bytea[]. */
 export function byteaArray(values: readonly Uint8Array[]): Buffer {
   return bytesArray(oid.bytea, values);
 }
 
+/** Encodes a text[]. */
 export function textArray(values: readonly string[]): Buffer {
   return bytesArray(
     oid.text,
@@ -65,7 +72,7 @@ function writeUuid(array: Buffer, value: string, offset: number): void {
   uuidBytes(value).copy(array, offset);
 }
 
-/** Two halves: 64 bits at once would go by way of a BigInt. */
+/** Writes two halves: writing 64 bits at once needs a BigInt. */
 function writeInt8(array: Buffer, value: number, offset: number): void {
   array.writeInt32BE(Math.floor(value / 2 ** 32), offset);
   array.writeUInt32BE(value >>> 0, offset + 4);

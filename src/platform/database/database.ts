@@ -1,5 +1,5 @@
-// The way to Postgres: one pool for queries, and single connections for whoever needs one of its own (a lane of the
-// log, LISTEN). Every connection has time limits, so that a frozen database never holds a caller for ever.
+// Connections to Postgres: a pool for queries, and single connections for parts that need their own (a lane of the log,
+// LISTEN). Every connection has time limits, so that a frozen database never blocks a caller forever.
 
 import { type Kysely as Database, Kysely, type Transaction as KyselyTransaction, PostgresDialect } from "kysely";
 import pg from "pg";
@@ -8,12 +8,14 @@ import type { PoolFigures } from "../telemetry/metrics/sources.ts";
 import { isRefusal } from "./errors.ts";
 import type { Schema } from "./schema.ts";
 
+/** The query builder over all tables. */
 export type Db = Database<Schema>;
+/** A query builder inside a transaction. */
 export type Transaction = KyselyTransaction<Schema>;
-/** A connection of its own, outside the pool. */
+/** A single connection outside the pool. */
 export type Connection = pg.Client;
 
-/** Where Postgres is: a URL, or the parts of a login (a socket directory counts as host). */
+/** The address of Postgres: a URL, or the parts of a login (a socket directory counts as host). */
 export type DatabaseAddress =
   | { readonly connectionString: string }
   | {
@@ -24,53 +26,60 @@ export type DatabaseAddress =
       readonly database: string;
     };
 
+/** The open connections of a process. */
 export interface Connections {
   readonly db: Db;
-  /** Few connections for what keeps this replica alive (lease, takeover, cancels): it never queues behind callers. */
+  /**
+   * A small pool for the statements that keep this replica alive (lease, takeover, cancels). They never queue behind callers.
+   */
   readonly control: Db;
-  /** A connection of its own; the caller ends it. */
+  /** Opens a single connection. The caller ends it. */
   connect(name: string, limits?: TimeLimits): Promise<Connection>;
-  /** Calls back whenever Postgres lets no connection in, or has no room for what it is asked to do. */
+  /** Calls back whenever Postgres refuses a connection or lacks the resources for a statement. */
   watchRefusals(onRefused: () => void): void;
   readPools(): readonly PoolFigures[];
   close(): Promise<void>;
 }
 
-/** How long a connection waits for Postgres; 0 means for ever. */
+/** The maximum times of a connection, in milliseconds; 0 means no limit. */
 export interface TimeLimits {
-  /** To be let in; in a pool also for one that is free. */
+  /** For connecting; in a pool also for waiting until a connection is free. */
   readonly connectMs: number;
-  /** Postgres itself ends a statement after this. */
+  /** Postgres itself cancels a statement after this. */
   readonly statementMs: number;
-  /** A server that does not even answer with an error is given up after this, by our side. */
+  /** The client side gives up after this when the server does not even answer with an error. */
   readonly answerMs: number;
 }
 
-/** No statement of ours takes longer unless Postgres is in trouble. */
+/** The limits of ordinary statements. A statement takes longer only when Postgres is in trouble. */
 const usualLimits: TimeLimits = { connectMs: 5_000, statementMs: 10_000, answerMs: 12_000 };
-/** Statements that look after runs are small. Whoever hangs is soon asked anew: a lease is to be back within 5 s. */
+/**
+ * The limits of small statements that look after runs. A hanging statement is soon retried: a lease must be renewed within 5 s.
+ */
 const controlLimits: TimeLimits = { connectMs: 3_000, statementMs: 3_000, answerMs: 4_000 };
-/** Whoever listens is silent on purpose. */
+/** The limits of a connection that listens: it is silent on purpose. */
 export const listenLimits: TimeLimits = { connectMs: 5_000, statementMs: 0, answerMs: 0 };
-/** A transaction of ours never waits for anything but Postgres. */
+/** A transaction of Runnel never waits for anything but Postgres. */
 const idleInTransactionTimeoutMs = 10_000;
-/** A twin of a create waits this long for the first one to commit. */
+/** A duplicate create request waits this long for the first one to commit. */
 const lockTimeoutMs = 5_000;
-/** A connection on which nothing happens asks this often whether the other side is there; the system's own two hours are too long. */
+/** The idle time before a TCP keepalive probe. The system's default of two hours is too long. */
 const probeAfterMs = 20_000;
-/** For the other side to close as well. A dead wire never lets it, and nobody is to wait for that. */
+/** The maximum wait for the other side to close as well. A dead connection never closes by itself. */
 const goodbyeTimeoutMs = 1_000;
-/** One for the lease, for claims, for cancels and for the reaper: none waits for another one that hangs. */
+/** One connection each for the lease, claims, cancels and the reaper, so that a hanging one delays no other. */
 const controlPoolSize = 4;
 
+/** Options of the connections. */
 export interface ConnectionOptions {
   readonly poolSize: number;
-  /** Hears of connections that break while idle; without a listener Node would end the process. */
+  /** Receives the errors of idle connections; without a listener, Node would end the process. */
   readonly onConnectionError: (error: Error) => void;
-  /** A statement of the pools has been answered, or has failed. */
+  /** Called after each statement of the pools, answered or failed. */
   readonly onStatement?: (durationMs: number) => void;
 }
 
+/** Opens the pools. They connect on their first statement. */
 export function openConnections(address: DatabaseAddress, options: ConnectionOptions): Connections {
   const listeners = new Set<() => void>();
   const onRefused = (): void => {
@@ -119,7 +128,8 @@ function openPool(
   pool.on("error", onConnectionError);
   pool.on("connect", prepareStatements);
   pool.on("connect", (client) => watchAnswers(client, onRefused));
-  // The pool listens to idle clients alone. One that breaks at work fails its statement; unheard it would end the process.
+  // The pool listens to idle clients only. A connection that breaks during a statement fails that statement; without this
+  // listener it would also end the process.
   pool.on("connect", (client) => client.on("error", () => {}));
   const db = new Kysely<Schema>({
     dialect: new PostgresDialect({
@@ -129,20 +139,20 @@ function openPool(
         options: pool.options,
       },
     }),
-    // What was asked, and with which values, goes nowhere.
+    // The text and the values of a statement are never logged.
     ...(onStatement && { log: ({ queryDurationMillis }) => onStatement(queryDurationMillis) }),
   });
   const read = (): PoolFigures => ({
     name,
     size,
     inUse: pool.totalCount - pool.idleCount,
-    // Everybody queues for a moment, also for a connection that is free or may be opened.
+    // Every caller queues for a moment, even when a connection is free or may be opened.
     waiting: Math.max(0, pool.waitingCount - pool.idleCount - (size - pool.totalCount)),
   });
   return { db, read };
 }
 
-/** Tells of a connection that was not let in, and fails with the same. A pool that is busy is our own affair. */
+/** Reports a refused connection and rethrows its error. A busy pool is no refusal by Postgres. */
 function refused(onRefused: () => void): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof Error && error.message === poolBusy)) {
@@ -152,15 +162,14 @@ function refused(onRefused: () => void): (error: unknown) => never {
   };
 }
 
-/** What pg says when no connection of a pool became free in time. */
+/** The error message of pg when no connection of a pool became free in time. */
 const poolBusy = "timeout exceeded when trying to connect";
 
 type Query = (text: unknown, values?: unknown, ...rest: unknown[]) => unknown;
 
 /**
- * Gives a connection up that left a statement without an answer. Whoever swallowed one swallows the next as well; or is
- * still at work on it, and then the next would find itself in the middle of somebody else's transaction. Tells of answers
- * that refuse.
+ * Closes a connection that left a statement unanswered, and reports refusals. Such a connection would also swallow the next
+ * statement. Or it still works on the old one, and the next statement would run inside another caller's transaction.
  */
 function watchAnswers(client: pg.Client, onRefused: () => void): void {
   const query = client.query.bind(client) as Query;
@@ -181,7 +190,7 @@ function watchAnswers(client: pg.Client, onRefused: () => void): void {
   boundGoodbye(client);
 }
 
-/** What pg says of a statement that nobody answered in time. */
+/** The error message of pg when a statement got no answer in time. */
 const unanswered = "Query read timeout";
 
 function boundGoodbye(client: pg.Client): void {
@@ -196,7 +205,7 @@ function boundGoodbye(client: pg.Client): void {
     await end();
     ended.abort();
   };
-  // Pools hand over a callback.
+  // Pools pass a callback.
   client.end = ((onEnd?: (error?: Error) => void) => {
     const ending = endInTime();
     if (onEnd === undefined) {
@@ -207,13 +216,15 @@ function boundGoodbye(client: pg.Client): void {
   }) as typeof client.end;
 }
 
-/** Texts come from our own code and are few; lists of values make some of them many. */
+/**
+ * The maximum number of prepared statement texts. Texts come from our own code and are few, but lists of values multiply some.
+ */
 const preparedTextsMax = 200;
 const preparedNames = new Map<string, string>();
 
 /**
- * Lets a connection keep the plans of what it is asked again and again: Kysely's statements carry no name. Columns are
- * listed one by one everywhere, since a kept plan with a star fails when a newer version adds a column.
+ * Makes a connection reuse the plans of repeated statements: Kysely's statements carry no name. All queries list their columns,
+ * since a cached plan with a star fails when a newer version adds a column.
  */
 function prepareStatements(client: pg.PoolClient): void {
   const query = client.query.bind(client) as Query;
@@ -234,7 +245,7 @@ function nameOf(text: string): string | undefined {
   return name;
 }
 
-/** False for a text that Postgres cannot hold, nor be asked for: no row has it. */
+/** Returns false for a text that Postgres can neither store nor search for: it contains U+0000. */
 export function isStorableText(text: string): boolean {
   return !text.includes("\0");
 }
@@ -260,7 +271,7 @@ function configure(
   };
 }
 
-/** int8 as a number: our 64-bit columns are sequences and counts, which stay far below 2^53. */
+/** Reads int8 as a number: our 64-bit columns are sequences and counts, which stay far below 2^53. */
 const typeParser = ((oid: number, format?: "text" | "binary") =>
   oid === pg.types.builtins.INT8
     ? Number

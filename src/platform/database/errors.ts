@@ -1,11 +1,11 @@
-// What an error of `pg` means, and the wait until the database is back.
+// Classifies the errors of `pg`, and waits until the database is back.
 
 import pg from "pg";
 import type { Clock } from "../base/clock.ts";
 
 /**
- * True when Postgres or the connection to it is in trouble: a later attempt may succeed. Whether the statement took effect is
- * unknown. Any other error is an answer, or a defect of Runnel.
+ * Returns true when Postgres or the connection to it is in trouble: a later attempt may succeed. Whether the statement took
+ * effect is unknown. Any other error is an answer, or a defect of Runnel.
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) {
@@ -17,14 +17,15 @@ export function isOutage(error: unknown): boolean {
   return ("code" in error && brokenSocket.test(String(error.code))) || brokenConnection.test(error.message);
 }
 
-// 08 connection · 25006 read only, after a failover · 25P03 idle in transaction · 40001, 40P01, 55P03 lost against another
-// transaction · 53 no resources (disk, connections) · 57P the server ends · 57014 statement timeout.
+// SQLSTATEs: 08 connection · 25006 read only, after a failover · 25P03 idle in transaction · 40001, 40P01, 55P03 lost against
+// another transaction · 53 no resources (disk, connections) · 57P the server ends · 57014 statement timeout.
 const outageStates = /^(08...|25006|25P03|40001|40P01|53...|55P03|57P..|57014)$/;
 const brokenSocket = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 /** Messages of pg about a connection that it closed, or could not open in time; these errors carry no code. */
 const brokenConnection =
   /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client (was closed|has encountered a connection error))|connect ENOENT /;
 
+/** Options of a retry. */
 export interface OutageOptions {
   readonly clock: Pick<Clock, "sleep">;
   /** Ends the wait: the next outage is thrown. */
@@ -33,8 +34,8 @@ export interface OutageOptions {
 }
 
 /**
- * Repeats `work` until the database answers. Throws any error that is not an outage, and the outage itself once the signal
- * is aborted. Work under a lease always ends: the lease expires during a long outage, and `work` or the signal says so.
+ * Repeats `work` until the database answers. Throws any error that is not an outage, and the outage itself once the signal is
+ * aborted. Work under a lease always ends: the lease expires during a long outage, and `work` or the signal reports it.
  */
 export async function retryOutages<T>(work: () => Promise<T>, options: OutageOptions): Promise<T> {
   const { clock, signal, onOutage } = options;
@@ -51,17 +52,17 @@ export async function retryOutages<T>(work: () => Promise<T>, options: OutageOpt
   }
 }
 
-/** Short beside a lease of seconds, and long beside a round trip. */
+/** Short compared with a lease of seconds, and long compared with a round trip. */
 const outageRetryMs = 100;
 
-/** True when Postgres answers, but has no room or no free connection, or takes no writes. */
+/** Returns true when Postgres answers, but has no space or no free connection, or refuses writes. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof pg.DatabaseError && refusalStates.test(error.code ?? "");
 }
 
 const refusalStates = /^(25006|53...)$/;
 
-/** True when a key is taken; `constraint` names which. */
+/** Returns true when a key is taken. `constraint` names a certain key. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   if (!(error instanceof pg.DatabaseError) || error.code !== "23505") {
     return false;
@@ -69,6 +70,7 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   return constraint === undefined || error.constraint === constraint;
 }
 
+/** Returns true when a statement waited too long for a lock. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "55P03";
 }

@@ -1,9 +1,9 @@
-// One pass of maintenance at a time over the whole cluster.
+// Limits maintenance to one pass at a time across all replicas.
 
 import { sql } from "kysely";
 import type { Db } from "./database.ts";
 
-/** Runs a pass unless another replica is in one; false when it did not run. */
+/** Runs a pass unless another replica runs one. Returns false when it did not run. */
 export async function withMaintenanceLock(db: Db, pass: (db: Db) => Promise<void>): Promise<boolean> {
   return await db.connection().execute(async (connection) => {
     const { rows } = await sql<{ locked: boolean }>`

@@ -1,6 +1,6 @@
-// Brings the schema up to date: the numbered SQL files of migrations/, up only, under Kysely's advisory lock, so that
-// replicas that start together do not race. What a newer version has applied is left alone: every migration is safe for the
-// version before it, so the two may run side by side, and either may be started again meanwhile.
+// Migrates the schema with the numbered SQL files of migrations/, up only. Kysely's advisory lock keeps replicas that start
+// together from racing. Migrations of a newer version stay: every migration is safe for the version before it. So both versions
+// may run side by side, and either may be restarted meanwhile.
 
 import { readdir, readFile } from "node:fs/promises";
 import { sql } from "kysely";
@@ -10,10 +10,13 @@ import { packageRoot } from "../base/package-root.ts";
 import type { Db } from "./database.ts";
 
 const folder = new URL("migrations/", packageRoot);
-/** Partitioned unique keys and `merge` aside, what we use is there since 15. */
+/** The minimum server_version_num: Postgres 15 has all features that we use. */
 const oldestServerVersion = 150_000;
 
-/** Applies what is missing and returns the names of what was applied. */
+/**
+ * Applies the missing migrations and returns their names. Throws DATABASE_UNAVAILABLE when one fails, CONFIG_INVALID when
+ * Postgres is too old.
+ */
 export async function migrate(db: Db): Promise<string[]> {
   await checkServerVersion(db);
   const { error, results = [] } = await applyMissing(db);
@@ -24,13 +27,13 @@ export async function migrate(db: Db): Promise<string[]> {
   return results.map((result) => result.migrationName);
 }
 
-/** What this version brings, oldest first. */
+/** Returns the names of this version's migrations, oldest first. */
 export async function listMigrations(): Promise<string[]> {
   const files = (await readdir(folder)).filter((file) => file.endsWith(".sql")).sort();
   return files.map((file) => file.replace(/\.sql$/, ""));
 }
 
-/** As Postgres calls itself, such as `18.4`. */
+/** Returns the version that Postgres reports, such as `18.4`. */
 export async function serverVersion(db: Db): Promise<string> {
   const { rows } = await sql<{ version: string }>`select current_setting('server_version') as version`.execute(db);
   return rows[0]?.version ?? "";
@@ -46,21 +49,21 @@ async function checkServerVersion(db: Db): Promise<void> {
   throw new Fault("CONFIG_INVALID", `Postgres ${major} is too old: point DATABASE_URL at Postgres 15 or newer`);
 }
 
-/** The migrator takes a table that names more than there are files for broken, so it is told of those names. */
+/** Adds the names of unknown newer migrations: the migrator rejects a migration table with more names than files. */
 async function applyMissing(db: Db): Promise<MigrationResultSet> {
   const ours = await readMigrations();
   for (;;) {
     const newer = await listNewer(db, ours);
     const migrations = { ...ours, ...Object.fromEntries(newer.map((name) => [name, { up: refuse }])) };
     const applied = await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateToLatest();
-    // A newer process may have applied another one meanwhile.
+    // A newer process may have applied another migration meanwhile.
     if (applied.error === undefined || (await listNewer(db, ours)).length === newer.length) {
       return applied;
     }
   }
 }
 
-/** What a newer version has applied: its names come after all of ours. */
+/** Returns the migrations that a newer version applied: their names sort after all of ours. */
 async function listNewer(db: Db, ours: Readonly<Record<string, Migration>>): Promise<string[]> {
   const { rows: tables } = await sql<{ exists: boolean }>`
     select to_regclass('kysely_migration') is not null as exists`.execute(db);
@@ -86,7 +89,7 @@ async function readMigrations(): Promise<Record<string, Migration>> {
   return Object.fromEntries(migrations);
 }
 
-/** A migration may take longer than any other statement of ours. */
+/** A migration may take longer than any other statement, so it runs without a statement timeout. */
 async function apply(db: Db, text: string): Promise<void> {
   await sql`set local statement_timeout = 0`.execute(db);
   await sql.raw(text).execute(db);

@@ -1,19 +1,21 @@
-// Postgres' NOTIFY as a carrier of small words between replicas. Notifications go out off the write path and many at
-// a time: one that commits holds a database-wide lock over its fsync.
+// Sends small messages between replicas with Postgres' NOTIFY. They are sent in batches and off the write path: committing one
+// holds a database-wide lock during its fsync.
 
 import type pg from "pg";
 
+/** A message on a channel. */
 export interface Notification {
   readonly channel: string;
   readonly payload: string;
 }
 
+/** A received message. */
 export interface HeardNotification extends Notification {
-  /** Of the connection that sent it. */
+  /** The backend id of the connection that sent it. */
   readonly backend: number;
 }
 
-/** Sends all in one transaction. */
+/** Sends all notifications in one transaction. */
 export async function sendNotifications(client: pg.Client, notifications: readonly Notification[]): Promise<void> {
   await client.query({
     name: "notify",
@@ -22,13 +24,13 @@ export async function sendNotifications(client: pg.Client, notifications: readon
   });
 }
 
-/** By which the server tells who sent a notification. */
+/** Returns the id by which the server names this connection as the sender of a notification. */
 export async function backendOf(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
   return rows[0]?.pid ?? 0;
 }
 
-/** Hears the channels on a connection of the caller's until that ends. */
+/** Subscribes to the channels on the caller's connection until that ends. */
 export async function listen(
   client: pg.Client,
   channels: readonly string[],

@@ -1,22 +1,24 @@
-// The database of a process: the one that is named, or the embedded one. There is no other mode.
+// Opens the database of a process: the named one, or the embedded one. There is no other mode.
 
 import { sql } from "kysely";
 import { Fault } from "../base/fault.ts";
 import { type ConnectionOptions, type Connections, openConnections } from "./database.ts";
 import { openEmbeddedPostgres } from "./embedded/open.ts";
 
+/** An open database. */
 export interface OpenDatabase {
   readonly connections: Connections;
-  /** Where the embedded Postgres keeps its data; undefined when another database was named. */
+  /** The data directory of the embedded Postgres; undefined for a named database. */
   readonly directory: string | undefined;
-  /** True when the embedded Postgres was running and no process used it. */
+  /** True when the embedded Postgres was running without users. */
   readonly isAdopted: boolean;
-  /** Closes the connections first and stops Postgres last, if nobody else uses it. */
+  /** Closes the connections first, and then stops the embedded Postgres unless other processes use it. */
   close(): Promise<void>;
 }
 
+/** Which database to open, and how. */
 export interface DatabaseChoice extends ConnectionOptions {
-  /** A connection URL; empty means the embedded Postgres. */
+  /** A connection URL; empty selects the embedded Postgres. */
   readonly url: string;
   readonly directory: string;
   readonly onProgress?: (message: string) => void;
@@ -24,6 +26,7 @@ export interface DatabaseChoice extends ConnectionOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Opens the database. Throws DATABASE_UNAVAILABLE when it cannot be used. */
 export async function openDatabase(choice: DatabaseChoice): Promise<OpenDatabase> {
   if (choice.url !== "") {
     const connections = openConnections({ connectionString: choice.url }, choice);
@@ -48,7 +51,7 @@ export async function openDatabase(choice: DatabaseChoice): Promise<OpenDatabase
   };
 }
 
-/** A database that cannot be reached is told at once, and how to name another. */
+/** Reports an unreachable database at once, and how to name another one. */
 async function probe(connections: Connections): Promise<void> {
   try {
     await sql`select 1`.execute(connections.db);

@@ -1,24 +1,27 @@
-// Pages of rows that may be large: as many as fit into one answer, and at least one.
+// Pages of potentially large rows: as many as fit into one answer, and at least one.
 
 import { sql } from "kysely";
 import type { Db } from "./database.ts";
 
-/** Answers stay well below what clients take. */
+/** The maximum size of a page, in bytes. Answers stay well below the limits of clients. */
 const pageBytesMax = 1_048_576;
 
+/** The keys of one page. */
 export interface PageKeys {
   readonly keys: readonly string[];
   readonly hasMore: boolean;
 }
 
+/** A table with large rows. */
 export interface LargeRows {
   readonly table: "runner" | "binding" | "agent_profile";
-  /** What the list is ordered by, beside the client. */
+  /** The key that orders the list within a client. */
   readonly key: "runner_id" | "binding_id" | "agent_id";
-  /** What may be large. */
+  /** The column that may be large. */
   readonly body: "manifest" | "body";
 }
 
+/** Returns the keys of the next page of a client's rows. */
 export async function readPageKeys(
   db: Db,
   { table, key, body }: LargeRows,

@@ -1,14 +1,14 @@
-// Daily partitions of the log. A run's id carries the time of its creation, so a day is a range of ids.
+// Daily partitions of the log. A run's id carries its creation time, so a day is a range of ids.
 
 import { sql } from "kysely";
 import { lowestUuid } from "../base/ids.ts";
 import type { Db } from "./database.ts";
 
 const dayMs = 86_400_000;
-/** Dropping a partition locks its parent: give up soon and try again at the next pass. */
+/** Dropping a partition locks its parent table: give up soon and retry in the next pass. */
 const dropLockTimeoutMs = 500;
 
-/** Creates the partitions of a day and of those that follow, where they are missing. */
+/** Creates the missing partitions of today and of the following days. */
 export async function createPartitions(db: Db, args: { nowMs: number; daysAhead: number }): Promise<void> {
   const existing = new Set(await listPartitions(db));
   const today = Math.floor(args.nowMs / dayMs);
@@ -19,7 +19,7 @@ export async function createPartitions(db: Db, args: { nowMs: number; daysAhead:
   }
 }
 
-/** Drops the partitions of days that ended before the given time; returns their names. */
+/** Drops the partitions of days that ended before the given time. Returns their names. */
 export async function dropPartitionsBefore(db: Db, beforeMs: number): Promise<string[]> {
   const dropped: string[] = [];
   for (const name of await listPartitions(db)) {
@@ -37,8 +37,8 @@ export async function dropPartitionsBefore(db: Db, beforeMs: number): Promise<st
 }
 
 /**
- * Deletes rows of the default partition whose runs were created before the given time, no more than a limit; returns how
- * many. What was meant for a day's partition must not outlive it.
+ * Deletes at most `limit` rows of the default partition whose runs were created before the given time. Returns their number.
+ * Rows that missed their day's partition must not outlive it.
  */
 export async function deleteUnpartitionedBefore(db: Db, args: { beforeMs: number; limit: number }): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
@@ -48,7 +48,7 @@ export async function deleteUnpartitionedBefore(db: Db, args: { beforeMs: number
   return Number(numAffectedRows);
 }
 
-/** How many rows lie in the default partition: any means that a pass of maintenance was missed. */
+/** Returns the number of rows in the default partition. Any row means that a maintenance pass was missed. */
 export async function countUnpartitionedResults(db: Db): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as count from run_result_default`.execute(db);
   return rows[0]?.count ?? 0;

@@ -1,5 +1,5 @@
-// What can be learned about the database without changing anything: what the server says of itself, and whether the
-// embedded one is installed, has data, and runs. Nothing is started, created, migrated or stopped.
+// Inspects the database without changing anything: the server's own facts, and whether the embedded one is installed, has data,
+// and runs. Nothing is started, created, migrated or stopped.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,39 +14,42 @@ import { isServing, readPostmaster } from "./embedded/postmaster.ts";
 import { listMigrations } from "./migrate.ts";
 import { readTimeMs } from "./time.ts";
 
+/** Facts that the server reports. */
 export interface ServerFacts {
-  /** As Postgres calls itself, such as `18.4`. */
+  /** The version that Postgres reports, such as `18.4`. */
   readonly version: string;
   /** Such as 180004. */
   readonly versionNumber: number;
   readonly fsync: string;
   readonly fullPageWrites: string;
   readonly synchronousCommit: string;
-  /** True for one that follows another and takes no writes. */
+  /** True for a standby, which follows another server and takes no writes. */
   readonly isStandby: boolean;
-  /** Connections that the server has for users like ours. */
+  /** The maximum number of connections for ordinary users like ours. */
   readonly connectionsMax: number;
-  /** Connections of others, in use now. */
+  /** The number of current connections of other programs. */
   readonly foreignConnections: number;
 }
 
+/** How the schema differs from this version. */
 export interface SchemaFacts {
-  /** What this version brings and the database has not. */
+  /** Migrations of this version that the database lacks. */
   readonly pending: readonly string[];
-  /** What the database has and this version does not know. */
+  /** Migrations of the database that this version does not know. */
   readonly unknown: readonly string[];
 }
 
+/** Everything learned about a database. */
 export interface DatabaseFacts {
   readonly server: ServerFacts;
   readonly schema: SchemaFacts;
-  /** How far the database's clock is ahead of this machine's. */
+  /** How far the database's clock is ahead of this machine's, in milliseconds. */
   readonly skewMs: number;
-  /** How far that may be off, since asking took time. */
+  /** The maximum error of `skewMs`, since the query took time. */
   readonly skewErrorMs: number;
 }
 
-/** Throws what the way to the database throws. */
+/** Connects and reads the facts. Throws the errors of the connection. */
 export async function probeDatabase(address: DatabaseAddress, clock: Clock): Promise<DatabaseFacts> {
   const connections = openConnections(address, { poolSize: 1, onConnectionError: () => {} });
   try {
@@ -57,16 +60,17 @@ export async function probeDatabase(address: DatabaseAddress, clock: Clock): Pro
   }
 }
 
+/** Facts about the embedded Postgres. */
 export interface EmbeddedFacts {
   readonly version: string;
   readonly home: string;
-  /** Major version of the data; undefined while there is none. */
+  /** The major version of the data; undefined without data. */
   readonly dataVersion: string | undefined;
-  /** Where it is; undefined while it does not run. */
+  /** The address of the running server; undefined while it does not run. */
   readonly address: DatabaseAddress | undefined;
 }
 
-/** Throws a Fault where the programs are not installed, or the data cannot be reached. */
+/** Throws a Fault when the programs are not installed, or the data cannot be reached. */
 export function probeEmbedded(directory: string): EmbeddedFacts {
   const { version } = findPackage();
   const { home } = choosePlace(directory, defaultSystemFolder);
@@ -116,7 +120,7 @@ async function readSchema(db: Db): Promise<SchemaFacts> {
   };
 }
 
-/** The migrator's own table, which a new database does not have. */
+/** Reads the migrator's own table, which a new database does not have. */
 async function readApplied(db: Db): Promise<string[]> {
   const { rows } = await sql<{ exists: boolean }>`select to_regclass('kysely_migration') is not null as exists`.execute(
     db,
@@ -128,7 +132,7 @@ async function readApplied(db: Db): Promise<string[]> {
   return applied.rows.map(({ name }) => name);
 }
 
-/** The database read its clock at some time between the question and the answer; the middle is the best guess. */
+/** The database read its clock at some time between question and answer; the middle is the best estimate. */
 async function readSkew(db: Db, clock: Clock): Promise<{ skewMs: number; skewErrorMs: number }> {
   const askedMs = clock.nowMs();
   const shownMs = await readTimeMs(db);

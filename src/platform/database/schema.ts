@@ -5,5 +5,5 @@ import type { ColumnType } from "kysely";
 // biome-ignore lint/suspicious/noEmptyInterface: parts merge their tables into it
 export interface Schema {}
 
-/** Set when a row is made: by the database when left out. */
+/** A time that the database sets on insert when it is omitted. */
 export type Time = ColumnType<Date, Date | undefined, Date>;

@@ -1,11 +1,12 @@
-// The database's clock, the only one that all replicas share.
+// The database's clock, the only clock that all replicas share.
 
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "./database.ts";
 
-/** Milliseconds since 1970 at the moment in which a statement comes to it, whenever its transaction began. */
+/** The milliseconds since 1970 when the statement runs, regardless of when its transaction began. */
 export const shownMs: RawBuilder<number> = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::float8`;
 
+/** Returns the time of the database's clock, in milliseconds since 1970. */
 export async function readTimeMs(db: Db): Promise<number> {
   const { rows } = await sql<{ shownMs: number }>`select ${shownMs} as "shownMs"`.execute(db);
   const [row] = rows;

@@ -1,8 +1,8 @@
-// Deleting without end in small statements: each is a transaction of its own, and nobody waits long for its locks.
+// Deletes many rows in small statements. Each is its own transaction, so other statements wait only briefly for its locks.
 
 import type { QueryResult } from "kysely";
 
-/** Repeats a statement that drops no more than so many rows, until it drops fewer. */
+/** Repeats a statement that deletes at most `rowsMax` rows, until it deletes fewer. */
 export async function untilFewer(rowsMax: number, drop: () => Promise<QueryResult<unknown>>): Promise<void> {
   let rows: number;
   do {

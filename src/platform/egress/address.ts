@@ -1,27 +1,33 @@
-// Which addresses may be dialled for which host.
+// Decides which addresses may be dialled for which host.
 //
-// A1  Without a setting: public addresses, and no others.
-// A2  Where private networks are allowed: theirs and loopback as well, but never what is nobody's host, and no address that
-//     clouds hand out secrets at.
-// A3  An exception is a host and a network together, and holds for neither its sub-domains nor other addresses.
+// A1  By default: public addresses only.
+// A2  Where private networks are allowed: also private and loopback addresses. All other reserved addresses stay refused, and
+//     so do the metadata addresses at which clouds hand out secrets.
+// A3  An exception is a host together with a network. It covers neither the host's sub-domains nor other addresses.
 
 import { BlockList, isIP } from "node:net";
 import { bareHost, parseHostNetwork } from "../config/host-network.ts";
 import { isPublicAddress } from "./public-address.ts";
 
+/** The rules for the hosts that clients name. */
 export interface AddressPolicy {
-  /** `host` as `bareHost` has it. Anything but an address of IPv4 or IPv6 is refused. */
+  /**
+   * Returns true when the address may be dialled for the host. `host` is in the form of `bareHost`. Any text but an IPv4 or
+   * IPv6 address is refused.
+   */
   isAllowed(host: string, address: string): boolean;
-  /** True for a name whose own meaning is this machine, unless calls to it are wanted. */
+  /** Returns true for a name that by definition means this machine, unless calls to it are allowed. */
   isForbiddenName(host: string): boolean;
 }
 
+/** Options of the policy. */
 export interface AddressPolicyOptions {
   readonly allowsPrivate: boolean;
-  /** Each as `host@network`. */
+  /** Exceptions in the form `host@network`. */
   readonly exceptions: readonly string[];
 }
 
+/** Returns the policy of the settings. Throws when an exception is invalid. */
 export function createAddressPolicy({ allowsPrivate, exceptions }: AddressPolicyOptions): AddressPolicy {
   const networksByHost = readExceptions(exceptions);
   return {
@@ -57,7 +63,7 @@ function readExceptions(texts: readonly string[]): ReadonlyMap<string, BlockList
 }
 
 function familyOf(address: string): "ipv4" | "ipv6" | undefined {
-  // A zone names an interface of this machine; nothing that a caller may reach lies behind one.
+  // A zone names an interface of this machine; clients may reach no address behind it.
   if (address.includes("%")) {
     return undefined;
   }
@@ -78,7 +84,7 @@ const localNames: ReadonlySet<string> = new Set([
   "ip6-loopback",
 ]);
 
-/** What an address of IPv4 means when it is mapped into IPv6, Node looks up here as well. */
+/** Node's BlockList also matches these IPv4 addresses when they are mapped into IPv6. */
 const privateNetworks = new BlockList();
 for (const [network, prefix] of [
   ["10.0.0.0", 8],
@@ -92,7 +98,7 @@ for (const [network, prefix] of [
 privateNetworks.addAddress("::1", "ipv6");
 privateNetworks.addSubnet("fc00::", 7, "ipv6");
 
-/** Those inside of private networks; the usual one is link-local and so never allowed. */
+/** The metadata addresses inside private networks. The usual metadata address is link-local and therefore never allowed. */
 const metadata = new BlockList();
 metadata.addAddress("100.100.100.200", "ipv4");
 metadata.addAddress("fd00:ec2::254", "ipv6");

@@ -1,12 +1,12 @@
-// Connections to hosts that callers name, kept open for the next call.
+// Connections to hosts that clients name, kept open for the next call.
 //
 // C1  A kept connection serves a call only if that call's own check has just found the same addresses for the same host.
-// C2  Kept connections have a limit, for each host and for all, and a time.
+// C2  The number of kept connections is limited, per host and in total, and so is their idle time.
 
 import { Agent, type AgentOptions, type ClientRequestArgs } from "node:http";
 import type { Duplex } from "node:stream";
 
-/** Where a call goes, after the check of all its addresses. */
+/** The target of a call, after the check of all its addresses. */
 export interface Route {
   /** Equal for routes that may share a connection. */
   readonly name: string;
@@ -14,9 +14,12 @@ export interface Route {
   readonly connect: () => Promise<Duplex>;
 }
 
-/** Below the 60 s for which common load balancers keep theirs. Node goes by the time of a `Keep-Alive` header, if shorter. */
+/**
+ * The idle time of a kept connection, in milliseconds: below the usual 60 s of load balancers. Node uses the time of a
+ * `Keep-Alive` header when it is shorter.
+ */
 const idleTimeoutMs = 30_000;
-/** As many calls of one host as usually run side by side: the tools of a turn. */
+/** The usual number of concurrent calls to one host: the tools of a turn. */
 const idlePerHostMax = 5;
 const idleMax = 64;
 
@@ -24,6 +27,7 @@ interface RoutedOptions extends ClientRequestArgs {
   readonly route?: Route;
 }
 
+/** An HTTP agent that opens and shares connections by route. */
 export class Connections extends Agent {
   constructor() {
     const options: AgentOptions = { keepAlive: true, timeout: idleTimeoutMs, maxFreeSockets: idlePerHostMax };

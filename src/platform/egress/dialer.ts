@@ -1,8 +1,8 @@
-// Opens connections for callers, and so only where callers may reach.
+// Opens connections for clients, and only to addresses that clients may reach.
 //
-// D1  A name is resolved once, and every answer has to be allowed: one that is not refuses them all.
-// D2  What is dialled is an address that was checked. Nothing resolves the name again, and no proxy stands in between.
-// D3  TLS is for the name: it is what the certificate has to be good for.
+// D1  A name is resolved once, and all its addresses must be allowed: one refused address refuses the host.
+// D2  Only a checked address is dialled. No later step resolves the name again, and no proxy is used.
+// D3  TLS verifies the name: the certificate must be valid for it.
 
 import { lookup } from "node:dns/promises";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
@@ -12,28 +12,33 @@ import { bareHost } from "../config/host-network.ts";
 import type { AddressPolicy } from "./address.ts";
 import { type DeniedKind, describeTlsTrouble, EgressFailure, refuse } from "./failure.ts";
 
+/** Dependencies of the dialer. */
 export interface DialerOptions {
   readonly clock: Clock;
   readonly policy: AddressPolicy;
-  /** Told of each target that is refused, and what speaks against it. */
+  /** Called for each refused target, with the kind of the refusal. */
   readonly onDenied?: ((kind: DeniedKind) => void) | undefined;
-  /** All addresses of a name. A test stands in for DNS. */
+  /** Returns all addresses of a name. A test replaces DNS with it. */
   readonly resolve?: ((name: string) => Promise<readonly string[]>) | undefined;
-  /** Begins a connection. A test stands in for the internet. */
+  /** Starts a connection. A test replaces the internet with it. */
   readonly connect?: ((address: string, port: number) => Socket) | undefined;
-  /** Authorities of certificates, in place of those that Node knows. */
+  /** The certificate authorities, replacing those that Node trusts. */
   readonly ca?: string | undefined;
 }
 
-/** An address that says nothing leaves its turn to the next one; the last one has the time of the whole call. */
+/**
+ * The maximum time for one address, in milliseconds; then the next one is tried. The last address may use the time of the whole
+ * call.
+ */
 export const addressTimeoutMs = 3_000;
 
-/** All answers are checked; a name with more of them is tried no further. */
+/** The maximum number of addresses that are tried. All addresses are checked. */
 const addressesTriedMax = 4;
 
-/** What is spoken over a connection, as TLS names it. */
+/** The protocol of a connection, by its ALPN name. */
 export type Protocol = "http/1.1" | "h2";
 
+/** The target of a connection. */
 export interface Target {
   readonly url: URL;
   /** From `findAddresses`. */
@@ -41,7 +46,7 @@ export interface Target {
   readonly protocol: Protocol;
 }
 
-/** Resolves with a connection that is ready to be written to. An abort closes it, at any time. */
+/** Resolves with a connection that is ready for writing. An abort closes the connection at any time. */
 export async function dial(
   { url, addresses, protocol }: Target,
   signal: AbortSignal,
@@ -60,7 +65,7 @@ export async function findAddresses(
   { policy, onDenied, resolve = resolveBySystem }: DialerOptions,
 ): Promise<readonly string[]> {
   const host = bareHost(url.hostname);
-  // The dot at the end keeps search domains out.
+  // The final dot of the name disables search domains.
   const addresses = isIP(host) === 0 ? await resolve(url.hostname) : [host];
   if (addresses.length === 0) {
     throw new EgressFailure("no such host", { isRetryable: true });
@@ -132,12 +137,12 @@ async function readyInTime(socket: Socket, clock: Clock): Promise<Socket> {
 }
 
 async function secure(socket: Socket, host: string, protocol: Protocol, ca: string | undefined): Promise<TLSSocket> {
-  // Server names are names: for an address there is none, and the certificate has to be good for the address itself.
+  // TLS server names cannot be addresses. For an address, the certificate must be valid for the address itself.
   const name = isIP(host) === 0 ? { servername: host } : { servername: "", host };
   const options = { ...name, socket, ALPNProtocols: [protocol], ...(ca !== undefined && { ca }) };
   try {
     const secured = await ready(connectTls(options), "secureConnect");
-    // One that names nothing speaks what HTTP began with.
+    // A server that negotiates no protocol speaks HTTP/1.1.
     if (protocol === "h2" && secured.alpnProtocol !== protocol) {
       throw refuse("the host does not speak HTTP/2");
     }
@@ -148,7 +153,7 @@ async function secure(socket: Socket, host: string, protocol: Protocol, ca: stri
   }
 }
 
-/** Resolves with the socket at its event. From then on its errors are heard by whoever uses it. */
+/** Resolves with the socket at its event. After that, its user handles its errors. */
 function ready<T extends Socket>(socket: T, event: string): Promise<T> {
   return new Promise((resolve, reject) => {
     // Stays attached: an error without a listener would end the process.

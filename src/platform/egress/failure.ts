@@ -1,8 +1,9 @@
-// Why a call to somebody else's host came to nothing, in words that may be shown to whoever asked for the call.
+// The failure of a call to a client's host, in words that the client may see.
 
+/** A call without a usable answer. */
 export class EgressFailure extends Error {
   override readonly name = "EgressFailure";
-  /** True for what may be different the next time; a refused target stays refused. */
+  /** True when a retry may succeed; a refused target stays refused. */
   readonly isRetryable: boolean;
 
   constructor(message: string, options: { readonly isRetryable: boolean; readonly cause?: unknown }) {
@@ -11,14 +12,15 @@ export class EgressFailure extends Error {
   }
 }
 
-/** What speaks against a target: how its URL is written, a name of this machine, or an address that is not for callers. */
+/** The reason of a refusal: the form of the URL, a name of this machine, or an address that clients may not reach. */
 export type DeniedKind = "url" | "name" | "address";
 
+/** Returns the failure of a refused target, which is not retryable. */
 export function refuse(message: string): EgressFailure {
   return new EgressFailure(message, { isRetryable: false });
 }
 
-/** Whatever went wrong on the way. Node's own messages name addresses, which are nobody's business but the operator's. */
+/** Converts any connection error. Node's own messages contain addresses, which only the operator may see. */
 export function describeTrouble(error: unknown): EgressFailure {
   if (error instanceof EgressFailure) {
     return error;
@@ -28,7 +30,7 @@ export function describeTrouble(error: unknown): EgressFailure {
   return new EgressFailure(words, { isRetryable: true, cause: error });
 }
 
-/** A certificate that is wrong now may be right after its owner has looked at it, but not within seconds. */
+/** Converts a TLS error. Certificate errors are not retryable: their owner may fix them, but not within seconds. */
 export function describeTlsTrouble(error: unknown): EgressFailure {
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (typeof code !== "string" || code in troubles) {

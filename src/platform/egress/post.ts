@@ -1,9 +1,9 @@
-// Calls to hosts that callers name: one POST or GET, one bounded answer, over a connection that may serve several calls in a
-// row; or a connection for HTTP/2.
+// Calls to hosts that clients name. A call is one POST or GET with one bounded answer, over a connection that may serve several
+// calls in a row. Or it opens a connection for HTTP/2.
 //
-// E1  Nothing is connected to but what the dialer allows, and no redirect is followed: its answer is the answer. Each call
-//     looks the name up and checks all its addresses, also where a connection is kept.
-// E2  Whatever the host does, a call ends within its time and holds no more than `responseBytesMax` of the answer.
+// E1  The dialer allows every connection, and no redirect is followed: a redirect is the answer. Each call resolves the name
+//     and checks all its addresses, even when a connection is kept.
+// E2  Regardless of the host's behaviour, a call ends within its timeout and stores at most `responseBytesMax` of the answer.
 // E3  An abort closes the connection at once.
 
 import { type IncomingMessage, request as requestHttp } from "node:http";
@@ -16,38 +16,41 @@ import { type DialerOptions, dial, findAddresses } from "./dialer.ts";
 import { describeTrouble, EgressFailure, refuse } from "./failure.ts";
 import { type Called, findUrlProblem } from "./url.ts";
 
-/** The one way out to hosts that callers name. */
+/** The only way to call hosts that clients name. */
 export interface Egress {
-  /** What can be said against a URL without asking anybody; undefined when nothing can. */
+  /** Returns the problem of a URL that can be found without resolving its host; otherwise undefined. */
   findProblem(url: string, what?: Called): string | undefined;
-  /** Throws an EgressFailure when there is no answer, or the reason of the signal. */
+  /** Sends a POST. Throws an EgressFailure without an answer, or the signal's reason. */
   post(request: EgressPost): Promise<EgressAnswer>;
-  /** Loads a file. Throws an EgressFailure when there is no answer, or the reason of the signal. */
+  /** Loads a file. Throws an EgressFailure without an answer, or the signal's reason. */
   get(request: EgressGet): Promise<EgressFile>;
   /**
-   * A connection over which HTTP/2 can be spoken, for whoever asked to use and to close. Throws an EgressFailure when there
-   * is none, or the reason of the signal, which counts until it is there.
+   * Opens a connection for HTTP/2, which the caller uses and closes. Throws an EgressFailure when it fails, or the signal's
+   * reason; the signal only counts until the connection is open.
    */
   connect(request: EgressConnect): Promise<Socket>;
-  /** Ends the calls under way. */
+  /** Ends the calls in progress. */
   close(): void;
 }
 
+/** A POST request. */
 export interface EgressPost {
   readonly url: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Of all of it, from the name of the host to the last byte. */
+  /** The maximum time of the whole call, from resolving the host to the last byte. */
   readonly timeoutMs: number;
   readonly responseBytesMax: number;
   readonly signal: AbortSignal;
 }
 
+/** A GET request. */
 export interface EgressGet extends Omit<EgressPost, "headers" | "body"> {
   readonly what: Called;
 }
 
+/** A request for a connection. */
 export interface EgressConnect {
   readonly url: string;
   readonly what: Called;
@@ -55,28 +58,32 @@ export interface EgressConnect {
   readonly signal: AbortSignal;
 }
 
+/** The answer to a POST. */
 export interface EgressAnswer {
   readonly status: number;
-  /** As UTF-8, without a byte order mark. */
+  /** Decoded as UTF-8, without a byte order mark. */
   readonly text: string;
-  /** The answer was longer, and the rest was not read. */
+  /** True when the answer was longer; the rest was not read. */
   readonly isCut: boolean;
 }
 
+/** The answer to a GET. */
 export interface EgressFile {
   readonly status: number;
   readonly bytes: Uint8Array;
-  /** The answer was longer, and the rest was not read. */
+  /** True when the answer was longer; the rest was not read. */
   readonly isCut: boolean;
 }
 
+/** Options of the egress. */
 export interface EgressOptions extends Omit<DialerOptions, "policy"> {
-  /** Callers may name hosts of private networks. */
+  /** True when clients may name hosts of private networks. */
   readonly allowsPrivate: boolean;
-  /** `host@network`: private hosts that callers may name all the same. */
+  /** `host@network`: private hosts that clients may name in any case. */
   readonly exceptions: readonly string[];
 }
 
+/** Returns the egress with the policy of the settings. */
 export function createEgress(options: EgressOptions): Egress {
   const policy = createAddressPolicy(options);
   const dialer = { ...options, policy };
@@ -138,7 +145,9 @@ interface Limits extends Pick<DialerOptions, "clock"> {
   readonly signals: readonly AbortSignal[];
 }
 
-/** Ends with the job, with its time or with one of the signals, whatever is first. What the job still does then is unheard. */
+/**
+ * Ends with the job, at the timeout, or with one of the signals, whichever comes first. Later outcomes of the job are ignored.
+ */
 async function withinTime<T>(
   { clock, timeoutMs, signals }: Limits,
   job: (stop: AbortSignal) => Promise<T>,
@@ -214,13 +223,13 @@ function send({ url, route, connections, stop }: Call, exchange: Exchange): Prom
       headers: {
         host: url.host,
         ...(body !== undefined && { "content-length": Buffer.byteLength(body) }),
-        // What comes back is read as it is.
+        // The answer is not decompressed.
         "accept-encoding": "identity",
         "user-agent": userAgent,
         ...headers,
       },
     });
-    // Stays attached: what happens to a response under way is told by its own stream.
+    // Stays attached: errors of a started response are reported by its own stream.
     request.on("error", reject);
     request.once("close", () => reject(new EgressFailure("what came back is no HTTP", { isRetryable: true })));
     request.once("response", resolve);

@@ -1,15 +1,15 @@
-// Which IP addresses belong to the public internet. Everything else is somebody's inside, often our own. Node's BlockList does the
-// arithmetic; ipaddr.js names ranges, but takes all that it does not name for public.
+// Classifies IP addresses as public or reserved. Reserved addresses belong to private networks, often our own. Uses Node's
+// BlockList: ipaddr.js names ranges, but treats every unnamed range as public.
 
 import { BlockList, isIP } from "node:net";
 
-/** Undefined for what is no address at all, such as a name. */
+/** Returns true for a public address, and undefined for a text that is no address, such as a name. */
 export function isPublicAddress(text: string): boolean | undefined {
   switch (isIP(text)) {
     case 4:
       return !reserved.check(text, "ipv4");
     case 6:
-      // Of IPv6 only this part is handed out; mapped and unspecified addresses lie outside of it.
+      // Only this part of IPv6 is assigned. Mapped and unspecified addresses are outside it.
       return globalUnicast.check(text, "ipv6") && !reserved.check(text, "ipv6");
     default:
       return undefined;

@@ -1,5 +1,4 @@
-// What can be said of a URL that a caller names before anybody resolves its host; of callbacks in the words of the Agent Runner
-// document.
+// Checks a URL of a client before its host is resolved. Messages about callbacks use the wording of the Agent Runner document.
 
 import { isIP } from "node:net";
 import { bareHost } from "../config/host-network.ts";
@@ -8,15 +7,16 @@ import type { DeniedKind } from "./failure.ts";
 
 const urlCharsMax = 2_000;
 
+/** A problem of a URL. */
 export interface UrlProblem {
   readonly words: string;
   readonly kind: DeniedKind;
 }
 
-/** What a caller names a host for. */
+/** The purpose of the call. */
 export type Called = "callback" | "runner" | "file";
 
-/** Undefined when nothing is wrong so far. */
+/** Returns the first problem of the URL, or undefined. */
 export function findUrlProblem(text: string, policy: AddressPolicy, what: Called): UrlProblem | undefined {
   const words = findFormProblem(text);
   if (words !== undefined) {
@@ -27,7 +27,7 @@ export function findUrlProblem(text: string, policy: AddressPolicy, what: Called
 }
 
 function findFormProblem(text: string): string | undefined {
-  // A parser drops or turns these, so that two readers would see two hosts.
+  // A parser drops or converts these characters, so two parsers could see two different hosts.
   if (/[\p{Cc}\p{Z}\\]/u.test(text)) {
     return "invalid URL: spaces, backslashes and control characters may not be in it";
   }
@@ -53,7 +53,7 @@ function findHostProblem(host: string, policy: AddressPolicy, what: Called): Url
     : undefined;
 }
 
-/** Services that a stray request can hurt: remote shells, mail, databases, and what runs containers. */
+/** Ports of services that a stray request can harm: remote shells, mail, databases, container runtimes. */
 const blockedPorts: ReadonlySet<string> = new Set(
   [0, 22, 25, 465, 587, 2_375, 3_306, 5_432, 6_379, 6_443, 10_250, 11_211].map(String),
 );

@@ -1,8 +1,9 @@
-// The commit that this program was built from: whoever builds it may leave it in a file beside package.json.
+// The commit that this program was built from. A build may store it in the file COMMIT beside package.json.
 
 import { readFileSync } from "node:fs";
 import { packageRoot } from "../base/package-root.ts";
 
+/** Returns the commit, or `unknown`. */
 export function readBuildCommit(file: URL = new URL("COMMIT", packageRoot)): string {
   try {
     const text = readFileSync(file, "utf8").trim();

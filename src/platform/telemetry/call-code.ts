@@ -1,8 +1,8 @@
-// gRPC codes by the names that gRPC gives them, for logs and labels.
+// gRPC's names of its status codes, for logs and labels.
 
 import { Code } from "@connectrpc/connect";
 
-/** `OK` for a call that went well. */
+/** Returns a name such as `NOT_FOUND`; `OK` for undefined. */
 export function callCodeName(code: Code | undefined): string {
   if (code === undefined) {
     return "OK";

@@ -1,14 +1,16 @@
-// An error as fields of a log line: its message, the chain of causes and the stack, which stay in the log.
+// Converts an error to fields of a log line: its message, its chain of causes and its stack, which stay in the log.
 
-/** Enough to reach the socket below a failed call; a chain that leads back to itself ends too. */
+/** The maximum number of causes: enough to reach the socket below a failed call. It also ends a circular chain. */
 const causesMax = 5;
 
+/** An error as log fields. */
 export interface ErrorFields {
   readonly error: string;
   readonly causes?: readonly string[];
   readonly stack?: string;
 }
 
+/** Returns the fields of an error, or of any thrown value. */
 export function describeError(error: unknown): ErrorFields {
   if (!(error instanceof Error)) {
     return { error: String(error) };

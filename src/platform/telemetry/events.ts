@@ -1,31 +1,33 @@
-// What is worth telling the people who run the service: one catalogue of events. A component says what happened; a row
-// here decides how important it is. Every event has a function of its own, so names and fields are stable.
+// The catalogue of events for the operator. A component reports what happened; a row here decides its level. Each event has its
+// own function, so names and fields are stable.
 
 import { isMessage } from "@bufbuild/protobuf";
 import { describeError } from "./error-fields.ts";
 import type { Logger } from "./logger.ts";
 import { redactMessage } from "./redact.ts";
 
-/** `none`: counted but never a line, because it comes too often or says too little by itself. */
+/** The level of an event. `none`: counted but never logged, because it is too frequent or says too little by itself. */
 export type EventLevel = "debug" | "info" | "warn" | "error" | "none";
 
+/** One event of the catalogue. */
 export interface EventRow<Fields> {
   readonly name: string;
   readonly level: EventLevel;
-  /** One sentence for people who read the log. */
+  /** One sentence for readers of the log. */
   readonly about: string;
-  /** Carries the type of the fields; never there. */
+  /** Carries the type of the fields; never set. */
   readonly fields?: Fields;
 }
 
+/** Fields of the access log. */
 export interface RequestFields {
   readonly requestId: string;
   readonly method: string;
-  /** `<service>/<method>`, whatever the surface; empty for what is no RPC. */
+  /** `<service>/<method>` on every surface; empty for a request that is no RPC. */
   readonly rpc: string;
   /** Without the query. */
   readonly path: string;
-  /** HTTP status; 0 when the caller left before there was one. gRPC tells its own in the trailers. */
+  /** HTTP status; 0 when the client left before it was known. gRPC sends its own status in the trailers. */
   readonly status: number;
   readonly address: string;
   readonly durationMs: number;
@@ -34,13 +36,14 @@ export interface RequestFields {
   readonly reason?: string;
 }
 
+/** Fields of a model request. */
 export interface ModelFields {
   readonly provider: string;
   readonly model: string;
   /** `ok`, or the code of the failure. */
   readonly code: string;
   readonly durationMs: number;
-  /** Until the first part of the answer. */
+  /** The time until the first part of the answer. */
   readonly firstPartMs?: number | undefined;
   readonly promptTokens?: number | undefined;
   readonly completionTokens?: number | undefined;
@@ -55,6 +58,7 @@ type OnRun<Fields> = { readonly runId: string } & Fields;
 type OnCallback<Fields> = { readonly callbackId: string; readonly attempts: number } & Fields;
 type Trouble = { readonly part: string; readonly error: unknown };
 
+/** All events. */
 export const catalogue = {
   serverListening: row<{
     host: string;
@@ -99,7 +103,7 @@ export const catalogue = {
     "warn",
     "Another replica fell silent; its runs are free to take.",
   ),
-  /** How long a run waited is known of its first start alone. */
+  /** `queueWaitMs` is known only for the first start of a run. */
   runStarted: row<OnRun<{ epoch: number; queueWaitMs?: number | undefined }>>(
     "run.started",
     "info",
@@ -298,15 +302,16 @@ export const catalogue = {
   statementFinished: row<{ durationMs: number }>("statement.finished", "none", "The database answered a statement."),
 } as const;
 
+/** The name of an event in code. */
 export type EventName = keyof typeof catalogue;
 /** The fields of an event. */
 export type EventFields<Name extends EventName> = NonNullable<(typeof catalogue)[Name]["fields"]>;
-/** One function per event. None of them throws or waits. */
+/** One function per event. The functions never throw and never wait. */
 export type Events = { readonly [Name in EventName]: (fields: EventFields<Name>) => void };
-/** What else is done with events, such as counting them. */
+/** Other consumers of events, such as counters. */
 export type EventListeners = { readonly [Name in EventName]?: ((fields: EventFields<Name>) => void) | undefined };
 
-/** Nothing that an event carries reaches the log as it is: see `redactFields`. */
+/** Returns the functions of all events. Fields are redacted before they reach the log: see `redactFields`. */
 export function createEvents(logger: Logger, listeners: EventListeners = {}): Events {
   const entries = Object.entries(catalogue).map(([key, { name, level }]) => {
     const listen = listeners[key as EventName] as ((fields: object) => void) | undefined;
@@ -326,7 +331,7 @@ interface Telling {
 function createTeller(logger: Logger, { name, level, listen }: Telling): (fields: object) => void {
   return (fields) => {
     listen?.(fields);
-    // Most lines of level debug are never made.
+    // Most debug lines are never created.
     if (logger.isLevelEnabled(level)) {
       logger[level](redactFields(fields), name);
     }
@@ -335,7 +340,7 @@ function createTeller(logger: Logger, { name, level, listen }: Telling): (fields
 
 function ignore(): void {}
 
-/** Errors become what can be read of them, messages lose what the contract calls secret, times become whole. */
+/** Converts errors to their fields, redacts messages as the contract demands, and rounds times. */
 function redactFields(fields: object): object {
   const shown: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(fields)) {

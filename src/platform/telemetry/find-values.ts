@@ -1,20 +1,23 @@
-// Finds any of many texts in a line, in one pass that looks at a fraction of its characters: most lines hold none of them.
-// Reads windows of eight characters from their ends: two characters that stand in no text's beginning let the window jump
-// past them, so the time grows with the line and hardly with the number of texts (the method of Wu and Manber).
+// Finds any of many texts in a line, in one pass that reads a fraction of its characters: most lines contain none of the texts.
+// It compares windows of eight characters from their ends. Two characters that occur in no text's first eight let the window
+// jump past them. So the time grows with the line and hardly with the number of texts (the method of Wu and Manber).
 
-/** Shorter texts are not searched: they stand in lines by chance. */
+/** The minimum length of a searched text: shorter texts occur in lines by chance. */
 export const valueCharsMin = 8;
 
+/** The place of a found text. */
 export interface FoundValue {
   readonly start: number;
   readonly end: number;
 }
 
+/** Finds texts in a line. */
 export interface ValueFinder {
-  /** The leftmost text at or after `from`, the longest of those that begin there. */
+  /** Returns the leftmost text at or after `from`, the longest of those that start there; otherwise undefined. */
   find(line: string, from: number): FoundValue | undefined;
 }
 
+/** Returns a finder of the texts. It ignores texts that are too short. */
 export function createValueFinder(texts: Iterable<string>): ValueFinder {
   const byWindow = new Map<string, string[]>();
   const jumps = new Uint8Array(pairCount).fill(valueCharsMin - 1);
@@ -57,10 +60,10 @@ function findFrom(
   return undefined;
 }
 
-/** Pairs of different characters may share a number: that costs a look, never a find. */
+/** The number of pair hashes. Different pairs may share a hash: that costs a comparison, but never misses a text. */
 const pairCount = 65_536;
 
-/** The two characters before `end`. */
+/** Returns the hash of the two characters before `end`. */
 function pairAt(text: string, end: number): number {
   return ((text.charCodeAt(end - 2) * 251) ^ text.charCodeAt(end - 1)) & (pairCount - 1);
 }

@@ -1,21 +1,24 @@
-// Where log lines go. One JSON object a line on standard error, so that standard output stays with the command's answer.
-// No line leaves with a secret in it that the logger was told of.
+// The log: one JSON object per line on standard error, so that standard output is left to the command's answer. No line
+// contains a secret that was passed to `hide`.
 
 import { type DestinationStream, type Logger as PinoLogger, pino } from "pino";
 import { createScrubber } from "./scrub.ts";
 import { type LineStream, standardError } from "./standard-error.ts";
 
+/** The minimum level of logged lines. */
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
+/** A logger that removes secrets. */
 export interface Logger extends Pick<PinoLogger, "debug" | "info" | "warn" | "error" | "isLevelEnabled"> {
-  /** Texts that no line may hold from now on, in whatever form: see `scrub.ts`. */
+  /** Hides these secrets from all later lines, in all their forms: see `scrub.ts`. */
   hide(secrets: readonly string[]): void;
-  /** A text that leaves otherwise, without what lines may not hold. */
+  /** Returns a text without secrets, for output other than the log. */
   scrub(text: string): string;
-  /** Calls back with how many lines found no place, once others do. */
+  /** Calls back with the number of dropped lines once lines are written again. */
   onDropped(tell: (lines: number) => void): void;
 }
 
+/** Returns a logger that writes to standard error by default. */
 export function createLogger(level: LogLevel, destination: LineStream = standardError()): Logger {
   const scrubber = createScrubber();
   const stream: DestinationStream = { write: (line) => destination.write(scrubber.scrubLine(line)) };

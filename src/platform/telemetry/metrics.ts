@@ -1,5 +1,5 @@
-// Figures for Prometheus. They are made of events, and of what is read when somebody asks; no label ever holds a client, a
-// session, a run or a nonce. The metrics themselves stand in metrics/, a file for each part of the service.
+// Metrics for Prometheus. They come from events, and from values that are read on each scrape. No label ever contains a client,
+// a session, a run or a nonce. Each file in metrics/ defines the metrics of one part of the service.
 
 import { collectDefaultMetrics, Registry } from "prom-client";
 import type { Clock } from "../base/clock.ts";
@@ -14,27 +14,30 @@ import { countResults } from "./metrics/results.ts";
 import { countRuns } from "./metrics/runs.ts";
 import type { FigureSources } from "./metrics/sources.ts";
 
+/** The metrics of a process. */
 export interface Metrics {
   readonly contentType: string;
-  /** What counts events: give it to `createEvents`. */
+  /** Counts events: pass it to `createEvents`. */
   readonly listeners: EventListeners;
-  /** Figures that are read rather than counted, once there is somebody to read them from. */
+  /** Attaches the sources of values that are read rather than counted. */
   attach(sources: Partial<FigureSources>): void;
-  /** The text that Prometheus reads. */
+  /** Returns the text for Prometheus. */
   print(): Promise<string>;
 }
 
+/** Options of the metrics. */
 export interface MetricsOptions {
   readonly version: string;
   readonly commit: string;
-  /** The tools that have a label of their own. */
+  /** The tools that have their own label value. */
   readonly toolNames: readonly string[];
   readonly clock: Clock;
 }
 
+/** Registers all metrics. */
 export function createMetrics({ version, commit, toolNames, clock }: MetricsOptions): Metrics {
   const registry = new Registry();
-  // Event-loop lag, heap, descriptors and the like.
+  // Event-loop lag, heap, file descriptors and similar.
   collectDefaultMetrics({ register: registry, prefix: "runnel_" });
   const figures = createFigures(registry);
   figures
@@ -44,7 +47,7 @@ export function createMetrics({ version, commit, toolNames, clock }: MetricsOpti
   return {
     contentType: registry.contentType,
     listeners: {
-      // The pools are looked at before a figure that asks the database needs a connection.
+      // Reads the pools before a metric that queries the database needs a connection.
       ...countStatements(figures, sources),
       ...countRequests(figures),
       ...countRuns(figures, { sources, clock }),

@@ -1,5 +1,5 @@
-// Protobuf messages as they may stand in the log: fields that the contract marks with `debug_redact` are replaced, however
-// deep they lie. The contract decides, so a secret field is hidden from the day it is declared.
+// Prepares Protobuf messages for the log: replaces all fields that the contract marks with `debug_redact`, at any depth. The
+// contract decides, so a secret field is hidden from the day it is declared.
 
 import { createRegistry, type DescField, type Message, type Registry } from "@bufbuild/protobuf";
 import { isReflectMessage, type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
@@ -15,10 +15,10 @@ import { file_runnel_v1_session_service } from "#gen/runnel/v1/session_service_p
 import { file_runnel_v1_system_service } from "#gen/runnel/v1/system_service_pb.js";
 import { file_runnel_v1_usage } from "#gen/runnel/v1/usage_pb.js";
 
-/** What stands where something must not. */
+/** Replaces a secret value. */
 export const redacted = "[redacted]";
 
-/** A message of a file that is not listed here is hidden as a whole. */
+/** Messages of files that are not listed here are hidden completely. */
 const contract = createRegistry(
   file_runnel_v1_auth,
   file_runnel_v1_auth_service,
@@ -33,7 +33,7 @@ const contract = createRegistry(
   file_runnel_v1_usage,
 );
 
-/** The fields that are set, under the names of the contract. */
+/** Returns the set fields under their names in the contract. Returns `[redacted]` for an unlisted message. */
 export function redactMessage(message: Message, registry: Registry = contract): unknown {
   const schema = registry.getMessage(message.$typeName);
   return schema === undefined ? redacted : redactFields(reflect(schema, message, false));
@@ -65,7 +65,7 @@ function showField(message: ReflectMessage, field: DescField): unknown {
   }
 }
 
-/** Bytes are content and say nothing to a reader of the log but how many they are. */
+/** Bytes are content; the log shows only their number. */
 function showValue(value: unknown): unknown {
   if (isReflectMessage(value)) {
     return redactFields(value);

@@ -1,21 +1,23 @@
-// The last stage before a text leaves: takes out the secrets of this process and whatever looks like a secret of somebody's.
-// It works on what is written, not on what was meant to be, so it does not matter how a secret got there.
+// The last stage before a text leaves the process: removes the process's own secrets, and all texts that look like a foreign
+// secret. It works on the final text, so it does not matter how a secret got there.
 //
-// Values of fewer than eight characters are not searched for: they would match everywhere.
+// Values of fewer than eight characters are not searched: they would match everywhere.
 
 import { createValueFinder, type ValueFinder } from "./find-values.ts";
 import { redacted } from "./redact.ts";
 import { formsOf } from "./secret-forms.ts";
 
+/** Removes secrets from texts. */
 export interface Scrubber {
-  /** Learns more secrets; those of before stay. */
+  /** Adds secrets; the earlier ones stay. */
   hide(secrets: readonly string[]): void;
-  /** A text that is no JSON. */
+  /** Scrubs a text that is not JSON. */
   scrubText(text: string): string;
-  /** A line of JSON, which stays JSON. */
+  /** Scrubs a line of JSON, which stays valid JSON. */
   scrubLine(line: string): string;
 }
 
+/** Returns a scrubber that knows the given secrets. */
 export function createScrubber(secrets: readonly string[] = []): Scrubber {
   const forms = new Set<string>();
   let finder = createValueFinder(forms);
@@ -37,7 +39,7 @@ function replaceValues(text: string, finder: ValueFinder, isJson: boolean): stri
   let scrubbed = "";
   let copied = 0;
   for (let found = finder.find(text, 0); found !== undefined; ) {
-    // The `n` of a line break in JSON is no letter of a secret, and without it the line would be broken.
+    // In JSON, the `n` of the escape `\n` is not part of a secret; replacing it would break the line.
     if (isJson && isEscaped(text, found.start)) {
       found = finder.find(text, found.start + 1);
       continue;
@@ -49,7 +51,7 @@ function replaceValues(text: string, finder: ValueFinder, isJson: boolean): stri
   return copied === 0 ? text : scrubbed + text.slice(copied);
 }
 
-/** True when the character belongs to an escape: an odd number of backslashes stands before it. */
+/** Returns true when the character belongs to an escape: an odd number of backslashes precedes it. */
 function isEscaped(text: string, at: number): boolean {
   let start = at;
   while (text[start - 1] === "\\") {
@@ -59,8 +61,8 @@ function isEscaped(text: string, at: number): boolean {
 }
 
 /**
- * Keys of providers, keys and tickets of ours, bearer tokens, and who logs in within a URL. Each part is bounded or eats
- * what it has seen, so that a hostile text costs no more than a long one.
+ * Matches provider keys, our own keys and tickets, bearer tokens, and the user part of URLs. Each part is bounded or consumes
+ * its match, so that a hostile text costs no more than any long one.
  */
 const patterns =
   /\b(?:sk-|rk_|rt_)[\w-]{16,}|(?<=\bbearer(?:%20|\+| ){1,4})[\w.~+/=-]{8,}|(?<=:\/\/)[^\s/?#@"'<>\\]{1,512}@/gi;

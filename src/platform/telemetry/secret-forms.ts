@@ -1,22 +1,22 @@
-// The ways in which a secret may stand in a text: as it is, inside JSON, inside a URL, and as base64.
+// The forms in which a secret may occur in a text: plain, inside JSON, inside a URL, and as base64.
 
 import { valueCharsMin } from "./find-values.ts";
 
-/** Every text to look for. Forms of fewer characters than are searched for are left out. */
+/** Returns all forms to search for, except those that are too short to be searched. */
 export function formsOf(secret: string): readonly string[] {
   const plain = [secret, ...passwordsOf(secret)].flatMap(plainFormsOf);
-  // An error text of somebody's that quotes JSON is escaped once more where it is logged.
+  // An error text that quotes JSON is escaped once more when it is logged.
   const forms = plain.flatMap((form) => [form, escapeJson(form), escapeJson(escapeJson(form))]);
   return [...new Set(forms)].filter((form) => form.length >= valueCharsMin);
 }
 
-/** A URL that is secret is so for the sake of its password, which errors name alone. */
+/** Returns the passwords of a secret URL: error messages may contain the password alone. */
 function passwordsOf(secret: string): readonly string[] {
   const password = URL.parse(secret)?.password ?? "";
   try {
     return [password, decodeURIComponent(password)];
   } catch {
-    // A percent sign that encodes nothing stands for itself.
+    // A percent sign that encodes nothing is literal.
     return [password];
   }
 }
@@ -33,7 +33,7 @@ function escapeJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** Half of a character has no encoding: nobody can have sent one either. */
+/** Half a surrogate pair has no encoding, so no client can have sent it. */
 function whole(text: string): string {
   return text.toWellFormed();
 }
@@ -43,8 +43,8 @@ function lowerEscapes(text: string): string {
 }
 
 /**
- * Base64 takes three bytes at a time, so the secret looks different by what stands before it, as in `user:secret`. Of each
- * of the three looks, what depends on the secret alone.
+ * Base64 encodes three bytes at a time, so a secret's encoding depends on its offset, as in `user:secret`. Returns, for each of
+ * the three offsets, the part that depends on the secret alone.
  */
 function base64FormsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);

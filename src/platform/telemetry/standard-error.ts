@@ -1,25 +1,26 @@
-// Standard error as a place for log lines. Whoever reads them may be slow, gone, or a full disk: the service goes on all the
-// same and waits for nobody.
+// Standard error as the destination of log lines. Its reader may be slow, gone, or a full disk: the service continues and never
+// waits for it.
 
 import { type DestinationStream, pino } from "pino";
 import { systemClock } from "../base/clock.ts";
 
+/** A destination of lines. */
 export interface LineStream extends DestinationStream {
-  /** Calls back, once lines are taken again, with how many were not kept meanwhile. */
+  /** Calls back with the number of dropped lines once lines are written again. */
   onDropped?(tell: (lines: number) => void): void;
 }
 
-/** Lines that cannot be written wait, no more of them than this. */
+/** The maximum size of the lines that wait to be written, in bytes. */
 const waitingBytesMax = 1_048_576;
 const retryIntervalMs = 20;
-/** Without a new line nobody tries for longer: a process whose lines nobody takes must be able to end. */
+/** The maximum number of retries without a new line: a process whose lines are not read must be able to end. */
 const retriesMax = 50;
-/** How long the process stays for the lines that still wait when it ends. */
+/** The maximum time that an ending process waits for its last lines, in milliseconds. */
 const lastLinesMaxMs = 500;
 
 let opened: LineStream | undefined;
 
-/** The one of this process. */
+/** Returns the stream of this process. */
 export function standardError(): LineStream {
   opened ??= openStandardError();
   return opened;
@@ -29,7 +30,7 @@ function openStandardError(): LineStream {
   let dropped = 0;
   let tell = (_lines: number): void => {};
   let staysUntilMs = 0;
-  // Where a write would have to wait, the library sleeps in the middle of everything else, unless it is told not to.
+  // When a write would block, the library by default sleeps synchronously. This allows it only while the process ends.
   const retryEAGAIN = (): boolean => systemClock.monotonicMs() < staysUntilMs;
   const stream = pino.destination({ fd: 2, sync: true, maxLength: waitingBytesMax, retryEAGAIN });
   let isStuck = false;
@@ -51,7 +52,7 @@ function openStandardError(): LineStream {
   stream.on("error", tryAgain);
   stream.on("drop", () => {
     dropped += 1;
-    // The library does not try to write a line for which there is no room.
+    // The library does not try to write while its buffer has no space for a line.
     tryAgain();
   });
   stream.on("write", () => {
@@ -59,7 +60,7 @@ function openStandardError(): LineStream {
     if (dropped > 0) {
       const lines = dropped;
       dropped = 0;
-      // Not from within a write.
+      // Deferred: this runs inside a write.
       setImmediate(() => tell(lines));
     }
   });

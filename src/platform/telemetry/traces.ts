@@ -1,47 +1,52 @@
-// Traces of runs for OpenTelemetry: what the parts that work on runs may call. Nothing here waits or throws, and without an
-// endpoint nothing of OpenTelemetry is loaded and every call does nothing.
+// Traces of runs for OpenTelemetry: the interface for the parts that work on runs. Its functions never wait or throw. Without
+// an endpoint, OpenTelemetry is not loaded and every call does nothing.
 //
-// T1  A span never holds what a message, a tool or an error said, unless content is recorded on purpose.
-// T2  Every span that was started ends, at the latest with its run.
-// T3  A collector that is away or slow costs spans, never a run.
+// T1  A span never holds the content of a message, a tool or an error, unless content is recorded on purpose.
+// T2  Every started span ends, at the latest with its run.
+// T3  An unreachable or slow collector costs spans, never a run.
 
 import type { Clock } from "../base/clock.ts";
 
+/** Records traces of runs. */
 export interface Traces {
-  /** The time that one replica works on a run. */
+  /** Starts the span of the time that one replica works on a run. */
   startRun(run: RunSpanFields): RunSpan;
-  /** Sends what is left, within a few seconds. */
+  /** Sends the remaining spans, within a few seconds. */
   close(): Promise<void>;
 }
 
+/** Attributes of a run's span. */
 export interface RunSpanFields {
   readonly runId: string;
-  /** Grows each time that the run is taken up; from 1 on. */
+  /** Starts at 1 and grows each time the run is taken up. */
   readonly epoch: number;
   readonly sessionId: string;
-  /** Goes out as a hash. */
+  /** Sent as a hash. */
   readonly client: string;
   readonly agentName: string;
   readonly model: string;
-  /** The caller's, as it was stored with the run. */
+  /** The client's `traceparent`, as stored with the run. */
   readonly traceParent: string | undefined;
 }
 
+/** The span of a run. */
 export interface RunSpan {
   startChat(chat: ChatSpanFields): ChatSpan;
   startTool(tool: ToolSpanFields): ToolSpan;
-  /** Belongs into the header `traceparent` of calls that the run makes; undefined without traces. */
+  /** The value of the `traceparent` header for calls of the run; undefined without traces. */
   readonly traceParent: string | undefined;
-  /** Only the first one counts. What the run still has open ends with it. */
+  /** Ends the span and all open spans of the run. Only the first call counts. */
   end(end: RunSpanEnd): void;
 }
 
+/** How the span of a run ends. */
 export interface RunSpanEnd {
   readonly status: "completed" | "failed" | "cancelled" | "waiting" | "handed-on" | "lost";
   readonly code?: string | undefined;
   readonly usage?: SpanUsage | undefined;
 }
 
+/** Attributes of a model's response. */
 export interface ChatSpanFields {
   readonly provider: string;
   readonly model: string;
@@ -52,53 +57,61 @@ export interface ChatSpanFields {
   readonly input?: () => string;
 }
 
+/** The span of a model's response. */
 export interface ChatSpan {
-  /** The first part of the response has arrived. */
+  /** Marks the arrival of the response's first part. */
   firstPart(): void;
   end(end: ChatSpanEnd): void;
 }
 
+/** How the span of a model's response ends. */
 export interface ChatSpanEnd {
   readonly finishReason?: string | undefined;
-  /** Like the code of a run's end: what does not look like a code is recorded as content is. */
+  /** Like the code of a run's end: a text that does not look like a code is recorded as content. */
   readonly failureCode?: string | undefined;
   readonly usage?: SpanUsage | undefined;
   readonly output?: () => string;
 }
 
+/** Attributes of a tool call. */
 export interface ToolSpanFields {
   readonly name: string;
   readonly callId: string;
   readonly arguments?: () => string;
 }
 
+/** The span of a tool call. */
 export interface ToolSpan {
-  /** As that of the run, for requests that the call makes. */
+  /** The value of the `traceparent` header for requests that the tool call sends; undefined without traces. */
   readonly traceParent: string | undefined;
   end(end: ToolSpanEnd): void;
 }
 
+/** How the span of a tool call ends. */
 export interface ToolSpanEnd {
-  /** What the tool said: recorded as content is; else only that it failed. */
+  /** The tool's error text, recorded as content; without content, only the failure is recorded. */
   readonly error?: string | undefined;
   readonly result?: () => string;
 }
 
+/** Tokens used. */
 export interface SpanUsage {
   readonly promptTokens?: number | undefined;
   readonly completionTokens?: number | undefined;
 }
 
+/** Options of the traces. */
 export interface TracesOptions {
-  /** Base URL of a collector that takes OTLP over HTTP; empty means no traces. */
+  /** Base URL of a collector that accepts OTLP over HTTP; empty disables traces. */
   readonly endpoint: string;
   readonly recordsContent: boolean;
   readonly version: string;
   readonly clock: Clock;
-  /** Told why spans are lost, at most once a minute. Neither the endpoint nor anything secret is in it. */
+  /** Receives the reason of lost spans, at most once a minute. It contains neither the endpoint nor secrets. */
   readonly onTrouble: (error: Error) => void;
 }
 
+/** Returns traces, or `noTraces` without an endpoint. */
 export async function openTraces(options: TracesOptions): Promise<Traces> {
   if (options.endpoint === "") {
     return noTraces;
@@ -110,6 +123,7 @@ export async function openTraces(options: TracesOptions): Promise<Traces> {
 const noChatSpan: ChatSpan = { firstPart: () => {}, end: () => {} };
 const noToolSpan: ToolSpan = { traceParent: undefined, end: () => {} };
 
+/** The span of a run without traces. */
 export const noRunSpan: RunSpan = {
   startChat: () => noChatSpan,
   startTool: () => noToolSpan,
@@ -117,4 +131,5 @@ export const noRunSpan: RunSpan = {
   end: () => {},
 };
 
+/** Traces that record nothing. */
 export const noTraces: Traces = { startRun: () => noRunSpan, close: async () => {} };

@@ -1,13 +1,15 @@
-// API keys by the hash of the key.
+// Rows of API keys, found by the hash of the key.
 
 import { type Selectable, sql } from "kysely";
 import { type Db, isStorableText } from "../../database/database.ts";
 import type { ApiKeyTable } from "./schema.ts";
 
+/** An API key without its hash. */
 export type ApiKeyRow = Omit<Selectable<ApiKeyTable>, "hash">;
 
 const apiKeyColumns = ["id", "client", "display_name", "create_time", "expire_time", "revoke_time"] as const;
 
+/** Inserts a key and returns its row. */
 export async function insertApiKey(
   db: Db,
   key: { id: string; client: string; displayName: string; hash: Uint8Array; expireTime: Date | undefined },
@@ -25,7 +27,7 @@ export async function insertApiKey(
     .executeTakeFirstOrThrow();
 }
 
-/** The client of a key that is neither revoked nor over. */
+/** Returns the client of a key that is neither revoked nor expired; otherwise undefined. */
 export async function findClientOfKey(db: Db, hash: Uint8Array): Promise<string | undefined> {
   const row = await db
     .selectFrom("api_key")
@@ -37,7 +39,7 @@ export async function findClientOfKey(db: Db, hash: Uint8Array): Promise<string 
   return row?.client;
 }
 
-/** Newest first: ids are in order of creation. */
+/** Returns a page of keys, newest first: ids sort by creation. */
 export async function listApiKeys(
   db: Db,
   args: { client: string | undefined; before: string | undefined; limit: number },
@@ -56,7 +58,7 @@ export async function listApiKeys(
     .execute();
 }
 
-/** Keeps the time of an earlier revocation. Undefined when there is no such key. */
+/** Revokes a key; an earlier revocation keeps its time. Returns undefined for an unknown key. */
 export async function revokeApiKey(db: Db, id: string): Promise<ApiKeyRow | undefined> {
   return await db
     .updateTable("api_key")

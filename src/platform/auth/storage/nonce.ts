@@ -1,9 +1,9 @@
-// Nonces of signed requests: each is used once, whatever the concurrency and however many replicas there are.
+// Nonces of signed requests. Each is used at most once across all concurrent requests and replicas.
 
 import { sql } from "kysely";
 import type { Db } from "../../database/database.ts";
 
-/** True for the first use. Durable when it returns, before anything that the request does. */
+/** Returns true for the first use. The use is durable when it returns, before the request has any effect. */
 export async function useNonce(db: Db, { scope, nonce }: { scope: string; nonce: string }): Promise<boolean> {
   const inserted = await db
     .insertInto("nonce")
@@ -13,6 +13,7 @@ export async function useNonce(db: Db, { scope, nonce }: { scope: string; nonce:
   return inserted.numInsertedOrUpdatedRows === 1n;
 }
 
+/** Deletes nonces older than `ageMs`, by the database's clock. */
 export async function deleteNoncesOlderThan(db: Db, ageMs: number): Promise<void> {
   await db
     .deleteFrom("nonce")

@@ -1,4 +1,4 @@
-// The tables of callers and their credentials, as Kysely sees them. The truth is migrations/; a test compares the two.
+// The tables of clients' credentials, as Kysely sees them. migrations/ is authoritative; a test compares the two.
 
 import type { Generated } from "kysely";
 
@@ -11,17 +11,20 @@ declare module "../../database/schema.ts" {
   }
 }
 
+/** Keys that all replicas share. */
 export interface SecretTable {
   name: string;
   value: Uint8Array;
 }
 
+/** Used nonces of signed requests. */
 export interface NonceTable {
   scope: string;
   nonce: string;
   create_time: Generated<Date>;
 }
 
+/** API keys that the service created. */
 export interface ApiKeyTable {
   id: string;
   client: string;
@@ -32,6 +35,7 @@ export interface ApiKeyTable {
   revoke_time: Date | null;
 }
 
+/** Tickets to one stream each. */
 export interface StreamTicketTable {
   hash: Uint8Array;
   client: string;

@@ -1,10 +1,11 @@
-// Keys that all replicas of a cluster share. The first one to ask makes them.
+// Keys that all replicas share. The first replica that needs a key creates it.
 
 import { randomBytes } from "node:crypto";
 import type { Db } from "../../database/database.ts";
 
 const keyBytes = 32;
 
+/** Returns a shared key; creates it when it is missing. */
 export async function loadSecret(db: Db, name: string): Promise<Uint8Array> {
   await db
     .insertInto("secret")

@@ -1,15 +1,17 @@
-// Tickets to one stream, by the hash of the ticket. Ages are taken by the database's clock alone.
+// Rows of stream tickets, found by the hash of the ticket. Only the database's clock measures their age.
 
 import { sql } from "kysely";
 import type { Db } from "../../database/database.ts";
 
+/** The content of a ticket. */
 export interface StreamTicketRow {
   readonly client: string;
-  /** Public id of the session that the ticket opens; null when it opens a run. */
+  /** The public id of the session that the ticket opens; null when it opens a run. */
   readonly session: string | null;
   readonly run: string | null;
 }
 
+/** Inserts a ticket and returns its creation time. */
 export async function insertStreamTicket(
   db: Db,
   ticket: StreamTicketRow & { hash: Uint8Array },
@@ -23,7 +25,7 @@ export async function insertStreamTicket(
   return { createTime: row.create_time };
 }
 
-/** Uses a ticket: the first time while it is young enough to open, then again until its end. */
+/** Uses a ticket: the first time within `openMs`, later within `lifeMs`. Returns undefined when it is unknown or too old. */
 export async function useStreamTicket(
   db: Db,
   { hash, openMs, lifeMs }: { hash: Uint8Array; openMs: number; lifeMs: number },
@@ -39,6 +41,7 @@ export async function useStreamTicket(
     .executeTakeFirst();
 }
 
+/** Deletes tickets older than `ageMs`, by the database's clock. */
 export async function deleteTicketsOlderThan(db: Db, ageMs: number): Promise<void> {
   await db
     .deleteFrom("stream_ticket")

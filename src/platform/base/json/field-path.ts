@@ -1,15 +1,15 @@
-// Dotted field paths, as path templates and query keys use them: text → descriptors, and the way down into a message.
+// Dotted field paths, as path templates and query keys use them: resolves a text to descriptors and walks into a message.
 
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 
-/** From the outermost field to the one that is meant; never empty. All but the last are singular messages. */
+/** A path from the outermost field to the named field. All fields but the last are singular messages. */
 export interface FieldPath {
   readonly parents: readonly (DescField & { readonly fieldKind: "message" })[];
   readonly field: DescField;
 }
 
-/** Finds a path by proto names or lowerCamel names; undefined when a part does not exist or nothing can be inside it. */
+/** Finds a path by proto names or lowerCamel names. Returns undefined when a part does not exist or cannot hold fields. */
 export function resolveFieldPath(desc: DescMessage, text: string): FieldPath | undefined {
   const parents: (DescField & { readonly fieldKind: "message" })[] = [];
   const names = text.split(".", fieldPathPartsMax + 1);
@@ -30,12 +30,12 @@ export function resolveFieldPath(desc: DescMessage, text: string): FieldPath | u
   return field === undefined ? undefined : { parents, field };
 }
 
-/** The path in proto names, whatever names it was written in. */
+/** Prints a path with proto names, regardless of the names it was written in. */
 export function formatFieldPath(path: FieldPath): string {
   return [...path.parents, path.field].map((field) => field.name).join(".");
 }
 
-/** The message in a field; makes and sets an empty one when there is none. */
+/** Returns the message in a field. Creates and sets an empty one when the field is unset. */
 export function openMessageField(
   message: ReflectMessage,
   field: DescField & { readonly fieldKind: "message" },
@@ -48,13 +48,13 @@ export function openMessageField(
   return child;
 }
 
-/** The other member of the field's oneof that is set already, if any. */
+/** Returns the other member of the field's oneof that is already set, or undefined. */
 export function findOneofConflict(message: ReflectMessage, field: DescField): DescField | undefined {
   const taken = field.oneof === undefined ? undefined : message.oneofCase(field.oneof);
   return taken === field ? undefined : taken;
 }
 
-/** Far more than any request has; a message that can hold itself must not be nested as deep as a query is long. */
+/** Far more than any request has. It keeps a long query from nesting a recursive message too deeply. */
 const fieldPathPartsMax = 32;
 
 function findField(desc: DescMessage, name: string): DescField | undefined {

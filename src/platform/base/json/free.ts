@@ -1,16 +1,19 @@
-// Free-form JSON that is kept and given back as it was written. What Postgres or another language's reader could not hold is
-// refused: U+0000 and halves of surrogate pairs in strings and keys, and nesting without end. Throws JsonTextError alone.
+// Free-form JSON that is stored and returned as written. It refuses what Postgres or another language's parser cannot hold:
+// U+0000 and halves of surrogate pairs in strings and keys, and unlimited nesting. Throws JsonTextError only.
 
 import { type JsonNode, JsonTextError, parseJsonText } from "./text.ts";
 
+/** A JSON object with the place of each member. */
 export type JsonObject = Extract<JsonNode, { kind: "object" }>;
 
+/** Parses any JSON value. Throws JsonTextError when it is invalid or not storable. */
 export function parseFreeJson(text: string): JsonNode {
   const node = parseJsonText(text);
   assertStorable(node);
   return node;
 }
 
+/** Parses a JSON object. Throws JsonTextError when the text is another value, invalid or not storable. */
 export function parseFreeObject(text: string): JsonObject {
   const node = parseFreeJson(text);
   if (node.kind !== "object") {
@@ -19,7 +22,9 @@ export function parseFreeObject(text: string): JsonObject {
   return node;
 }
 
-/** The value of a key; of twins the last one, as most readers have it. */
+/**
+ * Returns the value of a key; of duplicate keys the last one, as most parsers do. Returns undefined when the key is missing.
+ */
 export function memberOf(node: JsonNode | undefined, key: string): JsonNode | undefined {
   return node?.kind === "object" ? node.members.findLast((member) => member.key.value === key)?.value : undefined;
 }

@@ -1,12 +1,12 @@
-// JSON objects that come as text: read with the place of each member, and refused with the field that they came in.
+// JSON objects that arrive as text. They are read with the place of each member, and errors name the field that held the text.
 
 import { invalidField } from "../fault.ts";
 import { type JsonNode, JsonTextError, parseJsonText } from "./text.ts";
 
-/** An object of somebody's JSON text. */
+/** An object in a client's JSON text. Its readers throw INVALID_ARGUMENT when a member has the wrong type. */
 export class ObjectText {
   readonly text: string;
-  /** Where it stands, for messages: `messages[3]`. */
+  /** The place of the object, for error messages: `messages[3]`. */
   readonly field: string;
   readonly #node: JsonNode;
   readonly #members: ReadonlyMap<string, JsonNode>;
@@ -18,7 +18,7 @@ export class ObjectText {
     this.text = text;
     this.field = field;
     this.#node = node;
-    // Of a key that comes twice the last one counts, as with every other reader.
+    // The last of duplicate keys counts, as in every other parser.
     this.#members = new Map(node.members.map(({ key, value }) => [key.value, value]));
   }
 
@@ -26,13 +26,13 @@ export class ObjectText {
     return [...this.#members.keys()];
   }
 
-  /** `null` counts as missing. */
+  /** Returns the value of a key. `null` counts as missing. */
   find(key: string): JsonNode | undefined {
     const node = this.#members.get(key);
     return node?.kind === "null" ? undefined : node;
   }
 
-  /** Undefined when it is missing. */
+  /** Returns undefined when the key is missing. */
   findText(key: string): string | undefined {
     const node = this.find(key);
     if (node !== undefined && node.kind !== "string") {
@@ -41,6 +41,7 @@ export class ObjectText {
     return node?.value.toWellFormed();
   }
 
+  /** Throws INVALID_ARGUMENT when the key is missing or empty. */
   requireText(key: string): string {
     const value = this.findText(key);
     if (value === undefined || value === "") {
@@ -49,7 +50,7 @@ export class ObjectText {
     return value;
   }
 
-  /** Undefined when it is missing. */
+  /** Returns undefined when the key is missing. */
   findNumber(key: string): number | undefined {
     const node = this.find(key);
     if (node !== undefined && node.kind !== "number") {
@@ -58,7 +59,7 @@ export class ObjectText {
     return node && Number(this.textOf(node));
   }
 
-  /** Undefined when it is missing. */
+  /** Returns undefined when the key is missing. */
   findBoolean(key: string): boolean | undefined {
     const node = this.find(key);
     if (node !== undefined && node.kind !== "boolean") {
@@ -67,7 +68,7 @@ export class ObjectText {
     return node && this.textOf(node) === "true";
   }
 
-  /** Nothing when it is missing. */
+  /** Returns an empty list when the key is missing. */
   findItems(key: string): readonly JsonNode[] {
     const node = this.find(key);
     if (node !== undefined && node.kind !== "array") {
@@ -76,12 +77,13 @@ export class ObjectText {
     return node?.items ?? [];
   }
 
-  /** Undefined when it is missing. */
+  /** Returns undefined when the key is missing. */
   findObject(key: string): ObjectText | undefined {
     const node = this.find(key);
     return node && new ObjectText(this.text, `${this.field}.${key}`, node);
   }
 
+  /** Throws INVALID_ARGUMENT when the key is missing. */
   requireObject(key: string): ObjectText {
     const value = this.findObject(key);
     if (value === undefined) {
@@ -90,18 +92,18 @@ export class ObjectText {
     return value;
   }
 
-  /** The object itself as it was written. */
+  /** Returns the text of the object as written. */
   get ownText(): string {
     return this.textOf(this.#node);
   }
 
-  /** What was written. */
+  /** Returns the text of a value as written. */
   textOf({ start, end }: JsonNode): string {
     return this.text.slice(start, end);
   }
 }
 
-/** Throws INVALID_ARGUMENT that names the field. */
+/** Parses the text of a JSON object. Throws INVALID_ARGUMENT with the name of the field. */
 export function readObjectText(text: string, field: string): ObjectText {
   try {
     return new ObjectText(text, field, parseJsonText(text));
@@ -113,6 +115,7 @@ export function readObjectText(text: string, field: string): ObjectText {
   }
 }
 
+/** Returns the kind with its article, for error messages: `an object`, `a string`, `null`. */
 export function withArticle(kind: JsonNode["kind"]): string {
   return kind === "null" ? "null" : `${/^[aeiou]/.test(kind) ? "an" : "a"} ${kind}`;
 }

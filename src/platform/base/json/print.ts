@@ -1,6 +1,6 @@
-// Prints messages as REST JSON by descriptor: keys in field-number order, in snake_case unless the message says otherwise,
-// 64-bit integers as numbers while they are exact, raw JSON as it is, one line. Defaults are left out unless an option asks
-// for them.
+// Prints messages as REST JSON on one line, by descriptor. Keys are in field-number order, in snake_case unless the message
+// says otherwise. 64-bit integers are numbers while they are exact; raw JSON is copied. Defaults are omitted unless an option
+// asks for them.
 
 import { type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
@@ -10,11 +10,12 @@ import { enumShape, type JsonFieldShape, jsonShape } from "./shape.ts";
 import { compactJson, JsonTextError, parseJsonText } from "./text.ts";
 import { findTextForm } from "./text-form.ts";
 
+/** Prints a message: `{"run_id":"…","state":"running"}`. */
 export function printMessage(desc: DescMessage, message: Message): string {
   return printNested(reflect(desc, message, false), undefined);
 }
 
-/** Prints one field of a message, also when it is empty; an unset message is `null`. */
+/** Prints one field of a message, even when it is empty. An unset message prints as `null`. */
 export function printField(desc: DescMessage, message: Message, field: DescField): string {
   const reflected = reflect(desc, message, false);
   const shape = jsonShape(desc).byName.get(field.name);
@@ -26,8 +27,8 @@ export function printField(desc: DescMessage, message: Message, field: DescField
 }
 
 /**
- * The JSON in the style of a service. Escaped as Go does it, it is also safe inside HTML and JavaScript; the characters
- * can only stand in strings, so one pass over the whole text is right.
+ * Escapes JSON in the style of a service. With `goText` it escapes `<`, `>`, `&`, U+2028 and U+2029 as Go does, which makes it
+ * safe in HTML and JavaScript. These characters occur only in strings, so one pass over the whole text is correct.
  */
 export function styleJson(json: string, { goText }: Pick<RestProfile, "goText">): string {
   return goText && markupPattern.test(json) ? json.replaceAll(markupPatternAll, escapeCharacter) : json;
@@ -96,13 +97,15 @@ function printScalar(type: ScalarType | undefined, value: unknown): string {
 
 function printNumber(value: number): string {
   if (!Number.isFinite(value)) {
-    // NaN and the infinities have no JSON numbers; Protobuf's JSON writes them as strings.
+    // JSON has no numbers for NaN and the infinities; Protobuf's JSON writes them as strings.
     return `"${value}"`;
   }
   return Object.is(value, -0) ? "-0" : String(value);
 }
 
-/** The JSON that the text holds, on one line. Text that is not JSON must not break its surroundings: it becomes a string. */
+/**
+ * Prints the JSON that the text holds on one line. Invalid JSON becomes a string, so that it cannot break the surrounding text.
+ */
 function printRaw({ sortKeys }: JsonFieldShape, text: string): string {
   if (text === "") {
     return "null";

@@ -1,5 +1,5 @@
-// Reads REST JSON into a message by descriptor. Strict readers name what they do not know; lenient ones read as the
-// Agent Runner document's service does: keys in any case, unknown keys and trailing bytes ignored, `null` as absent.
+// Reads REST JSON into a message by descriptor. Strict readers report unknown keys. Lenient readers behave like the service of
+// the Agent Runner document. Keys match in any case, unknown keys and trailing bytes are ignored, and `null` counts as absent.
 
 import { type DescField, ScalarType } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
@@ -10,6 +10,7 @@ import { compactJson, type JsonNode, JsonTextError, parseJsonText } from "./text
 import { findTextForm } from "./text-form.ts";
 import { describeExpected, readValueText } from "./value-text.ts";
 
+/** How strictly a body is read. */
 export interface JsonReadOptions {
   readonly lenient: boolean;
 }
@@ -24,8 +25,8 @@ export function readMessageJson(message: ReflectMessage, text: string, options: 
 }
 
 /**
- * Reads a body that is one field of the message, and returns the fields that the body has. Throws INVALID_ARGUMENT
- * `invalid request body: …`.
+ * Reads a body that is one field of the message, and returns the fields present in the body.
+ * Throws INVALID_ARGUMENT `invalid request body: …`.
  */
 export function readFieldJson(
   message: ReflectMessage,
@@ -135,7 +136,7 @@ function readValue(source: Source, { field, raw }: JsonFieldShape, node: JsonNod
   return value;
 }
 
-/** Which JSON values a single value may be written as; numbers may come as strings, since 64 bits do not fit a double. */
+/** Returns the JSON kinds of a single value. Numbers may come as strings, since a double cannot hold all 64-bit integers. */
 function acceptedKinds(field: DescField): readonly JsonNode["kind"][] {
   if (field.scalar === ScalarType.BOOL) {
     return ["boolean"];
@@ -158,10 +159,10 @@ function mismatch(source: Source, path: string, expected: string, node: JsonNode
   );
 }
 
-/** A wrong value is shown when it is short enough to be read; a long one would be a copy of the body. */
+/** The maximum length of an invalid value in an error message. A long value would copy the body. */
 const shownCharsMax = 40;
 
-/** A path can hold keys of the caller's choosing. */
+/** The maximum length of a path in an error message: a path can hold keys that the client chose. */
 const pathCharsMax = 200;
 
 const nouns = {

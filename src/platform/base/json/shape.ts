@@ -1,5 +1,5 @@
-// What a message looks like as JSON, read from its descriptor once: keys in field-number order, our options, the words
-// of its enums. What this JSON cannot say (maps, most google.protobuf types) fails when the gateway starts.
+// The JSON form of a message, read once from its descriptor: keys in field-number order, our options, and enum names. Types
+// without a form in this JSON (maps, most google.protobuf types) fail when the gateway starts.
 
 import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence, TimestampSchema } from "@bufbuild/protobuf/wkt";
@@ -8,24 +8,26 @@ import { camel_case, json, json_value } from "#gen/runnel/options/v1/options_pb.
 import { Fault } from "../fault.ts";
 import { findTextForm } from "./text-form.ts";
 
+/** The JSON form of one field. */
 export interface JsonFieldShape {
   readonly field: DescField;
-  /** What is printed. The other one of the field's two names is read as well. */
+  /** The printed key. The other of the field's two names is also accepted. */
   readonly key: string;
-  /** The string holds JSON text that is printed as it is. */
+  /** The string holds JSON text that is printed as JSON. */
   readonly raw: boolean;
-  /** The keys of the raw JSON are printed in order. */
+  /** The keys of the raw JSON are printed in sorted order. */
   readonly sortKeys: boolean;
-  /** Printed although it is empty. */
+  /** The field is printed even when it is empty. */
   readonly emitEmpty: boolean;
-  /** Printed as `null` when it is not set. */
+  /** The field is printed as `null` when it is not set. */
   readonly nullWhenUnset: boolean;
   /** The timestamp is printed with exactly three digits of a second. */
   readonly millis: boolean;
 }
 
+/** The JSON form of a message. */
 export interface JsonShape {
-  /** In field-number order: that is the documented order of the keys. */
+  /** In field-number order, which is the documented order of the keys. */
   readonly fields: readonly JsonFieldShape[];
   /** By proto name and by lowerCamel name. */
   readonly byName: ReadonlyMap<string, JsonFieldShape>;
@@ -33,12 +35,13 @@ export interface JsonShape {
   readonly byFoldedName: ReadonlyMap<string, JsonFieldShape>;
 }
 
+/** The JSON names of an enum's values, in both directions. */
 export interface EnumShape {
   readonly texts: ReadonlyMap<number, string>;
   readonly numbers: ReadonlyMap<string, number>;
 }
 
-/** The shape of one message. */
+/** Returns the JSON form of a message. Throws CONFIG_INVALID when it has none. */
 export function jsonShape(desc: DescMessage): JsonShape {
   let shape = jsonShapes.get(desc);
   if (shape === undefined) {
@@ -49,8 +52,8 @@ export function jsonShape(desc: DescMessage): JsonShape {
 }
 
 /**
- * Builds the shapes of a body and of all that it holds; throws CONFIG_INVALID where JSON has no way to say it. The body is
- * the whole message, or the one field of it.
+ * Builds the shapes of a body and of everything inside it. The body is the whole message, or one field of it.
+ * Throws CONFIG_INVALID when a type has no JSON form.
  */
 export function compileBodyShapes(desc: DescMessage, field: DescField | undefined): void {
   if (field === undefined) {
@@ -63,7 +66,7 @@ export function compileBodyShapes(desc: DescMessage, field: DescField | undefine
   }
 }
 
-/** The words of one enum. */
+/** Returns the names of an enum's values. */
 export function enumShape(desc: DescEnum): EnumShape {
   let shape = enumShapes.get(desc);
   if (shape === undefined) {
@@ -73,11 +76,12 @@ export function enumShape(desc: DescEnum): EnumShape {
   return shape;
 }
 
+/** Returns true for google.api.HttpBody. */
 export function isHttpBody(desc: DescMessage | undefined): boolean {
   return desc?.typeName === HttpBodySchema.typeName;
 }
 
-// Descriptors never change, so what is derived from them is kept for as long as they live.
+// Descriptors never change, so the values derived from them are kept as long as they live.
 const jsonShapes = new WeakMap<DescMessage, JsonShape>();
 const enumShapes = new WeakMap<DescEnum, EnumShape>();
 
@@ -138,7 +142,9 @@ function findShapeProblem(field: DescField): string | undefined {
   return millis && field.message?.typeName !== TimestampSchema.typeName ? "millis fits a timestamp alone" : undefined;
 }
 
-/** A plain number or bool cannot tell 0 from unset, a list cannot be unset, and of a oneof most members always are. */
+/**
+ * A plain number or bool cannot distinguish 0 from unset, a list cannot be unset, and most members of a oneof are always unset.
+ */
 function canBeNull(field: DescField): boolean {
   if (field.fieldKind === "list" || field.oneof !== undefined) {
     return false;
@@ -152,7 +158,7 @@ function buildEnumShape(desc: DescEnum): EnumShape {
   const numbers = new Map<string, number>();
   for (const value of desc.values) {
     const text = hasOption(value, json_value) ? getOption(value, json_value) : value.name;
-    // Of several names of one number the first is the one that is printed.
+    // When several names share a number, the first one is printed.
     if (!texts.has(value.number)) {
       texts.set(value.number, text);
     }

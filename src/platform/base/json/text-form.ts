@@ -1,15 +1,16 @@
-// Messages of google.protobuf that JSON has as one text.
+// Messages of google.protobuf whose JSON form is a single string.
 
 import { create, type DescMessage, type Message } from "@bufbuild/protobuf";
 import { type FieldMask, FieldMaskSchema, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { formatTimestamp, parseTimestamp } from "./timestamp.ts";
 
+/** How such a message is read and printed. */
 export interface TextForm {
-  /** Returns undefined for a text of another form. */
+  /** Returns undefined for an invalid text. */
   readonly parse: (text: string) => Message | undefined;
-  /** `timeDigits`: digits of a second that a timestamp is printed with. */
+  /** `timeDigits`: the number of fraction digits that a timestamp is printed with. */
   readonly format: (message: Message, timeDigits?: number) => string;
-  /** What a text looks like, for error messages: `expected …`. */
+  /** The expected form, for error messages: `expected …`. */
   readonly expected: string;
   readonly schema: { readonly type: "string"; readonly format?: string; readonly examples?: readonly string[] };
 }
@@ -29,12 +30,12 @@ const textForms: Readonly<Record<string, TextForm>> = {
   },
 };
 
-/** Returns undefined for a message that JSON has as an object. */
+/** Returns the text form of a message. Returns undefined for a message whose JSON form is an object. */
 export function findTextForm(desc: DescMessage | undefined): TextForm | undefined {
   return desc && textForms[desc.typeName];
 }
 
-/** Paths name fields as the contract does; canonical JSON has them in lower camel case. */
+/** Paths use the field names of the contract; canonical JSON has them in lower camel case. */
 function toSnakeCase(path: string): string {
   return path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

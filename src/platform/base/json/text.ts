@@ -1,14 +1,14 @@
-// A JSON reader that remembers where each value stands in its text, so that raw JSON passes through as it was written:
-// no number is rounded, no key is reordered. Pure; throws JsonTextError and nothing else.
+// A JSON parser that remembers the place of each value, so that raw JSON passes through as written. It rounds no number and
+// reorders no key. Pure; throws JsonTextError only.
 
-/** A value and its place: `text.slice(start, end)` is exactly what was written. */
+/** A value and its place: `text.slice(start, end)` is exactly the written text. */
 export type JsonNode =
   | (JsonPlace & { readonly kind: "object"; readonly members: readonly JsonMember[] })
   | (JsonPlace & { readonly kind: "array"; readonly items: readonly JsonNode[] })
   | (JsonPlace & { readonly kind: "string"; readonly value: string })
   | (JsonPlace & { readonly kind: "number" | "boolean" | "null" });
 
-/** In the order of the text; a key that comes twice is there twice. */
+/** A member of an object, in text order. Duplicate keys give several members. */
 export interface JsonMember {
   readonly key: Extract<JsonNode, { kind: "string" }>;
   readonly value: JsonNode;
@@ -24,6 +24,7 @@ export class JsonTextError extends Error {
   override readonly name = "JsonTextError";
 }
 
+/** Limits of the parser. */
 export interface JsonTextOptions {
   /** Ignores all text after the first value. */
   readonly ignoreTrailing?: boolean;
@@ -38,7 +39,7 @@ export function parseJsonText(text: string, options: JsonTextOptions = {}): Json
   return new Reader(text, options).read();
 }
 
-/** The error of a text that is wrong at `offset`: `unexpected character "]", at line 2, column 7`. */
+/** Returns the error of a text that is invalid at `offset`: `unexpected character "]", at line 2, column 7`. */
 export function jsonTextError(text: string, offset: number, problem: string): JsonTextError {
   const before = text.slice(0, offset);
   const line = before.split("\n").length;
@@ -46,12 +47,13 @@ export function jsonTextError(text: string, offset: number, problem: string): Js
   return new JsonTextError(`${problem}, at line ${line}, column ${column}`);
 }
 
+/** Options of the compact form. */
 export interface CompactOptions {
-  /** Put the keys of every object in order of their code units; twins stay in the order that they have. */
+  /** Sorts the keys of every object by code units. Duplicate keys keep their order. */
   readonly sortKeys?: boolean;
 }
 
-/** A value of the text without white space; strings and numbers stay as they were written. */
+/** Returns a value of the text without white space. Strings and numbers stay as written. */
 export function compactJson(text: string, node: JsonNode, options: CompactOptions = {}): string {
   switch (node.kind) {
     case "object": {
@@ -80,10 +82,10 @@ function compareKeys({ key: a }: JsonMember, { key: b }: JsonMember): number {
   return a.value < b.value ? -1 : 1;
 }
 
-/** The depth at which Protobuf parsers stop too; the reader recurses, so it needs one that the stack never reaches. */
+/** The maximum nesting. Protobuf parsers stop at this depth too; the parser recurses, so the limit protects its stack. */
 export const jsonDepthMax = 100;
 
-/** About 20 MB of nodes. A body of 10 MiB could otherwise grow to half a gigabyte of them. */
+/** The maximum number of values: about 20 MB of nodes. A body of 10 MiB could otherwise grow to half a gigabyte of nodes. */
 const jsonValuesMax = 250_000;
 
 const unit = {
@@ -103,7 +105,7 @@ const unit = {
 
 const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const spacePattern = /[ \t\r\n]*/y;
-/** A character that must be escaped in a string. */
+/** Matches a character that must be escaped in a string. */
 const control = /[^ -\uffff]/;
 const stringPart = /[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
@@ -112,11 +114,11 @@ class Reader {
   readonly #ignoresTrailing: boolean;
   readonly #depthMax: number;
   readonly #valuesMax: number;
-  /** False when no string of the text can have a control character. Between values there may be some. */
+  /** False when no string of the text contains a control character. White space between the values may set it to true. */
   readonly #hasControls: boolean;
   #at = 0;
   #values = 0;
-  /** The first backslash from the place that was searched last. */
+  /** The offset of the first backslash after the last searched place. */
   #backslash = -1;
 
   constructor(text: string, options: JsonTextOptions) {
@@ -131,7 +133,7 @@ class Reader {
   read(): JsonNode {
     this.#skipSpace();
     if (this.#at === this.#text.length) {
-      // The words of the service whose clients this API serves; they match on them.
+      // The wording of the service whose clients this API serves; those clients match on it.
       throw new JsonTextError("EOF");
     }
     const node = this.#readValue(1);
@@ -194,7 +196,7 @@ class Reader {
     return { kind: "array", items, start, end: this.#at };
   }
 
-  /** True when the object or array that opens here is empty; its end is read then. */
+  /** Returns true when the object or array that opens here is empty; its closing character is then consumed. */
   #opensEmpty(depth: number, close: number): boolean {
     if (depth > this.#depthMax) {
       throw new JsonTextError(`nested deeper than ${this.#depthMax} levels`);
@@ -204,7 +206,7 @@ class Reader {
     return this.#accept(close);
   }
 
-  /** After an item: true for a comma, false for the end of the list. */
+  /** Reads the character after an item: returns true for a comma, false for the end of the list. */
   #continues(close: number, expected: string): boolean {
     this.#skipSpace();
     if (this.#accept(close)) {
@@ -227,7 +229,7 @@ class Reader {
     return { kind: "string", value, start, end: end + 1 };
   }
 
-  /** The character after a backslash never ends the string. */
+  /** Returns the offset of the closing quote. The character after a backslash never ends the string. */
   #findStringEnd(start: number): number {
     for (let at = start; ; ) {
       const end = this.#text.indexOf('"', at);
@@ -243,7 +245,7 @@ class Reader {
     }
   }
 
-  /** Searches again only when the last backslash found is passed. */
+  /** Searches again only after the last found backslash is passed. */
   #findBackslash(start: number): number {
     if (this.#backslash < start) {
       const at = this.#text.indexOf("\\", start);

@@ -1,10 +1,13 @@
-// google.protobuf.Timestamp as RFC 3339 text, to the nanosecond.
+// Converts between google.protobuf.Timestamp and RFC 3339 text, with nanosecond precision.
 
 import { create } from "@bufbuild/protobuf";
 import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { Fault } from "../fault.ts";
 
-/** Reads `2026-01-31T12:00:00.123456789Z`, with `Z` or an offset; undefined when it is no such text or no such day. */
+/**
+ * Parses `2026-01-31T12:00:00.123456789Z`, with `Z` or an offset. Returns undefined for an invalid text or a day that does not
+ * exist.
+ */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const match = timestampPattern.exec(text);
   if (match === null) {
@@ -12,7 +15,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   }
   const [, dateTime = "", fraction = "", sign, offsetHours = "0", offsetMinutes = "0"] = match;
   const localMs = Date.parse(`${dateTime}Z`);
-  // Date.parse rolls 30 February over to March; only a date that prints as it was written exists.
+  // Date.parse turns 30 February into March. A date exists only when it prints as it was written.
   if (Number.isNaN(localMs) || new Date(localMs).toISOString().slice(0, dateTime.length) !== dateTime) {
     return undefined;
   }
@@ -24,8 +27,8 @@ export function parseTimestamp(text: string): Timestamp | undefined {
 }
 
 /**
- * Prints in UTC, with as many digits of a second as are needed or, cut off, with exactly `digits` of them. Throws
- * INTERNAL outside the years 1 to 9999.
+ * Prints in UTC with as many fraction digits as needed, or truncated to exactly `digits`.
+ * Throws INTERNAL outside the years 1 to 9999.
  */
 export function formatTimestamp(timestamp: Timestamp, digits?: number): string {
   const { seconds, nanos } = timestamp;

@@ -1,5 +1,5 @@
-// Single values as text: what a path, a query or a JSON token says → the value of a scalar, an enum or a message that is one text.
-// One reading for all three. Pure; a text that does not fit gives undefined, and `describeExpected` says what would.
+// Converts the text of a path, a query or a JSON token to a scalar, an enum or a message with a text form. All three share one
+// parser. Pure; an invalid text gives undefined, and `describeExpected` describes a valid one.
 
 import { type DescEnum, type DescField, ScalarType } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
@@ -7,7 +7,10 @@ import { base64Decode } from "@bufbuild/protobuf/wire";
 import { enumShape } from "./shape.ts";
 import { findTextForm } from "./text-form.ts";
 
-/** Reads one value of the field, or one item when it is a list; the result is what the reflection API takes. */
+/**
+ * Reads one value of the field, or one item of a list. Returns a value for the reflection API, or undefined for an invalid
+ * text.
+ */
 export function readValueText(field: DescField, text: string): unknown {
   if (field.enum !== undefined) {
     return readEnumText(field.enum, text);
@@ -19,12 +22,12 @@ export function readValueText(field: DescField, text: string): unknown {
   return field.message && message && reflect(field.message, message);
 }
 
-/** Whether a text can say one value of the field (or one item): not so for maps and for messages that are objects. */
+/** Returns true when a text can hold one value of the field (or one item): not for maps, nor for messages that are objects. */
 export function isTextValue(field: DescField): boolean {
   return field.fieldKind !== "map" && (field.message === undefined || findTextForm(field.message) !== undefined);
 }
 
-/** What a value of the field looks like, for messages: `expected …`. */
+/** Describes a valid value of the field, for messages: `expected …`. */
 export function describeExpected(field: DescField): string {
   if (field.enum !== undefined) {
     const words = [...enumShape(field.enum).texts.values()].slice(0, enumWordsMax);
@@ -36,10 +39,10 @@ export function describeExpected(field: DescField): string {
   return findTextForm(field.message)?.expected ?? "an object";
 }
 
-/** Enough to show what kind of word is wanted; a long enum must not make a long error. */
+/** The maximum number of enum names in an error message. */
 const enumWordsMax = 12;
 
-/** No number of a message needs more characters; BigInt takes quadratic time, so it must not see an arbitrary text. */
+/** The maximum length of a number. No field needs more; BigInt takes quadratic time, so it must not parse a long text. */
 const numberCharsMax = 400;
 
 const integerPattern = /^-?(?:0|[1-9]\d*)$/;
@@ -114,7 +117,7 @@ function readInteger(text: string, min: bigint, max: bigint): bigint | undefined
   if (!integerPattern.test(text) && !Number.isSafeInteger(Number(text))) {
     return undefined;
   }
-  // `1e3` and `2.0` are integers too; beyond 2^53 only plain digits are exact.
+  // `1e3` and `2.0` are integers too. Beyond 2^53, only plain digits are exact.
   const value = integerPattern.test(text) ? BigInt(text) : BigInt(Number(text));
   return value >= min && value <= max ? value : undefined;
 }

@@ -1,4 +1,4 @@
-// Who may call: `auth`.
+// Settings of authentication: `auth`.
 
 import { Expected, type Key, makeKey, type Wrong } from "../key.ts";
 import { flag, secret, token } from "../kinds.ts";
@@ -6,12 +6,13 @@ import { keyCharsMin, readNamedKeys } from "../named-keys.ts";
 
 const documented = true;
 
-/** A client and a key that proves it: both the bearer token and the secret of its signatures. */
+/** A client and its key, which is both the bearer token and the secret of its signatures. */
 export interface ClientKey {
   readonly client: string;
   readonly key: string;
 }
 
+/** The settings of authentication. */
 export const authKeys = {
   authHmacSecret: secret({
     path: "auth.hmac_secret",

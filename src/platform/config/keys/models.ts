@@ -1,14 +1,15 @@
-// Models and what they may take: `providers`, `defaults`, `circuit_breaker`, `budgets`.
+// Settings of models and their limits: `providers`, `defaults`, `circuit_breaker`, `budgets`.
 
 import { baseUrl, choice, decimal, integer, text, token } from "../kinds.ts";
 
 const documented = true;
-/** What the contract's fields of this kind hold. */
+/** The maximum of the contract's int32 fields. */
 const int32Max = 2 ** 31 - 1;
-/** More than a year of any account. */
+/** More than any account uses in a year. */
 const tokensMax = 1_000_000_000_000;
 const usdMax = 1_000_000;
 
+/** The settings of models. */
 export const modelKeys = {
   openaiKey: token({ path: "providers.openai_key", about: "API key of OpenAI.", documented }),
   openaiBaseUrl: baseUrl({

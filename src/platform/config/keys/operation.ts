@@ -1,10 +1,11 @@
-// Where the service keeps things and what it tells: `database`, `metrics`, `tracing`, `log`, `trust.audience`.
+// Settings of storage and observability: `database`, `metrics`, `tracing`, `log`, `trust.audience`.
 
 import type { Key } from "../key.ts";
 import { baseUrl, choice, flag, integer, optional, secret, text } from "../kinds.ts";
 
+/** The settings of operation. */
 export const operationKeys = {
-  // It holds a password as a rule.
+  // Secret because it usually contains a password.
   databaseUrl: secret({
     path: "database.url",
     also: ["DATABASE_URL"],
@@ -55,7 +56,7 @@ export const operationKeys = {
     fallback: "info",
     about: "Least important line of the log, which is JSON on standard error.",
   }),
-  // Of the core: receipts name their issuer.
+  // A core setting: receipts name their issuer.
   trustAudience: text({
     path: "trust.audience",
     fallback: "runnel",

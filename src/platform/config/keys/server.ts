@@ -1,4 +1,4 @@
-// The port and what comes in through it: `server`, `server.tls`, `rate_limit`.
+// Settings of the port and its requests: `server`, `server.tls`, `rate_limit`.
 
 import { flag, integer, list, optional, text } from "../kinds.ts";
 
@@ -9,6 +9,7 @@ const portWords = `must be between 1 and ${portMax}`;
 /** A day is as good as no limit. */
 const timeoutSecMax = 86_400;
 
+/** The settings of the server. */
 export const serverKeys = {
   serverHost: text({ path: "server.host", fallback: "0.0.0.0", about: "Address to listen on.", documented }),
   serverPort: integer({

@@ -1,4 +1,4 @@
-// Sessions, their runs, and whom they call: `sessions`, `runs`, `callback`, `security`, `retention`.
+// Settings of sessions, their runs, and their callbacks: `sessions`, `runs`, `callback`, `security`, `retention`.
 
 import { parseHostNetwork } from "../host-network.ts";
 import { Expected, type Key, makeKey, type Wrong } from "../key.ts";
@@ -7,6 +7,7 @@ import { baseUrl, flag, integer, list, text } from "../kinds.ts";
 const documented = true;
 const notNegative = "must not be negative";
 
+/** The settings of sessions. */
 export const sessionKeys = {
   sessionsMaxConcurrent: integer({
     path: "sessions.max_concurrent",

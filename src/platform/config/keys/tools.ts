@@ -1,8 +1,9 @@
-// What the tools of agents may do: `tools`.
+// Settings of the agents' tools: `tools`.
 
 import type { Key } from "../key.ts";
 import { choice, integer } from "../kinds.ts";
 
+/** The settings of tools. */
 export const toolKeys = {
   toolsJail: choice({
     path: "tools.jail",

@@ -1,15 +1,16 @@
-// Postgres refuses to run as root. Started by root, it runs as an account that exists already; nothing is added to the
-// system. That account must be able to walk to the data and to the binaries.
+// The account of Postgres, which refuses to run as root. Started by root, it runs as an existing account; the system is not
+// changed. That account must be able to enter the folders of the data and of the binaries.
 
 import { chmodSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { hasErrorCode } from "../../base/error-code.ts";
 import { listAncestors, type Owner } from "../../base/owner.ts";
 
+/** A user of the system. */
 export interface Account extends Owner {
   readonly name: string;
 }
 
-/** The account for a new cluster. */
+/** Returns the account for a new cluster. */
 export function findUnprivilegedAccount(): Account {
   const accounts = readAccounts();
   for (const name of accountNames) {
@@ -21,7 +22,7 @@ export function findUnprivilegedAccount(): Account {
   return { name: "uid 65534", uid: overflowId, gid: overflowId };
 }
 
-/** The account of an existing cluster is the owner of its data: a cluster that a user made stays that user's. */
+/** Returns the account of an existing cluster, the owner of its data: a cluster that a user created keeps that user. */
 export function findOwner(dataFolder: string): Account {
   const { uid, gid } = statSync(dataFolder);
   if (uid === 0) {
@@ -30,7 +31,9 @@ export function findOwner(dataFolder: string): Account {
   return { name: readAccounts().find((account) => account.uid === uid)?.name ?? `uid ${uid}`, uid, gid };
 }
 
-/** Makes a folder and its missing parents with exactly this mode, whatever the umask says. Existing ones stay as they are. */
+/**
+ * Creates a folder and its missing parents with exactly this mode, regardless of the umask. Existing folders stay unchanged.
+ */
 export function createFolder(path: string, mode: number): void {
   const first = mkdirSync(path, { recursive: true, mode });
   if (first === undefined) {
@@ -45,7 +48,7 @@ export function createFolder(path: string, mode: number): void {
 
 const accountNames = ["postgres", "_postgres", "nobody"];
 
-/** What Linux calls the overflow id: it is nobody, also where no such name is listed. */
+/** The overflow id of Linux: an unprivileged account, even where no name is listed for it. */
 const overflowId = 65_534;
 
 function readAccounts(): Account[] {

@@ -1,5 +1,5 @@
-// Joins a server that already runs on the data: left over from a killed process, or kept by another one. Call it under
-// the cluster's lock.
+// Joins a server that already runs on the data: left over from a killed process, or kept by another process. Call it under the
+// cluster's lock.
 
 import { hasErrorCode } from "../../base/error-code.ts";
 import { embeddedFailure, messageOf } from "./failure.ts";
@@ -8,14 +8,15 @@ import { dataFolderOf } from "./place.ts";
 import { poll } from "./poll.ts";
 import { clearStalePidFile, isServing, readPostmaster } from "./postmaster.ts";
 
+/** A server that this process joined. */
 export interface Attachment {
   readonly presence: Presence;
   readonly login: Login;
 }
 
 /**
- * Undefined when no server runs, so that one may be started. A server that is just starting or stopping is waited for;
- * one that lives and does not let us in is a failure, never something to remove.
+ * Returns undefined when no server runs, so that the caller may start one. Waits for a server that is starting or stopping.
+ * Throws when a living server does not let us in: its files are never removed.
  */
 export async function attachToPostmaster(
   home: string,
@@ -53,7 +54,7 @@ export async function attachToPostmaster(
   return seen === "gone" ? undefined : seen;
 }
 
-/** Long enough for a server that recovers or shuts down after a crash of its starter. */
+/** Long enough for a server that recovers or shuts down after its starter crashed. */
 const attachTimeoutMs = 30_000;
 
 /** The SQLSTATEs invalid_password and invalid_authorization_specification. */

@@ -1,5 +1,5 @@
-// The Postgres programs of the npm platform package, made ready to run: found, their library links created where the
-// install script did not run, and copied once to the system folder where the account cannot reach node_modules.
+// Prepares the Postgres programs of the npm platform package: finds them and creates their library links where the install
+// script did not run. Copies them once to the system folder where the account cannot reach node_modules.
 
 import { randomBytes } from "node:crypto";
 import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync } from "node:fs";
@@ -11,9 +11,10 @@ import { canRead, findClosedFolder } from "../../base/owner.ts";
 import { type Account, createFolder } from "./account.ts";
 import { embeddedFailure } from "./failure.ts";
 
-/** Gives the folder of an installed package, or throws. */
+/** Returns the folder of an installed package, or throws. */
 export type PackageFinder = (packageName: string) => string;
 
+/** An installed package with the Postgres programs. */
 export interface PostgresPackage {
   readonly name: string;
   readonly version: string;
@@ -21,21 +22,24 @@ export interface PostgresPackage {
   readonly folder: string;
 }
 
+/** The programs, ready to run. */
 export interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
-  /** What the programs need to find their libraries; empty when they find them by themselves. */
+  /** The environment variables with which the programs find their libraries; empty when they need none. */
   readonly libraryEnvironment: Readonly<Record<string, string>>;
 }
 
+/** Options of the preparation. */
 export interface BinariesOptions {
   readonly account: Account | undefined;
-  /** A folder of this cluster for links that the package folder does not take. */
+  /** A folder of this cluster for links that cannot be created in the package folder. */
   readonly linkFolder: string;
   readonly systemFolder: string;
   readonly onProgress: (message: string) => void;
 }
 
+/** Finds the package for this platform. Throws when it does not exist or is not installed. */
 export function findPackage(findFolder: PackageFinder = findInstalledFolder): PostgresPackage {
   const platform = `${process.platform}-${process.arch}`;
   const name = PACKAGES[platform];
@@ -57,7 +61,7 @@ export function findPackage(findFolder: PackageFinder = findInstalledFolder): Po
   }
 }
 
-/** Call it under the cluster's lock: it may write to the link folder. */
+/** Prepares the programs. Call it under the cluster's lock: it may write to the link folder. */
 export async function prepareBinaries(source: PostgresPackage, options: BinariesOptions): Promise<Binaries> {
   const folder = await findReachableFolder(source, options);
   const links = createMissingLinks(folder, options.linkFolder);
@@ -68,6 +72,7 @@ export async function prepareBinaries(source: PostgresPackage, options: Binaries
   };
 }
 
+/** Returns the path of a program in a package. */
 export function locateProgram(packageFolder: string, name: "initdb" | "postgres" | "pg_ctl"): string {
   return join(packageFolder, "native", "bin", process.platform === "win32" ? `${name}.exe` : name);
 }
@@ -82,7 +87,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
 
 const libraryPathVariable = process.platform === "darwin" ? "DYLD_LIBRARY_PATH" : "LD_LIBRARY_PATH";
 
-/** The package exports one file only, `dist/index.js`; its folder is two steps up. */
+/** The package exports only `dist/index.js`; its folder is two levels up. */
 function findInstalledFolder(packageName: string): string {
   return dirname(dirname(createRequire(import.meta.url).resolve(packageName)));
 }
@@ -105,7 +110,7 @@ async function findReachableFolder(source: PostgresPackage, options: BinariesOpt
   );
 }
 
-/** Looks at one entry of each kind: a package is unpacked under one umask, so its neighbours have the same modes. */
+/** Checks one entry of each kind: a package is unpacked under one umask, so its neighbours have the same modes. */
 function isReachable(folder: string, account: Account): boolean {
   const native = join(folder, "native");
   if (findClosedFolder(join(native, "bin"), account) !== undefined) {
@@ -115,7 +120,7 @@ function isReachable(folder: string, account: Account): boolean {
   return samples.every((sample) => canRead(join(native, sample), account));
 }
 
-/** Appears complete or not at all; of two processes that copy at once the later one drops its copy. */
+/** Copies a folder. The copy appears complete or not at all; of two concurrent copies, the later one is dropped. */
 async function copyOnce(source: string, target: string): Promise<void> {
   const draft = `${target}.${randomBytes(8).toString("hex")}.new`;
   createFolder(draft, openFolderMode);
@@ -130,7 +135,7 @@ async function copyOnce(source: string, target: string): Promise<void> {
   }
 }
 
-/** Copies files only, readable by all whatever the umask: links are made again from the package's own list. */
+/** Copies files only, readable by all regardless of the umask. Links are created again from the package's own list. */
 async function copyReadable(source: string, target: string): Promise<void> {
   createFolder(target, openFolderMode);
   for (const entry of await readdir(source, { withFileTypes: true })) {
@@ -155,7 +160,7 @@ interface LibraryLink {
   readonly target: string;
 }
 
-/** The package makes its links in an install script, which many setups do not run. */
+/** Creates the links that the package's install script makes, which many setups do not run. */
 function createMissingLinks(folder: string, linkFolder: string): "beside" | "apart" {
   const missing = readLinks(folder).filter((link) => !isPresent(join(folder, link.target)));
   try {
@@ -172,7 +177,7 @@ function createMissingLinks(folder: string, linkFolder: string): "beside" | "apa
   }
 }
 
-/** Made anew each time, since the package may have moved. */
+/** Recreates the links each time, since the package may have moved. */
 function createLinksApart(folder: string, links: readonly LibraryLink[], linkFolder: string): void {
   rmSync(linkFolder, { recursive: true, force: true });
   createFolder(linkFolder, openFolderMode);

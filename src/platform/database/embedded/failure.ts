@@ -1,16 +1,18 @@
-// The one message that a failed embedded database gives: what was wrong, what was tried, what Postgres itself said last,
-// and the way out. Every failure of this folder is made here, so none of them forgets the way out.
+// The error of a failed embedded database: what was wrong, what was tried, the last lines that Postgres printed, and the
+// alternative. Every failure of this folder is created here, so each names the alternative.
 
 import { Fault } from "../../base/fault.ts";
 
+/** Details of a failure. */
 export interface FailureDetails {
-  /** What was attempted: binaries, account, folders. */
+  /** The attempt: binaries, account, folders. */
   readonly tried?: string | undefined;
-  /** What Postgres or initdb printed; only its last lines are shown. */
+  /** The output of Postgres or initdb; only its last lines are shown. */
   readonly output?: string | undefined;
   readonly cause?: unknown;
 }
 
+/** Returns a fault DATABASE_UNAVAILABLE. */
 export function embeddedFailure(what: string, details: FailureDetails = {}): Fault {
   const lines = [what];
   if (details.tried !== undefined) {
@@ -24,16 +26,17 @@ export function embeddedFailure(what: string, details: FailureDetails = {}): Fau
   return new Fault("DATABASE_UNAVAILABLE", lines.join("\n"), { cause: details.cause });
 }
 
+/** Returns the message of an error, or the thrown value as text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
 const wayOut = "Set DATABASE_URL=postgres://user:pass@host/db to use your own Postgres.";
 
-/** Postgres explains a failed start in two to five lines; twelve leave room for hints and still fit a terminal. */
+/** Postgres explains a failed start in two to five lines. Twelve leave room for hints and still fit a terminal. */
 const outputLinesMax = 12;
 
-/** A line is cut here: a message may quote a whole statement. */
+/** The maximum length of a shown line: a message may quote a whole statement. */
 const outputLineCharactersMax = 300;
 
 function lastLines(output: string): string[] {

@@ -1,5 +1,5 @@
-// The first start: initdb works in a draft folder which becomes the data folder by one rename, so that a killed initdb
-// leaves rubbish but never half a cluster. Call it under the cluster's lock.
+// Creates the cluster on the first start. initdb works in a draft folder that becomes the data folder by one rename, so a
+// killed initdb leaves garbage but never half a cluster. Call it under the cluster's lock.
 
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -11,6 +11,7 @@ import { type Cluster, childOptions, explainSpawnError } from "./cluster.ts";
 import { embeddedFailure } from "./failure.ts";
 import { userName } from "./login.ts";
 
+/** Creates the cluster. Throws DATABASE_UNAVAILABLE when initdb fails. */
 export async function initialiseCluster(cluster: Cluster): Promise<void> {
   await removeDrafts(cluster.home);
   const draft = join(cluster.home, draftPrefix + randomBytes(8).toString("hex"));
@@ -32,7 +33,7 @@ export async function initialiseCluster(cluster: Cluster): Promise<void> {
 
 const draftPrefix = "new-";
 
-/** An initdb whose parent was killed may still be writing: a few tries outlast it. */
+/** An initdb whose parent was killed may still be writing; a few retries outlast it. */
 async function removeDrafts(home: string): Promise<void> {
   for (const name of readdirSync(home)) {
     if (name.startsWith(draftPrefix)) {
@@ -45,7 +46,7 @@ async function runInitdb(cluster: Cluster, dataFolder: string, passwordFile: str
   const program = cluster.binaries.initdb;
   const child = spawn(program, [...initdbArguments(dataFolder), `--pwfile=${passwordFile}`], {
     ...childOptions(cluster, dataFolder),
-    // Ctrl-C in our terminal does not reach it: this process decides what becomes of it.
+    // Ctrl-C in our terminal does not reach the child: this process decides when to stop it.
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
     ...(cluster.signal === undefined ? {} : { signal: cluster.signal }),
@@ -68,7 +69,7 @@ async function runInitdb(cluster: Cluster, dataFolder: string, passwordFile: str
   }
 }
 
-/** initdb prints some 2 KB; a failure stands at the end. */
+/** initdb prints about 2 KB; an error is at the end. */
 const outputCharactersMax = 16_384;
 
 function initdbArguments(dataFolder: string): string[] {
@@ -76,7 +77,7 @@ function initdbArguments(dataFolder: string): string[] {
   return [`--pgdata=${dataFolder}`, `--username=${userName}`, ...settings];
 }
 
-/** Makes the rename durable: data that is acknowledged later must not vanish with the name of its folder. */
+/** Makes the rename durable: data acknowledged later must not vanish with the name of its folder. */
 function syncFolder(folder: string): void {
   if (process.platform === "win32") {
     return;

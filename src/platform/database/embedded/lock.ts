@@ -1,10 +1,10 @@
-// The lock that is held while a cluster is created, started, joined or stopped.
+// The lock held while a cluster is created, started, joined or stopped.
 
 import { type Lock, readHolder, tryLock } from "../../base/process-lock.ts";
 import { embeddedFailure } from "./failure.ts";
 import { poll } from "./poll.ts";
 
-/** Waits for the lock; fails when the holder keeps it longer than a slow start may take. */
+/** Waits for the lock. Throws when the holder keeps it longer than a slow start may take. */
 export async function acquireLock(file: string, signal?: AbortSignal): Promise<Lock> {
   const lock = await poll(() => tryLock(file), { timeoutMs: lockTimeoutMs, signal });
   if (lock !== undefined) {
@@ -15,5 +15,5 @@ export async function acquireLock(file: string, signal?: AbortSignal): Promise<L
   );
 }
 
-/** A holder may wait 30 s for a server that recovers, run initdb, and wait 60 s for a start; this is longer than all of it. */
+/** Longer than all that a holder may do: wait 30 s for a server that recovers, run initdb, and wait 60 s for a start. */
 const lockTimeoutMs = 120_000;

@@ -1,5 +1,5 @@
-// How this process logs in to the cluster: the password file, the address, and the one connection that each process
-// keeps open for as long as it uses the cluster. That connection is what tells the others that it is still here.
+// The login of this process to the cluster: the password file, the address, and the presence connection. Each process keeps
+// that connection open while it uses the cluster; it shows the other processes that this one is still there.
 
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -10,38 +10,44 @@ import { hasErrorCode } from "../../base/error-code.ts";
 import { embeddedFailure } from "./failure.ts";
 import { hasCluster } from "./place.ts";
 
-/** Who logs in to what. */
+/** A user and its database. */
 export interface Identity {
   readonly user: string;
   readonly password: string;
   readonly database: string;
 }
 
+/** An identity and the address of the server. */
 export interface Login extends Identity {
-  /** A folder that holds the socket, or an address. */
+  /** The folder of the socket, or an address. */
   readonly host: string;
   readonly port: number;
 }
 
+/** The presence connection of this process. */
 export interface Presence {
   readonly client: Client;
-  /** Idle it is unreferenced, so that it does not keep a process alive; reference it before using the client. */
+  /** Unreferenced while idle, so that it does not keep the process alive. Reference it before using the client. */
   readonly socket: Socket;
-  /** True once the connection is gone, by our end or the server's. */
+  /** Returns true once either side has closed the connection. */
   isClosed(): boolean;
 }
 
-/** The user that initdb makes and the database that Runnel uses. */
+/** The user that initdb creates. */
 export const userName = "runnel";
+/** The database that Runnel uses. */
 export const databaseName = "runnel";
 
-/** Understood by `pg` and by libpq: both let the host in the query win over the one in the authority. */
+/** Returns a URL that both `pg` and libpq understand: in both, the host in the query overrides the one in the authority. */
 export function formatConnectionString(login: Login): string {
   const host = encodeURIComponent(login.host);
   return `postgres://${login.user}:${login.password}@localhost:${login.port}/${login.database}?host=${host}&sslmode=disable`;
 }
 
-/** Only for a home without a cluster is a password made; it must be on disk before initdb takes it over. */
+/**
+ * Creates a password only for a home without a cluster; it must be on disk before initdb uses it. Throws when the password of
+ * an existing cluster is missing.
+ */
 export function readOrCreatePassword(home: string): string {
   const file = join(home, "password");
   if (existsSync(file)) {
@@ -59,7 +65,7 @@ export function readOrCreatePassword(home: string): string {
   return password;
 }
 
-/** Logs in to Runnel's database, which it creates when a first start did not get that far. */
+/** Logs in to Runnel's database. Creates it when the first start did not get that far. */
 export async function connectPresence(login: Login): Promise<Presence> {
   const presence = await connect(login).catch(async (error: unknown) => {
     if (!hasErrorCode(error, databaseMissing)) {
@@ -72,13 +78,13 @@ export async function connectPresence(login: Login): Promise<Presence> {
   return presence;
 }
 
-/** What pg_stat_activity shows for the connection that a process keeps. */
+/** The application name of the presence connection in pg_stat_activity. */
 export const presenceName = "runnel presence";
 
 /** 256 bits, so that the password is never the weak point of a socket that other users may reach. */
 const passwordBytes = 32;
 
-/** A login takes 5 to 20 ms; a server that needs this long for it is not answering. */
+/** A login takes 5 to 20 ms; a server that needs this long is not answering. */
 const connectTimeoutMs = 5_000;
 
 /** The SQLSTATE invalid_catalog_name. */
@@ -106,7 +112,7 @@ async function connect(login: Login): Promise<Presence> {
   client.once("end", () => {
     isClosed = true;
   });
-  // Without a listener a server that goes away would end this process; the pools of the caller report it in their way.
+  // Without a listener, a server that goes away would end this process. The caller's pools report it themselves.
   client.on("error", () => {});
   try {
     await client.connect();

@@ -1,7 +1,8 @@
-// The database that needs no setup: a real Postgres from an npm package, its data in one directory, shared by all Runnel
-// processes of the machine that name this directory. The first one creates and starts it, later ones join, also after a
-// kill -9 of the first. Each holds one connection while it uses the database; the last one to leave stops the server,
-// no matter which process started it, also by a forced end. A crash of the last user leaves it running, and the next one joins it in milliseconds.
+// The database without setup: a real Postgres from an npm package, with its data in one directory. All Runnel processes of a
+// machine that name this directory share it. The first one creates and starts it; later ones join, even after a kill -9 of the
+// first. Each process holds one connection while it uses the database. The last one to leave stops the server, even by a forced
+// end, and regardless of which process started it. A crash of the last user leaves it running; the next one joins it in
+// milliseconds.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,35 +28,42 @@ import { choosePlace, dataFolderOf, hasCluster, lockFileOf, type Place } from ".
 import { startPostmaster } from "./start.ts";
 import { countOthers, leaveCluster, stopPostmaster, type Usage } from "./stop.ts";
 
+/** Options of the embedded Postgres. */
 export interface EmbeddedOptions {
   /** Relative to the working directory. Created when missing. */
   readonly directory: string;
-  /** Told what takes time, and where things are put when they cannot be in the directory. */
+  /** Receives messages about slow steps, and about files that cannot be in the directory. */
   readonly onProgress?: (message: string) => void;
-  /** Ends the wait for a start; what was started by then is stopped again. */
+  /** Ends the wait for a start; a server started by then is stopped again. */
   readonly signal?: AbortSignal;
-  /** As root: where data and programs go that the account of Postgres could not reach otherwise. */
+  /** As root: the folder for data and programs that the account of Postgres could not reach otherwise. */
   readonly systemFolder?: string;
-  /** How the package with the programs is found; the default looks where Node would. */
+  /** Finds the package with the programs. Default: Node's resolution. */
   readonly findPackageFolder?: PackageFinder;
 }
 
+/** The embedded Postgres as one process uses it. */
 export interface EmbeddedPostgres extends AsyncDisposable {
-  /** Holds the password: not for logs. */
+  /** Contains the password: never log it. */
   readonly connectionString: string;
   readonly login: Login;
-  /** Where the data is: `directory` of the options, made absolute, unless it could not be reached. */
+  /** The data directory: the absolute `directory` of the options, unless the account could not reach it. */
   readonly directory: string;
   /** False when the server was already running. */
   readonly startedHere: boolean;
-  /** True when the cluster was created by this call. */
+  /** True when this call created the cluster. */
   readonly initialised: boolean;
-  /** True when the server was running and no process used it: its last user crashed. */
+  /** True when the server was running without users: its last user crashed. */
   readonly isAdopted: boolean;
-  /** Close every pool first. Stops the server when nobody else is connected. Later calls return the first one's promise. */
+  /**
+   * Stops the server unless other clients are connected. Close every pool first. Later calls return the first one's promise.
+   */
   stop(): Promise<void>;
 }
 
+/**
+ * Opens the embedded Postgres. Throws DATABASE_UNAVAILABLE when it cannot be used, and the signal's reason when that aborts.
+ */
 export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const forced = new AbortController();
   const signal = AbortSignal.any([forced.signal, ...(options.signal === undefined ? [] : [options.signal])]);
@@ -79,7 +87,7 @@ export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<Em
   }
 }
 
-/** For root a folder of the system, as the Linux file hierarchy puts the state of services. */
+/** The folder for root, where the Linux file hierarchy puts the state of services. */
 export const defaultSystemFolder = "/var/lib/runnel";
 
 type OpenCluster = Usage & Pick<EmbeddedPostgres, "startedHere" | "initialised" | "isAdopted">;
@@ -92,7 +100,7 @@ async function openCluster(options: EmbeddedOptions): Promise<OpenCluster> {
   if (place.relocated) {
     onProgress(`The database of ${directory} is kept in ${home}, which account ${account?.name} can reach.`);
   }
-  // The account passes through to its data and reads nothing else of the folder.
+  // The account may pass through the folder to its data, but reads nothing else in it.
   createFolder(home, account === undefined ? 0o700 : 0o711);
   using _lock = await acquireLock(lockFileOf(home), signal);
   refuseOtherMajorVersion(home, source);

@@ -1,5 +1,5 @@
-// Where the cluster lives and which account runs it. Normally that is the directory that was asked for; as root, when
-// the account cannot reach it, a folder below the system's. A cluster that exists is always found again, in either place.
+// Chooses the folder of the cluster and the account that runs it. Normally that is the requested directory; as root, when the
+// account cannot reach it, a folder below the system's. An existing cluster is always found again, in either place.
 
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -8,15 +8,17 @@ import { findClosedFolder, isRoot, resolveExisting } from "../../base/owner.ts";
 import { type Account, findOwner, findUnprivilegedAccount } from "./account.ts";
 import { embeddedFailure } from "./failure.ts";
 
+/** The folder and the account of a cluster. */
 export interface Place {
-  /** Holds everything of one cluster: data, log, password, lock. */
+  /** Holds all files of one cluster: data, log, password, lock. */
   readonly home: string;
-  /** Who runs Postgres; undefined = this process's own user. */
+  /** The account that runs Postgres; undefined for this process's own user. */
   readonly account: Account | undefined;
-  /** True when the home is not the directory that was asked for. */
+  /** True when the home is not the requested directory. */
   readonly relocated: boolean;
 }
 
+/** Chooses the place of a cluster. Throws when existing data became unreachable for its account. */
 export function choosePlace(directory: string, systemFolder: string): Place {
   const home = resolveExisting(resolve(directory));
   if (!isRoot()) {
@@ -34,19 +36,22 @@ export function choosePlace(directory: string, systemFolder: string): Place {
   return { home: relocated ? systemHome : home, account, relocated };
 }
 
+/** Returns the data folder of a home. */
 export function dataFolderOf(home: string): string {
   return join(home, "postgres");
 }
 
+/** Returns the lock file of a home. */
 export function lockFileOf(home: string): string {
   return join(home, "lock");
 }
 
+/** Returns true when the home holds a complete cluster. */
 export function hasCluster(home: string): boolean {
   return existsSync(join(dataFolderOf(home), "PG_VERSION"));
 }
 
-/** Data that is here is not left behind for a new, empty cluster elsewhere: when it became unreachable, that is an error. */
+/** Uses the existing data and never a new, empty cluster elsewhere. Data that became unreachable is an error. */
 function placeExisting(home: string): Place {
   const account = findOwner(dataFolderOf(home));
   const closed = findClosedFolder(home, account);
@@ -59,7 +64,7 @@ function placeExisting(home: string): Place {
   );
 }
 
-/** 64 bits of the path's hash: enough to keep the directories of one machine apart, short enough for a socket path. */
+/** 64 bits of the path's hash: enough to separate the directories of one machine, short enough for a socket path. */
 function hashPath(path: string): string {
   return createHash("sha256").update(path).digest("hex").slice(0, 16);
 }

@@ -1,13 +1,14 @@
-// Waiting for another process, whose changes can only be seen by looking again. Every wait has a deadline.
+// Waits for another process whose changes are only visible by polling. Every wait has a timeout.
 
 import { systemClock } from "../../base/clock.ts";
 
+/** Options of a wait. */
 export interface PollOptions {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Looks until `look` returns something; undefined after the timeout. Throws the signal's reason when it aborts. */
+/** Polls until `look` returns a value. Returns undefined after the timeout. Throws the signal's reason when it aborts. */
 export async function poll<T>(
   look: () => T | undefined | Promise<T | undefined>,
   options: PollOptions,
@@ -26,5 +27,5 @@ export async function poll<T>(
   }
 }
 
-/** A warm start takes 20 to 40 ms, so a longer interval would be most of the wait. */
+/** A warm start takes 20 to 40 ms, so a longer interval would dominate the wait. */
 const pollIntervalMs = 10;

@@ -1,5 +1,5 @@
-// What the file postmaster.pid says about the server of a data folder, and whether that can be believed: a pid may have
-// been given to another process since, which Postgres itself takes for a running server.
+// Reads the file postmaster.pid of a data folder and checks whether it is still true. Its pid may since belong to another
+// process, which Postgres itself takes for a running server.
 
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -7,20 +7,24 @@ import { hasErrorCode } from "../../base/error-code.ts";
 import { embeddedFailure } from "./failure.ts";
 import { poll } from "./poll.ts";
 
+/** The content of a postmaster.pid. */
 export interface Postmaster {
   readonly pid: number;
-  /** Host and port to connect to; undefined while the server has not written them yet. */
+  /** Host and port of the server; undefined until the server has written them. */
   readonly address: Address | undefined;
   readonly isReady: boolean;
 }
 
+/** Host and port of a server. */
 export interface Address {
   readonly host: string;
   readonly port: number;
 }
 
+/** The host of a server without a socket. */
 export const loopback = "127.0.0.1";
 
+/** Reads the file. Returns undefined when it is missing or holds no pid. */
 export function readPostmaster(dataFolder: string): Postmaster | undefined {
   let text: string;
   try {
@@ -41,15 +45,15 @@ export function readPostmaster(dataFolder: string): Postmaster | undefined {
   return { pid, address, isReady: lines[7]?.trim() === "ready" };
 }
 
-/** Whether `pid` is a process that works in this data folder. Where the system does not tell, any living process counts. */
+/** Returns true when `pid` is a process that works in this data folder. Outside Linux, any living process counts. */
 export function isServing(pid: number, dataFolder: string): boolean {
   return process.platform === "linux" ? (worksIn(pid, dataFolder) ?? true) : isAlive(pid);
 }
 
 /**
- * Prepares the start after a server that died. Postgres clears the file itself, except where the pid now belongs to
- * another process: then it would refuse for as long as that one lives. Nothing is removed while any process works in the
- * folder, for those may be the dead server's last children.
+ * Prepares the start after a server died. Postgres removes the file itself, unless its pid now belongs to another process: then
+ * it would refuse to start as long as that process lives. Nothing is removed while any process works in the folder: it may be
+ * one of the dead server's last children.
  */
 export async function clearStalePidFile(dataFolder: string, pid: number, signal?: AbortSignal): Promise<void> {
   const look = (): true | undefined => (hasProcessIn(dataFolder) ? undefined : true);
@@ -85,7 +89,7 @@ function hasProcessIn(dataFolder: string): boolean {
   return readdirSync("/proc").some((name) => /^\d+$/.test(name) && worksIn(Number(name), dataFolder) === true);
 }
 
-/** Compares by inode, as paths may differ; undefined for a process of another user that we may not look at. */
+/** Compares inodes, since paths may differ. Returns undefined for a process of another user that we may not inspect. */
 function worksIn(pid: number, dataFolder: string): boolean | undefined {
   try {
     const [theirs, ours] = [statSync(`/proc/${pid}/cwd`), statSync(dataFolder)];

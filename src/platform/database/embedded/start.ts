@@ -1,5 +1,5 @@
-// Starts the postmaster of a cluster and waits until it accepts connections. It runs in a session of its own: Ctrl-C in
-// our terminal does not reach it, and it survives a kill of this process. Call it under the cluster's lock.
+// Starts the postmaster of a cluster and waits until it accepts connections. It runs in its own session: Ctrl-C in our terminal
+// does not reach it, and it survives a kill of this process. Call it under the cluster's lock.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, copyFileSync, openSync, readFileSync, statSync, truncateSync } from "node:fs";
@@ -10,6 +10,7 @@ import { embeddedFailure } from "./failure.ts";
 import { poll } from "./poll.ts";
 import { type Address, loopback, readPostmaster } from "./postmaster.ts";
 
+/** Starts the server and returns its address. Throws DATABASE_UNAVAILABLE when it does not start. */
 export async function startPostmaster(cluster: Cluster): Promise<Address> {
   boundLog(cluster.logFile);
   const logStart = statSync(cluster.logFile, { throwIfNoEntry: false })?.size ?? 0;
@@ -49,25 +50,27 @@ export async function startPostmaster(cluster: Cluster): Promise<Address> {
 /** A clean start takes 40 ms; recovery after a crash replays at most max_wal_size, 1 GB. */
 const startTimeoutMs = 60_000;
 
-/** A server that has just begun has nothing to write. */
+/** A server that has just started has nothing to write. */
 const stopTimeoutMs = 5_000;
 
-/** Start-ups and failures only are logged, some 500 bytes each; what is older than this moves to one second file. */
+/**
+ * The maximum size of the log. It holds only starts and failures, about 500 bytes each; an older log moves to one second file.
+ */
 const logBytesMax = 1_048_576;
 
-/** Ours by name only: the socket's file name carries it, and each cluster has a folder of its own. */
+/** The port only names the socket's file; each cluster has its own folder. */
 const socketPort = 5432;
 
 /** The size of sun_path without its final zero byte. */
 const socketPathBytesMax = process.platform === "darwin" ? 103 : 107;
 
 const serverSettings: Readonly<Record<string, string>> = {
-  // A laptop's share; the operating system's cache does the rest.
+  // Modest for a laptop; the operating system's cache does the rest.
   shared_buffers: "64MB",
   fsync: "on",
   timezone: "UTC",
   log_timezone: "UTC",
-  // Errors of statements go to their caller, and neither they nor their values belong in a file.
+  // Errors of statements go to their caller. Neither they nor their values belong in a file.
   log_min_messages: "log",
   log_min_error_statement: "panic",
   log_checkpoints: "off",
@@ -94,14 +97,14 @@ function formatSettings(address: Address): string[] {
     ...serverSettings,
     port: String(address.port),
     listen_addresses: usesSocket ? "" : loopback,
-    // A list, hence quoted: a folder's name may hold commas and blanks.
+    // A list, hence quoted: a folder's name may contain commas and blanks.
     unix_socket_directories: usesSocket ? `"${address.host.replaceAll('"', '""')}"` : "",
     unix_socket_permissions: "0700",
   };
   return Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }
 
-/** The socket stands in the data folder, which only its owner may enter. */
+/** The socket is in the data folder, which only its owner may enter. */
 async function chooseAddress(dataFolder: string): Promise<Address> {
   const socketBytes = Buffer.byteLength(join(dataFolder, `.s.PGSQL.${socketPort}`));
   const fits = process.platform !== "win32" && socketBytes <= socketPathBytesMax;
@@ -119,7 +122,7 @@ function pickFreePort(): Promise<number> {
   });
 }
 
-/** Postgres appends, so the file may be cut while an orphan still holds it. */
+/** Postgres appends, so the file may be truncated while an orphaned server still holds it. */
 function boundLog(logFile: string): void {
   if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) <= logBytesMax) {
     return;

@@ -1,5 +1,5 @@
-// The end of one process's use of a cluster. The last one to leave stops the server, whoever started it: a starter may be
-// killed, or leave before the others, and nothing else would ever stop the server then.
+// Ends one process's use of a cluster. The last process to leave stops the server, regardless of which one started it. The
+// starter may be killed, or leave before the others; no other part would then stop the server.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,20 +11,21 @@ import { dataFolderOf, lockFileOf } from "./place.ts";
 import { poll } from "./poll.ts";
 import { isServing, readPostmaster } from "./postmaster.ts";
 
+/** One process's use of a cluster. */
 export interface Usage {
   readonly home: string;
   readonly login: Login;
   readonly presence: Presence;
-  /** Windows has no SIGINT for other processes: there this program asks for the fast shutdown. */
+  /** Windows has no SIGINT for other processes: there, this program requests the fast shutdown. */
   readonly pgCtl: string;
 }
 
-/** Whom the server has to go on for: every client, or only processes that use the cluster as this one does. */
+/** The connections that keep the server running: those of every client, or only those of processes that use the cluster. */
 export type Others = "clients" | "processes";
 
 /**
- * Ends the usage, and the server with it when none of the others is connected. Under the lock, so that no process joins meanwhile.
- * With `processes` the connections of this process may still be open.
+ * Ends the usage, and stops the server when none of the others is connected. Holds the lock, so that no process joins
+ * meanwhile. With `processes`, the connections of this process may still be open.
  */
 export async function leaveCluster(usage: Usage, others: Others): Promise<void> {
   if (!existsSync(usage.home)) {
@@ -44,7 +45,10 @@ export async function leaveCluster(usage: Usage, others: Others): Promise<void> 
   }
 }
 
-/** SIGINT is the fast shutdown. SIGTERM would wait for clients, SIGKILL would leave recovery to the next start. */
+/**
+ * Stops the server with SIGINT, the fast shutdown. SIGTERM would wait for clients; SIGKILL would force recovery on the next
+ * start.
+ */
 export async function stopPostmaster(dataFolder: string, pgCtl: string): Promise<void> {
   const postmaster = readPostmaster(dataFolder);
   if (postmaster === undefined || !isServing(postmaster.pid, dataFolder)) {
@@ -60,7 +64,7 @@ export async function stopPostmaster(dataFolder: string, pgCtl: string): Promise
   );
 }
 
-/** Reference the presence's socket before. */
+/** Counts the other connections. Reference the presence's socket first. */
 export async function countOthers({ client }: Presence, others: Others): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
     "select count(*)::int as count from pg_stat_activity where backend_type = 'client backend' " +
@@ -70,13 +74,13 @@ export async function countOthers({ client }: Presence, others: Others): Promise
   return rows[0]?.count ?? 0;
 }
 
-/** A connection that was closed or killed just now is seen for some milliseconds more, on a busy machine for longer. */
+/** A connection that just closed or was killed stays visible for some milliseconds, on a busy machine for longer. */
 const lingerTimeoutMs = 1_000;
 
-/** A fast shutdown writes a checkpoint, which is at most shared_buffers: a second or two even on a slow disk. */
+/** A fast shutdown writes a checkpoint of at most shared_buffers: a second or two even on a slow disk. */
 const stopTimeoutMs = 60_000;
 
-/** The connection may have been lost to a crash that the server survived; undefined when there is no server any more. */
+/** Reconnects after a crash that the server survived. Returns undefined when the server is gone. */
 async function renewPresence(usage: Usage): Promise<Presence | undefined> {
   if (!usage.presence.isClosed()) {
     return usage.presence;

@@ -1,8 +1,9 @@
-// Figures of what was stopped at a bound that holds tools in: commands of bash, and the way out to hosts of callers.
+// Metrics of limits on tools: killed bash commands, and refused calls to clients' hosts.
 
 import type { EventListeners } from "../events.ts";
 import type { Figures } from "./figures.ts";
 
+/** Registers the metrics of limits. */
 export function countBounds(figures: Figures): Pick<EventListeners, "commandKilled" | "egressDenied"> {
   const kills = figures.counter(
     "jail_kills_total",

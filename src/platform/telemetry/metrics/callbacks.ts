@@ -1,8 +1,9 @@
-// Figures of callbacks: what becomes of the attempts to tell others.
+// Metrics of status callbacks: the outcomes of their attempts.
 
 import type { EventListeners } from "../events.ts";
 import type { Figures } from "./figures.ts";
 
+/** Registers the metrics of callbacks. */
 export function countCallbacks(
   figures: Figures,
 ): Pick<EventListeners, "callbackDelivered" | "callbackFailed" | "callbackDead"> {

@@ -1,9 +1,10 @@
-// Figures of the way to Postgres: its pools, and how long it takes to answer.
+// Metrics of Postgres: its connection pools, and how long statements take.
 
 import type { EventListeners } from "../events.ts";
 import { durationBuckets, type Figures } from "./figures.ts";
 import type { FigureSources, PoolFigures } from "./sources.ts";
 
+/** Registers the metrics of the database. */
 export function countStatements(figures: Figures, sources: Partial<FigureSources>): EventListeners {
   const gaugePools = (name: string, help: string, read: (pool: PoolFigures) => number): void => {
     figures.gauge(name, help, {

@@ -1,11 +1,11 @@
-// What figures are made of: each is in one registry, is described, and keeps its labels few.
+// Helpers that create metrics: each metric is in one registry, is described, and has few label values.
 
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
-/** Makes the metrics of one registry; their names begin with `runnel_`. */
+/** Creates the metrics of one registry. Their names start with `runnel_`. */
 export interface Figures {
   counter<L extends string>(name: string, help: string, labelNames?: readonly L[]): Counter<L>;
-  /** Counted elsewhere, and asked for when somebody looks. */
+  /** A counter that is kept elsewhere and read on each scrape. */
   counterOf<L extends string>(
     name: string,
     help: string,
@@ -20,12 +20,14 @@ export interface Figures {
   gauge<L extends string>(name: string, help: string, options?: GaugeOptions<L>): Gauge<L>;
 }
 
+/** Options of a gauge. */
 export interface GaugeOptions<L extends string> {
   readonly labelNames?: readonly L[];
-  /** Sets the gauge when somebody looks. */
+  /** Sets the gauge on each scrape. */
   readonly collect?: (gauge: Gauge<L>) => void | Promise<void>;
 }
 
+/** Returns the helpers of a registry. */
 export function createFigures(registry: Registry): Figures {
   const registers = [registry];
   const prefix = "runnel_";
@@ -61,17 +63,20 @@ export function createFigures(registry: Registry): Figures {
   };
 }
 
-/** From a write that meets a quick disk to the minute that a unary call may take. */
+/** Buckets in seconds: from a write on a fast disk to the minute that a unary call may take. */
 export const durationBuckets: readonly number[] = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60,
 ];
 
-/** What thinks takes longer: up to an hour. */
+/** Buckets in seconds for models and runs, which take up to an hour. */
 export const longDurationBuckets: readonly number[] = [
   0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600,
 ];
 
-/** Words that we did not choose become labels only while they are few: each of them is kept for ever. */
+/**
+ * Returns a function that limits a label to `valuesMax` values; others become `other`. For values that we do not choose: a
+ * registry keeps each value forever.
+ */
 export function createLabel(valuesMax: number = foreignValuesMax): (value: string) => string {
   const known = new Set<string>();
   return (value) => {
@@ -87,5 +92,5 @@ export function createLabel(valuesMax: number = foreignValuesMax): (value: strin
 }
 
 const foreignValuesMax = 50;
-/** All values that have no label of their own. */
+/** The label value of everything without its own value. */
 export const otherValue = "other";

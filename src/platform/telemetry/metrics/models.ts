@@ -1,4 +1,4 @@
-// Figures of what runs use: models of providers, and tools.
+// Metrics of models and tools that runs use.
 
 import type { EventListeners } from "../events.ts";
 import { createLabel, type Figures, longDurationBuckets, otherValue } from "./figures.ts";
@@ -7,6 +7,7 @@ const firstPartBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120];
 const toolBuckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 30, 60, 120];
 const circuitStates = { closed: 0, halfOpen: 1, open: 2 } as const;
 
+/** Registers the metrics of models and tools. */
 export function countModels(
   figures: Figures,
   { toolNames }: { readonly toolNames: readonly string[] },
@@ -52,7 +53,7 @@ function countResponses(
 }
 
 interface Circuits extends Pick<EventListeners, "circuitOpened" | "circuitHalfOpened" | "circuitClosed"> {
-  /** A provider that was asked and is known of nothing else is not shut off. */
+  /** Sets a provider that was called and has no known state to closed. */
   readonly learnProvider: (provider: string) => void;
 }
 
@@ -89,7 +90,7 @@ function countTools(figures: Figures, toolNames: readonly string[]): Pick<EventL
     buckets: toolBuckets,
     labelNames: ["tool"],
   });
-  // A model may call whatever it dreams of.
+  // A model may call tools that do not exist.
   const known = new Set(toolNames);
   const outcomeLabel = createLabel();
   return {

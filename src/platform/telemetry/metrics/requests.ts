@@ -1,13 +1,17 @@
-// Figures of what comes through the doors: requests by HTTP status, calls by gRPC code, refusals, readers.
+// Metrics of requests: HTTP requests by status, calls by gRPC code, refusals, readers.
 
 import type { EventListeners } from "../events.ts";
 import { durationBuckets, type Figures } from "./figures.ts";
 
-/** The window of the Agent Runner document ends at 120 s. */
+/** The signature window of the Agent Runner document ends at 120 s. */
 const skewBuckets = [0.5, 1, 2.5, 5, 10, 30, 60, 90, 120, 300, 3_600];
-/** Anybody may claim any time: a sum that one caller can make absurd would tell nothing. */
+/**
+ * The maximum measured skew, in seconds. A client may claim any time; without a maximum, one client could make the sum
+ * meaningless.
+ */
 const skewSecondsMax = 3_600;
 
+/** Registers the metrics of requests. */
 export function countRequests(figures: Figures): EventListeners {
   return { ...countHttp(figures), ...countCalls(figures), ...countReaders(figures), ...countRefusals(figures) };
 }

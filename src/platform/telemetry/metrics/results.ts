@@ -1,4 +1,4 @@
-// Figures of the log: what is written, how fast it is durable, and how soon readers have it.
+// Metrics of the log: how much is written, how fast it becomes durable, and how soon readers have it.
 
 import type { EventListeners } from "../events.ts";
 import { durationBuckets, type Figures } from "./figures.ts";
@@ -6,11 +6,12 @@ import type { FigureSources } from "./sources.ts";
 
 /** A lane writes at most 3000 results at a time. */
 const batchBuckets = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 3_000];
-/** Within a process a reader is woken in well under a millisecond. */
+/** Within a process, a reader is woken in well under a millisecond. */
 const lagBuckets = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
+/** Registers the metrics of results. */
 export function countResults(figures: Figures, sources: Partial<FigureSources>): EventListeners {
-  // Counted without a metric's cost for each result, and read here.
+  // The log counts without the cost of a metric per result; the value is read here.
   figures.counterOf(
     "results_appended_total",
     "Results that became durable by this replica, by type.",

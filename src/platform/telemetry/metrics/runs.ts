@@ -1,4 +1,4 @@
-// Figures of runs: how many, how they end, how long they wait and last, and what happens to those that lose their replica.
+// Metrics of runs: how many, how they end, how long they wait and last, and what happens when their replica is lost.
 
 import type { Clock } from "../../base/clock.ts";
 import { joined } from "../../base/joined.ts";
@@ -6,14 +6,16 @@ import type { EventListeners } from "../events.ts";
 import { createLabel, durationBuckets, type Figures, longDurationBuckets } from "./figures.ts";
 import type { FigureSources } from "./sources.ts";
 
-/** Whoever reads the figures waits no longer than this for the one that the database knows. */
+/** The maximum time that a scrape waits for the value from the database, in milliseconds. */
 const oldestTimeoutMs = 1_000;
 
+/** Dependencies of the metrics. */
 export interface RunSources {
   readonly sources: Partial<FigureSources>;
   readonly clock: Clock;
 }
 
+/** Registers the metrics of runs. */
 export function countRuns(figures: Figures, { sources, clock }: RunSources): EventListeners {
   figures.gauge("runs_active", "Runs that this replica works on.", {
     collect: (gauge) => {
@@ -41,7 +43,7 @@ export function countRuns(figures: Figures, { sources, clock }: RunSources): Eve
   return { ...countLives(figures), ...countMishaps(figures), ...countStops(figures) };
 }
 
-/** Never rejects and never asks twice at a time: a database that is slow is not asked more often for it. */
+/** Never rejects, and runs one query at a time: a slow database does not get more queries. */
 function createOldest(sources: Partial<FigureSources>, clock: Clock): () => Promise<number | undefined> {
   const ask = joined(async () => await sources.oldestUnleasedMs?.().catch(() => undefined));
   return async () => {

@@ -1,22 +1,24 @@
-// Figures that somebody else keeps and that are read when Prometheus asks. Until its source is attached a figure has no
-// value.
+// The sources of values that other components keep and that are read on each scrape. A metric has no value until its source is
+// attached.
 
+/** The state of a connection pool. */
 export interface PoolFigures {
   readonly name: string;
-  /** Most connections that it opens. */
+  /** The maximum number of connections. */
   readonly size: number;
   readonly inUse: number;
   /** Callers that wait for a connection. */
   readonly waiting: number;
 }
 
+/** The components that provide values. */
 export interface FigureSources {
   countActiveRuns(): number;
-  /** Results that became durable by this process, by type. */
+  /** Returns how many results this process made durable, by type. */
   countAppended(): Iterable<readonly [type: string, count: number]>;
   readPools(): readonly PoolFigures[];
-  /** Whether wake-ups of other replicas are heard. */
+  /** Returns true while this replica receives the wake-ups of others. */
   isListening(): boolean;
-  /** How long the run that waits longest has had no owner; 0 when none waits. Asks the database. */
+  /** Returns for how long the longest-waiting run has had no owner; 0 when no run waits. Queries the database. */
   oldestUnleasedMs(): Promise<number>;
 }

@@ -1,26 +1,28 @@
-// Sends spans to a collector, by OTLP over HTTP. Bounded in memory and time; a collector that does not take them costs the
-// spans and one report a minute. Headers for it come from the environment (OTEL_EXPORTER_OTLP_HEADERS), which the
-// library reads by itself: they may be secret, and so may the endpoint, so neither is ever told.
+// Sends spans to a collector with OTLP over HTTP. Bounded in memory and time; a failing collector costs the spans and one
+// report a minute. Its headers come from the environment (OTEL_EXPORTER_OTLP_HEADERS), which the library reads by itself. They
+// may be secret, and so may the endpoint, so neither is ever reported.
 
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import { BatchSpanProcessor, type SpanExporter, type SpanProcessor } from "@opentelemetry/sdk-trace";
 import type { Clock } from "../../base/clock.ts";
 import { Fault } from "../../base/fault.ts";
 
+/** Options of the export. */
 export interface ExportOptions {
   readonly endpoint: string;
   readonly clock: Clock;
   readonly onTrouble: (error: Error) => void;
 }
 
-/** Longest that one batch may take, tries included. */
+/** The maximum time of one batch including retries, in milliseconds. */
 export const exportTimeoutMs = 5_000;
-/** Spans that wait; those that come when it is full are lost. */
+/** The maximum number of waiting spans; further ones are lost. */
 const queueSpansMax = 2_048;
 const batchSpansMax = 512;
 const scheduleMs = 1_000;
 const reportEveryMs = 60_000;
 
+/** Returns the processor that exports spans in batches. Throws CONFIG_INVALID when the endpoint is not an HTTP URL. */
 export function createExport(options: ExportOptions): SpanProcessor {
   const exporter = new OTLPTraceExporter({ url: tracesUrl(options.endpoint), timeoutMillis: exportTimeoutMs });
   return new BatchSpanProcessor({
@@ -32,7 +34,7 @@ export function createExport(options: ExportOptions): SpanProcessor {
   });
 }
 
-/** Spans have a path of their own below the endpoint; naming it is no mistake. */
+/** Appends the path of spans to the endpoint, unless the endpoint already has it. */
 function tracesUrl(endpoint: string): string {
   const url = URL.parse(endpoint);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) {
@@ -49,10 +51,10 @@ function tracesUrl(endpoint: string): string {
 const signalPath = "/v1/traces";
 
 type Export = SpanExporter["export"];
-/** ExportResultCode.SUCCESS of a package that is not a dependency of ours. */
+/** ExportResultCode.SUCCESS of a package that is not our dependency. */
 const succeeded = 0;
 
-/** Tells of batches that were lost. */
+/** Reports lost batches. */
 class WatchedExporter implements SpanExporter {
   readonly #exporter: SpanExporter;
   readonly #clock: Clock;
@@ -88,7 +90,7 @@ class WatchedExporter implements SpanExporter {
   }
 }
 
-/** The code alone, such as ECONNREFUSED or 401: the collector's own words may hold anything. */
+/** Returns only the code, such as ECONNREFUSED or 401: the collector's own message may contain anything. */
 function describeFailure(error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return /^\w{1,64}$/.test(code) ? code : "no answer in time, or none that could be used";

@@ -1,13 +1,16 @@
-// Every name that a trace of ours uses. Those of OpenTelemetry follow its semantic conventions 1.41.0, the version that the
-// schema URL names: the conventions for generative AI still change, and readers go by that URL.
+// All names in our traces. OpenTelemetry's names follow its semantic conventions 1.41.0, the version in the schema URL. The
+// conventions for generative AI still change; readers use that URL to find the version.
 
+/** The schema URL of the conventions. */
 export const schemaUrl = "https://opentelemetry.io/schemas/1.41.0";
 
+/** The instrumentation scope of our spans. */
 export const scopeName = "runnel";
 
 /** Values of `gen_ai.operation.name`, and the first word of a span's name. */
 export const operations = { run: "invoke_agent", chat: "chat", tool: "execute_tool" } as const;
 
+/** The names of attributes. */
 export const names = {
   serviceName: "service.name",
   serviceVersion: "service.version",
@@ -39,13 +42,13 @@ export const names = {
   clientHash: "runnel.client.hash",
 } as const;
 
-/** What `error.type` says of an error that has no code. */
+/** The value of `error.type` for an error without a code. */
 export const unnamedError = "_OTHER";
 
-/** A tool that the service runs because the model asked for it. */
+/** A tool that the service runs because the model called it. */
 export const toolType = "function";
 
-/** As the conventions call a provider; they have no name for most of them, and ours stands then. */
+/** Returns the conventions' name of a provider, or our own name: the conventions name few providers. */
 export function nameProvider(provider: string): string {
   return provider === "gemini" ? "gcp.gemini" : provider;
 }

@@ -1,4 +1,4 @@
-// Traces with OpenTelemetry. Loaded only when there is somebody to send them to.
+// Traces with OpenTelemetry. Loaded only when an endpoint is configured.
 
 import {
   type Context,
@@ -23,9 +23,10 @@ import { ChosenIds, hashPrefix, spanIdOf, traceIdOf } from "./span-ids.ts";
 import { startTime } from "./span-time.ts";
 import { cutName, spanName } from "./text.ts";
 
-/** One batch may be under way, and what waits goes beside it. */
+/** The maximum time of closing: one batch may be in progress, and the waiting spans are sent beside it. */
 const closeTimeoutMs = exportTimeoutMs;
 
+/** Returns traces that are sent to the collector of the options. */
 export function recordTraces(options: TracesOptions): Traces {
   const { clock, recordsContent, version } = options;
   const ids = new ChosenIds(new RandomIdGenerator());
@@ -38,7 +39,7 @@ export function recordTraces(options: TracesOptions): Traces {
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     const flushed = new AbortController();
-    // What could not be sent was reported when it was lost.
+    // Lost spans have already been reported.
     const shutdown = provider.shutdown().then(
       () => flushed.abort(),
       () => flushed.abort(),
@@ -99,7 +100,7 @@ function startRunSpan(run: RunSpanFields, { tracer, ids, startTime }: SpanStart)
   );
 }
 
-/** The first owner of a run goes on with nothing. */
+/** The epoch of a run's first owner, which continues no earlier span. */
 const firstEpoch = 1;
 
 function linksOf({ runId, epoch }: RunSpanFields, traceId: string): Link[] {

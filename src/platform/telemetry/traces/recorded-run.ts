@@ -1,4 +1,4 @@
-// The spans of one run at work: one for the run, and below it one for each response of a model and each call of a tool.
+// The spans of one run: one for the run, and below it one for each model response and each tool call.
 
 import {
   type Attributes,
@@ -27,20 +27,22 @@ import type {
 import { nameProvider, names, operations, toolType } from "./names.ts";
 import { contentBytesMax, cutName, cutText, failureOfCode, failureOfText, type SpanFailure, spanName } from "./text.ts";
 
+/** Dependencies of a run's spans. */
 export interface Recording {
   readonly tracer: Tracer;
-  /** The time, as it stands in spans. */
+  /** Returns the time in the format of spans. */
   readonly now: () => HrTime;
   readonly clock: Clock;
   readonly recordsContent: boolean;
 }
 
+/** A run whose spans are recorded. */
 export class RecordedRun implements RunSpan {
   readonly traceParent: string;
   readonly #span: Span;
   readonly #context: Context;
   readonly #recording: Recording;
-  /** What a driver leaves open when it is stopped ends with the run. */
+  /** The open spans. Those that a stopped driver leaves open end with the run. */
   readonly #open = new Set<Span>();
 
   constructor(span: Span, recording: Recording) {
@@ -137,7 +139,7 @@ export class RecordedRun implements RunSpan {
     span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) });
   }
 
-  /** Undefined unless content is recorded. A text that cannot be made is no reason for a run to fail. */
+  /** Returns undefined unless content is recorded. A text that cannot be created never fails a run. */
   #content(text: (() => string) | undefined): string | undefined {
     if (text === undefined || !this.#recording.recordsContent) {
       return undefined;
@@ -154,7 +156,7 @@ function usageOf({ promptTokens, completionTokens }: SpanUsage = {}): Attributes
   return { [names.inputTokens]: promptTokens, [names.outputTokens]: completionTokens };
 }
 
-/** Nothing is recorded for a caller who wants it so; whom the run calls is to know that. */
+/** Tells called hosts when nothing is recorded because the client does not sample. */
 function traceParentOf(span: Span): string {
   return printTraceParent({ ...span.spanContext(), isSampled: span.isRecording() });
 }

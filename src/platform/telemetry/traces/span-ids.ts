@@ -1,30 +1,31 @@
-// Ids of spans. Those of a run's spans are made from the run, so that whoever takes a run over can link to the span before
-// its own without having been told.
+// Ids of spans. Those of a run's spans are derived from the run. So the replica that takes a run over can link to the previous
+// span without further data.
 
 import { createHash } from "node:crypto";
 import type { IdGenerator } from "@opentelemetry/sdk-trace";
 
+/** The ids of a span. */
 export interface SpanIds {
   readonly traceId: string;
   readonly spanId: string;
 }
 
-/** A run that belongs to no trace of its caller has one of its own. The lower half of a uuidv7 is random, which samplers need. */
+/** Returns the trace id of a run that has no trace of its client. The lower half of a uuidv7 is random, which samplers need. */
 export function traceIdOf(runId: string): string {
   return runId.replaceAll("-", "");
 }
 
-/** The span of a run's time at one replica. */
+/** Returns the span id of a run's time at one replica. */
 export function spanIdOf(runId: string, epoch: number): string {
   return hashPrefix(`${runId}/${epoch}`);
 }
 
-/** The first 8 bytes of a SHA-256, in hexadecimal. */
+/** Returns the first 8 bytes of a SHA-256, in hexadecimal. */
 export function hashPrefix(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
-/** Chosen ids for the span that `start` starts, and those of `others` for all the rest. */
+/** Gives the chosen ids to the span that `start` starts, and ids of `others` to all other spans. */
 export class ChosenIds implements IdGenerator {
   readonly #others: IdGenerator;
   #chosen: SpanIds | undefined;

@@ -253,7 +253,7 @@ describe("sign", () => {
     ],
     ["nothing", "", [], "INVALID_JSON", "the text is empty: a JSON object is expected"],
     ["an array", "[]", [], "INVALID_JSON", "a JSON object is expected"],
-    ["a byte order mark", "\ufeff{}", [], "INVALID_JSON", "a JSON object is expected"],
+    ["a byte order mark", "\ufeff{}", [], "INVALID_JSON", "unexpected byte order mark"],
     ["a number beyond all", '{"a":1e400}', [], "INVALID_JSON", "too large for a float64"],
     ["metadata of another kind", '{"metadata":[]}', ["--stamp"], "INVALID_JOBSPEC", "metadata must be an object"],
     ["another version", '{"sig_v":3}', [], "INVALID_JOBSPEC", "sig_v must be 1 or 2"],

@@ -74,7 +74,7 @@ function badJson(): BadSpec[] {
   const nest = (depth: number): string => `{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
   return [
     invalid("no UTF-8", Buffer.from('{"a":"\xff"}', "latin1"), "body is not UTF-8"),
-    invalid("a byte order mark", "\ufeff{}", 'unexpected character "\ufeff" instead of a value, at line 1, column 1'),
+    invalid("a byte order mark", "\ufeff{}", "unexpected byte order mark instead of a value, at line 1, column 1"),
     invalid("half an object", '{"a":', "unexpected EOF"),
     invalid("an array", "[]", "a JSON object is expected, at line 1, column 1"),
     invalid("something after it", "{} {}", 'unexpected character "{" after the value, at line 1, column 4'),

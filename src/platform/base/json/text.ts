@@ -313,7 +313,10 @@ class Reader {
     if (codePoint === undefined) {
       return new JsonTextError("unexpected EOF");
     }
-    return this.#fault(`unexpected character ${JSON.stringify(String.fromCodePoint(codePoint))} ${where}`);
+    // It is invisible, so the error names it.
+    const character =
+      codePoint === 0xfeff ? "byte order mark" : `character ${JSON.stringify(String.fromCodePoint(codePoint))}`;
+    return this.#fault(`unexpected ${character} ${where}`);
   }
 
   #fault(problem: string): JsonTextError {

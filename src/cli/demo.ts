@@ -87,10 +87,7 @@ async function runDemo(place: DemoPlace): Promise<DemoOutcome> {
     await server.kill();
     // Without the signal: this service has to join the Postgres that the first one left, so that it can stop it.
     server = await startServer(place, port);
-    say(
-      `── a new service is up, process ${server.pid}: it takes the run over when the lease of the old one expires\n`,
-      "yellow",
-    );
+    say(`── a new service, process ${server.pid}, takes the run over when the old lease expires\n`, "yellow");
     await Promise.race([reading, stop.asked]);
     stop.signal.throwIfAborted();
     const [overGrpc, overSse] = await reading;

@@ -1,6 +1,6 @@
 // The language of comments, pages and the contract: words that hide who does what, or that make a riddle of a plain fact.
 // docs/decisions are dated records and stay as they were written.
-// @TODO the folders in `pending` are still to be rewritten; the list ends with the last of them.
+// @TODO the generated part of docs/performance.md has the words of the benches; this ends when they are rewritten.
 
 import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -9,8 +9,7 @@ import { repositoryRoot } from "../../scripts/run-command.ts";
 const avoided =
   /\b(?:told|whoever|nobody|somebody|anybody|whatever|wherever|stands? for|comes? to|gone on with|goes on with|(?:is|are) none|for ever|what is|house|walls|furniture)\b/i;
 
-const pending =
-  /^(?:docs\/(?:tools|tools-bash|deployment|internals|recipes|performance)\.md|docs\/operations\/|docs\/reference\/cli\.md)/;
+const pending = /^(?:docs\/performance\.md)/;
 
 test.each([
   ["comments in src", ["src/**/*.ts"], commentsOf],

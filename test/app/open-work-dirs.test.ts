@@ -1,4 +1,4 @@
-// Which places of the disk a service keeps sessions away from, by its settings.
+// Which places on the disk a service keeps sessions out of, depending on its settings.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// A canary in every secret's place: a service is set up with them, used and misused, and then everything that it wrote,
-// answered, sent on, stored and started is searched for them. One hit is a leak.
+// Puts a canary in the place of every secret, uses and misuses the service, and then searches everything that the service
+// wrote, answered, sent, stored and started. One hit is a leak.
 
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -29,18 +29,18 @@ type Name = (typeof names)[number];
 
 const canaries = Object.fromEntries(names.map((name) => [name, `canary-${name}-5f0c2b9e`])) as Record<Name, string>;
 
-/** Each with the forms in which it might be found. */
+/** Each canary with the forms in which it might be found. */
 function findIn(text: string, allowed: readonly string[] = []): string[] {
   const secrets = Object.values(canaries).filter((value) => !allowed.includes(value));
   const forms = secrets.flatMap((value) => {
     const base64 = Buffer.from(value).toString("base64").replace(/=+$/, "");
-    // Cut, for it may stand in the middle of something that was encoded as a whole.
+    // Cut at both ends, because it may be in the middle of something that was encoded as a whole.
     return [value, Buffer.from(value).toString("hex"), base64.slice(2, -2)];
   });
   return forms.filter((form) => text.includes(form));
 }
 
-/** A provider that tells its caller everything that it was told. */
+/** A provider that sends back all headers that it receives. */
 const echo: Script = (wire, { headers }) =>
   wire.reply(401, JSON.stringify({ error: { message: JSON.stringify(headers) } }));
 
@@ -82,7 +82,7 @@ test("no secret leaves its place", { timeout: 60_000 }, async () => {
 
   for (const model of ["gpt-4o", "gemini-2.5-pro", "claude-sonnet-4", "compatible:any"]) {
     const failure = await failingRun(call, model);
-    // It was asked, and said no: otherwise nothing was tried.
+    // The provider was asked and refused; otherwise this test would have tried nothing.
     expect(failure).toMatch(/API error \(status 401\).*\[redacted\]/);
   }
   expect(sentKeys(provider)).toEqual(
@@ -140,7 +140,7 @@ test("the password of a database that is not there stays out of what is said abo
 
 type Call = (method: string, path: string, token: string | undefined, body?: object) => Promise<unknown>;
 
-/** Keeps every answer, headers too. */
+/** Keeps every answer, including its headers. */
 function caller(url: string, told: string[]): Call {
   return async (method, path, token, body) => {
     const response = await fetch(`${url}${path}`, {
@@ -161,7 +161,7 @@ function caller(url: string, told: string[]): Call {
   };
 }
 
-/** What the run of a model's session says that went wrong. */
+/** Returns the error message of a run of this model. */
 async function failingRun(call: Call, model: string): Promise<string> {
   const id = model.replaceAll(/[^\w-]/g, "-");
   const token = canaries["client-key"];
@@ -172,7 +172,7 @@ async function failingRun(call: Call, model: string): Promise<string> {
   return error;
 }
 
-/** Secrets where they do not belong, as callers put them there. */
+/** Puts secrets where they do not belong, as callers do by mistake. */
 async function misuse(url: string, call: Call): Promise<void> {
   await call("GET", "/v1/sessions", canaries["wrong-token"]);
   await call("GET", `/v1/sessions/x/stream?ticket=${canaries["ticket-in-query"]}`, undefined);
@@ -198,7 +198,10 @@ function sentKeys(provider: WireServer): Name[] {
   return names.filter((name) => sent.some((headers) => headers.includes(canaries[name])));
 }
 
-/** Of every process that the service started, Postgres included; the service itself has been given its secrets. */
+/**
+ * The environment of every process that the service started, including Postgres. The service's own environment is left out: it
+ * holds the secrets.
+ */
 async function environmentsBeside(pid: number, directory: string): Promise<string[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const processes = await Promise.all(
@@ -225,7 +228,7 @@ async function readProc(pid: string, file: string): Promise<string> {
   return await readFile(`/proc/${pid}/${file}`, "latin1").catch(() => "");
 }
 
-/** Every row of every table as text; bytes as hexadecimal, and as the text that they may hold. */
+/** Every row of every table as text. Bytes appear as hexadecimal and as the text that they may hold. */
 async function dump(directory: string): Promise<string> {
   const embedded = await openEmbeddedPostgres({ directory });
   const { db, close } = openConnections(embedded.login, { poolSize: 1, onConnectionError: () => {} });

@@ -1,4 +1,4 @@
-// Many clients behind one address, as behind a proxy or a NAT: what some of them get wrong costs the others nothing.
+// Many clients behind one address, as behind a proxy or a NAT: mistakes of some cost the others nothing.
 
 import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
@@ -14,7 +14,7 @@ import { until } from "../harness/wait.ts";
 
 const timeoutMs = 120_000;
 const adminToken = "the-admin-token-of-these-tests";
-/** Stands still, so that a bucket that is empty stays empty. */
+/** Stands still, so that an empty bucket stays empty. */
 const stillClock = { ...systemClock, monotonicMs: () => 0 };
 const limits: Partial<Config> = { rateLimitFailuresRps: 20, rateLimitBurst: 40, authAdminToken: adminToken };
 
@@ -37,7 +37,7 @@ const wrong: readonly (() => Record<string, string>)[] = [
 ];
 const createBody = '{"agent":{"name":"crowded"}}';
 
-/** A key that the service made and keeps in its database. */
+/** A key that the service made and stores in its database. */
 async function makeKey({ target }: TestService): Promise<string> {
   const admin = new GrpcClient(target, { authorization: `Bearer ${adminToken}` });
   return (await admin.call(AuthService.method.createApiKey, { clientId: "made", displayName: "crowded" })).key;
@@ -63,7 +63,7 @@ test("who proves who it is is served, whatever others behind its address fail to
   }
   expect(served.filter((status) => status !== 200 && status !== 201)).toEqual([]);
   expect(served).toHaveLength(20 * 6);
-  // The bucket of 40 failures does not fill again, for the clock stands still.
+  // The bucket of 40 failures does not refill, because the clock stands still.
   expect(failed.filter((status) => status === 401)).toHaveLength(40);
   expect(failed.filter((status) => status === 429)).toHaveLength(20 * 6 * wrong.length - 40);
 });
@@ -117,11 +117,11 @@ test("guesses of keys that the database would have to know do not keep others fr
 
 interface HeldBodies {
   sentBytes(): number;
-  /** Sends one more byte of each. */
+  /** Sends one more byte of each body. */
   trickle(): void;
 }
 
-/** Peers whose signatures have the right form, and whose bodies do not come to their end. */
+/** Peers whose signatures have the right form and whose bodies never end. */
 function holdBodies(
   { url }: TestService,
   {

@@ -1,4 +1,4 @@
-// What stands before every call, whoever it is for: rates, pages of other origins, request ids, routes that are not there.
+// The checks before every call, whichever client it is from: rate limits, pages of other origins, request ids, unknown routes.
 
 import { request as httpRequest } from "node:http";
 import { describe, expect, test } from "vitest";
@@ -16,7 +16,7 @@ import { until } from "../harness/wait.ts";
 
 describe("a client that calls too often", () => {
   const flags: Partial<Config> = { rateLimitRps: 20, rateLimitFailuresRps: 20, rateLimitBurst: 5 };
-  /** Stands still for whoever asks how fast calls come; everything else goes on. */
+  /** Stands still for the rate limit; all other clocks run. */
   const stillClock = { ...systemClock, monotonicMs: () => 0 };
 
   test("is told so in the document's form over REST, and by RESOURCE_EXHAUSTED over gRPC; others go on", async () => {

@@ -1,4 +1,4 @@
-// Turns at what few may use at a time.
+// FairTurns: turns at a resource that only a few callers may use at the same time.
 
 import { expect, test } from "vitest";
 import { FairTurns } from "../../src/platform/auth/fair-turns.ts";

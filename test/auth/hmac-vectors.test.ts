@@ -37,7 +37,7 @@ interface Vectors {
 
 const vectors: Vectors = JSON.parse(readFileSync(join(import.meta.dirname, "../vectors/hmac.json"), "utf8"));
 
-/** Wall time as the cases set it; everything else goes on. */
+/** Wall time as the cases set it; all other clocks run. */
 const clock = { ...systemClock, nowMs: () => seconds * 1_000 };
 let seconds = vectors.now;
 

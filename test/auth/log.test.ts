@@ -1,4 +1,4 @@
-// What the service's log says of a request, and what it never says.
+// What the service logs about a request, and what it never logs.
 
 import { expect, test } from "vitest";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
@@ -35,7 +35,7 @@ test("every request leaves one line with its id, its client or why it was refuse
   await fetch(`${service.url}/v1/sessions`, { headers: { authorization: "Bearer canary-admin-token-001" } });
   await fetch(`${service.url}/v1/auth/keys`, { headers: { authorization: "Bearer canary-admin-token-000" } });
 
-  // A secret in the wrong place is in the path, and the path is in the log.
+  // A secret in the wrong place is in the path, and the service logs the path.
   for (const misplaced of [keyOf(), ...Object.values(secrets)]) {
     await fetch(`${service.url}/misplaced/${encodeURIComponent(misplaced)}`);
   }

@@ -1,4 +1,4 @@
-// Figures for Prometheus: what they count, what they never name, and where they can be read.
+// Prometheus metrics: what they count, what they never name, and where they can be read.
 
 import { expect, test } from "vitest";
 import { credentialsOf } from "../harness/credentials.ts";

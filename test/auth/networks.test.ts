@@ -1,4 +1,4 @@
-// Addresses as rates count them, and addresses that are nobody's inside.
+// Addresses as rate limits count them, and addresses that a caller may name because they are public.
 
 import { describe, expect, test } from "vitest";
 import { isPublicAddress } from "../../src/platform/egress/public-address.ts";

@@ -1,4 +1,4 @@
-// How often one caller may call: exactly as a token bucket lets them, and no more memory than was promised.
+// Rate limits: they let through exactly as much as a token bucket does, and use no more memory than was promised.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -80,7 +80,7 @@ test("whatever comes when, it lets in what a token bucket does", () => {
           clock.advance(gapMs);
           tokens = Math.min(burst, tokens + gapMs / intervalMs);
           const isLet = isLetIn(limit, "a");
-          // At the very edge of a token either is right: the two sum fractions in a different order.
+          // At the very edge of a token either answer is right, because the two sum fractions in a different order.
           if (Math.abs(tokens - 1) > 1e-6) {
             expect(isLet).toBe(tokens > 1);
           }

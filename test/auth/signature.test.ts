@@ -1,4 +1,4 @@
-// Signatures by themselves: what is read, in which order it is refused, and that nothing but the signed request fits.
+// Signatures alone: how they are parsed, in which order they are refused, and that a signature fits only the signed request.
 
 import { createHash, createHmac } from "node:crypto";
 import fc from "fast-check";

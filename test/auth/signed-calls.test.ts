@@ -1,4 +1,5 @@
-// Signed requests as callers send them, over REST, SSE and gRPC: whom they make one, and what a captured one is good for.
+// Signed requests as callers send them, over REST, SSE and gRPC: which client they authenticate, and what a captured request is
+// good for.
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
@@ -127,7 +128,7 @@ describe("a captured request", () => {
     ]) {
       expect(await send(service, { secret, ...moved })).toEqual({ status: 401, body: { error: "invalid signature" } });
     }
-    // A refused signature burns no nonce.
+    // A refused signature does not use up its nonce.
     expect((await send(service, { secret, method: "GET", path, headers })).status).toBe(200);
   });
 

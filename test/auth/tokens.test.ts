@@ -1,4 +1,4 @@
-// Bearer tokens: keys that are made and revoked while the service runs, the admin token, and tickets to one stream.
+// Bearer tokens: keys that are made and revoked while the service runs, the admin token, and tickets for one stream.
 
 import { describe, expect, test } from "vitest";
 import { AuthService } from "#gen/runnel/v1/auth_service_pb.js";
@@ -166,7 +166,7 @@ describe("a stream ticket", () => {
     expect((await statusOf(tail(other.runId)))[0]).toBe(401);
     const stream = `${service.url}/v1/sessions/${mine.sessionId}/stream?ticket=${ticket}`;
     expect((await statusOf(stream))[0]).toBe(401);
-    // Only streams take a ticket: elsewhere it is an unknown parameter of somebody without credentials.
+    // Only streams accept a ticket. Elsewhere it is an unknown parameter of a caller without credentials.
     expect((await statusOf(`${service.url}/v1/runs/${mine.runId}?ticket=${ticket}`))[0]).toBe(401);
     const holder = new GrpcClient(service.target, bearer(ticket));
     await expect(holder.call(RunService.method.getRun, { runId: mine.runId })).rejects.toMatchObject({ code: 7 });

@@ -1,4 +1,4 @@
-// The clock of the machine.
+// The system clock.
 
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/platform/base/clock.ts";

@@ -1,4 +1,4 @@
-// Ids that sort by creation.
+// Ids that sort by creation time.
 
 import { expect, test } from "vitest";
 import { lowestUuid, newUuid } from "../../src/platform/base/ids.ts";

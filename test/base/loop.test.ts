@@ -1,4 +1,4 @@
-// A loop passes, waits and passes again until it closes, whatever a pass throws.
+// A loop passes, waits and passes again until it closes, even when a pass throws.
 
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/platform/base/clock.ts";

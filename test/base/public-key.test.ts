@@ -1,4 +1,5 @@
-// Which keys are refused: those whose point has a small order, by the arithmetic of the curve rather than by a list.
+// Which keys are refused: those whose point has a small order. The test finds them by the arithmetic of the curve, not by a
+// list.
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -66,7 +67,7 @@ function inverse(value: bigint): bigint {
   return power(modulo(value), p - 2n);
 }
 
-/** Either of the two points with this coordinate. */
+/** Returns one of the two points with this y coordinate. */
 function pointOf(y: bigint): Point | undefined {
   const square = modulo((y * y - 1n) * inverse(d * y * y + 1n));
   const root = power(square, (p + 3n) / 8n);
@@ -87,7 +88,7 @@ function isNothing([x, y]: Point): boolean {
   return x === 0n && y === 1n;
 }
 
-/** The order of the group is 8 times a prime: that many times any point has an order of 8 or less. */
+/** The order of the group is 8 times a prime. A point multiplied by that prime therefore has an order of 8 or less. */
 function findOrderEightY(): bigint {
   const order = 2n ** 252n + 27_742_317_777_372_353_535_851_937_790_883_648_493n;
   for (let y = 2n; ; y++) {

@@ -1,4 +1,4 @@
-// A clock that is set by another one: when it follows, when it does not, and how exactly.
+// A clock that follows another clock: when it follows, when it does not, and how exactly.
 
 import { expect, test } from "vitest";
 import { SyncedClock } from "../../src/platform/base/synced-clock.ts";
@@ -7,7 +7,7 @@ import { createManualClock } from "../harness/manual-clock.ts";
 const startMs = 1_000_000;
 const minuteMs = 60_000;
 
-/** A clock that starts at 1 000 000, and answers that take as long as is said. */
+/** A clock that starts at 1 000 000, and answers that take a given time. */
 function open() {
   const own = createManualClock({ nowMs: startMs });
   const clock = new SyncedClock(own);
@@ -37,7 +37,7 @@ test("one that jumps is set right again, and what is told is how wrong it is the
   const { own, clock, sync } = open();
   sync(startMs - 5 * minuteMs);
   own.advance(minuteMs);
-  // The minute did not pass: somebody moved the clock.
+  // The minute did not pass: an operator moved the clock.
   expect(sync(startMs - 5 * minuteMs)).toBe(6 * minuteMs);
   expect(clock.nowMs()).toBe(startMs - 5 * minuteMs);
   own.advance(-6 * minuteMs);

@@ -1,4 +1,4 @@
-// Bytes are text or they are not, and where they are not is told.
+// Which bytes are UTF-8 text, and the position at which other bytes stop being text.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";

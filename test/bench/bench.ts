@@ -1,23 +1,26 @@
-// What a bench is: a name, variants that are measured side by side in rounds, and a word on what they leave out.
+// The shape of a bench: a name, variants that are measured side by side in rounds, and a note on what they leave out.
 
 import type { Stage } from "./ground/stage.ts";
 
 export interface Bench {
-  /** Selects the bench on the command line. */
+  /** The name that selects the bench on the command line. */
   readonly name: string;
   readonly title: string;
-  /** What a reader might take the figures for, and they are not. */
+  /** What a reader could wrongly take the figures for. */
   readonly notMeasured: string;
-  /** More than one where a ratio is claimed: each round measures everything once, and the medians count. */
+  /** More than 1 where the bench claims a ratio: each round measures every variant once, and the medians count. */
   readonly roundsMax: number;
-  /** Opens what the bench stands on, warms it up, and measures a round each time it is asked, without end. */
+  /** Opens what the bench needs, warms it up, and measures one round each time it is asked, without end. */
   readonly measure: (stage: Stage) => AsyncGenerator<readonly Variant[], void, void>;
 }
 
-/** One column of a bench's table. Units stand in the names of the metrics; NaN means that it could not be told here. */
+/**
+ * One column of a bench's table. The names of the metrics contain their units; NaN means that this machine could not measure
+ * it.
+ */
 export interface Variant {
   readonly name: string;
   readonly metrics: Readonly<Record<string, number>>;
-  /** What went wrong: any word here fails the whole bench. */
+  /** What went wrong: any entry fails the whole bench. */
   readonly faults: readonly string[];
 }

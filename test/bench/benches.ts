@@ -1,4 +1,4 @@
-// The benches, in the order in which they run. The last one leaves its many sessions in the database of all.
+// The benches, in the order in which they run. The last one leaves its many sessions in the database that all benches share.
 
 import type { Bench } from "./bench.ts";
 import { burstRuns, pacedRuns } from "./benches/agent-runs.ts";

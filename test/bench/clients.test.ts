@@ -1,5 +1,5 @@
-// The clients of the benches, against the bare server in a process of its own: what they cut out of bytes is what was
-// sent, however it was cut up on the way, and what went wrong is an error instead of a figure.
+// The clients of the benches, against the bare server in a process of its own: they extract exactly the bytes that were sent,
+// however these were split on the way, and a failure is an error instead of a figure.
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, test } from "vitest";

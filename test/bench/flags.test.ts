@@ -1,4 +1,4 @@
-// The command line of the benches: which ones it chooses, and what it says when there is none of that name.
+// The command line of the benches: which ones it chooses, and its error for an unknown name.
 
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";

@@ -10,7 +10,7 @@ export interface Flags {
   readonly profileDirectory: string | undefined;
 }
 
-/** Throws with what is wrong and what there is. */
+/** Throws an error that names the mistake and the known names. */
 export function readFlags(args: readonly string[], known: readonly string[]): Flags {
   const { values, positionals } = parseArgs({
     args: [...args],

@@ -1,4 +1,4 @@
-// The report of the benches: what is told of several rounds, what counts as reached, and what becomes of the page.
+// The report of the benches: what it says about several rounds, what counts as reached, and how it changes the page.
 
 import { expect, test } from "vitest";
 import type { Variant } from "./bench.ts";

@@ -1,14 +1,14 @@
-// The rounds of a bench made into one result: of each metric the median, with the least and the most beside it.
+// Combines the rounds of a bench into one result: of each metric the median, the minimum and the maximum.
 
 import type { Bench, Variant } from "./bench.ts";
 import type { Stage } from "./ground/stage.ts";
 
 export interface MeasuredVariant extends Variant {
-  /** Least and most of the rounds, for each metric. */
+  /** Minimum and maximum of the rounds, for each metric. */
   readonly spread: Readonly<Record<string, readonly [least: number, most: number]>>;
 }
 
-/** As many rounds as the bench wants; one when it has to be quick. Whatever the bench opened is closed when it returns. */
+/** Runs as many rounds as the bench wants; one with `--quick`. Everything that the bench opened is closed when it returns. */
 export async function runRounds(bench: Bench, stage: Stage): Promise<MeasuredVariant[]> {
   const rounds: (readonly Variant[])[] = [];
   const roundsMax = stage.quick ? 1 : bench.roundsMax;
@@ -21,7 +21,7 @@ export async function runRounds(bench: Bench, stage: Stage): Promise<MeasuredVar
   return combineRounds(rounds);
 }
 
-/** Variants in the order in which they first came. */
+/** Combines the rounds. Variants keep the order of their first appearance. */
 export function combineRounds(rounds: readonly (readonly Variant[])[]): MeasuredVariant[] {
   const byName = Map.groupBy(rounds.flat(), ({ name }) => name);
   return [...byName].map(([name, variants]) => {
@@ -36,13 +36,13 @@ export function combineRounds(rounds: readonly (readonly Variant[])[]): Measured
   });
 }
 
-/** Sorted; NaN alone when a round could not tell, so that the gap is seen. */
+/** Returns the sorted values. NaN alone when one round could not measure it, so that the gap is visible. */
 function collect(variants: readonly Variant[], metric: string): readonly number[] {
   const values = variants.map(({ metrics }) => metrics[metric] ?? Number.NaN);
   return values.some(Number.isNaN) ? [Number.NaN] : values.toSorted((a, b) => a - b);
 }
 
-/** Of sorted values; between the middle two when there is no middle one. */
+/** Returns the median of sorted values; the mean of the middle two when their number is even. */
 function median(sorted: readonly number[]): number {
   const middle = (sorted.length - 1) / 2;
   const [below, above] = [sorted[Math.floor(middle)], sorted[Math.ceil(middle)]];

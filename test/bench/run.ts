@@ -1,8 +1,8 @@
-// `npm run bench -- [name …]`: what the service costs and how fast it is, on this machine, against real Postgres, beside
-// what bare Node and bare Postgres cost in the same run. Everything runs on 127.0.0.1 in processes of its own, bounded in
-// count and time, and is ended by process id.
+// `npm run bench -- [name …]`: what the service costs and how fast it is, on this machine, against real Postgres, beside the
+// cost of bare Node and bare Postgres in the same run. Everything runs on 127.0.0.1 in processes of its own, bounded in count
+// and time, and is ended by process id.
 //
-//   --quick   a short round, to see that all is well      --profile <folder>   CPU profiles of the service
+//   --quick   a short round, as a smoke test              --profile <folder>   CPU profiles of the service
 //   --json    figures for machines on standard output     --only a,b           names in one word
 
 import { benches } from "./benches.ts";
@@ -29,7 +29,7 @@ try {
   failure = error;
 }
 const faulty = report();
-// Not left to run out: a bench that was given up may still wait for something.
+// Exits at once, because a bench that was given up may still wait for something.
 process.exit(failure !== undefined || faulty ? 1 : 0);
 
 async function runBenches({ quick, names, profileDirectory }: Flags): Promise<void> {
@@ -48,7 +48,7 @@ async function runBenches({ quick, names, profileDirectory }: Flags): Promise<vo
   }
 }
 
-/** Prints what was measured. True when something went wrong in it. */
+/** Prints the results. Returns true when a bench had a fault. */
 function report(): boolean {
   const verdicts = judgeOrNote();
   if (failure !== undefined) {
@@ -67,7 +67,7 @@ function report(): boolean {
   return results.some(({ variants }) => variants.some(({ faults }) => faults.length > 0));
 }
 
-/** A target without its figure fails the round, but what was measured is worth telling all the same. */
+/** A target without its figure fails the round, but the other measurements are still printed. */
 function judgeOrNote(): Verdict[] {
   try {
     return judge(results);
@@ -82,7 +82,7 @@ function closing(): string {
   return `${secondsSinceStart()} s in all. ${advice}`;
 }
 
-/** Rejects when the round takes too long or somebody stops it, so that everything started is ended. */
+/** Rejects when the round takes too long or the operator stops it, so that everything started is ended. */
 function giveUp(): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();
   setTimeout(() => reject(new Error(`not done after ${roundTimeoutMs / 1_000} s`)), roundTimeoutMs).unref();

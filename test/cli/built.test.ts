@@ -1,4 +1,5 @@
-// What could break in the built program and not in its source: files and threads that code finds beside itself, and stack traces.
+// What could break in the built program but not in its source: files and threads that code looks for beside itself, and stack
+// traces.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

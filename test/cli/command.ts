@@ -1,4 +1,4 @@
-// The commands as users run them: processes of their own, in an environment and a folder of their own.
+// The commands as users run them: in processes of their own, in an environment and a folder of their own.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ export interface Outcome {
 
 export interface RunningCommand {
   readonly child: ChildProcess;
-  /** What was written so far. */
+  /** Returns the output so far. */
   readonly stdout: () => string;
   readonly stderr: () => string;
   readonly ended: Promise<Outcome>;
@@ -27,7 +27,7 @@ export interface RunningCommand {
 export interface CommandPlace {
   readonly environment?: Readonly<Record<string, string>>;
   readonly directory?: string;
-  /** Standard input. */
+  /** Text for standard input. */
   readonly input?: string;
 }
 
@@ -45,18 +45,20 @@ export function runCommand(words: readonly string[], place: CommandPlace = {}): 
   return startCommand(words, place).ended;
 }
 
-/** A script for a shell; `$runnel` in it is the command line's beginning. */
+/** Runs a shell script. `$runnel` in it is the beginning of the command line. */
 export function runShell(script: string, place: CommandPlace = {}): Promise<Outcome> {
   const environment = { runnel: `${process.execPath} ${programPath}`, ...place.environment };
   return startProgram("bash", ["-c", script], { ...place, environment }).ended;
 }
 
-/** What a user pastes into a shell that waits for lines. */
+/** Pastes text into a shell that waits for lines, as a user does. */
 export function pasteInto(shell: "bash" | "sh", pasted: string): Promise<Outcome> {
   return startProgram(shell, [], { input: pasted }).ended;
 }
 
-/** On a terminal, of which `stdout` holds everything that it was sent. `input` is typed when the program asks. */
+/**
+ * Runs `runnel` on a terminal. `stdout` holds everything that the terminal received. `input` is typed when the program asks.
+ */
 export async function runInTerminal(words: readonly string[], place: CommandPlace = {}): Promise<Outcome> {
   const terminal = startInTerminal([process.execPath, programPath, ...words], place);
   if (place.input !== undefined) {
@@ -73,11 +75,11 @@ export async function runInTerminal(words: readonly string[], place: CommandPlac
 
 const askedWithinMs = 50_000;
 
-/** Starts any program on a terminal of its own, whose foreground process group it leads. */
+/** Starts any program on a terminal of its own. The program leads the foreground process group. */
 export function startInTerminal(line: readonly string[], place: CommandPlace = {}): TerminalCommand {
   const quoted = line.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
   const environment = { TERM: "xterm", ...place.environment };
-  // Without `exec` the shell of `script` stands between and gets each signal as well.
+  // Without `exec` the shell of `script` would be between, and would get each signal as well.
   const running = spawnProgram("script", ["-qec", `exec ${quoted}`, "/dev/null"], { ...place, environment });
   return { ...running, type: (text) => void running.child.stdin?.write(text) };
 }
@@ -94,7 +96,7 @@ function spawnProgram(program: string, words: readonly string[], place: CommandP
     env: { ...baseEnvironment(), ...place.environment },
     ...(place.directory !== undefined && { cwd: place.directory }),
   });
-  // Who does not read it has ended, which is told in its own way.
+  // A program that does not read its input has ended; the test sees that elsewhere.
   child.stdin.on("error", () => {});
   const texts = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -111,17 +113,17 @@ function spawnProgram(program: string, words: readonly string[], place: CommandP
   return { child, stdout: () => texts.stdout, stderr: () => texts.stderr, ended };
 }
 
-/** What `serve` needs to start, and what the other commands need to call it. */
+/** The variables that `serve` needs to start and that the other commands need to call it. */
 function baseEnvironment(): NodeJS.ProcessEnv {
   const { PATH, HOME } = process.env;
   const machine = { PATH, HOME, TMPDIR: tmpdir(), ...compileCacheEnvironment };
   return { ...machine, ...authEnvironment, RUNNEL_API_KEY: keyOf(), RUNNEL_SERVER_HOST: "127.0.0.1" };
 }
 
-/** A folder that is removed with the test. An embedded Postgres may live in it. */
+/** Makes a folder that is removed with the test. It may hold an embedded Postgres. */
 export async function ownFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "runnel-cli-"));
-  // Postgres of root runs under another account, which has to pass through to its data.
+  // When root starts Postgres, it runs under another account, which needs to reach its data.
   await chmod(folder, 0o711);
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;

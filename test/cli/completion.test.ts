@@ -1,9 +1,9 @@
-// `completion`: the scripts know every command and option that the program has, since they are made from it.
+// `completion`: the scripts know every command and option of the program, because they are made from it.
 
 import { expect, test } from "vitest";
 import { runCommand, runShell } from "./command.ts";
 
-/** The words that bash would offer for the last word of the line, one a line. */
+/** Returns the words that bash would offer for the last word of the line, one a line. */
 async function complete(...line: string[]): Promise<string[]> {
   const words = ["runnel", ...line].map((word) => `'${word}'`).join(" ");
   const script = `source <($runnel completion bash); COMP_WORDS=(${words}); COMP_CWORD=${line.length}
@@ -31,7 +31,7 @@ test("bash offers no words of ours where a value is wanted", async () => {
   expect(await complete("doctor", "--config", "--")).toEqual([""]);
 });
 
-/** Of the help pages, which commander writes by itself. */
+/** Lists the commands of the help pages, which commander generates. */
 async function listCommands(): Promise<string[]> {
   const { stdout } = await runCommand(["--help"]);
   const [, commands = ""] = stdout.split("Commands:");

@@ -1,4 +1,4 @@
-// `config`: what the settings are, where each one comes from, and what is wrong with them.
+// `config`: the values of the settings, their sources, and their mistakes.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

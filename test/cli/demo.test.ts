@@ -1,4 +1,4 @@
-// `demo`: the promise of the README's first command, and that it leaves nothing behind, also when it is interrupted.
+// `demo`: it keeps the promise of the README's first command and leaves nothing behind, also when it is interrupted.
 
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { until } from "../harness/wait.ts";
 import { ownFolder, startCommand } from "./command.ts";
 
-/** Two starts of a service and one of an embedded Postgres, on a machine that does other work as well. */
+/** Two starts of a service and one of an embedded Postgres, on a machine with other work. */
 const demoTimeoutMs = 180_000;
 
 test("demo shows both readers through kill -9, exits with 0 and leaves nothing behind", {
@@ -54,7 +54,7 @@ async function expectNothingIn(home: string): Promise<void> {
   expect(await commandsNaming(home)).toEqual([]);
 }
 
-/** Command lines of processes that name the folder; none where there is no /proc to ask. */
+/** Returns the command lines of processes that name the folder; none on a machine without /proc. */
 async function commandsNaming(folder: string): Promise<string[]> {
   const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
   const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));

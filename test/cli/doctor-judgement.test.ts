@@ -1,5 +1,5 @@
-// What `doctor` makes of facts that no test can bring about: clocks apart, servers that risk data or are too old, full
-// disks, certificates that end. Where a real database or file can stand behind a fact, it does.
+// What `doctor` says about facts that no test can cause: clocks that differ, servers that risk data or are too old, full disks,
+// certificates that expire. Where a real database or file can provide the fact, it does.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ const sound: ServerFacts = {
   foreignConnections: 0,
 };
 
-/** The examination of a machine whose clock is that much ahead. */
+/** Examines a machine whose clock is ahead by this much. */
 async function examineAhead(byMs: number, environment: Record<string, string>) {
   const resolution = resolveSettings({
     table: settings,
@@ -70,7 +70,7 @@ test("certificates are told of 14 days before they end, and when they have ended
     RUNNEL_TLS_KEY_FILE: join(folder, "key"),
     RUNNEL_TLS_CLIENT_CA_FILE: join(folder, "ca"),
   };
-  // They are good for a year.
+  // The certificates are valid for a year.
   for (const [days, outcome] of [
     [350, "ok"],
     [352, "warn"],

@@ -1,4 +1,4 @@
-// `doctor`: each thing that may be wrong is made wrong for real, is found, comes with a fix, and is left as it was.
+// `doctor`: the test really breaks each thing. `doctor` finds it, suggests a fix, and changes nothing.
 
 import { once } from "node:events";
 import { readdir, writeFile } from "node:fs/promises";
@@ -21,10 +21,10 @@ interface Check {
 }
 
 const inOrder = { RUNNEL_DEFAULTS_MODEL: "demo" };
-/** A port of another service on this machine is not what is tested. */
+/** Avoids a port that another service on this machine uses, which is not the subject of these tests. */
 const anyPort = ["--port", "0"];
 
-/** What was found, after the exit code was seen to say the same. */
+/** Returns the findings, after a check that the exit code agrees. */
 async function examine(environment: Record<string, string>, words: readonly string[] = anyPort, place?: CommandPlace) {
   const options = { ...place, environment: { ...inOrder, ...environment } };
   const { code, stdout, stderr } = await runCommand(["doctor", "--json", ...words], options);
@@ -313,7 +313,7 @@ test("no character of a secret is told, by people's or machines' output, whateve
     RUNNEL_PROVIDERS_GEMINI_KEY: "canary gemini, which is not valid",
     DATABASE_URL: "postgres://canary-password:canary-password@127.0.0.1:1/canary-password",
   };
-  // Postgres quotes the name of a database that it does not have.
+  // Postgres quotes the name of a database that does not exist.
   const quoted = databaseUrl(inject("databaseUrl"), environment.RUNNEL_AUTH_HMAC_SECRET);
   const told = await examine({ ...environment, DATABASE_URL: quoted });
   expect(told.find("database")?.found).toContain('database "[secret]" does not exist');

@@ -1,4 +1,5 @@
-// What an exchange survives: the command killed between any two steps, the service killed under it, files that are still written.
+// What an exchange survives: kills of the command between any two steps, a kill of the service, and files that are still being
+// written.
 
 import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,8 +14,8 @@ import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { addLine, done, eventsOf, firstLine, openStage } from "./exchange-stage.ts";
 
-// The story: an answer lies in the inbox and is taken. The command dies without a word just there. Another one goes on, finishes
-// what was begun, and takes the next answer.
+// The story: an answer is in the inbox and the command takes it. The command dies silently at one of these points. The next
+// command finishes what the first one began, and takes the next answer.
 const deaths = [
   // After the session, before the first outbox.
   ["beside.written:2", 1],
@@ -56,7 +57,7 @@ test("a command that is killed at any place has executed each answer once when a
         session: expect.objectContaining({ sequenceNumber: 2, isComplete: true }),
         work: "one\nmore\n",
       });
-      // Each outbox that is to be shown is told of once, behind what was finished of the answer before it.
+      // The command reports each outbox once, after it has finished the answer before it.
       const shown = eventsOf(stdout).flatMap(({ event, sequence: number }) => (event === "outbox" ? [number] : []));
       expect({ failpoint, shown }).toEqual({ failpoint, shown: sequence === 1 ? [1, 2] : [2] });
       expect(stage.list("outbox")).toEqual([1, 2].map((number) => `${sessionId}_seq000${number}.txt`));
@@ -72,8 +73,8 @@ test("commands were killed at every place that they have", () => {
   expect(folderFailpoints.filter((place) => !tried.includes(place))).toEqual([]);
 });
 
-// The story: the command waits for an answer. The service dies and comes back on the same port and database. An answer that was
-// saved meanwhile is taken by it.
+// The story: the command waits for an answer. The service dies and comes back on the same port and database. The command then
+// takes an answer that was saved meanwhile.
 test("a command outlasts kill -9 and restart of the service, and says so once", async () => {
   const environment = { DATABASE_URL: await testDatabase() };
   const first = await startProcess(environment);
@@ -109,7 +110,7 @@ test("a file is not taken while somebody writes to it, nor for half a second aft
   const file = await until("it to be whole", () => inbox.next());
   expect(performance.now() - writtenMs).toBeGreaterThanOrEqual(500);
   expect(await inbox.read(file)).toMatchObject({ name: "a.txt", text: expect.stringMatching(/^(more\n)+$/) });
-  // It may change between the look and the reading, or before it is moved: then it is another answer.
+  // The file may change between the look and the reading, or before it is moved: then it is another answer.
   appendFileSync(path, "last\n");
   expect(await inbox.read(file)).toBeUndefined();
   await inbox.move(file);

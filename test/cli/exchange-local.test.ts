@@ -1,4 +1,4 @@
-// `runnel exchange` without a service: it brings its own.
+// `runnel exchange` without a service: the command starts its own.
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -7,8 +7,8 @@ import { until } from "../harness/wait.ts";
 import { ownFolder } from "./command.ts";
 import { done, stageIn } from "./exchange-stage.ts";
 
-// The story: one command watches. Another one beside it, with a service of its own on the same database, sends what ends the
-// exchange. The last one to leave stops Postgres.
+// The story: one command watches. Another command beside it, with a service of its own on the same database, sends what ends
+// the exchange. The last command to leave stops Postgres.
 test("needs no service, no key and no database, and another command may work beside it", async () => {
   const directory = await ownFolder();
   const stage = stageIn(directory, []);

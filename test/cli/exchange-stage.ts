@@ -1,4 +1,4 @@
-// Folders of an exchange, a service to carry it with, and the program in between: what the tests of `runnel exchange` stand on.
+// The stage of the tests of `runnel exchange`: the folders of an exchange, a service for it, and the program between them.
 
 import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,14 +11,14 @@ export interface Stage {
   readonly words: readonly string[];
   /** Starts `runnel exchange` with these words in the folder. */
   start(words: readonly string[], more?: { failpoint?: string; input?: string }): RunningCommand;
-  /** Puts a file there whose last change was so many seconds after a fixed time. */
+  /** Writes a file there whose last change is this many seconds after a fixed time. */
   put(path: string, content: string | Uint8Array, atSeconds?: number): void;
   read(path: string): string;
   list(path: string): string[];
   session(): { sessionId: string; sequenceNumber: number; isComplete: boolean };
 }
 
-/** A fixed time: order is by what files say of themselves. */
+/** A fixed time: the order of files depends on their modification times. */
 const beginSeconds = 1_700_000_000;
 
 export async function openStage(service?: { url: string }): Promise<Stage> {
@@ -26,7 +26,7 @@ export async function openStage(service?: { url: string }): Promise<Stage> {
   return stageIn(await ownFolder(), ["--url", url], url);
 }
 
-/** `words` say which service. */
+/** `words` name the service. */
 export function stageIn(directory: string, words: readonly string[], url = ""): Stage {
   const at = (path: string): string => join(directory, path);
   for (const folder of ["inbox/processed", "workspace"]) {
@@ -59,7 +59,7 @@ export function stageIn(directory: string, words: readonly string[], url = ""): 
   };
 }
 
-/** Adds one line to the file, each time that it is executed. */
+/** Adds one line to the file each time it is executed. */
 export const addLine = '[EDIT_FILE path="count.txt" start_line="1" end_line="1"]\none\nmore\n[/EDIT_FILE]\n';
 export const firstLine = "one\n";
 

@@ -1,4 +1,4 @@
-// `runnel exchange` over folders, against a service: from the task to the last answer, in order, and nothing twice.
+// `runnel exchange` over folders, against a service: from the task to the last answer, in order and without duplicates.
 
 import { mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -62,7 +62,7 @@ describe("new", () => {
     ]);
     expect(stage.session()).toMatchObject({ sequenceNumber: 2, isComplete: true });
     expect(stage.list("inbox")).toEqual(["processed"]);
-    // The last one of a name stays.
+    // The last file of a name is the one that stays.
     expect(stage.read("inbox/processed/answer.txt")).toBe(done("All said."));
     expect(stage.list("sessions")).toEqual([`${sessionId}.json`]);
     expect(stage.list("outbox")).toHaveLength(2);
@@ -86,7 +86,7 @@ describe("new", () => {
     await until("all files", () =>
       eventsOf(running.stdout()).some(({ sequence, event }) => event === "outbox" && sequence === 4),
     );
-    // A file that was refused is looked at again once it has changed.
+    // A refused file is looked at again once it has changed.
     stage.put("inbox/bad.txt", done("mended"), 7);
     const { code, stdout, stderr } = await running.ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -113,7 +113,7 @@ describe("new", () => {
       { ...refused("bad.txt", "NOT_UTF8", "bad.txt is not UTF-8 at byte 3"), fix: "save it as UTF-8" },
       refused("long.txt", "FILE_TOO_LONG", "long.txt is longer than 4194304 bytes"),
       taken("longest.txt", 2),
-      // Its message is longer than the wire takes.
+      // Its message is longer than a message may be on the wire.
       refused("longest.txt", "RESOURCE_EXHAUSTED", "4194304"),
       taken("many.txt", 2),
       refused("many.txt", "INVALID_ARGUMENT", "1001"),
@@ -251,7 +251,7 @@ describe("watch", () => {
     expect(stage.session()).toMatchObject({ isComplete: true });
   });
 
-  // The story: something that is no file stands in processed/ where the answered file should go.
+  // The story: a folder in processed/ has the name that the answered file should get.
   test("of a file that cannot be moved tells so and does not take it again; one that was saved anew is another answer", async () => {
     const stage = await openStage();
     stage.put("workspace/count.txt", firstLine);
@@ -259,7 +259,7 @@ describe("watch", () => {
     mkdirSync(join(stage.directory, "inbox/processed/a.txt/in-the-way"), { recursive: true });
     const running = stage.start(["new", "x", "--json"]);
     await until("the file to be kept", () => running.stdout().includes('"kept"'));
-    // Were it taken again, that would be before a file that is younger.
+    // If the file were taken again, it would be taken before this younger file.
     stage.put("inbox/b.txt", "Nothing.", 2);
     await until("the next file", () => running.stdout().includes("_seq0003.txt"));
     running.child.kill("SIGINT");
@@ -273,7 +273,7 @@ describe("watch", () => {
     stage.put("inbox/c.txt", done("x"), 4);
     expect(await again.ended).toMatchObject({ code: 0 });
     expect(stage.list("inbox")).toEqual(["a.txt", "processed"]);
-    // What is left over is moved by who comes next, also when there is nothing more to do.
+    // The next command moves the file that is left over, even when it has nothing else to do.
     const { sessionId } = stage.session();
     expect(await stage.start(["resume", sessionId]).ended).toMatchObject({ code: 0 });
     expect(stage.list("inbox")).toEqual(["processed"]);
@@ -311,7 +311,7 @@ describe("submit", () => {
   });
 });
 
-/** What stands on the page in a block of this name. */
+/** Returns the block of this name on the page. */
 function blockOf(name: string): string {
   const page = readFileSync(new URL("../../docs/exchanges.md", import.meta.url), "utf8");
   const block = new RegExp(`\`\`\`\\w+ ${name}\\n([\\s\\S]+?)\`\`\``).exec(page)?.[1];

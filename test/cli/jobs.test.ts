@@ -1,4 +1,5 @@
-// `jobs` against a service in a process of its own: from the file to the end of the job, what is refused, and what following survives.
+// `jobs` against a service in a process of its own: from the file to the end of the job, the refusals, and the crashes that a
+// watch survives.
 
 import { readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
@@ -11,7 +12,7 @@ import { type Outcome, ownFolder, type RunningCommand, runCommand, runInTerminal
 import { type SignedStage, setSignedStage, specOf } from "./signed.ts";
 
 const uuid = "[0-9a-f-]{36}";
-/** Somebody has to end it. */
+/** These questions do not end by themselves. */
 const endless = { questions: ["on and on pace=60000"], constraints: { regions: ["US", "EU"] } };
 
 function linesOf(text: string): string[] {
@@ -56,7 +57,7 @@ describe("a job", () => {
       expect.stringMatching(new RegExp(`^US +completed +${uuid} +–$`)),
       expect.stringMatching(new RegExp(`^EU +completed +${uuid} +–$`)),
     ]);
-    // Of a job that has ended there is one thing to tell.
+    // For a job that has ended the watch prints one line.
     const again = await stage.runnel("jobs", "watch", id);
     expect(again).toMatchObject({ code: 0, stderr: "" });
     expect(linesOf(again.stdout)).toHaveLength(3);
@@ -269,8 +270,8 @@ test("Ctrl-C ends watch with 130 and tells how to go on, and the job goes on", a
   await stage.runnel("jobs", "cancel", id);
 });
 
-// The story: a job is watched. The service dies without a word and comes back on the same port and database, where the runs are
-// taken over. The watch says once that it waits, tells nothing twice, and ends with the job.
+// The story: a watch follows a job. The service dies silently and comes back on the same port and database, where it takes over
+// the runs. The watch says once that it waits, repeats nothing, and ends with the job.
 test("watch survives kill -9 and restart of the service", async () => {
   const stage = await setSignedStage();
   const id = await submit(stage, endless);
@@ -290,7 +291,7 @@ test("watch survives kill -9 and restart of the service", async () => {
   expect(jsonLines(stdout).at(-1)).toMatchObject({ id, status: "STATE_CANCELLED" });
 });
 
-/** A block of commands, by its name on the page. */
+/** Returns a block of commands by its name on the page. */
 function commandsOf(name: string): string {
   const page = readFileSync(new URL("../../docs/signed-jobs.md", import.meta.url), "utf8");
   return new RegExp(`\`\`\`sh ${name}\\n([^\`]*)\`\`\``).exec(page)?.[1] ?? "false";
@@ -327,7 +328,7 @@ test("the commands of the page about signed jobs work as pasted, from a new key 
   });
 });
 
-/** The id of a job that somebody watches, once all of it runs. */
+/** Returns the id of the watched job once all of its runs are running. */
 async function watchedJob(watch: RunningCommand): Promise<string> {
   return await until("all of the job to run", () => {
     const job = watch.stdout().includes("\n") ? jsonLines(watch.stdout().replace(/[^\n]*$/, "")).at(-1) : undefined;

@@ -1,4 +1,4 @@
-// `keys`: made, used, listed and revoked against a real service, with the admin token of the environment.
+// `keys`: the commands make, use, list and revoke keys against a real service, with the admin token of the environment.
 
 import { expect, test } from "vitest";
 import { testDatabase } from "../harness/database.ts";
@@ -91,7 +91,7 @@ test("without the admin token, or with a wrong one, the fix is told", async () =
     fix: expect.stringContaining("RUNNEL_ADMIN_TOKEN"),
     requestId: expect.stringMatching(/^[0-9a-f]{32}$/),
   });
-  // The service's own variable does too, where both share an environment.
+  // The service's own variable works too, where both share an environment.
   expect((await keys(["list", "--url", url], { RUNNEL_AUTH_ADMIN_TOKEN: token })).code).toBe(0);
 });
 

@@ -1,4 +1,4 @@
-// `migrate --json`: one document about what was applied.
+// `migrate --json`: one document that lists the applied migrations.
 
 import { expect, inject, onTestFinished, test } from "vitest";
 import { createDatabase, databaseUrl, dropDatabase } from "../harness/database.ts";

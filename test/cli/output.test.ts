@@ -1,4 +1,4 @@
-// How commands speak: colours and moving lines for people at a terminal, plain text for pipes, JSON for machines.
+// The output of commands: colours and progress lines for people at a terminal, plain text for pipes, JSON for machines.
 
 import { expect, test } from "vitest";
 import { mayColour } from "../../src/cli/output.ts";
@@ -6,7 +6,7 @@ import { runCommand, runInTerminal } from "./command.ts";
 
 const colour = "\u001b[1m";
 const eraseLine = "\r\u001b[K";
-/** Needs no service and shows colours, and progress, where there are any. */
+/** A command that needs no service and shows colours, and progress, where the output has them. */
 const words = ["config", "explain"];
 const doctor = ["doctor", "--port", "0"];
 

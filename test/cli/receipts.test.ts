@@ -1,4 +1,4 @@
-// `receipt` and `verify`: the receipts and logs of real runs, fetched as users do it, damaged in every way, and checked offline.
+// `receipt` and `verify`: receipts and logs of real runs, fetched as users do it, damaged in every way, and checked offline.
 
 import { generateKeyPairSync } from "node:crypto";
 import { mkdir, readdir } from "node:fs/promises";
@@ -14,7 +14,7 @@ import { runInTerminal } from "./command.ts";
 import { type SignedStage, setSignedStage } from "./signed.ts";
 
 const words = "list the files pace=0 words=60";
-/** The demo model says it back, and at U+2028 many break lines. */
+/** The demo model repeats it, and many programs break lines at U+2028. */
 const brokenWords = "hello \u2028 there pace=0 words=60";
 
 interface Fetched {
@@ -114,7 +114,8 @@ describe("receipt", () => {
     }
   });
 
-  // The story: the connection breaks twice while a long log is read. What had come whole is kept, the rest is read from there.
+  // The story: the connection breaks twice while the command reads a long log. The command keeps what arrived completely and
+  // reads the rest from there.
   test("reads on where a broken connection left off", async () => {
     const stage = await setSignedStage();
     const questions = Array.from({ length: 40 }, (_, index) => `question ${index}? pace=0 words=4000`);
@@ -132,7 +133,7 @@ describe("receipt", () => {
       connectFar: () => connect(Number(port), hostname),
       inspect: (link, data, from) => {
         passed += from === "far" ? data.length : 0;
-        // Pages have 256 KiB: two of them are through by then.
+        // A page has 256 KiB: two pages have arrived by then.
         if (passed > 700_000 && cuts < 2) {
           passed = 0;
           cuts += 1;
@@ -170,7 +171,7 @@ describe("receipt", () => {
     const stage = await setSignedStage();
     const runId = await run(stage, words);
     const { hostname, port } = new URL(stage.service.url);
-    // Nothing ever comes back.
+    // This proxy never sends an answer.
     const wire = await openWire({
       connectFar: () => connect(Number(port), hostname),
       inspect: (_link, _data, from) => from === "near",
@@ -314,7 +315,8 @@ describe("verify", () => {
       generateKeyPairSync("ed25519").privateKey,
     );
     await stage.put("forged", forged);
-    // By itself it is right. That it is none of the service's shows with the service's keys, that it is wrong with the log.
+    // The forged receipt is valid by itself. The service's keys show that the service did not sign it, and the log shows that
+    // it is wrong.
     expect(await verify(stage, "forged")).toMatchObject({ code: 0, answer: { key: "claimed" } });
     expect(await verify(stage, "forged", "--jwks", "jwks.json")).toMatchObject({
       code: 1,
@@ -399,7 +401,7 @@ describe("verify", () => {
   });
 });
 
-/** One bit of what is stored, in the text that says it for people. */
+/** Changes one bit of the stored bytes, in their readable text. */
 function changeBytes(line: string): string {
   const { sequence, bytes } = JSON.parse(line);
   const raw = Buffer.from(bytes, "base64");

@@ -132,8 +132,8 @@ test("a reader that closes the pipe early ends run without a word", async () => 
   expect(JSON.parse(stderr)).toMatchObject({ note: "started" });
 });
 
-// The story: a tail is in the middle of a run. The service dies without a word and comes back on the same port and database,
-// where the run is taken over. The tail says once that it waits, and ends with every result in order.
+// The story: a tail is in the middle of a run. The service dies silently and comes back on the same port and database, where it
+// takes over the run. The tail says once that it waits, and ends with every result in order.
 test("tail survives kill -9 and restart of the service", async () => {
   const environment = { DATABASE_URL: await testDatabase() };
   const first = await startProcess(environment);
@@ -158,8 +158,8 @@ test("tail survives kill -9 and restart of the service", async () => {
   expect(await run.ended).toMatchObject({ code: 0, stdout });
 });
 
-// The model has said half of its answer when the service dies. The text cannot be taken back from a terminal or a pipe, so the
-// line between the two says what of it to ignore.
+// The model has sent half of its answer when the service dies. Text on a terminal or in a pipe cannot be taken back, so the
+// line between the two attempts says which text to ignore.
 test("run says which text is void when a turn starts again", async () => {
   await using provider = await startFakeProvider();
   provider.respond(async (wire) => {

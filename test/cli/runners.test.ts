@@ -1,4 +1,4 @@
-// `runners` against a service in a process of its own, with a worker that does what the tests say.
+// `runners` against a service in a process of its own, with a worker that each test scripts.
 
 import { readFileSync } from "node:fs";
 import { readdir, symlink, writeFile } from "node:fs/promises";
@@ -40,13 +40,13 @@ async function openStage(command: "serve" | "dev" = "serve") {
     put,
     runners,
     start: (...words: string[]) => startCommand(["runners", ...words], place),
-    /** What machines are told. */
+    /** Runs a command with `--json` and returns its parsed output. */
     ask: async (...words: string[]) => {
       const { code, stdout, stderr } = await runners(...words, "--json");
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
       return JSON.parse(stdout);
     },
-    /** A worker that is there before anything is asked of it. */
+    /** Starts a worker that is connected before anything is asked of it. */
     work: async (run: (run: Run) => AsyncGenerator<Result>) => {
       startWorker(url, [runnerOf(run)]);
       await until("the runner to be listed", async () => (await runners("list")).stdout.includes(" available "));
@@ -58,7 +58,7 @@ async function startServe(): Promise<string> {
   return (await startProcess({ DATABASE_URL: await testDatabase() })).url;
 }
 
-/** It knows no keys. */
+/** The service knows no keys. */
 async function startDev(directory: string): Promise<string> {
   const environment = { DATABASE_URL: await testDatabase(), RUNNEL_AUTH_API_KEYS: "", RUNNEL_API_KEY: "" };
   const dev = startCommand(["dev", "--port", "0"], { environment, directory });
@@ -320,13 +320,13 @@ describe("an approval", () => {
       reason: "APPROVAL_NOT_FOUND",
       fix: expect.stringContaining("`runnel runners approvals`"),
     });
-    // Nobody approves what they did not look at.
+    // An approval needs the digest of the request, so that people approve only a request that they have seen.
     expect(await runCommand(["runners", "approve", stage.id])).toMatchObject({ code: 2, stdout: "" });
     expect(await runCommand(["runners", "approvals", "--state", "new"])).toMatchObject({ code: 2, stdout: "" });
   });
 });
 
-/** What stands on the page in a block of this language and name. */
+/** Returns the block of this language and name on the page. */
 function blockOf(language: string, name: string): string {
   const page = readFileSync(new URL("../../docs/runners.md", import.meta.url), "utf8");
   const block = new RegExp(`\`\`\`${language} ${name}\\n([\\s\\S]+?)\`\`\``).exec(page)?.[1];

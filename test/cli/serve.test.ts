@@ -1,4 +1,4 @@
-// `serve`, `dev` and `migrate`: how they start, what they say, and how they end.
+// `serve`, `dev` and `migrate`: how they start, what they print, and how they end.
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
@@ -13,7 +13,7 @@ import { startProcess } from "../harness/process.ts";
 import { until } from "../harness/wait.ts";
 import { ownFolder, pasteInto, runCommand, startCommand } from "./command.ts";
 
-/** Without a provider `serve` starts only when it is told that the demo model is meant. */
+/** Without a provider `serve` starts only when the settings name the demo model explicitly. */
 const demo = { RUNNEL_DEFAULTS_MODEL: "demo" };
 
 test("a port that is taken is told with the fix", async () => {
@@ -28,9 +28,9 @@ test("a port that is taken is told with the fix", async () => {
 });
 
 test.each([
-  // The longest drain there is: nothing open, nothing to wait for.
+  // The longest drain: no call is open, so there is nothing to wait for.
   ["SIGINT", "3600"],
-  // Whoever sends it is given a fifth of the drain to notice.
+  // The sender gets a fifth of the drain to notice.
   ["SIGTERM", "2"],
 ] as const)("%s ends an idle service within two seconds, with 0", async (signal, drainSeconds) => {
   const serve = await startServe({ RUNNEL_SERVER_DRAIN_SECONDS: drainSeconds });
@@ -40,7 +40,7 @@ test.each([
   expect(performance.now() - signalledMs).toBeLessThan(2_000);
 });
 
-// The signal comes again and again: within the first second it is a copy of the first one.
+// The signal is sent again and again: within the first second it is a copy of the first one.
 test("a second signal ends a service at once that still waits for an open call", async () => {
   const serve = await startServe({ RUNNEL_SERVER_DRAIN_SECONDS: "3600" });
   const socket = connect(serve.port, "127.0.0.1");
@@ -49,7 +49,7 @@ test("a second signal ends a service at once that still waits for an open call",
   });
   socket.on("error", () => {});
   socket.write("POST /v1/sessions HTTP/1.1\r\nhost: runnel\r\nexpect: 100-continue\r\ncontent-length: 100\r\n\r\n");
-  // It answers that it wants the body, which never comes: the call is open.
+  // The service asks for the body, which never comes: the call stays open.
   await new Promise((resolve) => socket.once("data", resolve));
   serve.child.kill("SIGINT");
   await until("the drain", () => refuses(serve.port));
@@ -83,7 +83,7 @@ test.each([
   });
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr.split("\n")[0]).toBe(`runnel: Invalid config: ${words}`);
-  // What is missing comes with a hint below.
+  // A missing setting comes with a hint on the next line.
   expect(stderr.includes("`runnel dev`")).toBe(words.startsWith("missing"));
 });
 
@@ -106,7 +106,7 @@ test("a file, the environment and the command line set up a service, in this ord
   const serve = startCommand(words, { environment, directory });
   const url = await until("the service to serve", () => /serves on (http:\/\/\S+)/.exec(serve.stderr())?.[1]);
   expect(serve.stderr()).toContain("named.yaml holds secrets and can be read by others");
-  // An empty variable does not take away what the file says.
+  // An empty variable does not override the file.
   const secret = { RUNNEL_API_KEY: "", RUNNEL_AUTH_HMAC_SECRET: "of the file" };
   expect((await runCommand(["run", "hello pace=0", "--url", url], { environment: secret })).code).toBe(0);
 });
@@ -312,7 +312,7 @@ function refuses(port: number): Promise<boolean> {
   });
 }
 
-/** Without any table, unlike those of other tests. */
+/** A database without any table, unlike those of other tests. */
 async function emptyDatabase(): Promise<string> {
   const server = inject("databaseUrl");
   const name = `runnel_test_empty_${process.pid}`;

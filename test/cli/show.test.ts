@@ -1,4 +1,4 @@
-// What the command line shows of a run's results.
+// How the command line prints the results of a run.
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";

@@ -19,12 +19,12 @@ export interface SignedStage {
   readonly folder: string;
   readonly environment: Record<string, string>;
   readonly service: ServiceProcess;
-  /** A command in the folder, for which the service is where it is by default. */
+  /** Runs a command in the folder. The service has its default address there. */
   readonly runnel: (...words: string[]) => Promise<Outcome>;
   readonly start: (...words: string[]) => RunningCommand;
   readonly put: (name: string, content: string | Uint8Array) => Promise<string>;
   readonly read: (name: string) => Promise<string>;
-  /** Signs a spec with these changes into a file. */
+  /** Signs a spec with these changes, writes it to a file, and returns the path. */
   readonly sign: (name: string, changes?: object) => Promise<string>;
   readonly restart: () => Promise<void>;
 }
@@ -67,7 +67,7 @@ export async function setSignedStage(settings: Record<string, string> = {}): Pro
   };
 }
 
-/** For the demo model, which answers at once; `sign` adds time and nonce. */
+/** A spec for the demo model, which answers at once; `sign` adds time and nonce. */
 export function specOf(changes: object = {}): object {
   const { metadata: _, ...spec } = jobSpecOf({ questions: ["What is 2 + 2? pace=0 words=20"] });
   return { ...spec, ...changes };

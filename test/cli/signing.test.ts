@@ -1,4 +1,4 @@
-// `keys new`, `keys show`, `sign` and `verify`: without a service, with keys in every form that signers keep them in.
+// `keys new`, `keys show`, `sign` and `verify`: without a service, with keys in every form in which signers keep them.
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { readFile, stat, writeFile } from "node:fs/promises";
@@ -34,7 +34,7 @@ async function jsonOf(outcome: Promise<Outcome>) {
   };
 }
 
-/** Of RFC 8032, 7.1, the first test. */
+/** The seed of the first test of RFC 8032, section 7.1. */
 const seed = Buffer.from("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60", "hex");
 const rawPublic = Buffer.from("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a", "hex");
 const privateKey = createPrivateKey({
@@ -134,7 +134,7 @@ describe("keys show", () => {
   });
 });
 
-/** As a person writes it: nothing of it is how a program would print it. */
+/** As a person writes it: no program would format it like this. */
 const spec =
   '{ "version" : "v1",\n\t"id":"job-1", "rate": 1.50e3, "big": 9007199254740993, "text": "\\u0041\\/ <b>",\n "metadata": { "nonce": "old" } }\n';
 
@@ -154,7 +154,7 @@ describe("sign", () => {
     expect(stdout.slice(before.length)).toMatch(
       /^, "public_key": "[A-Za-z0-9+/]{43}=", "signature": "[A-Za-z0-9+/]{86}==" \}\n$/,
     );
-    // Signing is deterministic, and what stands there already is replaced in its place.
+    // Signing is deterministic, and replaces an existing signature in its place.
     expect((await pipe(stdout, "sign", "-", "--key", key)).stdout).toBe(stdout);
     const canonical = await pipe(spec, "sign", "--key", key, "--canonical");
     expect(canonical.stdout).toBe(
@@ -205,7 +205,7 @@ describe("sign", () => {
     expect(await jsonOf(pipe(stdout, "verify", "-", "--json"))).toMatchObject({ code: 0, answer: { version: 2 } });
     const later = stdout.replace(/"exp":\d+/, '"exp":4200000000');
     expect((await pipe(later, "verify", "-")).code).toBe(1);
-    // Its own version and bounds are kept.
+    // Signing keeps the spec's own version and time bounds.
     expect((await pipe(later, "sign", "--key", key)).stdout).toMatch(/"sig_v":2.*"exp":4200000000/);
     const back = (await pipe(stdout, "sign", "--key", key, "--sig-v", "1")).stdout;
     expect(await jsonOf(pipe(back, "verify", "-", "--json"))).toMatchObject({ code: 0, answer: { version: 1 } });

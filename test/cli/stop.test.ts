@@ -1,5 +1,5 @@
-// How programs with a Postgres of their own end: by Ctrl-C in a real terminal, by copies of a signal, by a second decision, by a
-// terminal that goes away. Postgres ends with them each time.
+// How programs with a Postgres of their own end: by Ctrl-C in a real terminal, by copies of a signal, by a second decision, by
+// a terminal that goes away. Postgres ends with them each time.
 
 import type { ChildProcess } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -16,7 +16,7 @@ import { ownFolder, type RunningCommand, startCommand, startInTerminal } from ".
 
 const checkout = fileURLToPath(new URL("../..", import.meta.url));
 const ctrlC = "\u0003";
-/** npm, an initdb, a service and a Postgres, on a machine that does other work as well. */
+/** Time for npm, an initdb, a service and a Postgres, on a machine with other work. */
 const timeout = 120_000;
 const startMaxMs = 60_000;
 
@@ -82,8 +82,8 @@ test("signals soon after the first one are copies of it; a later one is a decisi
   expect([judge(), judge()]).toEqual(["decision", "late"]);
 });
 
-// The story: a call stays open, so the drain would take an hour. The operator decides again, and the service ends at once. Its
-// Postgres ends too, although nothing of the service was closed.
+// The story: a call stays open, so the drain would take an hour. The operator signals again, and the service ends at once. Its
+// Postgres ends too, although the service closed nothing.
 test("a second decision ends a service at once, and its Postgres with it", { timeout }, async () => {
   const folder = await ownDatabaseFolder();
   const dev = await startDev(folder, { RUNNEL_SERVER_DRAIN_SECONDS: "3600" });
@@ -137,7 +137,7 @@ test("after kill -9 the next start adopts Postgres: dev says so in words, serve 
   expect(findServers(folder)).toEqual([]);
 });
 
-/** Nothing of the tests' settings, so that a program stands on its own. */
+/** Removes the settings of the tests, so that a program runs as on a user's machine. */
 const alone = { DATABASE_URL: "", RUNNEL_AUTH_API_KEYS: "" };
 
 function placesIn(folder: string): Record<string, string> {
@@ -155,7 +155,7 @@ function urlOf(dev: RunningCommand): string {
   return /^Runnel is ready on (http:\S+)/m.exec(dev.stderr())?.[1] ?? "";
 }
 
-/** The service wants the body, which never comes. */
+/** Opens a call whose body never comes. */
 async function openCall(dev: RunningCommand): Promise<void> {
   const socket = connect(Number(new URL(urlOf(dev)).port), "127.0.0.1");
   onTestFinished(() => void socket.destroy());
@@ -164,7 +164,7 @@ async function openCall(dev: RunningCommand): Promise<void> {
   await new Promise((resolve) => socket.once("data", resolve));
 }
 
-/** Signals of the first moment are copies of the first one; a later one is a decision. */
+/** Signals of the first moment are copies of the first one; a later signal is a decision. */
 async function signalUntilEnded(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   await until("the process to end", () => {
     child.kill(signal);
@@ -172,7 +172,7 @@ async function signalUntilEnded(child: ChildProcess, signal: NodeJS.Signals): Pr
   });
 }
 
-/** A folder for one test. A Postgres that still runs in it at the end is stopped. */
+/** Makes a folder for one test. A Postgres that still runs in it at the end is stopped. */
 async function ownDatabaseFolder(): Promise<string> {
   const folder = await ownFolder();
   onTestFinished(async () => {

@@ -1,4 +1,4 @@
-// What reaches a terminal of texts that others wrote: models, tools, services, ids. A pipe gets them as they are.
+// What reaches a terminal from texts of others: models, tools, services, ids. A pipe gets them unchanged.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -24,10 +24,10 @@ const attacks = {
 };
 const harmless = "line\n\ttab 中文 ｗｉｄｅ 👩‍👩‍👧‍👦 🇨🇭 ❤️ עברית é";
 const text = `${Object.values(attacks).join("|")}|${harmless}`;
-/** Every C0 but newline, tab and the CR of the terminal's own line ends; DEL, C1 and what reorders. */
+/** Every C0 character but newline, tab and the CR of the terminal's own line ends; DEL, C1 and characters that reorder text. */
 const acting = /\r(?!\n)|[\u202a-\u202e\u2066-\u2069]|(?![\r\n\t])\p{Cc}/u;
-/** The colours of our own words. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** The colours that the command line itself prints. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
 const ownColours = /\u001b\[\d+m/g;
 
 test.each(Object.entries(attacks))("%s shows as what it is and does nothing", (_name, attack) => {

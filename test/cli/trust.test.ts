@@ -1,4 +1,4 @@
-// `trust`: keys added, changed, listed and revoked, and the audit of it, against a real service.
+// `trust`: keys are added, changed, listed and revoked, with their audit, against a real service.
 
 import { describe, expect, test } from "vitest";
 import { thumbprint } from "../../src/platform/base/public-key.ts";
@@ -18,7 +18,7 @@ async function startService(more: Record<string, string> = {}): Promise<string> 
   return url;
 }
 
-/** The commands against one service. */
+/** Opens a service and returns the commands against it. */
 async function openStage(more?: Record<string, string>) {
   const url = await startService(more);
   const trust = (...words: string[]) => runCommand(["trust", ...words, "--url", url], { environment: admin });

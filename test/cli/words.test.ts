@@ -1,4 +1,4 @@
-// Words that commands understand or refuse, and the failures that need no service: what is told, where, and the exit code.
+// Words that commands understand or refuse, and the failures that need no service: the message, its stream, and the exit code.
 
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { databaseUrl } from "../harness/database.ts";
 import { type Outcome, runCommand } from "./command.ts";
 
-/** Nothing listens there: ports below 1024 are not handed out, and this one has no service. */
+/** No program listens there: ports below 1024 are not handed out, and this one has no service. */
 const nobody = "http://127.0.0.1:1";
 
 test.each([["--help"], ["serve", "--help"], ["help", "tail"], ["keys", "--help"]])(
@@ -149,7 +149,7 @@ function expectOneLine({ code, stdout, stderr }: Outcome): void {
   expect(stderr).toMatch(/^runnel: [^\n]+\n$/);
 }
 
-/** Speaks HTTP/2 and knows nothing. */
+/** Starts a server that speaks HTTP/2 and knows no route. */
 async function startPlainServer(): Promise<AsyncDisposable & { url: string }> {
   const server = createServer().on("stream", (stream) => {
     stream.respond({ ":status": 404 });

@@ -1,5 +1,5 @@
-// Every key of the Agent Runner document's configuration, written out from it: by YAML, by the document's variable and
-// by ours it reaches the settings, and without any of them it has the document's default.
+// Every key of the Agent Runner document's configuration, copied from it. YAML, the document's variable and our variable each
+// set it, and without any of them it has the document's default.
 
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
@@ -23,14 +23,14 @@ const documented: readonly Documented[] = [
   ["providers.openai_key", "PROVIDERS_OPENAI_KEY", "openaiKey", "", "sk-1"],
   ["providers.gemini_key", "PROVIDERS_GEMINI_KEY", "geminiKey", "", "AI1"],
   ["providers.anthropic_key", "PROVIDERS_ANTHROPIC_KEY", "anthropicKey", "", "sk-ant-1"],
-  // The document's default is gpt-4o-mini, which is what no model means as soon as there is a provider.
+  // The document's default is gpt-4o-mini, which an empty model means as soon as there is a provider.
   ["defaults.model", "DEFAULTS_MODEL", "defaultModel", "", "gpt-4o"],
   ["defaults.max_turns", "DEFAULTS_MAX_TURNS", "defaultMaxTurns", 30, 7],
   ["defaults.max_tokens", "DEFAULTS_MAX_TOKENS", "defaultMaxTokens", 4096, 0],
   ["defaults.timeout_secs", "DEFAULTS_TIMEOUT_SECS", "defaultTimeoutSecs", 300, 1],
   ["sessions.max_concurrent", "SESSIONS_MAX_CONCURRENT", "sessionsMaxConcurrent", 50, 0],
   ["sessions.ttl_minutes", "SESSIONS_TTL_MINUTES", "sessionsTtlMinutes", 30, 1],
-  // The document's default is refused by its own service's guard.
+  // The guard of the document's own service refuses the document's default.
   ["callback.base_url", "CALLBACK_BASE_URL", "callbackBaseUrl", "", "http://app:8000/api/agent-runner"],
   ["callback.timeout_sec", "CALLBACK_TIMEOUT_SEC", "callbackTimeoutSec", 30, 0],
   ["rate_limit.requests_per_second", "RATELIMIT_RPS", "rateLimitRps", 20, 3],
@@ -114,7 +114,7 @@ test("the page of settings has every variable of the document, and the example e
   expect(await readYamlConfig(uncommented)).toEqual(loadConfig({}));
 });
 
-/** `a.b.c` as YAML, one level a line. */
+/** Returns `a.b.c` as YAML, one level a line. */
 function nest(key: string, value: string): string {
   const words = key.split(".");
   const lines = words.map((word, level) => `${"  ".repeat(level)}${word}:`);

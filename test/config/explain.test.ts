@@ -1,4 +1,5 @@
-// What is shown of the settings: all of them, where each comes from, and never a secret, wherever it was put.
+// What `explain` shows of the settings: all of them, the source of each, and never a secret, whichever source it was written
+// in.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -58,7 +59,7 @@ test("values are shown as they would be set; secrets only as set or not, and wha
   expect(shown("database.url")).toMatchObject({ value: "(unset)", origin: "default" });
 });
 
-/** Long enough not to be found anywhere by chance. With what YAML, URLs and lines of keys trip over. */
+/** Long enough not to occur by chance. Contains the characters that YAML, URLs and lines of keys trip over. */
 const secretValue = fc
   .tuple(fc.constantFrom("", "*", "&", "!", "@", "%", "{", "[", '"', "'", ": ", "# ", "\t", "-\n"), fc.uuid())
   .map(([start, rest]) => ({ text: `${start}${rest}`, core: rest }));
@@ -106,14 +107,14 @@ test("without files, the environment alone is what loadConfig reads", async () =
   expect(loadConfig({ RUNNEL_SERVER_PORT: "1" }).serverPort).toBe(1);
 });
 
-/** `section:` with what stands below it. */
+/** Returns `section:` with its keys below it. */
 function nest(key: Key<unknown>, print: (name: string) => string): string {
   const [section = "", name = ""] = key.path.split(".");
   const lines = print(name).trimEnd().split("\n");
   return `${section}:\n${lines.map((line) => `  ${line}`).join("\n")}\n`;
 }
 
-/** Everything of the failure, not only its message. */
+/** Returns everything about the failure, not only its message. */
 function refusal(sources: ConfigSources): unknown {
   try {
     readServeConfig(sources);

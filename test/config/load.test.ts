@@ -129,7 +129,7 @@ test.each([
   ["RUNNEL_SERVER_PROT", "RUNNEL_SERVER_PORT"],
   ["AGENT_RUNNER_SERVER_PROT", "AGENT_RUNNER_SERVER_PORT"],
   ["RUNNEL_AUTH_HMAC_SECERT_FILE", "RUNNEL_AUTH_HMAC_SECRET_FILE"],
-  // Not of the document, so not by the document's prefix.
+  // Not a key of the document, so its prefix does not apply.
   ["AGENT_RUNNER_DATABASE_URL", "RUNNEL_DATABASE_URL"],
 ])("%s is unknown, and %s is offered", (name, meant) => {
   const { message } = refusal({ [name]: "s3cret-v4lue" });
@@ -150,7 +150,7 @@ test("what the commands call with, and what Kubernetes tells of a service called
     RUNNEL_PORT_8090_TCP: "tcp://10.0.0.1:8090",
     RUNNEL_PORT_8090_TCP_ADDR: "10.0.0.1",
     AGENT_RUNNER_PORT: "tcp://10.0.0.1:8090",
-    // Of a service that is called runnel-server: it looks like ours.
+    // Kubernetes sets it for a service with the name runnel-server: it looks like one of our variables.
     RUNNEL_SERVER_PORT: "tcp://10.0.0.1:8090",
   };
   const commands = { RUNNEL_API_KEY: "a", RUNNEL_CLIENT_ID: "b", RUNNEL_ADMIN_TOKEN: "c" };

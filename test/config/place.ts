@@ -1,4 +1,4 @@
-// A folder to start in and a home, both empty, and what is read there.
+// An empty folder to start in, an empty home, and the settings that are read there.
 
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import type { ConfigSources } from "../../src/platform/config/resolve.ts";
 
 export interface Place {
   readonly sources: ConfigSources;
-  /** Writes a file below the folder; gives its path. */
+  /** Writes a file below the folder and returns its path. */
   write(name: string, text: string | Buffer, mode?: number): Promise<string>;
 }
 
@@ -32,14 +32,14 @@ export async function makePlace(environment: Readonly<Record<string, string>> = 
   };
 }
 
-/** The settings of a text of YAML, with nothing else said. */
+/** Reads the settings of a YAML text, without any other source. */
 export async function readYamlConfig(text: string): Promise<Config> {
   const place = await makePlace();
   await place.write("config.yaml", text);
   return readConfig(place.sources);
 }
 
-/** What is told of settings that are refused. */
+/** Returns the message that refuses these settings. */
 export function refusalOf(sources: ConfigSources, read: typeof readConfig = readConfig): string {
   try {
     read(sources);
@@ -52,7 +52,7 @@ export function refusalOf(sources: ConfigSources, read: typeof readConfig = read
   throw new Error("it was accepted");
 }
 
-/** What is told of a text of YAML, without the file's name. */
+/** Returns the message that refuses a YAML text, without the file's name. */
 export async function yamlRefusal(text: string): Promise<string> {
   const place = await makePlace();
   const path = await place.write("config.yaml", text);

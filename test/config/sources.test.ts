@@ -1,4 +1,4 @@
-// Where settings come from, and which source counts: defaults < file < environment < command line.
+// Where settings come from, and which source wins: defaults < file < environment < command line.
 
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ test("each source counts more than the one before, and explain tells which it wa
   const settings = ["server.port=5", "server.port=4"];
   expect(at({ environment, settings })).toEqual(["4", "flag"]);
   expect(at({ environment, settings, flags: { serverPort: 0 } })).toEqual(["0", "flag"]);
-  // The way back to the default.
+  // Returns to the default.
   expect(at({ environment, settings: ["server.port="] })).toEqual(["8090", "flag"]);
   expect(at({ defaults: { serverPort: 9 } })).toEqual(["1", `file ${path}`]);
   expect(at({ defaults: { serverPort: 9 }, file: false })).toEqual(["9", "default"]);
@@ -43,7 +43,7 @@ test("a secret comes from the file, the file of a variable or the variable, and 
   };
   const path = await place.write("config.yaml", "auth: {hmac_secret: of the config}\n");
   expect(originOf({})).toEqual(["of the config", `file ${path}`]);
-  // A relative name is one in the folder that the command was started in.
+  // A relative name is relative to the folder in which the command was started.
   for (const name of [secretFile, "secret"]) {
     const environment = { AGENT_RUNNER_AUTH_HMAC_SECRET_FILE: name };
     const origin = "file of AGENT_RUNNER_AUTH_HMAC_SECRET_FILE";
@@ -67,7 +67,7 @@ test("the file is the one that is named, else ./config.yaml, else the one in the
   expect(modelOf({ file: false })).toBe("");
   await rm(here);
   expect(modelOf()).toBe("home");
-  // Not even a folder, and none that could be looked into.
+  // Neither is a folder that can be opened.
   expect(modelOf({ home: `/${"a".repeat(1_000)}` })).toBe("");
   expect(modelOf({ home: join(sources.directory, "other/named.yaml") })).toBe("");
 });

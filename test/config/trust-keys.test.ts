@@ -1,4 +1,4 @@
-// The settings of trust: the names that the signing contract's own service has, and what is refused at the start.
+// The trust settings: the names that the signing contract's own service uses, and the refusals at the start.
 
 import { expect, test } from "vitest";
 import { loadConfig } from "../../src/app/settings.ts";

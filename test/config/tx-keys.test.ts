@@ -1,4 +1,4 @@
-// The settings of transactions: off by default, complete or refused, and secret where they are.
+// The transaction settings: off by default, refused when incomplete, and hidden where they are secret.
 
 import { expect, test } from "vitest";
 import { loadConfig, settings } from "../../src/app/settings.ts";

@@ -1,4 +1,4 @@
-// A YAML file that is wrong: where, what, and what would be right, without a word of its values.
+// A YAML file with mistakes: the message says where, what, and the correct form, without a word of the file's values.
 
 import { expect, test } from "vitest";
 import { makePlace, readYamlConfig, refusalOf, yamlRefusal } from "./place.ts";

@@ -1,4 +1,4 @@
-// The checks of the Agent Runner document's routes in its order and words, where they differ from plain validation.
+// The checks of the Agent Runner document's routes, in its order and words, where they differ from plain validation.
 
 import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";

@@ -77,7 +77,7 @@ describe("a session without a message", () => {
 });
 
 describe("a request in bytes", () => {
-  /** Sends the head as it stands and reads until the service closes the connection. */
+  /** Sends the head exactly as given and reads until the service closes the connection. */
   async function send(service: TestService, lines: readonly string[], body = ""): Promise<string> {
     const { hostname, port } = new URL(service.url);
     const socket = connect(Number(port), hostname);

@@ -1,5 +1,5 @@
-// Bad calls of every kind, as models write them, and work directories that fail: the model and every reader get the
-// documented words, and the run goes on.
+// Bad calls of every kind, as models write them, and work directories that fail: the model and every reader get the documented
+// words, and the run continues.
 
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ const fileTools = ["read_file", "write_file", "edit_file", "list_dir", "glob", "
 
 interface BadCall {
   readonly tool: string;
-  /** As the model wrote it; an object is written as JSON. */
+  /** The text that the model wrote; an object is written as JSON. */
   readonly args: string | object;
   readonly told: { readonly error: string | RegExp } | { readonly content: string | RegExp };
 }
@@ -268,7 +268,7 @@ async function openFolder(): Promise<string> {
 
 const callsPerTurn = 10;
 
-/** One run that makes all of these calls, a few in a turn, and then has the last word. */
+/** Starts one run that makes all of these calls, a few in a turn, and then ends with a text. */
 async function expectTold({ provider, api }: Stage, workDir: string, calls: readonly BadCall[]): Promise<void> {
   const turns = Math.ceil(calls.length / callsPerTurn);
   for (let turn = 0; turn < turns; turn++) {
@@ -289,7 +289,7 @@ async function expectTold({ provider, api }: Stage, workDir: string, calls: read
   expect(events.at(-1)?.payload).toMatchObject({ status: "completed", output: "done", turns: turns + 1 });
 }
 
-/** Every event of a run of an agent that has the file tools. */
+/** Returns every event of a run whose agent has the file tools. */
 async function converse(api: Surface, workDir?: string): Promise<SessionEvent[]> {
   const agent = { name: "clumsy", tools: { builtin: fileTools } };
   const { session_id: sessionId } = await api.createSession({ ...(workDir !== undefined && { workDir }), agent });

@@ -1,5 +1,5 @@
-// Bad input of every kind: it gets an error that names the field and the fix, stores nothing, tells nothing of how the
-// service is made, and the service serves on.
+// Bad input of every kind: it gets an error that names the field and the fix, stores nothing, reveals nothing about the
+// service's internals, and the service continues to work.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ import { readSession } from "./stage.ts";
 import { Refused, type Surface } from "./surface.ts";
 import { surfaces } from "./surfaces.ts";
 
-/** Words of a database, a stack or a source tree: none of them belongs into an answer. */
+/** Words of a database, a stack or a source tree: no answer may contain them. */
 const internals =
   /\bselect \b|\binsert into\b|postgres|relation "|constraint|node_modules|\/src\/|\.ts\b|\n\s+at |TypeError|undefined|\[object/i;
 
@@ -42,12 +42,12 @@ async function refusalOf(call: Promise<unknown>): Promise<Refused> {
   return error;
 }
 
-/** A session that was made properly, and the rows there are then. */
+/** Creates a valid session, and counts the rows that exist then. */
 async function setUp(connect: (service: TestService) => Surface) {
   const service = await startService();
   const api = connect(service);
   await api.createSession({ sessionId: "good", agent: { name: "good" } });
-  // A session without a run takes any position.
+  // A session without a run accepts any position, so this one has a run.
   await api.createSession({ sessionId: "ran", agent: { name: "ran", model: "demo" } });
   await api.sendMessage({ sessionId: "ran", message: "hello pace=0" });
   await readSession(api, "ran");
@@ -57,7 +57,7 @@ async function setUp(connect: (service: TestService) => Surface) {
 interface BadCall {
   readonly what: string;
   readonly call: (api: Surface) => Promise<unknown>;
-  /** Field that the error names. */
+  /** The field that the error names. */
   readonly field?: string;
   readonly text: RegExp;
   readonly grpcCode?: string;
@@ -302,7 +302,7 @@ describe.each(surfaces)("over $name", ({ connect }) => {
       expect
         .soft(error.grpcCode ?? error.httpStatus, what)
         .toBe(error.httpStatus === undefined ? grpcCode : httpStatus);
-      // The documented session routes say no more than a text.
+      // The documented session routes send only a text.
       if (error.reason !== undefined && field !== undefined) {
         expect
           .soft(
@@ -544,7 +544,7 @@ describe("over plain HTTP", () => {
       const answer = await response.text();
       expect.soft(response.status, what).toBe(expected);
       expect.soft(response.headers.get("allow"), what).toBe(allow ?? null);
-      // No route, no form of errors: these are the texts of the Agent Runner document's own service.
+      // Without a route there is no format of errors: these are the texts of the Agent Runner document's own service.
       const isJson = expected !== 404 && expected !== 405;
       expect.soft(response.headers.get("content-type") === "application/json", what).toBe(isJson);
       expect.soft(isJson ? JSON.parse(answer).error : answer, what).toMatch(text);
@@ -591,7 +591,7 @@ describe("over gRPC frames", () => {
   }
 
   const { INVALID_ARGUMENT, INTERNAL, RESOURCE_EXHAUSTED, UNIMPLEMENTED } = status;
-  // INTERNAL is what gRPC servers say of a request that they cannot decode.
+  // gRPC servers answer a request that they cannot decode with INTERNAL.
   const badFrames: readonly BadFrames[] = [
     { what: "no frame", body: Buffer.alloc(0), ends: [INVALID_ARGUMENT, UNIMPLEMENTED] },
     { what: "half a prefix", body: Buffer.alloc(3), ends: [INVALID_ARGUMENT] },
@@ -671,7 +671,7 @@ describe("over gRPC frames", () => {
 
   test("fields that this version does not know are passed over", async () => {
     const service = await startService();
-    // Field 1000, a text.
+    // Field 1000, a string.
     const unknown = Buffer.concat([good, Buffer.from([0xc2, 0x3e, 0x01, 0x78])]);
     expect((await callRaw(service.url, createPath, frame(unknown))).grpcStatus).toBe(status.OK);
   });

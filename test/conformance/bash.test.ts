@@ -1,4 +1,4 @@
-// The tool bash, as a session has it: in a jail, without one where that is what the settings say, and refused otherwise.
+// The tool bash in a session: in a jail, without a jail when the settings say so, and refused otherwise.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -32,7 +32,7 @@ function calls(made: readonly Call[]) {
   );
 }
 
-/** What the tools of one turn answered. */
+/** Returns the answers of the tools of one turn. */
 async function resultsOf(api: Surface, workDir?: string): Promise<Record<string, unknown>[]> {
   const { session_id: sessionId } = await api.createSession({ ...(workDir !== undefined && { workDir }), agent });
   await api.sendMessage({ sessionId, message: "hello" });
@@ -80,7 +80,7 @@ describe.runIf(inject("hasJail"))("with a jail", () => {
       calls([within(2, "f(){ f & f & wait; }; f")]),
       calls([within(60, "yes | head -c 100000000; echo end > read-to-its-end")]),
       calls([within(60, "for i in $(seq 1 100); do head -c 9000000 /dev/zero > f$i; done; sleep 60")]),
-      // A directory that has no room left still lets itself be tidied up.
+      // Files in a full directory can still be removed.
       calls([within(60, "rm f*; cat read-to-its-end")]),
       answer("done"),
     );

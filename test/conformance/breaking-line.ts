@@ -1,19 +1,19 @@
-// A line between a client and a service that a test can cut: whatever goes over it just stops, without an end of its own.
+// A connection between a client and a service that a test can cut: all data on it just stops, without a proper end.
 
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
 export interface BreakingLine {
-  /** Leads to the service; the same scheme and path, another port. */
+  /** The URL of the service through this line: the same scheme and path, another port. */
   readonly url: string;
-  /** How many connections there were so far. */
+  /** The number of connections so far. */
   readonly connections: number;
-  /** Breaks every connection. New ones are taken. */
+  /** Breaks every connection. New connections are accepted. */
   cut(): void;
 }
 
-/** Closed with the test. */
+/** Opens a line that is closed with the test. */
 export async function openBreakingLine(serviceUrl: string): Promise<BreakingLine> {
   const { protocol, hostname, port } = new URL(serviceUrl);
   const sockets = new Set<Socket>();
@@ -44,7 +44,7 @@ export async function openBreakingLine(serviceUrl: string): Promise<BreakingLine
   };
 }
 
-/** What one side says the other one hears; what ends on one side ends on the other. */
+/** Passes data from each side to the other; when one side ends, the other ends too. */
 function join(socket: Socket, other: Socket, sockets: Set<Socket>): void {
   sockets.add(socket);
   socket.pipe(other);

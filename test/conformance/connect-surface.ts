@@ -1,5 +1,5 @@
-// The API by the clients of connect: Connect itself and gRPC-Web, on Node's HTTP or on fetch. They differ in their
-// transport alone.
+// The API through the clients of connect: Connect itself and gRPC-Web, on Node's HTTP or on fetch. They differ only in their
+// transport.
 
 import type { MessageShape } from "@bufbuild/protobuf";
 import { durationMs } from "@bufbuild/protobuf/wkt";
@@ -9,15 +9,15 @@ import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#gen/google/
 import { type RpcClient, rpcSurface } from "./rpc-surface.ts";
 import { Refused, type Surface } from "./surface.ts";
 
-/** As long as the reference client waits. */
+/** The timeout of the reference client. */
 const callTimeoutMs = 30_000;
 
-/** `headers` go with every call. */
+/** Every call sends `headers`. */
 export function connectSurface(transport: Transport, headers: Readonly<Record<string, string>>): Surface {
   return rpcSurface(openConnect(transport, headers));
 }
 
-/** `headers` go with every call. */
+/** Every call sends `headers`. */
 export function openConnect(transport: Transport, headers: Readonly<Record<string, string>>): RpcClient {
   return {
     call: async (method, request) => {

@@ -1,4 +1,4 @@
-// How long what was said is kept, as callers see it: sessions that expire, logs that are dropped, purges.
+// How long data is kept, as callers see it: sessions that expire, logs that are dropped, purges.
 
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -43,12 +43,12 @@ const resultsExpired: Refusal = {
 
 const grpc = findSurface("gRPC");
 
-/** One more replica, whose upkeep begins as it starts. */
+/** Starts one more replica, whose upkeep begins as it starts. */
 async function upkeep({ databaseUrl }: TestService, flags: Partial<Config>): Promise<void> {
   await startService({ databaseUrl, ...flags });
 }
 
-/** As if everything had happened so much earlier. */
+/** Moves everything about the session into the past by this many days. */
 async function age({ databaseUrl }: TestService, sessionId: string, days: number): Promise<void> {
   const earlier = `- interval '${days} days'`;
   await query(
@@ -90,7 +90,8 @@ describe("sessions that nobody uses any more", () => {
     expect((await api.createSession({ sessionId, agent: { name: "tester" } })).session_id).toBe(sessionId);
   });
 
-  // Messages and the upkeep meet at the same sessions. Each session either goes before its message or stays for its run.
+  // Messages and the upkeep compete for the same sessions. Each session is either deleted before its message or stays for its
+  // run.
   test("either go or take the message that comes at that moment", async () => {
     const service = await startService({ sessionsMaxConcurrent: 0 });
     const api = grpc.connect(service);
@@ -155,7 +156,7 @@ describe("what is older than the retention", () => {
       await expectRefused(Array.fromAsync(reader.followRun(runId)), resultsExpired);
       await expectRefused(Array.fromAsync(reader.followRun(runId, 2)), resultsExpired);
       await expectRefused(readSession(reader, sessionId), resultsExpired);
-      // Whoever has everything is not told that it is gone.
+      // A reader that has everything does not get the error that the log is gone.
       expect(await Array.fromAsync(reader.followRun(runId, results.length))).toEqual([]);
     }
     expect(await api.getRun(runId)).toMatchObject({ state: "completed", last_sequence: results.length });
@@ -178,13 +179,13 @@ describe("what is older than the retention", () => {
 interface Conversation {
   readonly sessionId: string;
   readonly runId: string;
-  /** Where the session's tools worked; a file of theirs is left in it. */
+  /** The directory of the session's tools; it contains a file that a tool wrote. */
   readonly directory: string;
 }
 
 async function converse(service: TestService, workRoot: string): Promise<Conversation> {
   const api = grpc.connect(service);
-  // The directory is made for the first tool.
+  // The first tool makes the directory.
   const agent = { name: "tester", model: "demo", tools: { builtin: ["list_dir"] } };
   const { session_id: sessionId } = await api.createSession({ agent });
   const { run_id: runId } = await api.sendMessage({ sessionId, message: "list the files" });
@@ -198,7 +199,7 @@ async function converse(service: TestService, workRoot: string): Promise<Convers
 
 const { purgeSession } = SessionService.method;
 
-/** What a secret must have left after a purge: any table, any column. */
+/** Returns the places that still hold a secret after a purge: any table, any column. */
 async function findInTables(databaseUrl: string, secret: string): Promise<string[]> {
   const found: string[] = [];
   for (const table of ["session", "run", "run_result", "transcript", "tool_call", "checkpoint", "idempotency"]) {
@@ -209,12 +210,12 @@ async function findInTables(databaseUrl: string, secret: string): Promise<string
   return found;
 }
 
-/** Bytes come as `\x…`. */
+/** The database returns bytes as `\x…`. */
 function readHex(value: unknown): unknown {
   return typeof value === "string" && value.startsWith("\\x") ? Buffer.from(value.slice(2), "hex").toString() : value;
 }
 
-/** A session in which a secret was said in every way: told, read from a file, given as argument, answered. */
+/** Creates a session that contains a secret in every way: in a message, in a file, as an argument, in an answer. */
 async function tellSecrets(stage: Stage, secret: string): Promise<{ sessionId: string; runIds: string[] }> {
   const { api, provider } = stage;
   const workDir = await mkdtemp(join(tmpdir(), "runnel-secret-"));
@@ -282,7 +283,7 @@ describe("a purge", () => {
       { tool_name: "list_dir", parameters: {} },
     ]);
 
-    // Done again it finds nothing to erase; the id is free for a new session, which is none of its business.
+    // A second purge finds nothing to erase. The id is free for a new session, which the purge does not touch.
     expect(await client.call(purgeSession, { sessionId })).toMatchObject({ runs: 2, results: 0n });
     expect(await query(service.databaseUrl, log)).toEqual(after);
     await api.createSession({ sessionId, agent: { name: "tester" } });
@@ -317,7 +318,7 @@ describe("a purge", () => {
     const client = new GrpcClient(target);
     const log = "select payload from run_result order by run_id, sequence";
     const before = await query<{ payload: Buffer }>(databaseUrl, log);
-    // The second run cannot be rewritten: the purge ends there, with the first one done.
+    // The trigger lets the update of the second run fail: the purge ends there, with the first run done.
     await query(
       databaseUrl,
       `create function refuse() returns trigger language plpgsql as $$ begin raise 'no'; end $$;
@@ -403,15 +404,15 @@ describe("a purge", () => {
     );
   });
 
-  // A reader that does not read keeps the run's newest entries in the memory of its replica. Who comes after the purge
-  // must not get them, on whichever replica.
+  // A slow reader keeps the run's newest entries in the memory of its replica. A reader that comes after the purge must not get
+  // them, on any replica.
   test("reaches what replicas keep in memory for slow readers", async () => {
     const { api, provider, service } = await setStage(grpc);
     const replicas = [service, await startService({ databaseUrl: service.databaseUrl })];
     const listening = Promise.withResolvers<void>();
     provider.respond(async (wire) => {
       await listening.promise;
-      // More than all buffers on the way to a reader take.
+      // More than all buffers on the way to a reader hold.
       for (let piece = 0; piece < 250; piece++) {
         wire.reasoning("hm ".repeat(20_000));
       }
@@ -447,7 +448,7 @@ describe("a purge", () => {
   });
 });
 
-/** Resolves once the stream is open; from then on nothing is read of it. */
+/** Resolves once the stream is open; from then on the client reads nothing of it. */
 async function followSlowly(client: GrpcClient, runId: string): Promise<() => void> {
   const stream = client.stream(RunService.method.tailRun, { runId });
   stream.on("error", () => {});

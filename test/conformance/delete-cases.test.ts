@@ -1,5 +1,5 @@
-// DELETE in every state that a session can be in: it is gone at once, its run ends once, every open stream ends with one
-// `done` and nothing behind it, and its host is told one end.
+// DELETE in every state that a session can have: it is gone at once, its run ends once, every open stream ends with one `done`
+// and nothing after it, and its host gets one status callback about the end.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -33,11 +33,11 @@ interface Scene extends Stage {
 interface State {
   readonly state: string;
   readonly flags?: Partial<Config>;
-  /** Brings the session there. */
+  /** Brings the session into this state. */
   readonly reach: (scene: Scene) => Promise<unknown>;
-  /** What its host is told after `created`, the deletion included. */
+  /** The callbacks that its host gets after `created`, the deletion included. */
   readonly told: readonly string[];
-  /** What still has to be true afterwards. */
+  /** Checks what must still be true afterwards. */
   readonly afterwards?: (scene: Scene) => unknown;
 }
 
@@ -45,7 +45,7 @@ async function send({ api }: Scene, message = "go"): Promise<string> {
   return (await api.sendMessage({ sessionId, message })).run_id;
 }
 
-/** A call of a tool whose answer is not to come; the model would say more if it came. */
+/** Calls a tool that must not answer; with an answer the model would say more. */
 async function callTool(scene: Scene, name: string, args: object = {}): Promise<string> {
   scene.provider.respond(callTools({ id: "call_1", name, arguments: JSON.stringify(args) }), answer("never"));
   return await send(scene);
@@ -78,7 +78,7 @@ const active: readonly State[] = [
   },
   {
     state: "running and waits before it asks again",
-    // A minute, which the test does not have.
+    // A minute, far longer than the test.
     flags: { retryBaseMs: 60_000 },
     reach: async (scene) => {
       scene.provider.respond(fail(500, "oops"));
@@ -90,7 +90,7 @@ const active: readonly State[] = [
   {
     state: "running and in a tool of the service",
     reach: async (scene) => {
-      // Half a minute for the line of `workDirWithLongLine`.
+      // grep takes half a minute for the line of `workDirWithLongLine`.
       const runId = await callTool(scene, "grep", { pattern: "(?:.{1,30}a){30}[xy]$" });
       await until("the call", async () => {
         const { results } = await scene.api.listResults({ runId });
@@ -177,7 +177,7 @@ test.each(states)("a session that is $state is gone at once, and told once ($nam
   const scene = await setScene(each);
   const { api, service, host } = scene;
   await each.reach(scene);
-  // Each is open before the session goes.
+  // Each stream is open before the session is deleted.
   const readers = [await openSse(service), await openSse(service), await openGrpc(service)];
   expect(await api.deleteSession(sessionId)).toEqual({ status: "deleted" });
 
@@ -229,7 +229,7 @@ async function setScene({ kind, flags = {} }: { kind: SurfaceKind; flags?: Parti
   return { ...stage, host };
 }
 
-/** One line of a million letters, in no order. */
+/** Makes a file with one line of a million letters, in no order. */
 async function workDirWithLongLine(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "runnel-files-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
@@ -242,7 +242,9 @@ async function workDirWithLongLine(): Promise<string> {
   return directory;
 }
 
-/** Resolves when the stream is open, with what reads it to its proper end: names of events, and what `done` says. */
+/**
+ * Resolves when the stream is open, with a function that reads it to its proper end: names of events, and the data of `done`.
+ */
 type Reader = () => Promise<string[]>;
 
 async function openSse({ url }: TestService): Promise<Reader> {
@@ -269,7 +271,7 @@ function wordOf(status: Session_State): string {
   return Session_State[status].toLowerCase();
 }
 
-/** As the contract names it for SSE. */
+/** Returns the name that the contract gives the event in SSE. */
 function nameOf(member: string | undefined): string {
   return String(member).replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

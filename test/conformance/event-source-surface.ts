@@ -1,4 +1,4 @@
-// The API as a page uses it: REST, with streams followed by an EventSource that comes back by itself when it is cut off.
+// The API as a web page uses it: REST, with streams through an EventSource that reconnects by itself after a cut.
 
 import { getOption } from "@bufbuild/protobuf";
 import { EventSource } from "eventsource";
@@ -10,14 +10,14 @@ import { plainJson } from "./plain.ts";
 import { connectRest, refusal, refused, resultOf, runPath, sessionPath } from "./rest-surface.ts";
 import { Refused, type Surface } from "./surface.ts";
 
-/** With a ticket its streams send no headers of their own, as those of a browser cannot. */
+/** With a ticket its streams send no headers of their own, like those of a browser. */
 export function connectEventSource(
   url: string,
   headers: Readonly<Record<string, string>>,
   ticket: string = "",
 ): Surface {
   const follow = (path: string, after: string, types: readonly string[]): AsyncGenerator<SseEvent> => {
-    // An EventSource cannot say where its first connection begins, so the URL does.
+    // An EventSource cannot set the position of its first connection, so the URL does.
     const query = new URLSearchParams({ ...(after !== "" && { after }), ...(ticket !== "" && { ticket }) });
     return followEvents(`${url}${path}?${query}`, { headers: ticket === "" ? headers : {}, types });
   };
@@ -46,7 +46,7 @@ export function connectEventSource(
   };
 }
 
-/** An EventSource hears only of events whose names it knows. */
+/** An EventSource delivers only events whose names it knows. */
 export const sessionTypes = StreamSessionResponseSchema.fields
   .map((field) => getOption(field, eventOption))
   .filter(Boolean);
@@ -57,8 +57,8 @@ export const resultTypes = [
 ];
 
 /**
- * Yields what comes over any number of connections, until the service says that there is no more. Throws when it refuses,
- * or when nobody answers any more.
+ * Yields events across any number of connections, until the service says that there are no more. Throws when the service
+ * refuses, or no longer answers.
  */
 export async function* followEvents(
   url: string,
@@ -82,7 +82,7 @@ export async function* followEvents(
   let lastEventId = "";
   const take = (event: Event): void => {
     if (event instanceof MessageEvent) {
-      // An event without an id shows the one of an event before.
+      // An event without an id repeats the id of the event before it.
       const id = event.lastEventId === lastEventId ? undefined : event.lastEventId;
       lastEventId = event.lastEventId;
       arrived.push({ id, event: event.type, data: event.data });

@@ -1,11 +1,11 @@
-// All surfaces as one: what is followed is followed over each of them at the same time, and they have to tell the same.
+// All surfaces as one: it follows a stream over each of them at the same time, and all must return the same.
 
 import { expect } from "vitest";
 import type { TestService } from "../harness/service.ts";
 import type { Surface } from "./surface.ts";
 import { findSurface, type SurfaceKind, surfaces } from "./surfaces.ts";
 
-/** Calls that are no streams go over gRPC. */
+/** Unary calls use gRPC. */
 export const everySurface: SurfaceKind = {
   name: "every surface",
   connect: (service, clientId) => ({
@@ -28,7 +28,7 @@ async function* followTogether<T>(
   if (first === undefined || others.length === 0) {
     throw new Error("no surfaces to compare");
   }
-  // A failure of the first one is the caller's, whatever comes of the others.
+  // A failure of the first stream is the caller's, however the others end.
   await Promise.allSettled(others.map(({ told }) => told));
   const told = await first.told;
   for (const other of others) {

@@ -1,5 +1,5 @@
-// Streams that are served as feeds, beside the same streams of a service that serves them by their handlers. The two work
-// on one database, so they have the same runs to tell of; nobody who calls may see which of them answered.
+// Streams that are served as feeds, beside the same streams of a service that serves them by their handlers. Both work on one
+// database, so they have the same runs; no caller may see which of them answered.
 
 import { once } from "node:events";
 import http2 from "node:http2";
@@ -87,7 +87,7 @@ interface Shape {
   readonly protocol: string;
   readonly codec: "proto" | "json";
   readonly contentType: string;
-  /** Names the compression of messages. */
+  /** The header that names the compression of messages. */
   readonly encodingHeader: string;
   readonly timeout: {
     readonly header: string;
@@ -152,8 +152,8 @@ function envelopesOf(body: Buffer): Envelope[] {
 }
 
 /**
- * What the messages of a stream say, however many messages say it: lists of results, one behind the other, are the list of
- * all of them. A session's events are never put together.
+ * Returns the content of a stream's messages, however it is split into messages: lists of results are joined to one list.
+ * Events of a session are never joined.
  */
 function toldBy(method: DescMethodServerStreaming, codec: Shape["codec"], answer: WholeAnswer): unknown {
   const { body, ...rest } = answer;
@@ -188,7 +188,7 @@ test("a run and a session are told in the same bytes, from any place on", async 
   const last = (await Array.fromAsync(both.api.followRun(runId))).length;
   expect(last).toBeGreaterThan(10);
   for (const { protocol, codec, contentType } of shapes) {
-    // Each protocol over both, between its codecs.
+    // Each protocol runs over both HTTP versions, one for each codec.
     const httpVersion = codec === "proto" ? "2" : "1.1";
     const calls = [0, 1, last - 1, last, last + 1].flatMap((after) => [
       { method: tailRun, message: encode(tailRun, codec, { runId, after: BigInt(after) }) },
@@ -306,7 +306,7 @@ test("a request that can never be read is answered at once, though its end does 
         stream.once("response", () => unanswered.delete(name));
       }
     }
-    // The service's own patience with a request that does not come to its end is 30 s.
+    // The service's own timeout for an unfinished request is 30 s.
     await until("the answers", () => unanswered.size === 0, 10_000).catch((error: unknown) => {
       throw new Error(`no answer to ${[...unanswered].join("; ")}`, { cause: error });
     });
@@ -338,7 +338,7 @@ describe("a reader that leaves", () => {
       await once(stream, "response");
     },
   };
-  /** How often each reader comes and leaves: what is left of one only is easily missed. */
+  /** The number of visits of each reader: a leak of a single visit is easily missed. */
   const visits = 5;
 
   test.each(Object.entries(leaves))("%s leaves nothing behind", async (_when, leave) => {
@@ -365,7 +365,7 @@ describe("a reader that leaves", () => {
           });
           stream.on("error", () => {});
           await leave(stream, frame(message));
-          // Both ways in which a reader can be gone.
+          // The two ways in which a reader can leave.
           if (visit % 2 === 0) {
             stream.close(http2.constants.NGHTTP2_CANCEL);
           } else {
@@ -375,14 +375,14 @@ describe("a reader that leaves", () => {
         }
       }
     }
-    // Whoever came before has been looked at when this one has come to its end.
+    // When this reader has reached the end, the service has noticed that the earlier ones left.
     await api.cancelRun(runId);
     await Array.fromAsync(api.followRun(runId));
     await until("all to be gone", () => service.app.countReaders() === 0 && sleepers() === before);
   });
 });
 
-/** What one run says here: many times what sockets hold, and what may be kept for a reader. */
+/** The size of one run here: many times what sockets hold and what may be kept for a reader. */
 const largeRunBytes = 16 * 1_048_576;
 const largePieceChars = 65_536;
 
@@ -416,9 +416,9 @@ test("readers that never read cost no memory, and lose nothing", { timeout: 120_
     }),
   );
   await Promise.all(stuck.map(({ opened }) => opened));
-  // Read to its end after the stuck ones were served all that they take.
+  // This reader reaches the end after the stuck readers got all that they accept.
   expect(await Array.fromAsync(api.followRun(runId))).toHaveLength(results.length);
-  // Buffers are given back in the background, some time after the collection that found them unused.
+  // Node frees buffers in the background, some time after the collection that found them unused.
   const grownBytesMax = (stuck.length * largeRunBytes) / 4;
   await until("little to be held", () => heldBytes() - bytesBefore < grownBytesMax);
 
@@ -448,10 +448,10 @@ function streamHead(contentType: string, method: DescMethodServerStreaming = tai
   };
 }
 
-/** How often the service looks after a stream on which nothing happens. */
+/** How often the service checks an idle stream. */
 const heartbeatMs = 15_000;
 
-/** Time as always, and how many wait for this delay. */
+/** A clock that runs as usual and counts the sleepers with this delay. */
 function createCountingClock(countedMs: number): { clock: Clock; sleepers: () => number } {
   let count = 0;
   const sleep: Clock["sleep"] = async (delayMs, signal) => {
@@ -463,7 +463,7 @@ function createCountingClock(countedMs: number): { clock: Clock; sleepers: () =>
   return { clock: { ...systemClock, sleep }, sleepers: () => count };
 }
 
-/** What this process holds that is not garbage. */
+/** Returns the memory that this process holds and that is not garbage. */
 function heldBytes(): number {
   setFlagsFromString("--expose-gc");
   runInNewContext("gc")();
@@ -471,7 +471,7 @@ function heldBytes(): number {
   return heapUsed + external;
 }
 
-/** Each as what is different from a good request for the run. */
+/** Returns unusual requests, each as its difference from a good request for the run. */
 function unusualRequests(
   { codec, contentType, encodingHeader, timeout }: Shape,
   { runId, ticket }: { readonly runId: string; readonly ticket: string },
@@ -483,7 +483,7 @@ function unusualRequests(
     "an id that is none": encode(tailRun, codec, { runId: "nonsense" }),
     "a place before the start": encode(tailRun, codec, { runId, after: -1n }),
     "a message that says nothing": Buffer.from(isProto ? "" : "{}"),
-    // Field 1000, a text.
+    // Field 1000, a string.
     "a field that nobody knows": isProto
       ? Buffer.concat([good, Buffer.from([0xc2, 0x3e, 0x01, 0x78])])
       : Buffer.from(JSON.stringify({ runId, color: "red" })),

@@ -1,18 +1,18 @@
-// gRPC without a client library: whatever bytes a test wants as the body of a call, and how the call ended.
+// gRPC without a client library: sends any bytes as the body of a call, and returns how the call ended.
 
 import { once } from "node:events";
 import http2 from "node:http2";
 import { credentialsOf } from "../harness/credentials.ts";
 
 export interface RawEnd {
-  /** HTTP status; undefined when the stream was reset before any header. */
+  /** The HTTP status; undefined when the stream was reset before any header. */
   readonly httpStatus: number | undefined;
-  /** gRPC status of the trailers; undefined when there were none. */
+  /** The gRPC status of the trailers; undefined without trailers. */
   readonly grpcStatus: number | undefined;
   readonly message: string;
 }
 
-/** One frame: flag, length, bytes. `claimedBytes` lies about the length. */
+/** Returns one frame: flags, length, bytes. `claimedBytes` gives a wrong length. */
 export function frame(bytes: Uint8Array, options: { flag?: number; claimedBytes?: number } = {}): Buffer {
   const head = Buffer.alloc(5);
   head.writeUInt8(options.flag ?? 0, 0);
@@ -20,7 +20,7 @@ export function frame(bytes: Uint8Array, options: { flag?: number; claimedBytes?
   return Buffer.concat([head, bytes]);
 }
 
-/** Resolves when the answer has come to its end or the stream was reset; what is still to be sent then is not. */
+/** Resolves when the answer has ended or the stream was reset. Bytes that are not sent by then stay unsent. */
 export async function callRaw(
   url: string,
   path: string,

@@ -1,4 +1,4 @@
-// The API over gRPC, by the reference client.
+// The API over gRPC, through the reference client.
 
 import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
 import { anyUnpack, durationMs } from "@bufbuild/protobuf/wkt";
@@ -19,7 +19,7 @@ export function openGrpc(target: string, headers: Readonly<Record<string, string
     call: (method, request) => client.call(method, request).catch(refuse),
     follow: async function* (method, request) {
       const stream = client.stream(method, request);
-      // Hanging up makes an error of its own, which nobody waits for.
+      // A cancelled stream emits an error, which no caller waits for.
       stream.on("error", () => {});
       try {
         yield* stream as AsyncIterable<MessageShape<(typeof method)["output"]>>;

@@ -1,5 +1,5 @@
-// The agent loop's limits, as a caller meets them: repetition, calls of a turn, turns, what is shown of a long past, what
-// may be spent, and what was used when a run was stopped.
+// The agent loop's limits, as a caller sees them: repetition, calls of a turn, turns, how much of a long history is shown, the
+// budget, and the usage of a stopped run.
 
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ test("a call that comes for the third time is answered by the intervention, and 
   provider.respond(
     callTools(list("1", '{"path":".","x":1}')),
     callTools({ id: "r", name: "read_file", arguments: '{"file_path":"a.txt"}' }),
-    // Neither the order of the keys nor what was called between them matters.
+    // Neither the order of the keys nor the calls between them matter.
     callTools(list("2", '{"x":1, "path":"."}')),
     callTools(
       { id: "r2", name: "read_file", arguments: '{"file_path":"a.txt"}' },
@@ -63,7 +63,7 @@ test("an agent writes, edits, finds and searches files in its work directory", a
   const outside = "../outside.txt";
   provider.respond(
     callTools(call("1", "write_file", { file_path: "src/a.ts", content: "one\ntwo\n" })),
-    // Run side by side, and neither is lost.
+    // Both calls run side by side, and neither edit is lost.
     callTools(
       call("2", "edit_file", { file_path: "src/a.ts", old_string: "one", new_string: "1" }),
       call("3", "edit_file", { file_path: "src/a.ts", old_string: "two", new_string: "2" }),
@@ -129,7 +129,7 @@ test("a model sees the first message and the newest ones of a long past, each ex
     await readSession(api, sessionId);
   }
   const shown = (await provider.request(4)).body.messages.map(({ content }) => content);
-  // Four messages of the past: half an exchange of them makes no sense and is left out.
+  // Four messages of history: half an exchange makes no sense and is left out.
   expect(shown).toEqual(["ask 1", "ask 4", "answer 4", "ask 5"]);
 });
 
@@ -186,7 +186,7 @@ test("a response that is cut in the middle of a call is asked for again, and not
     ["text", { content: "done" }],
     ["done", { status: "completed", output: "done", turns: 3 }],
   ]);
-  // What was asked again is what was asked before.
+  // The second request repeats the first one.
   const [first, again] = await Promise.all([provider.request(1), provider.request(2)]);
   expect(again.body.messages).toEqual(first.body.messages);
 });
@@ -223,7 +223,7 @@ test("a cancelled run tells what it had used by then, its own count marked as an
     estimated: true,
     price_table: expect.stringMatching(/^\d{4}-\d\d$/),
   });
-  // 1,000 tokens of the first turn at 2.5, its 10 and the 2 of the second at 10, and what the second prompt came to.
+  // The first turn's prompt at 2.5 each, its 10 completion tokens and the 2 of the second turn at 10, and the second prompt.
   const { prompt_tokens: prompt } = used as { prompt_tokens: number };
   expect(prompt).toBeGreaterThan(1_000);
   expect(used).toMatchObject({ cost_micro_usd: Math.ceil(prompt * 2.5 + 120) });
@@ -333,13 +333,13 @@ test("the runs of a client share its day, however many go on side by side, and a
   const runs = await Promise.all(Array.from({ length: 6 }, () => begin(api, {})));
   const endings = await Promise.all(runs.map((runId) => ended(api, runId)));
   expect(endings.map(({ failure_code }) => failure_code)).toEqual(Array(6).fill("runner.budget_exceeded"));
-  // One that found nothing left to set aside has used nothing.
+  // A run that could not reserve any tokens has used none.
   const used = endings.flatMap((run) => (run.usage === undefined ? [] : [run.usage as Record<string, number>]));
   const total = used.reduce((sum, each) => sum + Number(each.prompt_tokens) + Number(each.completion_tokens), 0);
   expect(total).toBeGreaterThanOrEqual(5_000);
-  // Each run overshoots by a piece at most.
+  // Each run overshoots by at most one piece.
   expect(total).toBeLessThanOrEqual(5_000 + 6 * pieceTokens);
-  // Nothing of what was set aside is left behind.
+  // All reservations are released.
   const day = await api.getUsage();
   expect(day).toMatchObject({ tokens: total, tokens_max: 5_000 });
   const late = await begin(api, {});
@@ -375,7 +375,7 @@ test("an open circuit closes when the provider is back", async () => {
   const { provider, api } = await setStage(rest, { circuitMaxFailures: 2, circuitResetTimeoutSec: 1 });
   provider.respond(fail(500, "down"), fail(500, "down"));
   expect(await ended(api, await begin(api, {}))).toMatchObject({ state: "failed" });
-  // A second later one request tries.
+  // A second later one request is let through.
   await until("the circuit to let a request through", async () => {
     provider.respond(answer("back"));
     return (await ended(api, await begin(api, {}))).state === "completed";
@@ -406,7 +406,7 @@ async function converse(api: Surface, choice: Choice): Promise<SessionEvent[]> {
   return await readSession(api, sessionId);
 }
 
-/** The run once it is over. */
+/** Resolves with the run once it has ended. */
 async function ended(api: Surface, runId: string): Promise<Plain> {
   await Array.fromAsync(api.followRun(runId));
   return await api.getRun(runId);
@@ -417,7 +417,7 @@ async function hasSaid(api: Surface, runId: string, text: string): Promise<boole
   return JSON.stringify(results).includes(text);
 }
 
-/** Pieces of so many tokens until the client hangs up; resolves with whether the response came to its end. */
+/** Sends pieces of this many tokens until the client hangs up. Resolves with whether the response ended properly. */
 function speakForEver(provider: FakeProvider, pieceTokens: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const piece = "word".repeat(pieceTokens);

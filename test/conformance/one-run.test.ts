@@ -1,4 +1,4 @@
-// One run, followed at the same time by every kind of client that there is, each proving who it is in a way of its own.
+// One run, followed at the same time by every kind of client, each with its own way of authentication.
 
 import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
@@ -30,7 +30,7 @@ interface Ids {
   readonly runId: string;
 }
 
-/** With a bearer token, over each surface. */
+/** Follows with a bearer token, over each surface. */
 function followByKey(service: TestService, { sessionId, runId }: Ids): Followers {
   const apis = surfaces.map(({ name, connect }) => [name, connect(service)] as const);
   return {
@@ -39,7 +39,7 @@ function followByKey(service: TestService, { sessionId, runId }: Ids): Followers
   };
 }
 
-/** With a ticket in the URL and no header, each good for its one stream. */
+/** Follows with a ticket in the URL and no header; each ticket is valid for one stream. */
 async function followByTicket({ url, target }: TestService, { sessionId, runId }: Ids): Promise<Followers> {
   const client = new GrpcClient(target);
   const ticketTo = async (one: { case: "sessionId" | "runId"; value: string }): Promise<string> =>
@@ -52,7 +52,7 @@ async function followByTicket({ url, target }: TestService, { sessionId, runId }
   };
 }
 
-/** By signatures: each is good for this one request. */
+/** Follows with signatures; each is valid for one request. */
 function followBySignature({ url, target }: TestService, { sessionId, runId }: Ids): Followers {
   const caller = { secret: keyOf(), clientId: defaultClientId };
   const streamPath = `/v1/sessions/${sessionId}/stream`;

@@ -1,5 +1,5 @@
-// Where requests of the Agent Runner document's clients get another answer than from the document's own service, as the list
-// of deviations says. Differences that belong to a room are tested there.
+// Where clients of the Agent Runner document get another answer than from the document's own service, as the list of deviations
+// says. Differences that concern one room are tested there.
 
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";

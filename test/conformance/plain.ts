@@ -1,5 +1,5 @@
-// Messages of the contract in the plain form of `Surface`. Written apart from the gateway's own JSON, so that the two
-// check each other.
+// Messages of the contract in the plain form of `Surface`. Independent of the gateway's own JSON, so that the two check each
+// other.
 
 import { type DescField, type DescMessage, getOption, type Message } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
@@ -13,7 +13,7 @@ export function plain<T>(desc: DescMessage, message: Message): T {
   return plainMessage(reflect(desc, message)) as T;
 }
 
-/** JSON of the REST surface: only times are written in more than one way. */
+/** Parses the JSON of the REST surface: only times have more than one spelling. */
 export function plainJson<T>(text: string): T {
   return JSON.parse(text, (key, value) =>
     /(^created_at|_time)$/.test(key) && typeof value === "string" ? new Date(value).toISOString() : value,
@@ -26,7 +26,7 @@ export function plainResult(result: RunResult): Result {
   return { sequence, usage, type: getOption(field, resultOption).name, payload: rest[field.name] as Plain };
 }
 
-/** None for a message that only keeps the stream alive. */
+/** Returns nothing for a message that only keeps the stream alive. */
 export function plainEvents(message: StreamSessionResponse): SessionEvent[] {
   if (message.event.case === undefined) {
     return [];

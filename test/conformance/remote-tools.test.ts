@@ -1,5 +1,5 @@
-// Remote tools, as a caller meets them: its agent names them, and its own host is called, which lets in what the PHP client
-// library lets in.
+// Remote tools, as a caller sees them: its agent names them, and the service calls the caller's own host, which accepts what
+// the PHP client library accepts.
 
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
@@ -45,7 +45,7 @@ interface Talk {
   readonly builtin?: readonly string[];
 }
 
-/** The answer to the first message of a new session. */
+/** Resolves with the answer to the first message of a new session. */
 async function sendFirst(talk: Talk, credentials = credentialsOf()): Promise<[number, Answer]> {
   const { stage, message = "find it", baseUrl, timeoutSec = 0, remote = [searchDocs], builtin = [] } = talk;
   const callback = baseUrl === undefined ? {} : { callback: { base_url: baseUrl, timeout_sec: timeoutSec } };
@@ -68,7 +68,7 @@ async function post(
   return [response.status, (await response.json()) as Answer];
 }
 
-/** Every event of the run that one call of the model makes. */
+/** Resolves with every event of a run in which the model makes one call. */
 async function converse(talk: Talk, args = '{"query":"auth"}'): Promise<unknown[]> {
   const { provider, api } = talk.stage;
   provider.respond(callTools({ id: "call_7", name: "search_docs", arguments: args }), answer("done"));
@@ -159,7 +159,7 @@ test("five calls of a turn run at a time, after all of them were told", async ()
   await host.called(5);
   await until("all calls to be told", () => types.length === 7);
   for (const count of [6, 7]) {
-    // One is answered, and only then the next one comes.
+    // The next call comes only after one has been answered.
     expect(host.calls).toHaveLength(count - 1);
     waiting.shift()?.();
     await host.called(count);
@@ -220,7 +220,7 @@ describe("who is called", () => {
   test("gets no signature from a service that asks nobody for one", async () => {
     const seen: IncomingHttpHeaders[] = [];
     const port = await listen((request, response) => {
-      // What is told of the run's progress comes here as well.
+      // Status callbacks of the run come here as well.
       if (request.url === "/tools/search_docs") {
         seen.push(request.headers);
       }
@@ -261,10 +261,10 @@ describe("who is called", () => {
 
 interface FaultyHost {
   readonly what: string;
-  /** None: nobody is there. */
+  /** Undefined: no host listens. */
   readonly answer?: CallbackAnswer;
   readonly timeoutSec?: number;
-  /** What the model reads. */
+  /** The error that the model reads. */
   readonly error: string;
 }
 
@@ -316,7 +316,7 @@ describe("a host", () => {
     await Promise.all(
       breaking.map(async (faulty) => {
         const error = `callback failed after retries: max retries exceeded: ${faulty.error}`;
-        // On a busy machine a second may pass before a host that is given no more has read what it is asked.
+        // On a busy machine a second may pass before a host with a timeout of one second has read the request.
         const asked = faulty.timeoutSec !== undefined ? expect.any(Number) : faulty.answer === undefined ? 0 : 4;
         expect.soft(await callAt(stage, faulty), faulty.what).toEqual(toldOf({ error }, asked));
       }),
@@ -395,11 +395,11 @@ describe("a host", () => {
     expect(stage.provider.requests).toHaveLength(1);
   });
 
-  /** What a reader, the model and the host have of one call, in a run of its own beside others. */
+  /** Returns what a reader, the model and the host see of one call, in a run of its own beside others. */
   async function callAt(stage: Stage, { what, answer: given, timeoutSec = 20 }: FaultyHost): Promise<unknown> {
     const host = await openHost();
     host.answer(given ?? {});
-    // The provider goes by the message where runs are side by side.
+    // The provider selects the script by the message where runs are side by side.
     const message = `a host that ${what} tools=1 tool=search_docs args={"query":"auth"} n=1`;
     const baseUrl = given === undefined ? "http://127.0.0.1:1/" : host.baseUrl;
     const [, { session_id: sessionId }] = await sendFirst({ stage, message, baseUrl, timeoutSec });

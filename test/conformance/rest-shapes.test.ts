@@ -1,6 +1,5 @@
-// The routes of the Agent Runner document, byte for byte: status, headers, key order, texts, framing, and every example
-// that it has of them. Keys and lines that Runnel adds come after the documented ones, or are of a kind that its clients
-// skip.
+// The routes of the Agent Runner document, byte for byte: status, headers, key order, texts, framing, and every example of the
+// document. Keys and lines that Runnel adds come after the documented ones, or are of a kind that its clients skip.
 
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -301,15 +300,15 @@ test("calling too often is refused in exactly 31 bytes", async () => {
   expect(await refused.text()).toBe('{"error":"rate limit exceeded"}');
 });
 
-// The examples as the document prints them, less what it cannot know: the directory has to exist here, and the tools that
-// write or run something, and those of the caller, are not there yet when a message is sent.
+// The examples as the document prints them, with two changes: the directory has to exist here, and the tools that write or run
+// something, and those of the caller, do not exist yet when a message is sent.
 
-/** The JSON of an example on one line, in the order that it is written in. */
+/** Returns the JSON of an example on one line, in its written order. */
 function example(text: string): string {
   return JSON.stringify(JSON.parse(text));
 }
 
-/** Less the keys that Runnel adds behind the documented ones, and with the times of the examples. */
+/** Returns the text without the keys that Runnel adds after the documented ones, and with the times of the examples. */
 function documented(text: string): string {
   return text
     .replace(/,"usage":\{[^{}]+\}(?=\}\n$)/, "")
@@ -329,7 +328,7 @@ async function makeProject(): Promise<string> {
   return directory;
 }
 
-/** The reviewer of the examples, with the tools that there are. */
+/** Creates the reviewer of the examples, with the tools that exist. */
 async function createReviewer(url: string, workDir: string): Promise<Answer> {
   const tools = { builtin: ["read_file", "list_dir"] };
   const agent = { name: "code-reviewer", model: "gpt-4o", max_turns: 10, tools };
@@ -418,7 +417,7 @@ test("the document's examples of events are what is streamed", async () => {
   provider.respond(
     async (wire) => {
       wire.text("Let me analyze ");
-      // Pieces that wait together for the log become one.
+      // Pieces that wait together for the log are merged into one.
       await firstIsRead.promise;
       wire.text("the code structure...");
       wire.toolCalls({ index: 0, id: "c-1", name: "read_file", arguments: '{"file_path":"src/main.go"}' });
@@ -444,7 +443,7 @@ test("the document's examples of events are what is streamed", async () => {
     'event: text\ndata: {"content":"Let me analyze "}\n\n',
     'event: text\ndata: {"content":"the code structure..."}\n\n',
     'event: tool_call\ndata: {"tool":"read_file","args":{"file_path":"src/main.go"}}\n\n',
-    // The example leaves out the numbers that its own section on read_file gives the lines.
+    // The example leaves out the line numbers that its own section on read_file describes.
     'event: tool_result\ndata: {"tool":"read_file","success":true,"content":"     1\\tpackage main\\n     2\\t\\n     3\\timport...\\n"}\n\n',
   ]);
   expect(frames.at(-1)).toBe(
@@ -484,7 +483,7 @@ test("the document's example of health has these numbers, with its keys sorted a
   }
 });
 
-/** Turns that read something else each, so that none of them looks like a loop. */
+/** Turns that each read something else, so that none of them looks like a loop. */
 function readInTurns(turns: number): Script[] {
   return Array.from({ length: turns }, (_, index) => {
     const args = JSON.stringify({ file_path: "src/main.go", offset: index + 2 });

@@ -24,7 +24,7 @@ export function connectRest(url: string, headers: Readonly<Record<string, string
     return plainJson<T>(await response.text());
   }
 
-  /** Ends well after an event of the type `last`, or when 204 says that there is nothing after the position. */
+  /** Ends properly after an event of the type `last`, or when 204 says that nothing comes after the position. */
   async function* follow(path: string, after: string, last: string): AsyncGenerator<SseEvent> {
     const leaving = new AbortController();
     const cursor = after === "" ? {} : { "last-event-id": after };
@@ -105,7 +105,7 @@ function queryOf<S extends DescMessage>(schema: S, request: MessageInitShape<S>)
   return new URLSearchParams(jsonOf(schema, request) as Record<string, string>).toString();
 }
 
-/** Over REST a result is one object; its type is the name of the event, or the one member that is not of every result. */
+/** Over REST a result is one object. Its type is the name of the event, or the one member that not every result has. */
 export function resultOf(json: Plain, event: string | undefined): Result {
   const { run_id, sequence, create_time, usage, purged_sha256, ...member } = json;
   const [[name, payload] = ["", {}]] = Object.entries(member);
@@ -117,7 +117,7 @@ export function resultOf(json: Plain, event: string | undefined): Result {
   };
 }
 
-/** The two names of a type differ in their separators alone. */
+/** The two names of a type differ only in their separators. */
 function dottedName(member: string): string {
   return member.replaceAll("_", ".");
 }

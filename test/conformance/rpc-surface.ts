@@ -1,4 +1,4 @@
-// The API by its RPCs, whoever calls them: a client of any RPC protocol that can do these two things is a surface.
+// The API through its RPCs: a client of any RPC protocol that implements these two methods is a surface.
 
 import type { DescMethodServerStreaming, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";
@@ -10,7 +10,7 @@ import type { Plain, Surface } from "./surface.ts";
 export interface RpcClient {
   /** Rejects with `Refused`. */
   call<M extends DescMethodUnary>(method: M, request: MessageInitShape<M["input"]>): Promise<MessageShape<M["output"]>>;
-  /** Throws `Refused` for an end that is no proper one. Leaving the loop hangs up. */
+  /** Throws `Refused` for any end but a proper one. Leaving the loop cancels the stream. */
   follow<M extends DescMethodServerStreaming>(
     method: M,
     request: MessageInitShape<M["input"]>,

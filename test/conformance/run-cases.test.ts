@@ -1,4 +1,4 @@
-// What a run does, case by case, while readers of every surface follow it: text, tools, usage, limits, and every way a
+// What a run does, case by case, while readers of every surface follow it: text, tools, usage, limits, and every way in which a
 // provider fails.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -113,7 +113,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
       ...cost(4 + 6),
     };
     expect(results.filter(({ type }) => type === "message.completed").map(({ usage }) => usage)).toEqual([
-      // By the price of the model, rounded up.
+      // At the price of the model, rounded up.
       { prompt_tokens: 10, completion_tokens: 3, total_tokens: 13, ...cost(4) },
       { prompt_tokens: 20, completion_tokens: 5, total_tokens: 25, cached_tokens: 8, reasoning_tokens: 0, ...cost(6) },
     ]);
@@ -314,7 +314,7 @@ describe.each([everySurface, withoutFeeds(everySurface)])("a run over $name", (k
   });
 });
 
-/** The head of a response, and nothing of the answer. */
+/** Sends the head of a response and nothing of the answer. */
 function cutAfterGreeting(wire: ChatWire): Promise<void> {
   wire.raw(": hi\n\n");
   return wire.cut();
@@ -333,7 +333,7 @@ async function directoryWith(files: Readonly<Record<string, string>>): Promise<s
   return directory;
 }
 
-/** Of read_file: a file of one line, or a file that is not there. */
+/** The outcome of read_file: a file of one line, or a missing file. */
 function outcomeOf(content: string | undefined, workDir: string): Plain {
   if (content !== undefined) {
     return { success: true, content: `     1\t${content}\n` };

@@ -1,4 +1,4 @@
-// What callers may rely on of sessions, case by case, over every surface: their life, their limits, who sees them.
+// What callers may rely on about sessions, case by case, over every surface: their life, their limits, who sees them.
 
 import { describe, expect, test } from "vitest";
 import { answer } from "../fakes/provider.ts";
@@ -42,7 +42,7 @@ describe.each([...surfaces, ...surfacesWithoutFeeds])("sessions over $name", (ki
       turns: 1,
       duration_ms: expect.any(Number),
       latest_run_id: runId,
-      // The provider of this test counts nothing.
+      // The provider of this test sends no usage.
       usage: expect.objectContaining({ estimated: true }),
     });
     const run = await api.getRun(runId);
@@ -360,7 +360,7 @@ test("a session, its run and its log look the same over every surface", async ()
   expect(views[0]?.limits).toMatchObject({ message_bytes_max: 4_194_304, rest_body_bytes_max: 10_485_760 });
 });
 
-/** Each page of a list, from the first to the last. */
+/** Returns every page of a list, from the first to the last. */
 async function pages<Page extends { readonly next_page_token?: string }>(
   list: (pageToken: string) => Promise<Page>,
 ): Promise<Page[]> {
@@ -371,7 +371,7 @@ async function pages<Page extends { readonly next_page_token?: string }>(
   return found;
 }
 
-/** What every call that names a session or a run says. */
+/** Returns the refusals of all calls that name a session or a run. */
 async function refusalsOf(api: Surface, sessionId: string, runId: string): Promise<unknown[]> {
   const calls = [
     api.getSession(sessionId),

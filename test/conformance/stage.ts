@@ -1,4 +1,4 @@
-// What the cases share: a service in front of a provider that a test scripts, and whole streams as lists.
+// The stage that the cases share: a service in front of a provider that a test scripts, and whole streams as lists.
 
 import { expect, onTestFinished } from "vitest";
 import type { Config } from "../../src/platform/config/keys.ts";
@@ -13,7 +13,7 @@ export interface Stage {
   readonly api: Surface;
 }
 
-/** A service for one test; its default model is the provider's. */
+/** Starts a service for one test; its default model is the provider's. */
 export async function setStage(
   kind: SurfaceKind,
   flags: Partial<Config> = {},
@@ -26,13 +26,13 @@ export async function setStage(
   return { provider, service, api: kind.connect(service) };
 }
 
-/** Makes the provider's the model of agents that name none. */
+/** Makes the provider's model the default for agents that name none. */
 export function modelFlags({ baseUrl }: FakeProvider): Partial<Config> {
-  // A breaker would remember the failures of the test before: those of breakers say when it opens.
+  // The circuit breaker would remember the failures of the test before; tests of the breaker set its limit themselves.
   return { openaiKey: "test-key", openaiBaseUrl: baseUrl, defaultModel: "gpt-4o-mini", circuitMaxFailures: 1_000 };
 }
 
-/** A session whose first message has been sent. */
+/** Creates a session and sends its first message. */
 export async function startConversation(
   api: Surface,
   agent: { readonly maxTurns?: number; readonly tools?: { builtin: string[] } } = {},
@@ -42,17 +42,17 @@ export async function startConversation(
   return { sessionId, runId };
 }
 
-/** Every event of the session's latest run, from its start. */
+/** Returns every event of the session's latest run, from its start. */
 export async function readSession(api: Surface, sessionId: string, after?: string): Promise<SessionEvent[]> {
   return await Array.fromAsync(api.followSession(sessionId, after));
 }
 
-/** What is the same in each run: types and payloads without positions and times. */
+/** Returns the parts that are equal in each run: types and payloads without positions and times. */
 export function told(events: readonly SessionEvent[]): unknown[] {
   return events.map(({ type, payload: { duration_ms: _, ...payload } }) => [type, payload]);
 }
 
-/** What all surfaces say of one refusal, each in its own way. */
+/** One refusal as all surfaces send it, each in its own format. */
 export interface Refusal {
   readonly grpcCode: string;
   readonly httpStatus: number;
@@ -73,7 +73,7 @@ export async function expectRefused(call: Promise<unknown>, refusal: Refusal): P
     expect(error.message).toBe(refusal.text);
   }
   expect(error.grpcCode ?? error.httpStatus).toBe(error.grpcCode === undefined ? refusal.httpStatus : refusal.grpcCode);
-  // Errors of the documented session routes have no more than their text.
+  // Errors of the documented session routes have only a text.
   if (error.grpcCode !== undefined || error.reason !== undefined) {
     expect(error.reason).toBe(refusal.reason);
   }

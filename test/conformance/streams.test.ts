@@ -1,5 +1,5 @@
-// How streams live and end when it is not the run that ends them: deadlines, heartbeats, drains, readers that stop or
-// leave. Over every surface, as feeds and by their handlers.
+// How streams live and end for reasons other than their run: deadlines, heartbeats, drains, readers that stop or leave. Over
+// every surface, as feeds and by their handlers.
 
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -22,13 +22,13 @@ import { Refused, type Surface } from "./surface.ts";
 import { findSurface, type SurfaceKind, surfaces, withoutFeeds } from "./surfaces.ts";
 
 const grpc = findSurface("gRPC");
-/** Both services that there may be; calls that are no streams go over gRPC. */
+/** A service with feeds and one without; unary calls use gRPC. */
 const modes: readonly SurfaceKind[] = [
   { ...grpc, name: "as feeds" },
   { ...withoutFeeds(grpc), name: "by their handlers" },
 ];
 
-/** A run that has said some words and will not go on. */
+/** Starts a run that has sent some words and then waits without end. */
 async function startEndlessRun(kind: SurfaceKind, words: readonly string[] = ["well"]) {
   const stage = await setStage(kind);
   stage.provider.respond((wire) => {
@@ -49,7 +49,7 @@ async function startEndlessRun(kind: SurfaceKind, words: readonly string[] = ["w
 
 type Ids = { readonly sessionId: string; readonly runId: string };
 
-/** What there is to follow. */
+/** The streams that a reader can follow. */
 const logs: Record<string, (api: Surface, ids: Ids) => AsyncGenerator<{ readonly type: string }>> = {
   "a run's log": (api, { runId }) => api.followRun(runId),
   "a session's events": (api, { sessionId }) => api.followSession(sessionId),
@@ -65,7 +65,7 @@ describe.each(modes)("streams $name", (mode) => {
     test("over gRPC", async () => {
       const { service, api, runId } = await startEndlessRun(mode);
       const request = toBinary(TailRunRequestSchema, create(TailRunRequestSchema, { runId }));
-      // No client library, which would keep the time itself.
+      // Without a client library, which would enforce the deadline itself.
       const end = await callRaw(service.url, tailPath, frame(request), { "grpc-timeout": "300m" });
       expect(end.grpcStatus).toBe(status.DEADLINE_EXCEEDED);
 
@@ -232,7 +232,7 @@ describe.each(modes)("streams $name", (mode) => {
       socket.on("error", () => {});
       const { authorization } = credentialsOf();
       socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: ${authorization}\r\n\r\n`);
-      // The head is there; nothing is read from now on.
+      // The head has arrived; from now on the client reads nothing.
       await once(socket, "readable");
       expect(String(socket.read(15))).toBe("HTTP/1.1 200 OK");
     }
@@ -279,11 +279,11 @@ test("an EventSource that is cut off comes back by itself, and misses nothing", 
   await until("the ends", () => events.at(-1)?.type === "done" && results.at(-1)?.type === "run.completed");
   expect(events).toEqual(whole);
   expect(results).toEqual(await Array.fromAsync(api.followRun(runId)));
-  // Each of the two was cut off. On a busy machine the second cut may find one that has not come back from the first.
+  // Each of the two streams was cut off. On a busy machine the second cut may find one that has not reconnected yet.
   expect(line.connections).toBeGreaterThanOrEqual(4);
 });
 
-/** What has come so far. */
+/** Returns a list that grows with the stream. */
 function collect<T>(stream: AsyncGenerator<T>): readonly T[] {
   const collected: T[] = [];
   void (async () => {
@@ -296,7 +296,7 @@ function collect<T>(stream: AsyncGenerator<T>): readonly T[] {
 
 const heartbeatMs = 15_000;
 
-/** Time that runs as always but for the heartbeat, which comes when the test says so. */
+/** A clock that runs as usual except for the heartbeat, which the test triggers. */
 function createHeldClock(heldMs: number) {
   const held = new Set<() => void>();
   const clock: Clock = {

@@ -1,4 +1,4 @@
-// The API as a caller sees it, whatever the surface: the same calls, answers in one plain form (keys of the contract,
+// The API as a caller sees it, independent of the surface: the same calls, answers in one plain form (keys of the contract,
 // numbers as numbers, states in lower case, JSON fields parsed), failures as one class.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
@@ -17,7 +17,7 @@ export interface Surface {
   listSessions(request: MessageInitShape<typeof ListSessionsRequestSchema>): Promise<SessionPage>;
   deleteSession(sessionId: string): Promise<Plain>;
   sendMessage(request: MessageInitShape<typeof SendMessageRequestSchema>): Promise<SentMessage>;
-  /** Ends after a proper end of the stream and throws after any other. Leaving the loop hangs up. */
+  /** Ends after a proper end of the stream and throws after any other. Leaving the loop cancels the stream. */
   followSession(sessionId: string, after?: string): AsyncGenerator<SessionEvent>;
   getRun(runId: string): Promise<Plain>;
   listRuns(request: MessageInitShape<typeof ListRunsRequestSchema>): Promise<RunPage>;
@@ -57,7 +57,7 @@ export interface ResultPage {
   readonly next_page_token?: string;
 }
 
-/** An event of a session's stream. Those that come before the last one of their result have an empty id. */
+/** An event of a session's stream. Only the last event of a result has an id; the others have an empty one. */
 export interface SessionEvent {
   readonly id: string;
   readonly type: string;
@@ -66,7 +66,7 @@ export interface SessionEvent {
 
 export interface Result {
   readonly sequence: number;
-  /** Dotted name, such as `message.delta`. */
+  /** The dotted name, such as `message.delta`. */
   readonly type: string;
   readonly payload: Plain;
   readonly usage?: Plain | undefined;
@@ -77,7 +77,7 @@ export interface Violation {
   readonly description: string;
 }
 
-/** How a call was refused. A surface tells its own status; reason and violations are empty where its form has none. */
+/** The refusal of a call. A surface reports its own status; reason and violations are empty where its format has none. */
 export class Refused extends Error {
   override readonly name = "Refused";
   readonly grpcCode: string | undefined;

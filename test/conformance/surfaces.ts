@@ -1,4 +1,4 @@
-// Every surface that the cases run over. One that is added here runs them all.
+// Every surface over which the cases run. A surface that is added here runs all of them.
 
 import type { Transport } from "@connectrpc/connect";
 import { credentialsOf } from "../harness/credentials.ts";
@@ -20,7 +20,7 @@ export interface SurfaceKind {
   readonly name: string;
   /** True when the service serves its streams by their handlers instead of as feeds. */
   readonly plainStreams?: boolean;
-  /** Calls with the credentials of that client, or of the one that tests are when they do not say. */
+  /** Calls with the credentials of that client; by default with those of the tests' own client. */
   connect(service: TestService, clientId?: string): Surface;
 }
 
@@ -36,7 +36,7 @@ export const surfaces: readonly SurfaceKind[] = [
 ];
 
 /**
- * The same again on a service without feeds, which has to be the same to its callers: a surface for each way in which a
+ * The same surfaces on a service without feeds, which must look the same to callers: one surface for each way in which a
  * handler is called.
  */
 export const surfacesWithoutFeeds: readonly SurfaceKind[] = ["gRPC", "REST", "gRPC-Web, HTTP/1.1"].map((name) =>

@@ -1,5 +1,5 @@
-// The transports of connect's clients: each protocol over HTTP/1.1 and HTTP/2, in Protobuf and in JSON, on Node's own HTTP
-// and on fetch, between them.
+// The transports of connect's clients. Between them they cover each protocol, HTTP/1.1 and HTTP/2, Protobuf and JSON, Node's
+// own HTTP and fetch.
 
 import type { Transport } from "@connectrpc/connect";
 import * as node from "@connectrpc/connect-node";
@@ -21,7 +21,7 @@ export function grpcWebTransport(baseUrl: string): Transport {
   return node.createGrpcWebTransport({ baseUrl, httpVersion: "1.1" });
 }
 
-/** Calls that change nothing are GETs. */
+/** Calls without side effects are GETs. */
 export function connectFetchTransport(baseUrl: string): Transport {
   return web.createConnectTransport({ baseUrl, useHttpGet: true });
 }

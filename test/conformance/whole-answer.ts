@@ -1,5 +1,5 @@
-// One request as a test wants it, over HTTP/1.1 or HTTP/2, and everything that came back: nothing of it is read for the
-// test, decompressed or left out.
+// One request exactly as a test wants it, over HTTP/1.1 or HTTP/2, and the complete raw answer: nothing is parsed, decompressed
+// or left out.
 
 import { once } from "node:events";
 import { request as requestH1 } from "node:http";
@@ -47,7 +47,7 @@ async function callH2(url: string, { method = "POST", path, headers, body }: Who
     const chunks: Buffer[] = [];
     let received: http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader = {};
     let trailers: http2.IncomingHttpHeaders = {};
-    // What is still to be sent when the answer is out may fail.
+    // Bytes that are still to be sent when the answer has ended may fail.
     stream.on("error", () => {});
     stream.on("response", (each) => {
       received = each;
@@ -67,7 +67,7 @@ async function callH2(url: string, { method = "POST", path, headers, body }: Who
   }
 }
 
-/** Without what differs between any two answers. */
+/** Removes the headers that differ between any two answers. */
 function comparable(headers: WholeAnswer["headers"]): WholeAnswer["headers"] {
   const { date: _date, "x-request-id": _requestId, ...rest } = headers;
   return rest;

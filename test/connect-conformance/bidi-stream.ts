@@ -1,5 +1,5 @@
-// BidiStream: full duplex answers each request as it comes, half duplex answers when all have come. The first request
-// decides which, and what the answers are.
+// BidiStream: full duplex answers each request as it comes, half duplex answers when all requests have come. The first request
+// decides which mode applies, and what the answers are.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
@@ -38,7 +38,7 @@ export async function* answerBidiStream(
   answers?.throwIfFailing();
 }
 
-/** The answers of one definition, in order, each with the requests that came since the one before. */
+/** The answers of one definition, in order, each with the requests since the answer before it. */
 class Answers {
   readonly #definition: StreamResponseDefinition;
   readonly #context: HandlerContext;

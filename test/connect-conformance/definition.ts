@@ -1,4 +1,4 @@
-// What the suite's requests ask for in common: metadata, a delay, an error.
+// What the suite's requests have in common: metadata, a delay, an error.
 
 import { type Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { systemClock } from "../../src/platform/base/clock.ts";
@@ -26,18 +26,18 @@ function append(from: readonly Header[], to: Headers): void {
   }
 }
 
-/** Throws why the call is over, when that comes first. */
+/** Throws the reason of the abort when the call ends before the delay. */
 export async function waitDelay({ responseDelayMs }: Definition, { signal }: HandlerContext): Promise<void> {
   await systemClock.sleep(responseDelayMs, signal);
   signal.throwIfAborted();
 }
 
-/** `requestInfo` for an error that is the whole answer. */
+/** `requestInfo` is for an error that is the whole answer. */
 export function toError(
   { code, message, details }: ErrorDefinition,
   requestInfo: ConformancePayload_RequestInfo | undefined,
 ): ConnectError {
-  // Both enumerations have the numbers of gRPC.
+  // Both enumerations use the numbers of gRPC.
   const error = new ConnectError(message ?? "", code as number as Code);
   error.details = details.map(({ typeUrl, value }) => ({ type: typeUrl.slice(typeUrl.lastIndexOf("/") + 1), value }));
   if (requestInfo !== undefined) {

@@ -1,4 +1,4 @@
-// ConformanceService behind what stands before our own services: the same compressions, limits and interceptors.
+// ConformanceService behind the same compressions, limits and interceptors as our own services.
 
 import { createRegistry } from "@bufbuild/protobuf";
 import { createConnectRouter } from "@connectrpc/connect";
@@ -23,13 +23,13 @@ import { answerUnary } from "./unary.ts";
 
 export interface HandlersOptions {
   readonly readMaxBytes: number;
-  /** Then ServerStream is a feed, as our own streams with many readers are. */
+  /** With true, ServerStream is a feed, like our own streams with many readers. */
   readonly isCustomStream: boolean;
 }
 
 export function createHandlers({ readMaxBytes, isCustomStream }: HandlersOptions): readonly UniversalHandler[] {
   const limits = { ...routerLimits, readMaxBytes };
-  // Payloads hold messages of the service as google.protobuf.Any, which JSON can only tell by their types.
+  // Payloads hold messages of the service as google.protobuf.Any, which JSON can only write with their types.
   const jsonOptions = { registry: createRegistry(file_connectrpc_conformance_v1_service) };
   const events = createEvents(createLogger("silent"));
   const { handlers } = createConnectRouter({
@@ -39,12 +39,12 @@ export function createHandlers({ readMaxBytes, isCustomStream }: HandlersOptions
       createValidationInterceptor(),
     ],
     acceptCompression: [compressionGzip, compressionBrotli],
-    // Unlike our own services: an answer that is not worth compressing would not be tested.
+    // Unlike our own services: otherwise the suite would not test answers that are not worth compressing.
     compressMinBytes: 0,
     jsonOptions,
     ...limits,
   }).service(ConformanceService, {
-    // The suite wants one method without an implementation.
+    // The suite expects one method without an implementation.
     unary: answerUnary,
     idempotentUnary: answerUnary,
     clientStream: answerClientStream,

@@ -1,4 +1,4 @@
-// How the suite and the server under test talk: one message each way, behind four bytes of length.
+// The protocol between the suite and the server under test: one message each way, with a length prefix of four bytes.
 
 import { buffer } from "node:stream/consumers";
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";

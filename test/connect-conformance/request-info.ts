@@ -1,4 +1,4 @@
-// What a caller is told about its own call, so that the suite can compare it with what was sent.
+// What a caller reads about its own call, so that the suite can compare it with the request.
 
 import { create, type Message } from "@bufbuild/protobuf";
 import { type Any, anyPack } from "@bufbuild/protobuf/wkt";

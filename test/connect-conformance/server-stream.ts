@@ -33,7 +33,10 @@ export async function* answerServerStream(
   }
 }
 
-/** Behind the feed. What the feed should have answered itself is an error, so that no case passes without it. */
+/**
+ * The handler behind the feed. A request that the feed should have answered itself is an error, so that no case passes without
+ * it.
+ */
 export function answerBehindFeed(
   request: ServerStreamRequest,
   context: HandlerContext,

@@ -1,5 +1,5 @@
-// The program that the official suite tests: serves ConformanceService on a port as it is asked to on stdin, and tells on
-// stdout where. It runs until it is killed; there is nothing to close. With --custom-stream, ServerStream is a feed.
+// The program that the official suite tests: it serves ConformanceService on a port as requested on stdin, and writes the
+// address to stdout. It runs until it is killed and has nothing to close. With --custom-stream, ServerStream is a feed.
 
 import { createContextValues } from "@connectrpc/connect";
 import { listenOnePort, type OnePortHandler, type OnePortTls } from "../../src/surfaces/http/one-port.ts";
@@ -46,7 +46,7 @@ function createListener({ messageReceiveLimit }: ServerCompatRequest): OnePortHa
       return;
     }
     answerRpc(handler, request, response, { contextValues: createContextValues() }).catch((error: unknown) => {
-      // Clients of the suite leave in the middle of answers on purpose. Only HTTP/1.1 tells it by the response itself.
+      // Clients of the suite leave in the middle of answers on purpose. Only with HTTP/1.1 the response itself shows it.
       const { destroyed: isGone } = "stream" in response ? response.stream : response;
       if (!isGone) {
         process.stderr.write(`${request.url}: ${String(error)}\n`);

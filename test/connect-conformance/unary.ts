@@ -1,4 +1,4 @@
-// Unary and IdempotentUnary: one request, one answer or error, which the request itself asks for.
+// Unary and IdempotentUnary: one request, one answer or error, as the request itself asks.
 
 import type { HandlerContext } from "@connectrpc/connect";
 import { setMetadata, toError, waitDelay } from "./definition.ts";
@@ -21,7 +21,10 @@ export async function answerUnary(
   return await answerOnce(request.responseDefinition, describeRequests([request], context), context);
 }
 
-/** What a definition asks for, for every method with a single answer. Without one, the caller learns what arrived. */
+/**
+ * Returns what a definition asks for, for every method with a single answer. Without a definition, the answer describes the
+ * request.
+ */
 export async function answerOnce(
   definition: UnaryResponseDefinition | undefined,
   requestInfo: ConformancePayload_RequestInfo,

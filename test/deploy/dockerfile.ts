@@ -8,7 +8,7 @@ import { repositoryRoot } from "../../scripts/run-command.ts";
 export const dockerfileText: string = readFileSync(join(repositoryRoot, "Dockerfile"), "utf8");
 
 export interface Stage {
-  /** Undefined for the last one, which is the image. */
+  /** Undefined for the last stage, which is the image. */
   readonly name: string | undefined;
   readonly image: string;
   readonly steps: readonly Instruction[];
@@ -35,7 +35,7 @@ export function findStage(name: string | undefined): Stage {
   return stage;
 }
 
-/** What follows the keyword of the only step of its kind in the image. */
+/** Returns the words after the keyword of the only step of its kind in the image. */
 export function wordsOfImage(keyword: string): string {
   const steps = stepsOf(findStage(undefined), keyword);
   const [step] = steps;
@@ -49,7 +49,7 @@ export function stepsOf({ steps }: Stage, keyword: string): readonly Instruction
   return steps.filter((step) => step.getKeyword() === keyword);
 }
 
-/** What follows the keyword, with continued lines joined as a shell joins them. */
+/** Returns the words after the keyword, with continued lines joined as a shell joins them. */
 export function wordsOf(step: Instruction): string {
   const { start, end } = step.getRange();
   const lines = dockerfileText.split("\n").slice(start.line, end.line + 1);
@@ -60,7 +60,7 @@ export function wordsOf(step: Instruction): string {
     .trim();
 }
 
-/** The command of the image's ENTRYPOINT, CMD or HEALTHCHECK, which a shell would stand in front of in any but the exec form. */
+/** Returns the command of the image's ENTRYPOINT, CMD or HEALTHCHECK. Any form but the exec form would run it in a shell. */
 export function commandOf(keyword: string): readonly string[] {
   const words = wordsOfImage(keyword);
   const command: unknown = JSON.parse(words.slice(words.indexOf("[")));
@@ -70,7 +70,7 @@ export function commandOf(keyword: string): readonly string[] {
   return command;
 }
 
-/** The variables that the image sets. */
+/** Returns the variables that the image sets. */
 export function environmentOfImage(): Record<string, string> {
   return Object.fromEntries(
     stepsOf(findStage(undefined), "ENV").flatMap((step) =>

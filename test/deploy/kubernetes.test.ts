@@ -1,5 +1,5 @@
-// The manifests: valid by the API's own schema, without a key that it does not have, and agreeing with the settings, the
-// image and each other.
+// The manifests: valid by the API's own schema, without unknown keys, and consistent with the settings, the image and each
+// other.
 
 import { execFile } from "node:child_process";
 import { mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
@@ -203,7 +203,7 @@ function containerOf(deployment: IDeployment): Pod["containers"][number] {
   return container;
 }
 
-/** Throws what the API's schema says against it. */
+/** Throws the errors of the API's schema. */
 async function validate(manifest: Manifest): Promise<void> {
   const { apiVersion, kind } = manifest;
   const specifier = `kubernetes-models/${apiVersion}/${kind}`;
@@ -215,15 +215,15 @@ async function validate(manifest: Manifest): Promise<void> {
   new Model(manifest as IDeployment).validate();
 }
 
-/** A patch leaves out what the manifest under it has, and every deployment must. */
+/** Adds the selector, which every deployment needs and a patch leaves to the manifest that it changes. */
 function completeJailPatch(patch: Manifest): Manifest {
   const { spec, ...rest } = patch as unknown as IDeployment;
   return { ...rest, spec: { selector: {}, ...spec } } as Manifest;
 }
 
 /**
- * The schema lets keys pass that it does not have, as Kubernetes itself does for older clients; the types of the same
- * package do not, where a literal is checked against them.
+ * Returns unknown keys. The schema accepts them, as Kubernetes itself does for older clients. The types of the same package
+ * reject them where a literal is checked against them.
  */
 async function findTypeErrors(found: readonly Manifest[]): Promise<string[]> {
   const directory = await mkdtemp(join(tmpdir(), "runnel-manifests-"));

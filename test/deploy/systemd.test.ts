@@ -1,5 +1,5 @@
-// The unit of systemd: it agrees with the settings and the image, and takes away nothing that the jail of bash needs. What the
-// jail needs was found out by covering one thing after another: docs/deployment.md.
+// The systemd unit: it agrees with the settings and the image, and removes nothing that the jail of bash needs. What the jail
+// needs was found by covering one thing after another: docs/deployment.md.
 
 import { expect, test } from "vitest";
 import { readText, secondsOf, secretVariables, stopSecondsOf, unknownVariables } from "./deployed.ts";

@@ -1,5 +1,5 @@
-// The page that goes through the Agent Runner document names what there is: every test behind a claim exists, every
-// deviation has its line in the list of them, with a test of its own, and no claim and none of the 42 faults stands there without one.
+// The page that goes through the Agent Runner document is consistent: every test behind a claim exists, every deviation is in
+// the list of them with a test of its own, and each claim and each of the 42 faults has a test.
 
 import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -14,7 +14,7 @@ async function readText(path: string): Promise<string> {
   return await readFile(new URL(path, import.meta.url), "utf8");
 }
 
-/** The cells of every line of a table that is neither its head nor the rule below that. */
+/** Returns the cells of every line of a table except its head and the rule below the head. */
 function tableRows(text: string): string[][] {
   const lines = text.split("\n").filter((line, index, all) => line.startsWith("|") && all[index - 1]?.startsWith("|"));
   return lines.filter((line) => !/^\|[-|]+\|$/.test(line)).map((line) => line.split(" | ").map(trimCell));
@@ -29,7 +29,7 @@ interface Proof {
   readonly title: string;
 }
 
-/** Of `file`: "title", "another title". */
+/** Parses `file`: "title", "another title". */
 function proofsOf(cells: readonly string[]): Proof[] {
   const groups = cells.at(-1)?.matchAll(/`([a-z0-9-]+(?:\/[a-z0-9-]+)+)`: ("[^"]+"(?:, "[^"]+")*)/g) ?? [];
   return [...groups].flatMap(([, file = "", titles = ""]) => quoted(titles).map((title) => ({ file, title })));
@@ -50,7 +50,7 @@ function quoted(text: string): string[] {
   return [...text.matchAll(/"([^"]+)"/g)].map(([, words = ""]) => words);
 }
 
-/** What the tests of a file, and the groups of them, are called in its source; none where there is no such file. */
+/** Returns the titles of the tests and groups in a file's source; none when the file does not exist. */
 function titlesIn(file: string): string[] {
   const path = new URL(`../${file}.test.ts`, import.meta.url);
   const source = existsSync(path) ? readFileSync(path, "utf8") : "";

@@ -1,4 +1,4 @@
-// The pages that a new user reads: short, and every link leads somewhere.
+// The pages that a new user reads: short, and every link works.
 
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -39,7 +39,7 @@ function leads(page: string, target: string): boolean {
   return existsSync(join(repositoryRoot, file)) && (anchor === undefined || anchorsOf(read(file)).includes(anchor));
 }
 
-/** As GitHub makes them of headings. */
+/** Returns the anchors that GitHub makes of headings. */
 function anchorsOf(text: string): string[] {
   const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => heading);
   return headings.map((heading) =>

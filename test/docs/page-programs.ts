@@ -1,4 +1,4 @@
-// The readers that docs/resuming.md and docs/authentication.md show, run as they stand there by a Node of their own.
+// Runs the readers that docs/resuming.md and docs/authentication.md show, unchanged, in a Node process of their own.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -12,15 +12,15 @@ import { repositoryRoot } from "../../scripts/run-command.ts";
 
 const pages = ["docs/resuming.md", "docs/authentication.md"];
 
-/** Which of the pages' functions to call, and with what. */
+/** Names one of the pages' functions and its arguments. */
 export type ReaderCall =
   | { readonly follow: "run"; readonly target: string; readonly authorization: string; readonly runId: string }
   | { readonly follow: "session"; readonly streamUrl: string; readonly ticketUrl: string };
 
 export interface ShownReader {
-  /** What it shows at the moment. */
+  /** Returns the text that it shows now. */
   readonly text: () => string;
-  /** What its function resolved with. */
+  /** Settles like the promise of its function. */
   readonly ended: Promise<unknown>;
 }
 
@@ -49,7 +49,7 @@ await Promise.all(JSON.parse(process.argv[2]).map(follow));
 process.exit();
 `;
 
-/** Calls the functions of the pages, as they stand there, in a process of its own. It is killed with the test. */
+/** Calls the functions of the pages, unchanged, in a process of its own. It is killed with the test. */
 export async function startShownReaders(calls: readonly ReaderCall[]): Promise<ShownReader[]> {
   const folder = await mkdtemp(join(tmpdir(), "runnel-page-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -61,7 +61,7 @@ export async function startShownReaders(calls: readonly ReaderCall[]): Promise<S
   await writeFile(join(folder, "package.json"), '{"type":"module"}');
   await symlink(join(repositoryRoot, "node_modules"), join(folder, "node_modules"));
   const child = spawn(process.execPath, [join(folder, "main.js"), JSON.stringify(calls)], {
-    // Where `proto/` is.
+    // The folder that contains `proto/`.
     cwd: repositoryRoot,
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -93,7 +93,7 @@ function watchReaders(count: number, output: Readable): ShownReader[] {
     }
   });
   return readers.map((each) => {
-    // A test that failed before does not wait for it.
+    // A test that has failed before does not await it.
     each.promise.catch(() => {});
     return { text: () => each.text, ended: each.promise };
   });

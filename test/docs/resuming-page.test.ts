@@ -1,4 +1,5 @@
-// What docs/resuming.md shows does what it says: its programs end with exactly the text of the run, whatever breaks.
+// The examples of docs/resuming.md do what the page says: its programs end with exactly the text of the run, whichever part
+// breaks.
 
 import { Code } from "@connectrpc/connect";
 import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
@@ -17,15 +18,16 @@ import { until } from "../harness/wait.ts";
 import { type ReaderCall, startShownReaders } from "./page-programs.ts";
 import { startTicketServer } from "./ticket-server.ts";
 
-/** Three services and a program that loads the contract start, on a machine that does other things too. */
+/** Three services and a program that loads the contract start, on a machine with other work. */
 const programStartMaxMs = 40_000;
 vi.setConfig({ testTimeout: 120_000 });
 
-// The program of the page reads the contract as it is in the repository.
+// The program of the page reads the contract from the repository.
 beforeAll(() => fillThirdParty());
 
 // The replica that owns the run is killed in mid-sentence, another one takes over, and the killed one comes back on its port.
-// Readers at either replica have text that is void: those of the killed one from before the break, the others in one stream.
+// Readers of either replica have text that is void: readers of the killed one from before the break, the others within one
+// stream.
 test("the page's programs end with exactly the output of a run that was taken over in mid-sentence", async () => {
   const { provider, environment } = await openProvider();
   provider.respond(async (wire) => {
@@ -64,8 +66,8 @@ test("what the page says not to retry is what the service says with these reason
   }
 });
 
-// A page follows a run that takes longer than its ticket is good for. The stream that is open goes on. At its end of an hour the
-// page's EventSource comes back with the old ticket, is refused, and gives up; the page opens another one behind what it has.
+// A page follows a run that takes longer than its ticket is valid. The open stream continues. When it ends after an hour, the
+// page's EventSource reconnects with the old ticket, is refused, and gives up. The page then opens a new one at its position.
 test("a page whose ticket has ended gets another one and misses nothing", async () => {
   const provider = await startFakeProvider();
   onTestFinished(() => provider.close());

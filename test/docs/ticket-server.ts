@@ -1,4 +1,4 @@
-// The server of a page, as far as its tickets go: it has the key that the page should not have.
+// The server of a web page, as far as tickets are concerned: it has the key that the page must not have.
 
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -9,13 +9,13 @@ import type { GrpcClient } from "../harness/grpc.ts";
 
 export interface TicketServer {
   readonly url: string;
-  /** How many it has made. */
+  /** The number of tickets that it has made. */
   readonly made: number;
-  /** The last one. */
+  /** The newest ticket. */
   readonly newest: string;
 }
 
-/** Closed with the test. */
+/** Starts a server that is closed with the test. */
 export async function startTicketServer(client: GrpcClient, sessionId: string): Promise<TicketServer> {
   const tickets: string[] = [];
   const target = { target: { case: "sessionId" as const, value: sessionId } };

@@ -1,5 +1,5 @@
-// A client written from the Agent Runner document alone: it signs as the document's JavaScript does, makes a session, sends
-// a task and prints what its EventSource hears. `node client.ts <url> <secret> <task>`
+// A client written from the Agent Runner document alone: it signs as the document's JavaScript does, makes a session, sends a
+// task and prints the events of its EventSource. `node client.ts <url> <secret> <task>`
 
 import { EventSource } from "eventsource";
 import { signRequest } from "./sign-request.ts";

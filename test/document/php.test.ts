@@ -1,5 +1,5 @@
-// The Agent Runner document's PHP, run as programs: a client, and the application that it is a part of. Left out on a machine
-// without PHP, which the test run says in a line.
+// The Agent Runner document's PHP, run as programs: a client, and the application that contains it. Left out on a machine
+// without PHP, which the test run reports in a line.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ function pathOf(program: string): string {
 }
 
 interface Application {
-  /** Where it takes callbacks. */
+  /** The URL at which it receives callbacks. */
   readonly baseUrl: string;
   readonly stderr: () => string;
 }
@@ -62,7 +62,7 @@ test.runIf(hasPhp)(
     expect(told.map((line) => JSON.parse(line))).toEqual([
       ["tools", ["search_docs", "forget_all"]],
       ["tool_call", { tool: "search_docs", args: { query: "Größe <&>" } }],
-      // What PHP makes of {}.
+      // PHP reads {} as an empty array.
       ["tool_call", { tool: "forget_all", args: [] }],
       ["tool_result", { tool: "search_docs", success: true, content: "2 documents about Größe <&>" }],
       [

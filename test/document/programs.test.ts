@@ -36,14 +36,14 @@ async function openProvider(...scripts: Script[]): Promise<FakeProvider> {
   return provider;
 }
 
-/** The document's client in front of a model that says this. */
+/** Runs the document's client against a model with these scripts. */
 async function runClient(...scripts: Script[]): Promise<Output> {
   const provider = await openProvider(...scripts);
   const service = await startService({ ...modelFlags(provider), authApiKeys: [], authHmacSecret: secret });
   return await run("client.ts", service.url, secret, "look around");
 }
 
-/** A service that has the document's variables, and one more that says where its OpenAI is. */
+/** Starts a service with the document's variables, and one more for the address of its OpenAI. */
 async function startAsDocumented({ baseUrl }: FakeProvider): Promise<ServiceProcess> {
   const directory = await mkdtemp(join(tmpdir(), "runnel-secrets-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
@@ -69,7 +69,7 @@ test("the quick start: variables and files of secrets are enough, and anybody ma
   expect(stdout).toMatch(/^Hello\.\nDone: completed in 1 turns \(\d+ms\)\n$/);
   const { headers, body } = await provider.request(0);
   expect([headers.authorization, body.model]).toEqual(["Bearer sk-test", "gpt-4o-mini"]);
-  // Nothing was said of what the secrets are.
+  // The log does not contain the secrets.
   expect(service.log()).not.toMatch(/sk-test|the secret of/);
 });
 
@@ -132,8 +132,8 @@ test("the document's client is told why it may not call when its secret is not t
   );
 });
 
-// The message is sent before the stream is opened, as by every client of the document; the model has said everything long
-// before anybody reads.
+// The client sends the message before it opens the stream, as every client of the document does. The model has sent everything
+// long before the client reads.
 test("two hundred pieces at once arrive whole, however often", async () => {
   const words = Array.from({ length: 200 }, (_, index) => `word${index} `);
   const burst: Script = (wire) => {

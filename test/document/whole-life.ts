@@ -1,5 +1,5 @@
-// Every route of the Agent Runner document, called by a program that knows nothing else: one line for each answer.
-// `node whole-life.ts <url> <secret>`
+// Every route of the Agent Runner document, called by a program that uses only the document: one line for each answer. `node
+// whole-life.ts <url> <secret>`
 
 import { signRequest } from "./sign-request.ts";
 

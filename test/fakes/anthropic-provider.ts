@@ -1,28 +1,28 @@
-// The frames of Anthropic Messages, as the service writes them: with the fields that nobody reads.
+// The frames of Anthropic Messages, as the service writes them, including fields that Runnel does not read.
 
 import type { RecordedRequest, Wire, Script as WireScript } from "./wire-server.ts";
 
-/** Writes one response; one that a script leaves open is ended for it. */
+/** Writes one response. The server ends a response that a script leaves open. */
 export type Script = (wire: MessagesWire, request: RecordedRequest) => Promise<void> | void;
 
 export interface MessagesWire extends Wire {
-  /** Every response begins with it. Without figures it gives those of `startUsage`. */
+  /** Begins the response; every response needs it. Its default usage is `startUsage`. */
   start(usage?: object): void;
-  /** A whole block of text, one delta a piece. */
+  /** Writes a whole block of text, one delta a piece. */
   text(...pieces: readonly string[]): void;
-  /** A whole block of thought. */
+  /** Writes a whole block of thought. */
   thinking(signature: string, ...pieces: readonly string[]): void;
   redactedThinking(data: string): void;
-  /** A whole call; the arguments come in these pieces of JSON text. */
+  /** Writes a whole call; the arguments come in these pieces of JSON text. */
   toolUse(id: string, name: string, ...pieces: readonly string[]): void;
-  /** Begins a block of any kind; `delta` and `close` go on with it. */
+  /** Begins a block of any kind; `delta` and `close` continue it. */
   open(contentBlock: object): void;
   delta(delta: object): void;
   close(): void;
   error(type: string, message: string): void;
-  /** Says why the response ends; `details` are those of a refusal. */
+  /** Writes why the response ends; `details` belong to a refusal. */
   stop(reason: string, usage?: object, details?: object): void;
-  /** The last frame. */
+  /** Writes the last frame. */
   done(): void;
 }
 
@@ -36,12 +36,12 @@ export const startUsage = {
   inference_geo: "not_available",
 };
 
-/** A script of Messages for a server of any kind. */
+/** Makes a script for a server of any kind from a script of Messages. */
 export function onMessages(script: Script): WireScript {
   return (wire, request) => script(messagesWire(wire), request);
 }
 
-/** The text in one delta, then a proper end. */
+/** Sends the text in one delta, then a proper end. */
 export function answer(text: string): Script {
   return (wire) => {
     wire.start();

@@ -1,4 +1,4 @@
-// The host of a caller, with its tools: node:http on 127.0.0.1. It lets in what the PHP client library lets in: a right MAC
+// The host of a caller, with its tools: node:http on 127.0.0.1. It accepts what the PHP client library accepts: a correct MAC
 // over the body as received, a timestamp of digits at most 120 s away, and a nonce that it has not seen for 240 s.
 
 import { createHmac, timingSafeEqual } from "node:crypto";
@@ -7,17 +7,17 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from "node:net";
 
 export interface CallbackHost extends AsyncDisposable {
-  /** With a path of its own, as callers have them. */
+  /** Has a path, as callers have it. */
   readonly baseUrl: string;
-  /** The calls of tools that were let in, in order. */
+  /** The accepted tool calls, in order. */
   readonly calls: readonly CallbackCall[];
-  /** What it was told of sessions; it takes note of everything. */
+  /** All status callbacks about sessions. */
   readonly told: readonly CallbackCall[];
-  /** Why others were not. */
+  /** The reasons of refused calls. */
   readonly refusals: readonly string[];
-  /** Queues one answer per coming call. The last one stays for all later ones. */
+  /** Queues one answer for each of the next calls. The last one answers all later calls. */
   answer(...answers: readonly CallbackAnswer[]): void;
-  /** Resolves once so many calls were let in. */
+  /** Resolves once this many calls were accepted. */
   called(count: number): Promise<void>;
 }
 
@@ -98,7 +98,7 @@ export function status(code: number, body = "", headers: Readonly<Record<string,
   return (response: ServerResponse) => response.writeHead(code, headers).end(body);
 }
 
-/** These bytes are all that comes, whatever they say, and then the connection is closed. */
+/** Sends exactly these bytes and then closes the connection. */
 export function cut(bytes: string): CallbackAnswer {
   return (response: ServerResponse) => response.socket?.end(bytes);
 }

@@ -1,5 +1,5 @@
-// A runner somewhere else that is dialled: a gRPC server by somebody else's hand, which says what a test wants it to say, word by
-// word, also what no SDK would.
+// A remote runner that the service dials: a gRPC server that is independent of our SDK. It sends exactly what a test scripts,
+// also messages that no SDK would send.
 
 import { once } from "node:events";
 import { createServer, type Http2ServerRequest } from "node:http2";
@@ -30,18 +30,18 @@ export type Act = (call: Call) => AsyncIterable<Said>;
 export interface FakeRunner {
   readonly url: string;
   readonly calls: readonly Call[];
-  /** Connections that were opened to it. */
+  /** The number of connections that it has accepted. */
   readonly connections: number;
-  /** Between it and whoever dials it. */
+  /** The wire between the runner and the service. */
   readonly wire: Wire;
   manifests: readonly string[];
   era: string;
-  /** Undefined takes any. */
+  /** The expected credential; undefined accepts any. */
   credential: string | undefined;
   act: Act;
 }
 
-/** Ends with the test. */
+/** Opens a runner that ends with the test. */
 export async function openFakeRunner(act: Act): Promise<FakeRunner> {
   const calls: Call[] = [];
   let connections = 0;
@@ -88,7 +88,7 @@ export async function openFakeRunner(act: Act): Promise<FakeRunner> {
   return fake;
 }
 
-/** A result as it goes over the wire. */
+/** Returns a result in its wire format. */
 export function say(type: string, data: object, more: Partial<Said> = {}): Said {
   return { type, data: JSON.stringify(data), ...more } as Said;
 }
@@ -101,7 +101,7 @@ export function sayDone(more: Partial<Said> = {}): Said {
   return say("run.completed", { finish_reason: "stop" }, more);
 }
 
-/** Until the host has hung up. */
+/** Resolves when the host has hung up. */
 export async function hungUp(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) {
     await once(signal, "abort");

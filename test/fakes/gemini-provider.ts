@@ -1,28 +1,28 @@
-// Gemini's side of a stream, frame by frame as the service sends it. The server is the wire server.
+// Gemini's side of a stream, frame by frame as the service sends it, on the wire server.
 
 import type { RecordedRequest, Wire, Script as WireScript } from "./wire-server.ts";
 
-/** Writes one response. A response that a script leaves open is ended for it. */
+/** Writes one response. The server ends a response that a script leaves open. */
 export type GeminiScript = (wire: GeminiWire, request: RecordedRequest) => Promise<void> | void;
 
 export interface GeminiWire extends Wire {
-  /** One frame with these parts, and with further fields of its candidate. */
+  /** Writes one frame with these parts, and with further fields of its candidate. */
   parts(parts: readonly object[], candidate?: object): void;
   text(text: string): void;
   thought(text: string): void;
-  /** The last frame, as most responses have it: an empty text, the reason, the figures. */
+  /** Writes the last frame, as most responses have it: an empty text, the reason, the usage. */
   finish(reason: string, counts?: object): void;
 }
 
-/** A script of Gemini for a server of any kind. */
+/** Makes a script for a server of any kind from a script of Gemini. */
 export function onGemini(script: GeminiScript): WireScript {
   return (wire, request) => script(createGeminiWire(wire), request);
 }
 
-/** What every frame carries besides. */
+/** The fields at the end of every frame. */
 export const frameTail = { modelVersion: "gemini-2.5-flash", responseId: "tTCwacuEBMvnitYP06qsgQY" };
 
-/** Figures as they stand in the frames before the last. */
+/** The usage in the frames before the last. */
 export const earlyCounts = {
   promptTokenCount: 11,
   totalTokenCount: 11,

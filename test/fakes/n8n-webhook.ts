@@ -1,5 +1,6 @@
-// The webhook of an n8n workflow, on 127.0.0.1. It answers each call with the next answer that a test queued, in n8n's format: a
-// stream is one JSON object a line (`begin`, `item` …, `end`), anything else is one JSON object with the output of the last node.
+// The webhook of an n8n workflow, on 127.0.0.1. It answers each call with the next answer that a test queued, in n8n's format:
+// a stream is one JSON object a line (`begin`, `item` …, `end`), any other answer is one JSON object with the output of the
+// last node.
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -10,11 +11,11 @@ export interface N8nWebhook {
   readonly url: string;
   /** The bodies of the calls, in order. */
   readonly calls: readonly Readonly<Record<string, unknown>>[];
-  /** Queues an answer. Several pieces are streamed, one piece is not. */
+  /** Queues an answer. Several pieces become a stream, one piece does not. */
   answer(pieces: readonly string[]): void;
 }
 
-/** Closed with the test. */
+/** Starts a webhook that is closed with the test. */
 export async function startN8nWebhook(): Promise<N8nWebhook> {
   const calls: Record<string, unknown>[] = [];
   const answers: (readonly string[])[] = [];

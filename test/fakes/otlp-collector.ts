@@ -1,5 +1,5 @@
-// A collector of traces on a socket of its own. Reads OTLP as it comes over the wire (opentelemetry-proto 1.x, traces), as
-// far as tests look at it, and keeps the raw bodies for those who search in them.
+// A collector of traces on a socket of its own. It parses OTLP from the wire (opentelemetry-proto 1.x, traces) as far as tests
+// look at it, and keeps the raw bodies for tests that search in them.
 
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
@@ -13,7 +13,7 @@ export type AttributeMap = Readonly<Record<string, AttributeValue>>;
 export interface CollectedSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty for a root. */
+  /** Empty for a root span. */
   readonly parentSpanId: string;
   readonly name: string;
   /** 1 internal, 2 server, 3 client. */
@@ -25,22 +25,22 @@ export interface CollectedSpan {
   /** 0 unset, 1 ok, 2 error. */
   readonly statusCode: number;
   readonly statusMessage: string;
-  /** Of the service. */
+  /** The attributes of the service's resource. */
   readonly resource: AttributeMap;
   readonly schemaUrl: string;
 }
 
 export interface Collector {
   readonly url: string;
-  /** In the order in which they arrived. */
+  /** In the order of their arrival. */
   readonly spans: readonly CollectedSpan[];
   readonly requests: readonly { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: Buffer }[];
-  /** What follows is answered with this status; undefined means not at all. */
+  /** Sets the status of all following answers; undefined means no answer at all. */
   answerWith(status: number | undefined): void;
   close(): Promise<void>;
 }
 
-/** Takes everything until it is told otherwise; closed with the test. */
+/** Opens a collector that accepts everything until `answerWith`; it is closed with the test. */
 export async function openCollector(): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   const requests: { path: string; headers: IncomingHttpHeaders; body: Buffer }[] = [];
@@ -84,10 +84,10 @@ export async function openCollector(): Promise<Collector> {
   };
 }
 
-/** What a message of the wire holds: by field number, each value as the reader of its type gives it. */
+/** The fields of a message on the wire: by field number, each value as raw bytes. */
 type Fields = ReadonlyMap<number, readonly Uint8Array[]>;
 
-/** Reads a message into the raw bytes of its fields; a reader of the right type is put on them afterwards. */
+/** Splits a message into the raw bytes of its fields; a reader of the right type parses them afterwards. */
 function readFields(bytes: Uint8Array): Fields {
   const fields = new Map<number, Uint8Array[]>();
   const reader = new BinaryReader(bytes);
@@ -100,7 +100,7 @@ function readFields(bytes: Uint8Array): Fields {
   return fields;
 }
 
-/** Every value of a field that has a length: bytes, a string or a message. */
+/** Returns every value of a length-delimited field: bytes, a string or a message. */
 function all(fields: Fields, number: number): Uint8Array[] {
   return (fields.get(number) ?? []).map((raw) => new BinaryReader(raw).bytes());
 }

@@ -1,4 +1,4 @@
-// A provider that speaks Chat Completions. Each request takes the next script that a test queued, or else the one that its
+// A provider that speaks Chat Completions. Each request takes the next script that a test queued, or else the script that its
 // last user message describes.
 
 import { setTimeout as delay } from "node:timers/promises";
@@ -14,14 +14,14 @@ import {
 export interface FakeProvider extends Omit<WireServer, "respond" | "origin"> {
   /** Ends in `/v1`. */
   readonly baseUrl: string;
-  /** Queues one script per coming request. */
+  /** Queues one script for each of the next requests. */
   respond(...scripts: readonly Script[]): void;
 }
 
-/** Writes one response. A response that a script leaves open is ended for it. */
+/** Writes one response. The server ends a response that a script leaves open. */
 export type Script = (wire: ChatWire, request: RecordedRequest) => Promise<void> | void;
 
-/** A piece of a tool call; the first one of an index brings id and name. */
+/** A piece of a tool call; the first piece of an index contains id and name. */
 export interface ToolCallPiece {
   readonly index?: number;
   readonly id?: string;
@@ -30,7 +30,7 @@ export interface ToolCallPiece {
 }
 
 export interface ChatWire extends Wire {
-  /** Any delta, with a finish reason if it is the last one. */
+  /** Writes any delta, with a finish reason if it is the last one. */
   delta(delta: object, reason?: string): void;
   text(content: string): void;
   reasoning(content: string): void;
@@ -55,12 +55,12 @@ export async function startFakeProvider(): Promise<FakeProvider> {
   };
 }
 
-/** A script of Chat Completions for a server of any kind. */
+/** Makes a script for a server of any kind from a script of Chat Completions. */
 export function onChat(script: Script): WireScript {
   return (wire, request) => script(chatWire(wire), request);
 }
 
-/** The text in one delta, then a proper end. */
+/** Sends the text in one delta, then a proper end. */
 export function answer(text: string): Script {
   return (wire) => {
     wire.text(text);
@@ -69,7 +69,7 @@ export function answer(text: string): Script {
   };
 }
 
-/** Whole calls, each in one piece and with the index of its place, then a proper end. */
+/** Sends whole calls, each in one piece and with the index of its position, then a proper end. */
 export function callTools(...calls: readonly ToolCallPiece[]): Script {
   return (wire) => {
     for (const [index, call] of calls.entries()) {
@@ -80,7 +80,7 @@ export function callTools(...calls: readonly ToolCallPiece[]): Script {
   };
 }
 
-/** One call whose arguments come in pieces, as long ones do: no line of a stream may be longer than 1 MiB. */
+/** Sends one call whose arguments come in pieces, as long ones do: no line of a stream may be longer than 1 MiB. */
 export function callInPieces({ arguments: json = "", ...call }: ToolCallPiece): Script {
   return (wire) => {
     wire.toolCalls({ index: 0, ...call, arguments: "" });
@@ -122,9 +122,9 @@ function toWireCall(piece: ToolCallPiece): object {
   };
 }
 
-// Without a queued script the last user message decides, as in "n=20 gap=5 tools=2 tool=read_file args={...}":
-// n text deltas, gap ms between them, tools = turns with calls before the text, par = calls per turn, status = HTTP error,
-// cut=1 = no end. This serves runs that are started by hand or by a benchmark.
+// Without a queued script the last user message decides, as in "n=20 gap=5 tools=2 tool=read_file args={...}": n text deltas,
+// gap ms between them, tools = turns with calls before the text, par = calls per turn, status = HTTP error, cut=1 = no end.
+// This is for runs that are started by hand or by a benchmark.
 function describedScript({ body }: RecordedRequest): Script {
   const userText = String(body.messages.findLast((message) => message.role === "user")?.content ?? "");
   const settings = new Map(

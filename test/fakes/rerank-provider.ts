@@ -1,5 +1,5 @@
-// A server of rerankers as Jina has it: `POST /v1/rerank`. A document scores by how many words of the query it has, so that its
-// answers are right without a script; a queued script answers instead.
+// A reranking server in Jina's format: `POST /v1/rerank`. The score of a document is the number of words that it shares with
+// the query, so its answers are right without a script. A queued script answers instead.
 
 import { type RecordedRequest, type Script, startWireServer, type WireServer } from "./wire-server.ts";
 
@@ -23,7 +23,7 @@ export async function startFakeReranker(): Promise<FakeReranker> {
   };
 }
 
-/** The answer to a request with these results. */
+/** Sends these results as the answer to a request. */
 export function answerRanking(results: readonly unknown[], more: object = {}): Script {
   return (wire) => wire.reply(200, JSON.stringify({ model: "fake", results, ...more }));
 }

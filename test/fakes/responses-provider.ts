@@ -5,15 +5,15 @@ import type { RecordedRequest, Wire, Script as WireScript } from "./wire-server.
 export type ResponsesScript = (wire: ResponsesWire, request: RecordedRequest) => Promise<void> | void;
 
 export interface ResponsesWire extends Wire {
-  /** One event, with the next number. */
+  /** Writes one event, with the next number. */
   event(type: string, fields: object): void;
-  /** The two events that come before anything else; written by the first item, unless they were before. */
+  /** Writes the two events at the beginning. The first item writes them unless a script did. */
   start(): void;
-  /** A message item. What it says stays open until the next item or the end, so that scripts can be chained. */
+  /** Writes a message item. It stays open until the next item or the end, so that scripts can be chained. */
   text(...deltas: readonly string[]): void;
   refusal(...deltas: readonly string[]): void;
   reasoning(thought: ReasoningItem): void;
-  /** A whole call, its arguments in two pieces. */
+  /** Writes a whole call, its arguments in two pieces. */
   call(call: { readonly id: string; readonly name: string; readonly arguments: string }): void;
   completed(usage?: object | null): void;
   incomplete(reason: string, usage?: object | null): void;
@@ -26,7 +26,7 @@ export interface ReasoningItem {
   readonly encrypted?: string;
 }
 
-/** A script of Responses for a server of any kind. Inside another such script it goes on where that one is. */
+/** Makes a script for a server of any kind from a script of Responses. Inside another such script it continues that one. */
 export function onResponses(script: ResponsesScript): WireScript {
   return (wire, request) => script("completed" in wire ? (wire as ResponsesWire) : new Writer(wire).wire, request);
 }

@@ -1,6 +1,6 @@
-// A model provider's HTTP side on a real socket: node:http on 127.0.0.1. Each request takes the next script that a test
-// queued; scripts write frames, bytes and cuts one by one and wait for whatever the test lets them wait for, so no test
-// needs a timer. What is said is each provider's own; how it is said stands here.
+// A model provider's HTTP side on a real socket: node:http on 127.0.0.1. Each request takes the next script that a test queued.
+// Scripts write frames, bytes and cuts one by one and wait for what the test decides, so no test needs a timer. The payloads
+// are in the file of each provider; the HTTP part is here.
 
 import { once } from "node:events";
 import {
@@ -17,13 +17,13 @@ export interface WireServer extends AsyncDisposable {
   readonly origin: string;
   /** In the order in which their bodies were complete. */
   readonly requests: readonly RecordedRequest[];
-  /** Sockets accepted so far. */
+  /** The number of accepted sockets so far. */
   readonly connections: number;
-  /** Queues one script per coming request. */
+  /** Queues one script for each of the next requests. */
   respond(...scripts: readonly Script[]): void;
   /** Resolves with the request number `index` (from 0) once it has arrived. */
   request(index: number): Promise<RecordedRequest>;
-  /** Closes every socket, whatever is under way. */
+  /** Closes every socket, also with a response in progress. */
   close(): Promise<void>;
 }
 
@@ -32,11 +32,11 @@ export interface RecordedRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: RecordedBody;
-  /** True when the response ended, false when the client closed the socket before that. */
+  /** Resolves with true when the response ended, with false when the client closed the socket before that. */
   readonly closed: Promise<boolean>;
 }
 
-/** What tests look at in a request body; the rest is there as well. Some formats have no messages. */
+/** The fields of a request body that tests look at; the others exist at run time as well. Some formats have no messages. */
 export interface RecordedBody {
   readonly [field: string]: unknown;
   readonly messages: readonly {
@@ -46,25 +46,25 @@ export interface RecordedBody {
   }[];
 }
 
-/** Writes one response. A response that a script leaves open is ended for it. */
+/** Writes one response. The server ends a response that a script leaves open. */
 export type Script = (wire: Wire, request: RecordedRequest) => Promise<void> | void;
 
 export interface Wire {
-  /** Any object as one frame of a stream: `data: {…}`, after `event: <name>` if there is a name. */
+  /** Writes any object as one frame of a stream: `data: {…}`, after `event: <name>` if there is a name. */
   frame(value: unknown, event?: string): void;
-  /** Bytes as they are, in one write each. */
+  /** Writes these bytes unchanged, each piece in one write. */
   raw(...pieces: readonly (string | Uint8Array)[]): void;
-  /** A whole response that is no stream. */
+  /** Sends a whole response that is no stream. */
   reply(status: number, body: string, headers?: Readonly<Record<string, string>>): void;
-  /** Ends the response in the proper way of HTTP. */
+  /** Ends the response properly, as HTTP has it. */
   end(): void;
-  /** Destroys the socket, once all written so far has left. Before the first write the client gets no byte at all. */
+  /** Destroys the socket once all written bytes have left. Before the first write the client gets no byte at all. */
   cut(): Promise<void>;
   /** Writes nothing more, not even headers, and resolves when the client closes the socket. */
   hang(): Promise<void>;
 }
 
-/** `describe` makes the script of a request for which none was queued; without it such a request is answered with 500. */
+/** `describe` makes the script for a request without a queued one; without it such a request gets 500. */
 export async function startWireServer(describe?: (request: RecordedRequest) => Script): Promise<WireServer> {
   const scripts: Script[] = [];
   const requests: RecordedRequest[] = [];
@@ -120,7 +120,7 @@ export async function startWireServer(describe?: (request: RecordedRequest) => S
   };
 }
 
-/** Where servers of earlier tests were: a service that knows such an address may serve the next test too. */
+/** Ports of servers of earlier tests: a service that knows such an address may serve the next test too. */
 const freePorts: number[] = [];
 
 async function listen(server: Server): Promise<void> {
@@ -128,7 +128,7 @@ async function listen(server: Server): Promise<void> {
     server.listen(freePorts.pop() ?? 0, "127.0.0.1");
     await once(server, "listening");
   } catch {
-    // Another process has it now.
+    // Another process uses this port now.
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
   }
@@ -138,7 +138,7 @@ export function fail(status: number, body: string, headers?: Readonly<Record<str
   return (wire) => wire.reply(status, body, headers);
 }
 
-/** Every byte of the text as a piece of its own, for `Wire.raw`. */
+/** Returns every byte of the text as a piece of its own, for `Wire.raw`. */
 export function splitBytes(text: string): Uint8Array[] {
   return Array.from(Buffer.from(text), (byte) => Uint8Array.of(byte));
 }
@@ -179,7 +179,7 @@ function createWire(outgoing: ServerResponse): Wire {
     },
     cut: async () => {
       if (outgoing.headersSent) {
-        // A comment, whose callback tells that everything before it has left.
+        // A comment whose callback shows that everything before it has left.
         await new Promise((resolve) => outgoing.write(": cut\n\n", resolve));
       }
       outgoing.destroy();

@@ -1,5 +1,5 @@
-// Random messages of any type, for properties that hold for all of them. Only what JSON can say: text is well formed, raw
-// JSON is JSON, and a time has the digits that are printed of it.
+// Random messages of any type, for properties that hold for all of them. They contain only what JSON can express: text is well
+// formed, raw JSON is JSON, and a time has only the digits that are printed.
 
 import { create, type DescField, type DescMessage, getOption, type Message, ScalarType } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
@@ -21,12 +21,12 @@ import {
 import { json } from "#gen/runnel/options/v1/options_pb.js";
 import { anyJson } from "../harness/json-value.ts";
 
-/** Half of the fields are set. Messages inside messages end after a few levels. */
+/** Half of the fields are set. Nesting ends after a few levels. */
 export function arbitraryMessage(desc: DescMessage): Arbitrary<Message> {
   return reflectMessages(desc, depthMax).map(({ message }) => message);
 }
 
-/** One value of a scalar, enum or timestamp field, as the reflection API takes it. */
+/** Returns one value of a scalar, enum or timestamp field, as the reflection API takes it. */
 export function arbitraryValue(field: DescField): Arbitrary<unknown> {
   if (field.enum !== undefined) {
     return constantFrom(...field.enum.values.map(({ number }) => number));
@@ -41,7 +41,7 @@ export function arbitraryValue(field: DescField): Arbitrary<unknown> {
   return scalars[field.scalar]();
 }
 
-/** By hand: an object of JavaScript keeps keys that look like numbers in an order of its own. */
+/** Sorts by hand, because a JavaScript object orders keys that look like numbers in its own way. */
 function printSorted(value: unknown): string {
   if (Array.isArray(value)) {
     return `[${value.map(printSorted).join(",")}]`;
@@ -77,7 +77,7 @@ function isTextual(field: DescField): boolean {
   return field.message === undefined || field.message.typeName === TimestampSchema.typeName;
 }
 
-/** Unset, these print as a value that reads as set: an empty raw text is `null`, which is JSON too. */
+/** An unset field of this kind prints as a value that parses as set: an empty raw text is `null`, which is JSON too. */
 function mustBeSet(field: DescField): boolean {
   const { raw, emitEmpty, nullWhenUnset } = getOption(field, json);
   return (raw && field.fieldKind !== "list" && (emitEmpty || nullWhenUnset)) || false;

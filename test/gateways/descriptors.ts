@@ -1,4 +1,4 @@
-// Builds descriptors for tests that need messages and rules which the real contract does not have, good and bad ones.
+// Builds descriptors for tests that need messages and rules which the real contract does not have, valid and invalid ones.
 
 import {
   create,
@@ -52,23 +52,23 @@ export interface FieldSpec {
   readonly name: string;
   readonly number: number;
   readonly type?: FieldDescriptorProto_Type;
-  /** Name of a message or enum, with a leading dot. */
+  /** The name of a message or enum, with a leading dot. */
   readonly typeName?: string;
   readonly repeated?: boolean;
   readonly optional?: boolean;
-  /** Member of the oneof `choice`. */
+  /** True for a member of the oneof `choice`. */
   readonly oneof?: boolean;
   readonly json?: MessageInitShape<typeof JsonFieldSchema>;
   readonly cursor?: MessageInitShape<typeof StreamCursorSchema>;
-  /** Type of its keys, which makes it a map; its values are of the type that the field says. */
+  /** The type of its keys, which makes it a map; its values have the type of the field. */
   readonly mapKey?: FieldDescriptorProto_Type;
-  /** Name of a header that fills it. */
+  /** The name of a header that fills it. */
   readonly header?: string;
 }
 
 export interface MethodSpec {
   readonly rule?: MessageInitShape<typeof HttpRuleSchema> | undefined;
-  /** Names of messages, with a leading dot; `.test.Request` when they are not said. */
+  /** The names of messages, with a leading dot. Default: `.test.Request`. */
   readonly input?: string;
   readonly output?: string;
   readonly client?: boolean;
@@ -81,7 +81,7 @@ export interface MethodSpec {
 }
 
 export interface ServiceSpec {
-  /** Of `test.Request`, which can hold itself. Fields that say no type are strings. */
+  /** The fields of `test.Request`, which may contain itself. Fields without a type are strings. */
   readonly fields: readonly FieldSpec[];
   readonly methods: Readonly<Record<string, MethodSpec>>;
   readonly profile?: MessageInitShape<typeof RestProfileSchema>;
@@ -89,12 +89,12 @@ export interface ServiceSpec {
   readonly camelCase?: boolean;
 }
 
-/** A message `test.Request` that can hold itself; fields that say no type are strings. */
+/** Builds a message `test.Request` that may contain itself. Fields without a type are strings. */
 export function buildMessage(fields: readonly FieldSpec[], camelCase = false): DescMessage {
   return onlyMethod(buildService({ fields, methods: { Call: {} }, camelCase })).input;
 }
 
-/** A method `test.TestService.Call` from `test.Request` to `test.Request`. */
+/** Builds a method `test.TestService.Call` from `test.Request` to `test.Request`. */
 export function buildMethod(
   fields: readonly FieldSpec[],
   rule: MessageInitShape<typeof HttpRuleSchema> | undefined,
@@ -110,7 +110,7 @@ function onlyMethod({ methods: [method] }: DescService): DescMethod {
   return method;
 }
 
-/** A service `test.TestService`. */
+/** Builds a service `test.TestService`. */
 export function buildService({ fields, methods, profile, camelCase = false }: ServiceSpec): DescService {
   const options = create(ServiceOptionsSchema);
   if (profile !== undefined) {
@@ -192,7 +192,7 @@ function buildOneofs(fields: readonly FieldSpec[]): { name: string }[] {
   return [...real, ...fields.filter((field) => field.optional === true).map((field) => ({ name: `_${field.name}` }))];
 }
 
-/** The nested message that protoc makes of a map; nothing for another field. */
+/** Returns the nested message that protoc makes for a map; nothing for another field. */
 function buildMapEntry(spec: Pick<FieldSpec, "name" | "mapKey" | "type" | "typeName">): DescriptorProto[] {
   const { name, mapKey, type = FieldDescriptorProto_Type.STRING, typeName } = spec;
   if (mapKey === undefined) {
@@ -206,7 +206,7 @@ function buildMapEntry(spec: Pick<FieldSpec, "name" | "mapKey" | "type" | "typeN
   return [create(DescriptorProtoSchema, { name: entryName(name), field, options: { mapEntry: true } })];
 }
 
-/** What protoc makes of a map in a message of this name. */
+/** Returns what protoc makes of a map in a message of this name. */
 function mapOf(messageName: string, name: string) {
   const type = FieldDescriptorProto_Type.MESSAGE;
   return { type, typeName: `.test.${messageName}.${entryName(name)}`, label: FieldDescriptorProto_Label.REPEATED };

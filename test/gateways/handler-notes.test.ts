@@ -1,5 +1,5 @@
-// What handlers and the surface tell each other beside the messages: the status of a success, the body as it came, and
-// what was wrong with it where the handler has other things to say first.
+// What handlers and the surface exchange beside the messages: the status of a success, the body as received, and its mistakes
+// where the handler has other checks to make first.
 
 import { type ContextValues, createContextKey, createContextValues, type HandlerContext } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
@@ -142,7 +142,7 @@ describe("a body that cannot be read", () => {
     const [status, text] = await ask(own, tellFault, put(body));
     expect(status).toBe(200);
     expect(JSON.parse(text)).toEqual({ text: `{"id":"t"} INVALID_ARGUMENT: invalid request body: ${problem}` });
-    // Any other method never hears of it.
+    // Any other method never sees the fault.
     expect((await ask(putThing, tellFault, put(body)))[0]).toBe(400);
   });
 

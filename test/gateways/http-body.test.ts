@@ -23,14 +23,14 @@ function serviceOf(method: MethodSpec) {
 async function ask(method: MethodSpec, answer: JsonMethod, path: string, init: RequestInit = {}): Promise<Response> {
   await using server = await startRestServer({ own: { service: serviceOf(method), methods: { Do: answer } } });
   const response = await fetch(`${server.url}${path}`, init);
-  // The server is gone when this returns, so the body has to be here.
+  // The server is gone when this returns, so the body is read before.
   return new Response(response.status === 204 ? null : await response.arrayBuffer(), response);
 }
 
 const post = (path: string, body: string) => ({ pattern: { case: "post" as const, value: path }, body });
 const get = (path: string) => ({ pattern: { case: "get" as const, value: path } });
 
-/** Every byte value, among them line ends and what is no UTF-8. */
+/** Every byte value, among them line ends and bytes that are not UTF-8. */
 const allBytes = Uint8Array.from({ length: 256 }, (_, index) => index);
 
 describe("as the body of a request", () => {

@@ -1,4 +1,4 @@
-// The REST JSON: what is printed, what is read, strictly and leniently, and raw JSON that passes through untouched.
+// The REST JSON: printing, strict and lenient parsing, and raw JSON that passes through untouched.
 
 import { create, type DescMessage, fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";

@@ -1,9 +1,9 @@
-// Just enough of JSON Schema to hold a value against what the OpenAPI document says of it. A keyword that is not checked
-// here fails, so that none is passed over.
+// Just enough of JSON Schema to check a value against the OpenAPI document. An unknown keyword is a failure, so that none is
+// skipped.
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Every `$ref` in the document. */
+/** Returns every `$ref` in the document. */
 export function findReferences(value: unknown): string[] {
   if (typeof value !== "object" || value === null) {
     return [];
@@ -13,13 +13,13 @@ export function findReferences(value: unknown): string[] {
   );
 }
 
-/** What a reference of the document leads to. */
+/** Returns the target of a reference of the document. */
 export function lookUp(document: object, reference: string): unknown {
   const path = reference.replace(/^#\//, "").split("/");
   return path.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], document);
 }
 
-/** Why a value does not fit; undefined when it does. A key that the schema does not name does not fit either. */
+/** Returns why a value does not match; undefined when it matches. A key that the schema does not name does not match either. */
 export function findProblem(document: object, schema: JsonSchema, value: unknown, at = "$"): string | undefined {
   for (const [keyword, expected] of Object.entries(schema)) {
     const check = checks[keyword];

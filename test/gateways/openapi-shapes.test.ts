@@ -1,4 +1,4 @@
-// What the OpenAPI document makes of shapes, rules and options that the real contract does not have, or not all of.
+// What the OpenAPI document says about shapes, rules and options that the real contract does not have, or not all of them.
 
 import {
   create,
@@ -84,10 +84,10 @@ test.each([
   ["not_in", { string: { notIn: ["a"] } }, { type: "string", not: { enum: ["a"] } }],
   ["len", { string: { len: 3n } }, { type: "string", minLength: 3, maxLength: 3 }],
   ["min_len, max_len", { string: { minLen: 1n, maxLen: 9n } }, { type: "string", minLength: 1, maxLength: 9 }],
-  // The length of a JSON Schema counts characters, so a limit of bytes is none.
+  // A length in JSON Schema counts characters, so it cannot express a limit of bytes.
   ["max_bytes", { string: { maxBytes: 9n } }, { type: "string", description: "At most 9 bytes of UTF-8." }],
   ["pattern", { string: { pattern: "^[a-z]+$" } }, { type: "string", pattern: "^[a-z]+$" }],
-  // RE2 alone understands a flag for the whole pattern.
+  // Only RE2 understands a flag for the whole pattern.
   ["pattern of RE2", { string: { pattern: "(?i)^a$" } }, onlyChecked("string.pattern")],
   ["prefix", { string: { prefix: "rk_" } }, { type: "string", description: "Begins with `rk_`." }],
   ["uuid", { string: uuid }, { type: "string", format: "uuid" }],
@@ -303,7 +303,7 @@ test("a service without REST is not in the document", () => {
 interface FieldSpec {
   readonly name?: string;
   readonly type?: FieldDescriptorProto_Type;
-  /** Name of a message, with a leading dot. */
+  /** The name of a message, with a leading dot. */
   readonly typeName?: string;
   readonly repeated?: boolean;
   readonly optional?: boolean;
@@ -319,13 +319,13 @@ interface ContractSpec {
   readonly successStatus?: number;
   readonly otherStatuses?: readonly number[];
   readonly errorBody?: ErrorBody;
-  /** Of both messages. */
+  /** Applies to both messages. */
   readonly camelCase?: boolean;
   readonly textRequest?: string;
   readonly textResponse?: string;
 }
 
-/** Of buf.validate's rules the kind, what it says, and what is said of every kind. */
+/** Rules of buf.validate: the kind, its rules, and the rules for every kind. */
 type RuleSpec = Readonly<Record<string, unknown>>;
 
 function documentOf(spec: ContractSpec): OpenApiDocument {
@@ -340,7 +340,7 @@ function operationOf({ paths }: OpenApiDocument): Operation {
   return operation;
 }
 
-/** The schema of a field in a request. */
+/** Returns the schema of a field in a request. */
 function fieldOf(spec: FieldSpec): unknown {
   const { components } = documentOf({ fields: [{ name: "it", ...spec }], rule: post({ body: "*" }) });
   const request = components.schemas?.Request as { properties: Record<string, unknown> } | undefined;
@@ -374,7 +374,7 @@ function rules({ required, cel, celExpression, ignore, ...type }: RuleSpec): Mes
   return create(FieldRulesSchema, init as MessageInitShape<typeof FieldRulesSchema>);
 }
 
-/** `test.TestService.ReadThing` from `test.Request` to `test.Response`; fields that say no type are strings. */
+/** Builds `test.TestService.ReadThing` from `test.Request` to `test.Response`. Fields without a type are strings. */
 function buildService(spec: ContractSpec): DescService {
   const { fields = [], response = [], responseName = "Response" } = spec;
   const file = create(FileDescriptorProtoSchema, {

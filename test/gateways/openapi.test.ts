@@ -1,4 +1,4 @@
-// The OpenAPI document of the real contract: sound in itself, true to the rules, and true to what the surface prints.
+// The OpenAPI document of the real contract: valid in itself, and consistent with the rules and with what the surface prints.
 
 import { create, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
@@ -17,7 +17,7 @@ import type { Operation } from "../../src/surfaces/openapi/operation.ts";
 import { compileBindings } from "../../src/surfaces/rest/rule.ts";
 import { findProblem, findReferences, type JsonSchema, lookUp } from "./openapi-schema.ts";
 
-/** The comment of a part of the contract, followed by what its rules say. */
+/** Returns the comment of a part of the contract, followed by the text of its rules. */
 function said(name: string, rules = ""): string {
   return `${comments.get(name)} ${rules}`.trimEnd();
 }
@@ -362,10 +362,10 @@ function shortName({ typeName }: DescMessage): string {
   return typeName.replace(/^runnel\.v1\./, "");
 }
 
-/** The messages and all that they hold. */
+/** Returns the messages and all messages that they contain. */
 function heldBy(roots: readonly DescMessage[]): ReadonlySet<DescMessage> {
   const messages = new Set(roots);
-  // What is added to a set on the way is walked as well.
+  // The loop also visits the elements that are added to the set on the way.
   for (const { fields } of messages) {
     for (const { message } of fields) {
       if (message !== undefined) {
@@ -376,7 +376,7 @@ function heldBy(roots: readonly DescMessage[]): ReadonlySet<DescMessage> {
   return messages;
 }
 
-/** Every field set, of a oneof the given member; messages inside of each other end somewhere. */
+/** Sets every field, and the given member of each oneof. The nesting of messages is limited. */
 function fill(desc: DescMessage, member: number, depth = 0): ReflectMessage {
   const message = reflect(desc);
   for (const field of desc.fields) {

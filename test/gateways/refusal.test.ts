@@ -1,4 +1,4 @@
-// What a failure looks like: its body in each profile, its status, its headers; and refusals that come before the call.
+// The format of failures: the body in each profile, the status, the headers; and refusals before the call.
 
 import { connect as connectHttp2, constants } from "node:http2";
 import { connect as connectSocket } from "node:net";
@@ -24,7 +24,7 @@ const things = buildService({
   profile: { errorBody: ErrorBody.JOBSPEC },
 });
 
-/** Status, body and headers of what a refused request gets. */
+/** Returns status, body and headers of a refused request. */
 async function refuse(path: string, refusal: Fault) {
   await using server = await startRestServer({ refusal, own: { service: things, methods: {} } });
   const response = await fetch(`${server.url}${path}`);
@@ -125,7 +125,7 @@ describe("a refusal by the call itself", () => {
     };
     await using server = await startRestServer({ own: { service: things, methods } });
     const response = await fetch(`${server.url}${jobspec}`);
-    // Without a reason of ours there is still a word for programs.
+    // An error without one of our reasons still has a code for programs.
     expect([response.status, await response.text()]).toEqual([404, '{"error":"gone","error_code":"not_found"}\n']);
   });
 

@@ -19,21 +19,21 @@ import type { RestRequest, RestResponse } from "../../src/surfaces/rest/respond.
 export interface RestServerSpec {
   readonly sessions?: Partial<ServiceImpl<typeof SessionService>>;
   readonly runs?: Partial<ServiceImpl<typeof RunService>>;
-  /** A service that the contract does not have. */
+  /** A service that is not in the contract. */
   readonly own?: OwnService;
   readonly router?: ConnectRouterOptions;
   readonly gateway?: Partial<RestGatewayOptions>;
   readonly call?: RestCall;
-  /** Refuses every request by it, as the server does before a call. */
+  /** Refuses every request with this fault, as the server does before a call. */
   readonly refusal?: Fault;
   readonly http2?: boolean;
-  /** Set on every answer before the gateway sees it, as the server does for pages of other origins. */
+  /** Headers that are set on every answer before the gateway sees it, as the server does for pages of other origins. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface OwnService {
   readonly service: DescService;
-  /** By the names of the methods; messages are plain ProtoJSON. */
+  /** Keyed by the names of the methods; messages are plain ProtoJSON. */
   readonly methods: Readonly<Record<string, JsonMethod>>;
 }
 
@@ -93,6 +93,6 @@ function implement({ service, methods }: OwnService): ServiceImpl<DescService> {
     };
     return [localName, handle] as const;
   });
-  // Types of messages are known to the compiler only when they are generated.
+  // The compiler knows only the types of generated messages.
   return Object.fromEntries(handlers) as unknown as ServiceImpl<DescService>;
 }

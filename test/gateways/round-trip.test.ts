@@ -1,5 +1,5 @@
-// What is printed is read back as it was: messages as JSON in every profile, values in paths and queries. For random
-// messages of every type of the contract, and of one that has every kind of field.
+// A round trip returns the same value: messages as JSON in every profile, values in paths and queries. For random messages of
+// every type of the contract, and of a type that has every kind of field.
 
 import { type DescField, type DescMessage, type Message, ScalarType, toBinary } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
@@ -26,7 +26,7 @@ const timestamp = { type: Type.MESSAGE, typeName: ".google.protobuf.Timestamp" }
 const color = { type: Type.ENUM, typeName: ".test.Color" };
 const self = { type: Type.MESSAGE, typeName: ".test.Request" };
 
-/** Every kind of field that both JSON and a query can say, and after them what only JSON can. */
+/** Every kind of field that both JSON and a query can express, followed by the kinds that only JSON can. */
 const plainFields: readonly Omit<FieldSpec, "number">[] = [
   { name: "double", type: Type.DOUBLE },
   { name: "float", type: Type.FLOAT },
@@ -76,7 +76,7 @@ const contract = [SessionService, RunService, AuthService, SystemService, Exchan
   .flatMap(({ methods }) => methods.flatMap(({ input, output }) => [input, output]))
   .map((desc): [string, DescMessage] => [desc.typeName, desc]);
 
-/** Compared as bytes, in which NaN equals itself. */
+/** Compares bytes, in which NaN equals itself. */
 function expectSame(desc: DescMessage, actual: Message, expected: Message): void {
   expect(toBinary(desc, actual)).toEqual(toBinary(desc, expected));
 }
@@ -97,7 +97,7 @@ describe("printed and read again, a message is the same:", () => {
       property(arbitraryMessage(desc), (message) => {
         const text = printMessage(desc, message);
         expectSame(desc, read(desc, text, false), message);
-        // Raw JSON keeps its escapes as they were written, so it is the text that comes back.
+        // Raw JSON keeps its written escapes, so the test compares the texts.
         const goText = styleJson(text, { goText: true });
         expect(styleJson(printMessage(desc, read(desc, goText, false)), { goText: true })).toBe(goText);
         expect(JSON.parse(goText)).toEqual(JSON.parse(text));
@@ -118,7 +118,7 @@ describe("printed and read again, a message is the same:", () => {
   });
 });
 
-/** The text of a value as a caller would write it. */
+/** Returns the text of a value as a caller would write it. */
 function formatValue(field: DescField, value: unknown): string {
   if (field.message !== undefined) {
     return formatTimestamp((value as ReflectMessage).message as Timestamp);
@@ -242,7 +242,7 @@ describe("in a path", () => {
         const match = router.find("GET", `/v1/${segments.map(encodeURIComponent).join("/")}`);
         const captured = match.kind === "found" ? match.capture().get("rest") : undefined;
         expect(captured?.split("/").map((text) => text.replaceAll("%2F", "/"))).toEqual(
-          // What was an escaped slash in a text of its own cannot be told from one that was escaped on the way.
+          // A slash that was escaped in the text itself looks the same as one that was escaped on the way.
           segments.map((text) => text.replaceAll("%2F", "/")),
         );
       }),

@@ -1,4 +1,4 @@
-// Which route wins, and what is said when none does.
+// Which route wins, and the answer when no route matches.
 
 import { describe, expect, test } from "vitest";
 import { createRouter, splitRequestTarget } from "../../src/surfaces/rest/route.ts";

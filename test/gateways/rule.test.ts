@@ -1,4 +1,4 @@
-// google.api.http rules: what they bind, and which of them stop the start.
+// google.api.http rules: what they bind, and which rules prevent the start.
 
 import { FieldDescriptorProto_Type } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// The text of server-sent events: its exact framing, and that any event is read back as the one event it was.
+// The text of server-sent events: its exact framing. Every event is parsed back as the same single event.
 
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { assert, constantFrom, integer, oneof, property, string } from "fast-check";

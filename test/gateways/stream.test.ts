@@ -27,7 +27,7 @@ function resume(): ConnectError {
   ]);
 }
 
-/** Parks until the signal aborts, as a handler that waits for news does. */
+/** Waits until the signal aborts, as a handler that waits for news does. */
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     signal.addEventListener("abort", () => resolve(), { once: true });
@@ -80,7 +80,7 @@ describe("TailRun", () => {
 
   test("is 204 when there is nothing left to send", async () => {
     expect(await readTail(async function* () {}, {}, "?after=9")).toEqual([204, ""]);
-    // So an EventSource that comes back with the id of the end is told to stay away.
+    // So an EventSource that reconnects with the id of the end stops reconnecting.
     expect(await readTail(async function* () {}, { headers: { "last-event-id": "9" } })).toEqual([204, ""]);
   });
 
@@ -311,7 +311,7 @@ describe("a client that reads slowly", () => {
     socket.pause();
     socket.write(`GET ${tailPath} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
     await waitUntilStill(() => produced);
-    // 25 MB are on offer; what the kernel's and Node's buffers take is a fraction of it.
+    // 25 MB are available; the buffers of the kernel and of Node take a fraction of it.
     expect(produced).toBeLessThan(total / 2);
     const text = Buffer.concat(await Array.fromAsync<Buffer>(socket)).toString();
     expect([...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))).toEqual(
@@ -321,7 +321,7 @@ describe("a client that reads slowly", () => {
   });
 });
 
-/** Waits until a figure has moved and then stands still over many turns of the event loop. */
+/** Waits until a figure has changed and then stays the same over many turns of the event loop. */
 async function waitUntilStill(read: () => number): Promise<void> {
   let last = 0;
   let still = 0;

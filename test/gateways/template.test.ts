@@ -1,4 +1,4 @@
-// The path grammar: which templates are accepted, which paths they fit, what they capture.
+// The path grammar: which templates are accepted, which paths they match, what they capture.
 
 import { describe, expect, test } from "vitest";
 import { captureVariables, matchSegments, parseTemplate } from "../../src/surfaces/rest/template.ts";

@@ -1,4 +1,4 @@
-// Plain text as the body of an answer, and JSON for those who ask for that.
+// Plain text as the body of an answer, and JSON for clients that ask for it.
 
 import { connect as connectHttp2 } from "node:http2";
 import { FieldDescriptorProto_Type as Type } from "@bufbuild/protobuf/wkt";
@@ -40,7 +40,7 @@ describe("an answer of plain text", () => {
   test("is the whole field and nothing else", async () => {
     const text = '\ufeff {"no": "JSON"}\r\n<é\u{1f433}\u2028>\u0000 no final newline';
     const answer = await ask(() => ({ text, sequence: 2 }));
-    // A reader of text drops the mark at its start.
+    // A reader of text drops the byte order mark at its start.
     expect([answer.status, answer.text]).toEqual([200, text.slice(1)]);
     expect(answer.headers).toMatchObject({
       "content-type": "text/plain; charset=utf-8",

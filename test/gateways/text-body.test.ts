@@ -1,4 +1,4 @@
-// Plain text as the body of a request, beside JSON: it fills one field as it is, and path and query say the rest.
+// Plain text as the body of a request, beside JSON: the text fills one field unchanged, and path and query fill the others.
 
 import type { JsonValue } from "@bufbuild/protobuf";
 import { FieldDescriptorProto_Type as Type } from "@bufbuild/protobuf/wkt";
@@ -46,7 +46,7 @@ interface Question {
   readonly answer?: JsonMethod;
 }
 
-/** Status and JSON of the answer, and the request as the handler got it. */
+/** Returns status and JSON of the answer, and the request as the handler got it. */
 async function ask(question: Question): Promise<{ status: number; json: unknown; seen: JsonValue | undefined }> {
   const { type, body = "", query = "", method = takeText, headers = {}, server: spec, lenient = false } = question;
   let seen: JsonValue | undefined;
@@ -58,7 +58,7 @@ async function ask(question: Question): Promise<{ status: number; json: unknown;
   await using server = await startRestServer({ own: { service, methods: { Do: answer } }, ...spec });
   const response = await fetch(`${server.url}/v1/things/t${query}`, {
     method: "POST",
-    // Bytes, since fetch names a type for a string by itself.
+    // Sent as bytes, because fetch adds a content type for a string.
     body: typeof body === "string" ? Buffer.from(body) : body,
     headers: { ...headers, ...(type === undefined ? {} : { "content-type": type }) },
   });
@@ -174,7 +174,7 @@ describe("a body of plain text", () => {
         }
         const [, offset] = /offset (\d+)/.exec(refusalOf(bytes)) ?? [];
         const good = bytes.subarray(0, Number(offset));
-        // What is before the offset is well formed, and no character begins there.
+        // The bytes before the offset are well formed, and no character begins there.
         expect(Buffer.from(good.toString())).toEqual(good);
         const rest = [1, 2, 3, 4].map((length) => bytes.subarray(Number(offset), Number(offset) + length));
         expect(rest.filter((piece) => Buffer.from(piece.toString()).equals(piece))).toEqual([]);
@@ -184,7 +184,7 @@ describe("a body of plain text", () => {
   });
 
   test("of four megabytes is read in one pass, and so is the way to the last of its bytes when that is bad", async () => {
-    // What a careless reader would do for each character, it would do over a million times here.
+    // Work that a careless reader does for each character would happen over a million times here.
     const text = "\ufffd".repeat((4 * 1_048_576) / 3);
     const { status, seen } = await ask({ type: "text/plain", body: text });
     expect([status, (seen as { text: string }).text === text]).toEqual([200, true]);

@@ -1,5 +1,5 @@
-// Every rule of the transcoder as one case through a real port: which method is called with what, or what is refused. The
-// corners of each rule are in the tests of its part: template, route, rule, params, json, http-body.
+// Every rule of the transcoder as one case through a real port: the called method with its request, or the refusal. The edge
+// cases of each rule are in the tests of its part: template, route, rule, params, json, http-body.
 
 import type { JsonValue } from "@bufbuild/protobuf";
 import { FieldDescriptorProto_Type as Type } from "@bufbuild/protobuf/wkt";
@@ -41,7 +41,7 @@ const methods: Readonly<Record<string, MethodSpec>> = {
 
 type Called = readonly [method: string, request: JsonValue];
 
-/** What the handlers were called with, and what they answered. Each echoes its request. */
+/** Returns the requests that the handlers got, and their answers. Each handler echoes its request. */
 async function ask(
   httpMethod: string,
   path: string,

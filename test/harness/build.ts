@@ -1,4 +1,4 @@
-// Builds the program once for a test run: it starts several times as fast as the source, and tests start it hundreds of times.
+// Builds the program once for a test run. It starts several times as fast as the source, and tests start it hundreds of times.
 
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ declare module "vitest" {
   }
 }
 
-/** Of this run alone: another one in the same checkout may have other source. */
+/** Belongs to this run alone: another run in the same checkout may have other source. */
 const folder = join(repositoryRoot, "dist-tests", String(process.pid));
 
 export async function setup(project: TestProject): Promise<void> {

@@ -1,5 +1,5 @@
-// Certificates for a test: an authority, a server and a client that it vouches for, and a client of some other authority.
-// They are made anew each time, so that none in the repository can expire or leak.
+// Certificates for a test: an authority, a server and a client that it has signed, and a client of some other authority. They
+// are made anew each time, so that none in the repository can expire or leak.
 
 import { isIP } from "node:net";
 import { type CertificateExtension, type GenerateResult, generate } from "selfsigned";
@@ -11,12 +11,12 @@ export interface KeyPair {
 }
 
 export interface Certificates {
-  /** The authority's certificate, by which the others are known. */
+  /** The authority's certificate, which verifies the others. */
   readonly ca: string;
-  /** For 127.0.0.1, ::1 and localhost, and for the hosts that were asked for. */
+  /** Valid for 127.0.0.1, ::1 and localhost, and for the given hosts. */
   readonly server: KeyPair;
   readonly client: KeyPair;
-  /** In order, but by an authority that nobody trusts. */
+  /** Valid, but from an authority that the service does not trust. */
   readonly strangerClient: KeyPair;
 }
 
@@ -31,7 +31,7 @@ export async function makeCertificates(hosts: readonly string[] = []): Promise<C
   return { ca: authority.cert, server, client, strangerClient };
 }
 
-/** Elliptic curves, since their keys take no time to make. */
+/** Elliptic curves, because their keys are made in no time. */
 const keyOptions = { keyType: "ec", curve: "P-256", algorithm: "sha256" } as const;
 
 const dnsName = 2;

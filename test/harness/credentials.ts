@@ -1,8 +1,8 @@
-// Who tests call as: clients with a key each, which the services of tests know.
+// The credentials of tests: clients with a key each, which the services of tests know.
 
 import type { ClientKey } from "../../src/platform/config/keys.ts";
 
-/** Whom tests are when they do not say. */
+/** The default client of tests. */
 export const defaultClientId = "local";
 
 /** For services in the test's process. */
@@ -24,7 +24,7 @@ export function keyOf(clientId: string = defaultClientId): string {
   return known.key;
 }
 
-/** Headers that prove who calls. */
+/** Returns headers that authenticate the client. */
 export function credentialsOf(clientId?: string): Record<string, string> {
   return { authorization: `Bearer ${keyOf(clientId)}` };
 }

@@ -1,16 +1,16 @@
-// A wire between us and Postgres that a test can cut: at the worst moment, after the server has done what it was asked
-// and before its answer arrives, or altogether.
+// A proxy before Postgres that a test can cut: at the worst moment, after the server has done its work and before its answer
+// arrives, or altogether.
 
 import { type Link, openWire, wireToDatabase } from "./wire.ts";
 
 export interface CuttingProxy {
   /** The database behind the proxy. */
   readonly url: string;
-  /** How many answers were cut off. */
+  /** The number of answers that were cut off. */
   readonly cuts: number;
-  /** Cuts the connection that next says this, when the server answers. */
+  /** Cuts the next connection that sends these words, when the server answers. */
   cutAnswerTo(words: string): void;
-  /** Cuts every connection and lets no other one through, until it is mended. */
+  /** Cuts every connection and refuses new ones until it is mended. */
   breakDown(): void;
   mend(): void;
 }

@@ -1,4 +1,4 @@
-// An empty database for each test: a clone of a migrated template, or the one that the test before has left.
+// An empty database for each test: a clone of a migrated template, or the database of the test before.
 
 import pg from "pg";
 import { inject, onTestFinished } from "vitest";
@@ -9,14 +9,14 @@ let cloneCount = 0;
 
 interface TestDatabase {
   readonly url: string;
-  /** As it was when the database was new. */
+  /** The fingerprint when the database was new. */
   readonly relations: string;
   readonly drop: () => Promise<void>;
 }
 
 const databases = new Pool<TestDatabase>(({ drop }) => drop());
 
-/** URL of an empty database for one test. A connection that is still open when the test has finished fails it. */
+/** Returns the URL of an empty database for one test. A connection that is still open when the test has finished fails it. */
 export async function testDatabase(): Promise<string> {
   const database = databases.take("") ?? (await makeTestDatabase());
   onTestFinished(async () => {
@@ -30,14 +30,14 @@ export async function testDatabase(): Promise<string> {
   return database.url;
 }
 
-/** For tests of what the server remembers of a database, as its statistics are. */
+/** For tests that depend on what the server remembers about a database, such as its statistics. */
 export async function ownDatabase(): Promise<string> {
   const { url, drop } = await makeTestDatabase();
   onTestFinished(drop);
   return url;
 }
 
-/** A database of its maker's, who drops it. */
+/** Makes a database that the caller drops. */
 export async function makeTestDatabase(): Promise<TestDatabase> {
   const server = inject("databaseUrl");
   const name = `runnel_test_${process.pid}_${++cloneCount}`;
@@ -46,7 +46,7 @@ export async function makeTestDatabase(): Promise<TestDatabase> {
   return { url, relations: await fingerprint(url), drop: () => dropDatabase(server, name) };
 }
 
-/** A leaked connection shows here. */
+/** A leaked connection fails here. */
 async function expectNobodyConnected(url: string): Promise<void> {
   const name = new URL(url).pathname.slice(1);
   const count = "select count(*)::int as count from pg_stat_activity where datname = $1";
@@ -71,12 +71,12 @@ export async function createDatabase(server: string, name: string, template: str
   await onServer(server, `create database ${pg.escapeIdentifier(name)}${from}`);
 }
 
-/** Refuses while somebody is connected: a leaked connection shows here. */
+/** Throws while a client is connected: a leaked connection fails here. */
 export async function dropDatabase(server: string, name: string): Promise<void> {
   await onServer(server, `drop database if exists ${pg.escapeIdentifier(name)}`);
 }
 
-/** Runs SQL on a database of the caller's, for what only the tables can tell. */
+/** Runs SQL on the database of the caller, for facts that only the tables contain. */
 export async function query<Row extends pg.QueryResultRow>(
   url: string,
   text: string,
@@ -91,7 +91,7 @@ export async function query<Row extends pg.QueryResultRow>(
   }
 }
 
-/** URL of the same database for a user of its own, whom the server gives so many connections and no more. */
+/** Returns the URL of the same database for a user of its own, to whom the server gives at most this many connections. */
 export async function limitedUser(url: string, connectionsMax: number): Promise<{ name: string; url: string }> {
   const name = `runnel_user_${process.pid}_${++cloneCount}`;
   const user = pg.escapeIdentifier(name);

@@ -1,8 +1,8 @@
-// How property tests keep to a time on a slow machine.
+// Keeps property tests within a time on a slow machine.
 
 /**
- * Tries examples until the time is over and passes the rest unseen. The example under way comes to its end: with fast-check's
- * `interruptAfterTimeLimit` it would go on behind the test's back.
+ * Tries examples until the time is over and passes the rest unseen. The current example runs to its end. With fast-check's
+ * `interruptAfterTimeLimit` it would continue after the end of the test.
  */
 export function inTime<Values extends readonly unknown[]>(
   limitMs: number,

@@ -1,4 +1,4 @@
-// The reference client: @grpc/grpc-js as it comes, with codecs made from the contract's descriptors.
+// The reference client: unmodified @grpc/grpc-js, with codecs made from the contract's descriptors.
 
 import {
   create,
@@ -16,19 +16,19 @@ import { type ErrorInfo, ErrorInfoSchema } from "#gen/google/rpc/error_details_p
 import { StatusSchema } from "#gen/google/rpc/status_pb.js";
 import { credentialsOf } from "./credentials.ts";
 
-/** Calls as the tests' own client unless it is told otherwise. */
+/** Calls as the tests' own client by default. */
 export class GrpcClient {
   readonly #client: Client;
   readonly #headers: Readonly<Record<string, string>>;
 
-  /** `headers` go with every call. */
+  /** Every call sends `headers`. */
   constructor(target: string, headers: Readonly<Record<string, string>> = credentialsOf()) {
     this.#headers = headers;
     this.#client = new Client(target, credentials.createInsecure());
     onTestFinished(() => this.#client.close());
   }
 
-  /** One unary call; rejects with the ServiceError of grpc-js. */
+  /** Makes one unary call; rejects with the ServiceError of grpc-js. */
   call<M extends DescMethod>(
     method: M,
     request: MessageInitShape<M["input"]>,
@@ -53,7 +53,7 @@ export class GrpcClient {
     });
   }
 
-  /** One server stream; iterate it, or cancel it. */
+  /** Opens one server stream; iterate it, or cancel it. */
   stream<M extends DescMethod>(
     method: M,
     request: MessageInitShape<M["input"]>,
@@ -69,12 +69,12 @@ export class GrpcClient {
   }
 }
 
-/** Why the service says that it failed; undefined when it does not. */
+/** Returns the service's reason of the failure; undefined when it has none. */
 export function reasonOf(error: ServiceError): string | undefined {
   return errorInfoOf(error)?.reason;
 }
 
-/** The same with what goes along for programs. */
+/** Returns the same with its metadata for programs. */
 export function errorInfoOf({ metadata }: Pick<ServiceError, "metadata">): ErrorInfo | undefined {
   const [bytes] = metadata?.get("grpc-status-details-bin") ?? [];
   const details = bytes instanceof Buffer ? fromBinary(StatusSchema, bytes).details : [];

@@ -1,5 +1,5 @@
-// Random JSON for tests that read it again with JSON.parse. No name has a backslash in it: once V8 has read such a name, it
-// takes other names with escapes for it (nodejs/node#63785).
+// Random JSON for tests that parse it again with JSON.parse. No name contains a backslash: once V8 has read such a name, it
+// confuses other names that have escapes with it (nodejs/node#63785).
 
 import { type Arbitrary, type JsonValue, jsonValue } from "fast-check";
 

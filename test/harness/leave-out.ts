@@ -1,4 +1,5 @@
-// What a machine may lack is left out there, and that is told; where the variable says that all has to run, it fails.
+// Leaves out tests on a machine that lacks something, and reports it. When the variable says that everything has to run, it
+// fails instead.
 
 export function leaveOut(variable: `TEST_${"JAIL" | "PHP" | "GO" | "PYTHON"}`, told: string): false {
   if (process.env[variable] === "required") {

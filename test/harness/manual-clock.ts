@@ -1,12 +1,12 @@
-// A clock that stands still until a test moves it, or that jumps over every sleep and remembers how long it was to be.
+// A clock that stands still until a test moves it, or that jumps over every sleep and records its length.
 
 import type { Clock } from "../../src/platform/base/clock.ts";
 
 export interface ManualClock extends Clock {
-  /** Every sleep that was asked for, in order. */
+  /** The length of every requested sleep, in order. */
   readonly delaysMs: readonly number[];
   advance(byMs: number): void;
-  /** Resolves once `count` sleeps have been asked for. */
+  /** Resolves once `count` sleeps have been requested. */
   slept(count: number): Promise<void>;
 }
 

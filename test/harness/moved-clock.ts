@@ -1,10 +1,10 @@
-// A clock whose time runs as everybody's, and jumps when a test says so: what lasts half a minute is over at once, and all that
-// goes on meanwhile goes on as it does.
+// A clock whose time runs as usual, and jumps when a test says so: a wait of half a minute is over at once, and everything else
+// continues normally.
 
 import { type Clock, systemClock } from "../../src/platform/base/clock.ts";
 
 export interface MovedClock extends Clock {
-  /** Lets so much time have passed; sleeps that are over by then end. */
+  /** Moves the time forward by this much; sleeps that are over by then end. */
   advance(byMs: number): void;
 }
 

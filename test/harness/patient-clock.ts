@@ -1,12 +1,12 @@
-// A clock whose time runs, but whose long sleeps last until the test lets them pass: what only a slow poll or a deadline
-// would bring about then happens when the test says so, and not before.
+// A clock whose time runs, but whose long sleeps last until the test ends them. What only a slow poll or a deadline would cause
+// then happens when the test says so, and not before.
 
 import { type Clock, systemClock } from "../../src/platform/base/clock.ts";
 
 export interface PatientClock extends Clock {
-  /** Ends every long sleep there is. */
+  /** Ends every pending long sleep. */
   pass(): void;
-  /** How many sleep for long. */
+  /** The number of pending long sleeps. */
   readonly sleeping: number;
 }
 

@@ -1,10 +1,13 @@
-// Passes services and databases from one test of a file to the next, with their tables emptied. Making one takes half a second of
-// both cores, emptying it 30 ms.
+// Passes services and databases from one test of a file to the next, with their tables emptied. Making one takes half a second
+// of both cores, emptying it 30 ms.
 
 import pg from "pg";
 import { afterAll } from "vitest";
 
-/** Things of one kind that wait for the next test, by what they were asked for with; the one that waits longest is first. */
+/**
+ * Things of one kind that wait for the next test, keyed by the options they were requested with. The one that waits longest is
+ * first.
+ */
 export class Pool<T> {
   #idle: { readonly key: string; readonly one: T }[] = [];
   readonly #close: (one: T) => Promise<void>;
@@ -19,7 +22,7 @@ export class Pool<T> {
     return index === -1 ? undefined : this.#idle.splice(index, 1)[0]?.one;
   }
 
-  /** Keeps it. If there are too many, it closes the one that waits longest. */
+  /** Keeps it. When there are too many, the pool closes the one that waits longest. */
   async give(key: string, one: T): Promise<void> {
     this.#idle.push({ key, one });
     const oldest = this.#idle.length > idleMax ? this.#idle.shift() : undefined;
@@ -40,7 +43,7 @@ const idleMax = 4;
 
 const pools: { closeAll(): Promise<void> }[] = [];
 
-/** For the setup file: nothing outlives the file. */
+/** For the setup file: nothing outlives the test file. */
 export function closePoolsAfterFile(): void {
   afterAll(async () => {
     await Promise.all(pools.map((pool) => pool.closeAll()));
@@ -68,13 +71,15 @@ export async function emptyDatabase(url: string, { relations, replicas }: EmptyO
 }
 
 export interface EmptyOptions {
-  /** Of the service that works in it and stays: what it has read at its start stays too. */
+  /** The replicas of the service that works in it and stays. Their rows from the start stay too. */
   readonly replicas: readonly string[];
-  /** What `fingerprint` gave when the database was new. */
+  /** The value of `fingerprint` when the database was new. */
   readonly relations: string;
 }
 
-/** Changes with every table, partition, index, constraint, trigger, function and migration that comes, goes or gets another name. */
+/**
+ * Changes with every table, partition, index, constraint, trigger, function and migration that is added, removed or renamed.
+ */
 export async function fingerprint(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -1,5 +1,5 @@
-// One Postgres for a whole test run: the embedded one in a folder of its own, or the server that
-// DATABASE_URL names. A server that does not start fails the run; nothing is skipped.
+// One Postgres for a whole test run: the embedded one in a folder of its own, or the server that DATABASE_URL names. A server
+// that does not start fails the run; nothing is skipped.
 
 import { spawnSync } from "node:child_process";
 import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
@@ -24,7 +24,7 @@ declare module "vitest" {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // What waits for ever with nothing left to wait for would end the process as if all were well.
+  // Node would exit with success when the setup waits but no event is pending.
   const fail = (): void => {
     process.exitCode = 1;
     process.stderr.write("the tests' Postgres was never ready: no test was run\n");
@@ -66,7 +66,7 @@ async function openForTests(project: TestProject): Promise<() => Promise<void>> 
     await createDatabase(server.url, templateName, undefined);
     await migrateTemplate(databaseUrl(server.url, templateName));
   } catch (error) {
-    // Nobody else would: a run that does not begin has no end either.
+    // A run that does not begin has no teardown, so the server is closed here.
     await server.close();
     throw error;
   }
@@ -78,16 +78,16 @@ async function openForTests(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
-/** The folder of this test run: everything temporary of its tests lies in it, so that what they leave behind is seen. */
+/** Makes the folder of this test run. Everything temporary of its tests is in it, so that leftovers are noticed. */
 async function makeHome(): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), "runnel-tests-"));
-  // Postgres of root runs under another account, which has to pass through to its data.
+  // When root starts Postgres, it runs under another account, which needs to reach its data.
   await chmod(home, 0o711);
   process.env.TMPDIR = home;
   return home;
 }
 
-/** Folders that were not removed and processes that still work in one fail the run. */
+/** Fails the run when folders were not removed or processes still work in one. */
 async function checkNothingIsLeft(home: string): Promise<void> {
   const left = [...(await readdir(home)), ...(await processesIn(home))];
   if (left.length > 0) {
@@ -95,7 +95,7 @@ async function checkNothingIsLeft(home: string): Promise<void> {
   }
 }
 
-/** Processes whose command line names the folder; none where there is no /proc to ask. */
+/** Returns the processes whose command line names the folder; none on a machine without /proc. */
 async function processesIn(home: string): Promise<string[]> {
   const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
   const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));

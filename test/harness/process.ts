@@ -1,4 +1,4 @@
-// The service as a process of its own, as users run it: to be killed, stopped and continued.
+// The service in a process of its own, as users run it: tests kill, stop and continue it.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,7 +8,7 @@ import { authEnvironment } from "./credentials.ts";
 import { compileCacheEnvironment, programPath } from "./program.ts";
 import { until } from "./wait.ts";
 
-/** It takes a second; a machine on which much else is tried takes its time. */
+/** A start takes a second; on a machine under load it takes much longer. */
 const startMaxMs = 60_000;
 const wrongClock = new URL("wrong-clock.ts", import.meta.url).href;
 
@@ -16,31 +16,31 @@ export interface ServiceProcess {
   readonly url: string;
   readonly target: string;
   readonly pid: number;
-  /** Everything that was written to standard error. */
+  /** Returns everything that was written to standard error. */
   readonly log: () => string;
   signal(signal: NodeJS.Signals): void;
-  /** kill -9; resolves when the process is gone. */
+  /** Sends SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>;
-  /** Reads no more of its standard error until the returned function is called. */
+  /** Stops reading its standard error until the returned function is called. */
   holdLog(): () => void;
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
 }
 
-/** Of a process whose wall clock is ahead by so many minutes, or behind. */
+/** Returns the environment of a process whose wall clock is ahead by this many minutes, or behind. */
 export function environmentOfWrongClock(minutes: number): Record<string, string> {
   return { NODE_OPTIONS: `--import "${wrongClock}?minutes=${minutes}"` };
 }
 
 /**
- * Starts `runnel serve`, which knows the clients of the tests; killed with the test if it still runs then. Its standard error
- * goes to us, or into `logFile`.
+ * Starts `runnel serve`, which knows the clients of the tests. It is killed with the test if it still runs then. Its standard
+ * error goes to us, or into `logFile`.
  */
 export async function startProcess(
   environment: Readonly<Record<string, string>>,
   { logFile }: { readonly logFile?: string } = {},
 ): Promise<ServiceProcess> {
-  // A file of settings in some folder of this machine is none of the tests' business; a port of 0 is for the command line.
+  // A settings file in some folder of this machine must not affect the tests. A port of 0 is only possible on the command line.
   const freePort = environment.RUNNEL_SERVER_PORT === undefined ? ["--port", "0"] : [];
   const logTo = logFile === undefined ? undefined : openSync(logFile, "a");
   const child = spawn(process.execPath, [programPath, "serve", "--no-config", ...freePort], {

@@ -3,10 +3,13 @@
 import { dirname, join } from "node:path";
 import { inject } from "vitest";
 
-/** Of its `main.js`. */
+/** The path of its `main.js`. */
 export const programPath: string = inject("program");
 
-/** Where processes keep what Node has compiled, for those that start after them. It goes with the program when the run ends. */
+/**
+ * The folder where processes cache what Node has compiled, for those that start after them. It is removed with the program when
+ * the run ends.
+ */
 export const compileCacheEnvironment = {
   NODE_COMPILE_CACHE: join(dirname(programPath), "compile-cache"),
 } as const;

@@ -1,29 +1,29 @@
-// One HTTP/1.1 request written byte by byte as a test wants it, and the answer as it came: what no client library sends.
+// One HTTP/1.1 request written byte by byte as a test wants it, and the raw answer: for requests that no client library sends.
 
 import { connect } from "node:net";
 
 export interface RawRequest {
   readonly method: string;
   readonly path: string;
-  /** In order; a name may come twice. Host, Content-Length and Connection are added. */
+  /** In order; a name may occur twice. Host, Content-Length and Connection are added. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body?: Uint8Array;
 }
 
 export interface RawAnswer {
   readonly status: number;
-  /** By lower-case name. */
+  /** Keyed by lower-case name. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
 }
 
-/** Sends the whole request whatever the server says meanwhile, and reads until it closes the connection. */
+/** Sends the whole request even when the server answers before its end, and reads until the server closes the connection. */
 export async function sendRaw(url: string, { method, path, headers, body }: RawRequest): Promise<RawAnswer> {
   const { hostname, port, host } = new URL(url);
   const socket = connect(Number(port), hostname);
   const received: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => received.push(chunk));
-  // A refused request may be answered by a reset as well, once the answer is out.
+  // A refused request may be followed by a reset, once the answer is out.
   socket.on("error", () => {});
   const lines = [
     `${method} ${path} HTTP/1.1`,

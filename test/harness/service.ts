@@ -23,25 +23,27 @@ export interface TestService {
 }
 
 interface ServiceOptions {
-  /** Replaces the system's, for tests that move time. */
+  /** Replaces the system clock, for tests that move time. */
   readonly clock?: Clock;
   readonly plainStreams?: boolean;
-  /** For tests of what a service keeps in its memory, as its metrics are: no other test has it before or after. */
+  /** For tests of what a service keeps in its memory, such as its metrics: no other test uses it before or after. */
   readonly own?: boolean;
 }
 
 interface PooledService extends TestService {
   readonly isClosed: () => boolean;
-  /** Closes it, and drops its database. */
+  /** Closes the service and drops its database. */
   readonly end: () => Promise<void>;
-  /** As they were when the service had opened. */
+  /** The fingerprint and the replicas when the service had opened. */
   readonly relations: string;
   readonly replicas: readonly string[];
 }
 
 const services = new Pool<PooledService>(({ end }) => end());
 
-/** A service on an empty database, which knows the clients of the tests. The next test of the file may get it, emptied. */
+/**
+ * Starts a service on an empty database, which knows the clients of the tests. The next test of the file may get it, emptied.
+ */
 export async function startService(flags: Partial<Config> = {}, options: ServiceOptions = {}): Promise<TestService> {
   const { clock, plainStreams = false, own = false } = options;
   if (own || clock !== undefined || flags.databaseUrl !== undefined || flags.metricsPort !== undefined) {
@@ -115,12 +117,12 @@ async function openService(
 
 async function makeWorkRoot(): Promise<string> {
   const workRoot = await mkdtemp(join(tmpdir(), "runnel-work-"));
-  // Commands of a service of root run as another user, who has to pass through.
+  // Commands of a service of root run as another user, who needs to reach this folder.
   await chmod(workRoot, 0o711);
   return workRoot;
 }
 
-/** Small pools, so that many services fit on one Postgres; a free port; nothing waits long at the end. */
+/** Small pools, so that many services fit on one Postgres; a free port; no long waits at the end. */
 function testConfig(flags: Partial<Config>): Config {
   const defaults = {
     serverHost: "127.0.0.1",

@@ -1,4 +1,4 @@
-// For each test file: the seed of its property tests, and the end of what its tests pass on to each other.
+// For each test file: sets the seed of its property tests, and closes the pools that its tests share.
 
 import fc from "fast-check";
 import { closePoolsAfterFile } from "./pool.ts";

@@ -8,7 +8,7 @@ export interface SignedCall {
   readonly method?: string;
   /** Path and query. */
   readonly path: string;
-  /** The body, or over gRPC the message. */
+  /** The body; over gRPC the message. */
   readonly body?: string | Uint8Array;
   readonly timestamp?: number;
   readonly nonce?: string;
@@ -16,13 +16,13 @@ export interface SignedCall {
 
 type SignatureHeaders = Record<string, string>;
 
-/** As the Agent Runner document has it: neither method, path nor client is bound. */
+/** Signs as the Agent Runner document has it: the signature binds neither method, path nor client. */
 export function signV1(call: SignedCall): SignatureHeaders {
   const { timestamp, nonce } = fresh(call);
   return headersOf(call, timestamp, nonce, Buffer.concat([Buffer.from(`${timestamp}.${nonce}.`), bodyOf(call)]));
 }
 
-/** Binds everything. */
+/** Signs method, path, client and body. */
 export function signV2(call: SignedCall): SignatureHeaders {
   const { timestamp, nonce } = fresh(call);
   const { method = "GET", path, clientId = "" } = call;

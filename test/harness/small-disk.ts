@@ -1,5 +1,5 @@
-// A file system of its own that a test can fill up and empty again: one in memory, since mounting needs no device. Only root
-// may mount, and not in every container.
+// A file system that a test can fill and empty again: one in memory, because mounting it needs no device. Only root may mount,
+// and not in every container.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
@@ -9,9 +9,9 @@ import { onTestFinished } from "vitest";
 
 export interface SmallDisk {
   readonly folder: string;
-  /** Takes all the room that is left. */
+  /** Takes all free space. */
   fill(): void;
-  /** Gives it back. */
+  /** Frees the space again. */
   empty(): void;
 }
 
@@ -41,9 +41,9 @@ export function openSmallDisk(bytes: number): SmallDisk {
   return {
     folder,
     fill: () => {
-      // Before the end of whoever works here: nobody closes well on a disk that is full.
+      // Runs before the service closes, because nothing closes well on a full disk.
       onTestFinished(() => rmSync(ballast, { force: true }));
-      // What others take meanwhile is as good.
+      // Space that others take meanwhile is as good.
       while (freeBytes(mountPoint) > 0) {
         appendUntilFull(ballast, freeBytes(mountPoint));
       }

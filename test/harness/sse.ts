@@ -1,4 +1,4 @@
-// A reader of SSE as browsers have it, on fetch.
+// A reader of SSE that behaves as in browsers, on fetch.
 
 import { createParser } from "eventsource-parser";
 import { credentialsOf } from "./credentials.ts";
@@ -10,8 +10,8 @@ export interface SseEvent {
 }
 
 /**
- * Calls as the tests' own client, or without credentials. Yields events until the server ends the stream; leaving the loop
- * ends the connection.
+ * Calls as the tests' own client, or without credentials. Yields events until the server ends the stream; leaving the loop ends
+ * the connection.
  */
 export async function* readSse(
   url: string,

@@ -1,5 +1,5 @@
-// A wire on this machine between those who connect to it and somebody else. It passes on what is said, both ways, until a
-// test wants otherwise: a link can be cut, which both ends see, or fall silent, which neither of them does.
+// A wire on this machine between clients and a server. It passes on all data, both ways, until a test wants otherwise: a link
+// can be cut, which both ends see, or fall silent, which neither end sees.
 
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
@@ -9,18 +9,18 @@ import { onTestFinished } from "vitest";
 export interface Wire {
   readonly host: string;
   readonly port: number;
-  /** Those that are open and pass what is said. */
+  /** The links that are open and pass on data. */
   readonly links: ReadonlySet<Link>;
 }
 
 export interface WireOptions {
-  /** The other end for somebody who connects; undefined turns them away. */
+  /** Returns the other end for a client that connects; undefined refuses the client. */
   readonly connectFar: () => Socket | undefined;
-  /** Sees everything before it is passed on; false keeps it. */
+  /** Sees all data before it is passed on; returning false keeps it back. */
   readonly inspect?: (link: Link, data: Buffer, from: "near" | "far") => boolean;
 }
 
-/** Is gone with the test. */
+/** Opens a wire that is closed with the test. */
 export async function openWire({ connectFar, inspect = () => true }: WireOptions): Promise<Wire> {
   const links = new Set<Link>();
   const sockets = new Set<Socket>();
@@ -56,7 +56,7 @@ export async function openWire({ connectFar, inspect = () => true }: WireOptions
   return { host: address, port, links };
 }
 
-/** One connection, from the one who made it (near) to where it leads (far). */
+/** One connection, from the client (near) to the server (far). */
 export class Link {
   readonly near: Socket;
   readonly far: Socket;
@@ -74,15 +74,15 @@ export class Link {
     this.far.destroy();
   }
 
-  /** Nothing passes any more, not even that an end has left. */
+  /** Passes on nothing any more, not even the end of one side. */
   silence(): void {
     this.#links.delete(this);
-    // What nobody reads any more is still accepted by the system, until its buffers are full.
+    // The system still accepts data that the other side does not read, until its buffers are full.
     this.near.pause();
     this.far.pause();
   }
 
-  /** An end has left: so does the other, if it is told. */
+  /** One end has left: the other end leaves too, unless the link is silent. */
   lose(): void {
     if (this.#links.delete(this)) {
       this.cut();
@@ -90,7 +90,7 @@ export class Link {
   }
 }
 
-/** How a wire leads to a database, and the URL of the database at the wire's near end. */
+/** Returns the connection of a wire to a database, and a function for the URL of the database at the wire's near end. */
 export function wireToDatabase(databaseUrl: string): { connectFar: () => Socket; urlAt: (wire: Wire) => string } {
   const target = new pg.Client({ connectionString: databaseUrl });
   return {

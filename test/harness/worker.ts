@@ -1,4 +1,4 @@
-// Workers of the tests: the SDK for runner authors as it is, in the test's process.
+// Workers of the tests: the unmodified SDK for runner authors, in the test's process.
 
 import { onTestFinished } from "vitest";
 import type { Result, Run, Runner } from "../../clients/typescript/runner.ts";
@@ -7,7 +7,7 @@ import { keyOf } from "./credentials.ts";
 
 export const testRunnerId = "plugin:tests/bench/echo";
 
-/** A runner that may do everything, as far as its binding lets it. */
+/** Makes a runner that may do everything, as far as its binding allows it. */
 export function runnerOf(
   run: (run: Run) => AsyncGenerator<Result>,
   { id = testRunnerId, ...manifest }: Readonly<Record<string, unknown>> & { readonly id?: string } = {},
@@ -38,7 +38,7 @@ export interface TestWorker {
   stop(): Promise<void>;
 }
 
-/** Ends with the test. */
+/** Starts a worker that ends with the test. */
 export function startWorker(url: string, runners: readonly Runner[], options: Partial<WorkerOptions> = {}): TestWorker {
   const stop = new AbortController();
   const problems: unknown[] = [];

@@ -1,5 +1,5 @@
-// Loaded into a process before its program: its wall clock is wrong by the minutes that the address of this file names. To
-// the program that is a machine whose clock was never set.
+// Loaded into a process before its program: sets its wall clock wrong by the minutes in the URL of this file. For the program
+// this is a machine whose clock was never set.
 
 const minutes = Number(new URL(import.meta.url).searchParams.get("minutes"));
 if (!Number.isInteger(minutes) || minutes === 0) {

@@ -1,4 +1,4 @@
-// Which tests are in `npm run test:all` and not in `npm test`. They kill processes by the dozen, start a Postgres or a chain of
+// Which tests are in `npm run test:all` but not in `npm test`. They kill processes by the dozen, start a Postgres or a chain of
 // their own, attack the port, or start the command line again and again. `npm test` keeps some of each kind.
 
 import { globSync } from "node:fs";

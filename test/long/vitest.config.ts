@@ -7,7 +7,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { sharedOptions } from "../harness/vitest-options.ts";
 import { longTests } from "./long-tests.ts";
 
-/** What takes minutes by itself: begun last, it would leave a core without work. */
+/** Tests that take minutes alone: if they began last, a core would be idle. */
 const longest: readonly string[] = ["test/fault/crash-matrix/crash-matrix.test.ts"];
 
 class LongestFirst extends BaseSequencer {
@@ -18,7 +18,7 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** Those of `npm test` look for new examples here. */
+/** The property tests of `npm test` look for new examples here. */
 const propertyTests = globSync("test/**/*.test.ts").filter((file) =>
   readFileSync(file, "utf8").includes('from "fast-check"'),
 );

@@ -1,5 +1,5 @@
-// The sink of an answer beside the answer itself: what both write makes one body, in the order in which it was written,
-// and a reader that does not read makes the sink refuse.
+// The sink of an answer beside the answer itself: the writes of both form one body in order, and a reader that does not read
+// makes the sink refuse.
 
 import { once } from "node:events";
 import http from "node:http";
@@ -14,7 +14,7 @@ import type { Request, Response } from "../../src/surfaces/http/rpc.ts";
 import { until } from "../harness/wait.ts";
 
 interface Call {
-  /** Of HTTP/2 it is written in the same way. */
+  /** An HTTP/2 response is written in the same way. */
   readonly response: http.ServerResponse;
   readonly sink: Sink<Uint8Array>;
 }
@@ -22,7 +22,7 @@ interface Call {
 type Protocol = "HTTP/1.1" | "HTTP/2";
 const protocols: readonly Protocol[] = ["HTTP/1.1", "HTTP/2"];
 
-/** Gives each call to the test. */
+/** Opens a server that passes each call to the test. */
 async function openServer(protocol: Protocol): Promise<{ port: number; calls: Call[] }> {
   const calls: Call[] = [];
   const listener = (_: Request, response: Response): void => {
@@ -109,7 +109,7 @@ describe.each(protocols)("over %s", (protocol) => {
       await nextTurn();
     }
     expect(sink.take(piece)).toBe(false);
-    // No more than the system holds for a socket, and what the stream holds.
+    // No more than the buffers of the system and of the stream hold.
     expect(taken * piece.length).toBeLessThan(10_000_000);
     let isDrained = false;
     const drained = sink.drained(signal).then(() => {
@@ -153,7 +153,7 @@ interface Idle {
   leave(): void;
 }
 
-/** A client that reads the head and nothing more until it is told to. */
+/** A client that reads the head and then nothing until the test lets it. */
 function idleH1(port: number): Idle {
   const request = http.get({ port, host: "127.0.0.1", agent: false });
   request.on("error", () => {});
@@ -218,7 +218,7 @@ test("a corked body refuses, and one whose turn on its connection has not come",
   expect(words).toEqual(["first", " corked", " after it", "second", " in turn"]);
 });
 
-/** Requests on one connection, and everything that is answered until it closes. */
+/** Sends requests on one connection and returns everything that is answered until it closes. */
 async function askRaw(requests: readonly string[]): Promise<{ call: (index: number) => Call; raw: Promise<string> }> {
   const { port, calls } = await openServer("HTTP/1.1");
   const socket = net.connect(port, "127.0.0.1");

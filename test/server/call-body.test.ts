@@ -1,5 +1,5 @@
-// An answer that comes before its request is over: the connection stays good for the next call, and a client that waits
-// gets it.
+// An answer before the end of its request: the connection stays usable for the next call, and a client that waits gets the
+// answer.
 
 import { once } from "node:events";
 import { Agent, request } from "node:http";
@@ -12,7 +12,7 @@ import { listenOnePort } from "../../src/surfaces/http/one-port.ts";
 import { answerRpc, createRpcTable } from "../../src/surfaces/http/rpc.ts";
 
 const readMaxBytes = 1_000;
-/** More than Node keeps for a reader that has stopped. */
+/** More than Node buffers for a reader that has stopped. */
 const tooLargeBytes = 300_000;
 const path = "/grpc.health.v1.Health/Check";
 
@@ -88,7 +88,7 @@ async function serveHealth(): Promise<string> {
       if (handler === undefined) {
         throw new Error(`no handler for ${received.url}`);
       }
-      // What cannot be written is seen by the client of the test.
+      // The client of the test sees what cannot be written.
       answerRpc(handler, received, response, { contextValues: createContextValues() }).catch(() => {});
     },
   });

@@ -1,4 +1,4 @@
-// What a handler is told of a caller who leaves before the answer.
+// What a handler learns about a caller that leaves before the answer.
 
 import { once } from "node:events";
 import { request } from "node:http";
@@ -27,7 +27,7 @@ test("over HTTP/2 the code of the reset says why", async () => {
     [constants.NGHTTP2_REFUSED_STREAM, Code.Unavailable],
     [constants.NGHTTP2_ENHANCE_YOUR_CALM, Code.ResourceExhausted],
     [constants.NGHTTP2_INTERNAL_ERROR, Code.Internal],
-    // Says nothing of the call.
+    // This code says nothing about the call.
     [constants.NGHTTP2_STREAM_CLOSED, Code.Canceled],
   ] as const;
   for (const [reset, code] of codes) {
@@ -50,7 +50,7 @@ async function codeOf(signal: AbortSignal): Promise<Code> {
   return ConnectError.from(signal.reason).code;
 }
 
-/** A service that never answers, and the signal of the call that it gets. */
+/** Starts a service that never answers. Returns the signal of the call that it gets. */
 async function serveSilence(): Promise<{ origin: string; called: Promise<AbortSignal> }> {
   const called = Promise.withResolvers<AbortSignal>();
   const { handlers } = createConnectRouter().service(SystemService, {
@@ -67,7 +67,7 @@ async function serveSilence(): Promise<{ origin: string; called: Promise<AbortSi
     host: "127.0.0.1",
     port: 0,
     handler: (received, response) => {
-      // Nobody is left to see it.
+      // The client has left, so the error has no reader.
       answerRpc(handler, received, response, { contextValues: createContextValues() }).catch(() => {});
     },
   });

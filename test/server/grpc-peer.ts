@@ -4,7 +4,7 @@ import { Client, credentials } from "@grpc/grpc-js";
 import type { KeyPair } from "../harness/certificates.ts";
 import { certificates, destroyAfterTest, type TestPort } from "./port-stage.ts";
 
-/** One unary call; rejects with the ServiceError of grpc-js. `client` is the certificate that the peer presents. */
+/** Makes one unary call; rejects with the ServiceError of grpc-js. `client` is the certificate that the peer presents. */
 export function callGrpc(
   port: TestPort,
   path: string,
@@ -14,7 +14,7 @@ export function callGrpc(
   const channel = port.isSecure ? secureChannel(options.client) : credentials.createInsecure();
   const client = new Client(`127.0.0.1:${port.address.port}`, channel, {
     "grpc.enable_http_proxy": 0,
-    // A name goes into the handshake, an address must not.
+    // The handshake contains a host name, but never an address.
     ...(port.isSecure && { "grpc.ssl_target_name_override": "localhost" }),
   });
   destroyAfterTest({ destroy: () => client.close() });

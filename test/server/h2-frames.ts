@@ -1,4 +1,4 @@
-// HTTP/2 by hand, for peers that do what no client library does: frames to send, and those that came back.
+// Hand-written HTTP/2, for peers that do what no client library does: builds frames, and parses received ones.
 
 import { constants } from "node:http2";
 
@@ -11,7 +11,7 @@ export interface Frame {
   readonly payload: Buffer;
 }
 
-/** The most that a peer may be sent without saying more. */
+/** The maximum window: the server may send this much without an update. */
 const windowMax = 0x7fff_ffff;
 
 const headBytes = 9;
@@ -20,7 +20,7 @@ const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 /** The client preface with its empty SETTINGS frame: all that a server needs to open a session. */
 export const hello = Buffer.concat([preface, frame({ type: frameTypes.settings, streamId: 0 })]);
 
-/** A client preface that lets the server send as much as it likes. */
+/** Returns a client preface that lets the server send without limit. */
 export function helloWithoutWindow(): Buffer {
   const initialWindowSize = 4;
   const setting = Buffer.alloc(6);
@@ -35,7 +35,7 @@ export function helloWithoutWindow(): Buffer {
   ]);
 }
 
-/** The head of a GET, or of a POST whose body follows. */
+/** Returns the head of a GET, or of a POST whose body follows. */
 export function request(streamId: number, method: "GET" | "POST"): Buffer {
   // By their numbers in the static table: :method, :scheme http and :path /; then :authority "test".
   const methodIndex = { GET: 0x82, POST: 0x83 }[method];
@@ -44,7 +44,7 @@ export function request(streamId: number, method: "GET" | "POST"): Buffer {
   return frame({ type: frameTypes.headers, flags, streamId, payload });
 }
 
-/** The head of a GET that says: more will follow. */
+/** Returns the head of a GET with the flag that more will follow. */
 export function beginningOfHead(streamId: number): Buffer {
   return frame({ type: frameTypes.headers, streamId, payload: Buffer.from([0x82, 0x86, 0x84]) });
 }
@@ -57,7 +57,7 @@ export function cancel(streamId: number): Buffer {
   return frame({ type: frameTypes.reset, streamId, payload: Buffer.from([0, 0, 0, constants.NGHTTP2_CANCEL]) });
 }
 
-/** The complete frames at the beginning of `bytes`. */
+/** Returns the complete frames at the beginning of `bytes`. */
 export function readFrames(bytes: Buffer): Frame[] {
   const frames: Frame[] = [];
   let at = 0;
@@ -77,14 +77,14 @@ export function readFrames(bytes: Buffer): Frame[] {
   return frames;
 }
 
-/** The codes of the RST_STREAM frames of one stream. */
+/** Returns the codes of the RST_STREAM frames of one stream. */
 export function resetsOf(frames: readonly Frame[], streamId: number): number[] {
   return frames
     .filter((each) => each.type === frameTypes.reset && each.streamId === streamId)
     .map(({ payload }) => payload.readUInt32BE(0));
 }
 
-/** True once the peer has said the last of the stream. */
+/** Returns true once the peer has ended the stream. */
 export function hasEnded(frames: readonly Frame[], streamId: number): boolean {
   return frames.some(
     ({ type, flags, streamId: id }) =>

@@ -1,5 +1,5 @@
-// Every limit of a connection and of an HTTP/1.1 request, against a peer that exceeds it, in the clear and over TLS. O2 and
-// O3 are in src/surfaces/http/one-port.ts. What an HTTP/2 peer may do is in port-sessions.test.ts and port-streams.test.ts.
+// Every limit of a connection and of an HTTP/1.1 request, against a peer that exceeds it, in the clear and over TLS. O2 and O3
+// are in src/surfaces/http/one-port.ts. The limits of an HTTP/2 peer are in port-sessions.test.ts and port-streams.test.ts.
 
 import { readFileSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -45,7 +45,7 @@ describe.each(transports)("who says nothing, over %s", (transport) => {
     const { port, clock } = await openPortWithClock({ transport });
     const peer = await connectRaw(port, { alpn: "h2" });
     peer.socket.write(hello.subarray(0, 12));
-    // The server's SETTINGS: it took the connection for h2.
+    // The server's SETTINGS: it accepted the connection as h2.
     await peer.receivedBytes(9);
     await sweep(clock, onePortLimits.prefaceTimeoutMs + onePortLimits.checkIntervalMs);
     await peer.closed;
@@ -57,7 +57,7 @@ describe.each(transports)("who says nothing, over %s", (transport) => {
     peer.socket.write("GET / HTTP/1.1\r\nHost: test\r\n\r\n");
     await peer.received("HTTP/1.1 505 ");
     await sweep(clock, onePortLimits.prefaceTimeoutMs + onePortLimits.checkIntervalMs);
-    // What is left are the peer's own end and the port.
+    // The two handles are the peer's own end and the port.
     await waitForTcpHandles(2);
   });
 
@@ -96,7 +96,7 @@ describe.each(transports)("who says nothing, over %s", (transport) => {
 });
 
 describe.each(transports)("who never ends the head of an HTTP/2 request, over %s", (transport) => {
-  // In the middle of a head no PING can be answered. Until it is missed such a peer costs what an idle one does.
+  // A peer in the middle of a head cannot answer a PING. Until a PING is missed such a peer costs what an idle one does.
   test("O2: is closed like one that has vanished", async () => {
     const { port, clock } = await openPortWithClock({ transport });
     const peer = await connectRaw(port, { alpn: "h2" });
@@ -171,7 +171,7 @@ describe.each(transports)("how slowly HTTP/1.1 may come, over %s", (transport) =
     const reader = await connectRaw(port);
     reader.socket.write("GET / HTTP/1.1\r\nHost: test\r\n\r\n");
     await reader.received(": open");
-    // A later request that is cut shows that the limit has passed.
+    // A later request that times out shows that the time has passed.
     const late = await connectRaw(port);
     late.socket.write("POST / HTTP/1.1\r\n");
     await late.received("HTTP/1.1 408 ");
@@ -196,15 +196,15 @@ describe.each(transports)("how slowly HTTP/1.1 may come, over %s", (transport) =
     await waitForTcpHandles(2);
   });
 
-  // A reader that vanished is found by the system then, 10 s after its first probe. It does not probe while something that it
-  // sent is unconfirmed: then it gives up after 15 minutes, unless it is told otherwise (docs/operations).
+  // The system finds a reader that vanished 10 s after its first probe. It does not probe while sent data is unconfirmed: then
+  // it gives up after 15 minutes, unless it is configured otherwise (docs/operations).
   test("O2: a quiet connection is probed by the system after 20 s", async () => {
     const held = holdResponses();
     const port = await openPort({ transport, handler: held.handler });
     const peer = await connectRaw(port);
     peer.socket.write("GET / HTTP/1.1\r\nHost: test\r\n\r\n");
     await held.next();
-    // Once everything that was sent is confirmed.
+    // Waits until all sent data is confirmed.
     const dueMs = await eventually(() => {
       const { isProbe, dueMs } = timerOf(port.address.port, peer.socket.localPort);
       expect(isProbe).toBe(true);
@@ -263,7 +263,7 @@ describe.each(transports)("how much there may be, over %s", (transport) => {
     await connectPlain(port);
     for (let round = 0; round < 3; round++) {
       expect((await get(port)).status).toBe(200);
-      // Both ends of the first connection, and the port: it has seen the second close.
+      // Both ends of the first connection, and the port: the port has noticed that the second one closed.
       await waitForTcpHandles(3);
     }
     await connectPlain(port);
@@ -283,19 +283,19 @@ describe.each(transports)("how much there may be, over %s", (transport) => {
   });
 });
 
-/** What the system does next about a connection between two ports of 127.0.0.1, and when. */
+/** Returns the next action of the system on a connection between two ports of 127.0.0.1, and its time. */
 function timerOf(localPort: number, remotePort: number | undefined): { isProbe: boolean; dueMs: number } {
   const end = (port: number | undefined): string => `0100007F:${port?.toString(16).toUpperCase().padStart(4, "0")}`;
   const ends = ` ${end(localPort)} ${end(remotePort)} `;
   const line = readFileSync("/proc/net/tcp", "utf8")
     .split("\n")
     .find((each) => each.includes(ends));
-  // Kind of the timer and its time, in hundredths of a second.
+  // The kind of the timer and its time, in hundredths of a second.
   const [, kind, time] = / (\d\d):([0-9A-F]{8}) /.exec(line?.slice(line.indexOf(ends) + ends.length) ?? "") ?? [];
   return { isProbe: kind === "02", dueMs: Number.parseInt(time ?? "", 16) * 10 };
 }
 
-/** Reads nothing of the request. */
+/** Answers without reading the request. */
 function answerAtOnce(...[_request, response]: Parameters<OnePortHandler>): void {
   response.end("enough");
 }

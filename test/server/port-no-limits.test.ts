@@ -1,4 +1,4 @@
-// Limits of time that are switched off by 0: what may take as long as it likes then, and that the others still hold.
+// Timeouts that are switched off by 0: what may then take any time, and that the other limits still hold.
 
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
@@ -53,7 +53,7 @@ describe.each(transports)("without limits, over %s", (transport) => {
     const idle = await connectRaw(port);
     idle.socket.write("GET /first HTTP/1.1\r\nHost: test\r\n\r\n");
     await idle.received("0 bytes");
-    // One that begins later and is cut shows that the time has passed.
+    // A connection that begins later and times out shows that the time has passed.
     const stalled = await connectRaw(port);
     stalled.socket.write("GET / HTTP/1.1\r\n");
     await stalled.closed;
@@ -77,7 +77,7 @@ describe.each(transports)("without limits, over %s", (transport) => {
     const port = await openPort({ transport, limits });
     const slow = await connectRaw(port);
     slow.socket.write("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 8\r\n\r\nbegin");
-    // A head that begins later and is cut shows that the time has passed.
+    // A head that begins later and times out shows that the time has passed.
     const late = await connectRaw(port);
     late.socket.write("GET / HTTP/1.1\r\n");
     await late.received("HTTP/1.1 408 ");

@@ -1,4 +1,4 @@
-// The port, from outside: both protocols in every way that clients open them, ports of one protocol, and ports that cannot
+// The port, from outside: both protocols in every way in which clients open them, ports of one protocol, and ports that cannot
 // be opened.
 
 import http2 from "node:http2";
@@ -22,7 +22,7 @@ import {
   writeByBytes,
 } from "./port-stage.ts";
 
-/** What `curl --http2` adds to a request in the clear. */
+/** The headers that `curl --http2` adds to a request in the clear. */
 const h2cUpgrade = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n";
 
 closeAllAfterEach();
@@ -141,7 +141,7 @@ describe.each(transports)("a port of one protocol over %s", (transport) => {
     await peer.received("This port speaks HTTP/2 only");
     peer.socket.end();
     await peer.closed;
-    // The port alone is left.
+    // Only the port is left.
     await waitForTcpHandles(1);
   });
 });

@@ -1,5 +1,5 @@
-// An HTTP/2 peer and its session: how much of it there may be, whether anybody is there, and how long it may stay; in the
-// clear and over TLS. O2 and O3 are in src/surfaces/http/one-port.ts.
+// An HTTP/2 peer and its session: how much a session may hold, whether the peer is still connected, and how long it may stay;
+// in the clear and over TLS. O2 and O3 are in src/surfaces/http/one-port.ts.
 
 import { once } from "node:events";
 import http2 from "node:http2";
@@ -137,7 +137,7 @@ describe.each(transports)("h2 sessions over time, over %s", (transport) => {
     await get(port);
     await sweep(clock, 1_000 + checkIntervalMs);
     await hungUp;
-    // Its own socket, the server's end of it, and the port.
+    // The peer's own socket, the server's end of it, and the port.
     await waitForTcpHandles(3);
     await sweep(clock, h2LingerTimeoutMs + checkIntervalMs);
     await waitForTcpHandles(2);
@@ -177,7 +177,7 @@ describe.each(transports)("h2 sessions over time, over %s", (transport) => {
     }
     for (; ageMs <= 112_000; ageMs += checkIntervalMs) {
       await sweep(clock, checkIntervalMs);
-      // What the sweep said is before this answer.
+      // Everything that the sweep sent arrives before this answer.
       await get(port);
     }
     await eventually(() => expect(ages).toHaveLength(sessions.length));

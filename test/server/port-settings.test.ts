@@ -1,5 +1,4 @@
-// How many connections and streams there may be, how large a body and how long anything may take, is for whoever runs the
-// service to say.
+// The settings of the port: operators set the maximum number of connections and streams, the maximum body, and the timeouts.
 
 import { once } from "node:events";
 import http2 from "node:http2";
@@ -63,7 +62,7 @@ test("a connection that asks for nothing more is closed after the time of the se
 });
 
 test("a request that is not answered within the time of the settings loses its connection, and a stream does not", async () => {
-  // Long enough for the other requests on a machine that has much else to do, and shorter than a lock is waited for: 5 s.
+  // Long enough for the other requests on a busy machine, and shorter than the service waits for a lock: 5 s.
   const service = await startService({ serverWriteTimeoutSec: 3 });
   const url = `${service.url}/v1/sessions`;
   const headers = credentialsOf();
@@ -78,7 +77,7 @@ test("a request that is not answered within the time of the settings loses its c
   expect(await stream.text()).toContain("event: done\n");
 });
 
-/** Everything that the service says to this, until it closes the connection. */
+/** Returns everything that the service sends in answer, until it closes the connection. */
 async function hearAll({ url }: TestService, request: string): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

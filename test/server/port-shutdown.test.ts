@@ -1,4 +1,4 @@
-// A shutdown that ends whatever the peers do, in the clear and over TLS. O4 is in src/surfaces/http/one-port.ts.
+// A shutdown that ends whichever way the peers behave, in the clear and over TLS. O4 is in src/surfaces/http/one-port.ts.
 
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
@@ -97,7 +97,7 @@ describe.each(transports)("shutdown over %s", (transport) => {
     await held.next();
     await port.shutdown(50);
     await Promise.all([waiting.closed, halfSent.closed, cut]);
-    // What is left is the one end that the silent peer holds.
+    // Only the end of the silent peer is left.
     silent.socket.destroy();
     await waitForTcpHandles(0);
   });

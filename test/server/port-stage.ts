@@ -1,5 +1,5 @@
-// What the tests of the port stand on: ports in the clear and over TLS, handlers that say what arrived, and peers of every
-// kind, from Node's own clients to whoever writes the bytes himself. Real sockets only.
+// The stage of the tests of the port: ports in the clear and over TLS, handlers that report what arrived, and peers of every
+// kind, from Node's own clients to hand-written bytes. Real sockets only.
 
 import { once } from "node:events";
 import http from "node:http";
@@ -23,12 +23,12 @@ import { createManualClock, type ManualClock } from "../harness/manual-clock.ts"
 
 export type Transport = "cleartext" | "TLS";
 
-/** Whatever the port promises, it promises on both. */
+/** Every promise of the port holds on both. */
 export const transports: readonly Transport[] = ["cleartext", "TLS"];
 
 export const certificates = await makeCertificates();
 
-/** Quick limits for what Node times by itself, which no clock of ours can move. */
+/** Short timeouts for what Node times by itself, which no clock of ours can move. */
 export const quickH1 = { checkIntervalMs: 10, h1HeadersTimeoutMs: 40, h1RequestTimeoutMs: 60 };
 
 export interface TestPort extends OnePortServer {
@@ -40,7 +40,7 @@ export type PortOptions = Partial<OnePortOptions> & { readonly transport: Transp
 const closers: (() => Promise<void>)[] = [];
 const clients: { destroy(): void }[] = [];
 
-/** A test that leaves a socket open, its own or the port's, fails. */
+/** Fails a test that leaves a socket open, its own or the port's. */
 export function closeAllAfterEach(): void {
   afterEach(async () => {
     for (const client of clients.splice(0)) {
@@ -67,7 +67,7 @@ export async function openPortWithClock(
 ): Promise<{ readonly port: TestPort; readonly clock: ManualClock }> {
   const clock = createManualClock();
   const port = await openPort({ clock, ...options });
-  // So that the shutdown sees the end of its grace.
+  // Lets the grace of the shutdown run out.
   closers.push(async () => clock.advance(0));
   return { port, clock };
 }
@@ -90,13 +90,13 @@ export function describeRequest(...[request, response]: Parameters<OnePortHandle
   body.on("end", () => {
     response.end(`${request.method} ${request.url} over ${request.httpVersion}: ${bytes} bytes`);
   });
-  // The peer or a limit ended the request: there is nobody to answer.
+  // The peer or a limit ended the request, so no client waits for an answer.
   body.on("error", () => {});
 }
 
 export type HeldResponse = http.ServerResponse | http2.Http2ServerResponse;
 
-/** A handler that answers nothing by itself; `next` gives the responses in the order of their requests. */
+/** A handler that sends no answer by itself; `next` returns the responses in the order of their requests. */
 export function holdResponses(): { readonly handler: OnePortHandler; readonly next: () => Promise<HeldResponse> } {
   const arrived: HeldResponse[] = [];
   return {
@@ -125,13 +125,13 @@ export interface RawPeer {
 }
 
 export interface RawOptions {
-  /** What the peer says to ALPN; nothing by default. */
+  /** The peer's ALPN protocol; nothing by default. */
   readonly alpn?: "h2" | "http/1.1";
   readonly allowHalfOpen?: boolean;
   readonly localAddress?: string;
 }
 
-/** A connection that has completed its TLS handshake, where there is one. */
+/** Opens a connection and completes its TLS handshake, if the port has TLS. */
 export async function connectRaw(port: TestPort, { alpn, ...options }: RawOptions = {}): Promise<RawPeer> {
   if (!port.isSecure) {
     return connectPlain(port, options);
@@ -146,7 +146,7 @@ export async function connectRaw(port: TestPort, { alpn, ...options }: RawOption
   return watchPeer(socket, "secureConnect");
 }
 
-/** A connection that knows nothing of TLS. */
+/** Opens a connection without TLS. */
 export function connectPlain(port: OnePortServer, options: Omit<RawOptions, "alpn"> = {}): Promise<RawPeer> {
   return watchPeer(net.connect({ ...port.address, noDelay: true, ...options }), "connect");
 }
@@ -159,7 +159,7 @@ async function watchPeer(socket: net.Socket, opened: "connect" | "secureConnect"
     chunks.push(chunk);
     byteCount += chunk.length;
   });
-  // A reset is one of the ways to be closed.
+  // A reset is one of the ways in which a connection closes.
   socket.on("error", () => {});
   const closed = new Promise<void>((resolve) => {
     socket.once("close", () => resolve());
@@ -176,7 +176,7 @@ async function watchPeer(socket: net.Socket, opened: "connect" | "secureConnect"
   };
 }
 
-/** One byte per turn of the event loop, so that the server, in the same loop, reads each by itself. */
+/** Writes one byte per turn of the event loop, so that the server, in the same loop, reads each by itself. */
 export async function writeByBytes(socket: net.Socket, bytes: Buffer): Promise<void> {
   for (const byte of bytes) {
     socket.write(Buffer.of(byte));
@@ -185,7 +185,7 @@ export async function writeByBytes(socket: net.Socket, bytes: Buffer): Promise<v
   }
 }
 
-/** A connection that sends whatever is written to it byte by byte. */
+/** A connection that sends all written data byte by byte. */
 export function trickle(socket: net.Socket): Duplex {
   const connection = new Duplex({
     read: () => {},
@@ -217,7 +217,7 @@ export async function get(port: TestPort, options: GetOptions = {}): Promise<Ans
   return { status: response.statusCode, headers: response.headers, body: await text(response) };
 }
 
-/** Keeps one connection. */
+/** Makes an agent that keeps one connection. */
 export function createAgent(port: TestPort): http.Agent {
   const options = { keepAlive: true, maxSockets: 1 };
   const agent = port.isSecure ? new https.Agent(options) : new http.Agent(options);
@@ -231,7 +231,7 @@ export function connect2(
 ): http2.ClientHttp2Session {
   const scheme = port.isSecure ? "https" : "http";
   const session = http2.connect(`${scheme}://127.0.0.1:${port.address.port}`, { ca: certificates.ca, ...options });
-  // Expected where a test ends the session; its requests fail too, and tell.
+  // Expected where a test ends the session; its requests fail too, and show it.
   session.on("error", () => {});
   clients.push(session);
   return session;
@@ -254,7 +254,7 @@ export async function request2(
   return answer;
 }
 
-/** Counts the sockets and listeners of this process, whoever opened them: the port's and those of the running test. */
+/** Counts the sockets and listeners of this process, independent of their owner: the port's and those of the running test. */
 export function waitForTcpHandles(count: number): Promise<void> {
   const countHandles = (): number => process.getActiveResourcesInfo().filter((name) => name.startsWith("TCP")).length;
   return eventually(() => expect(countHandles()).toBe(count));

@@ -1,5 +1,5 @@
-// HTTP/2 requests that are never finished, by peers who are slow or who were answered before: what they cost is a stream,
-// never a session. In the clear and over TLS; R1 and R2 are in src/surfaces/http/port/streams.ts.
+// HTTP/2 requests that never end, from peers that are slow or that were answered before: they cost a stream, never a session.
+// In the clear and over TLS; R1 and R2 are in src/surfaces/http/port/streams.ts.
 
 import { once } from "node:events";
 import http2 from "node:http2";
@@ -43,7 +43,7 @@ import {
 const { checkIntervalMs, h2RequestTimeoutMs } = onePortLimits;
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = http2.constants;
 
-/** These tests move the clock in leaps, in which no PING could be answered. */
+/** These tests move the clock in leaps, in which no peer could answer a PING. */
 const limits = { h2PingIntervalMs: Number.POSITIVE_INFINITY, h2IdleTimeoutMs: Number.POSITIVE_INFINITY };
 
 const gRpc = { "content-type": "application/grpc+proto", te: "trailers" };
@@ -123,7 +123,7 @@ describe.each(transports)("R1: how slowly a request may come, over %s", (transpo
   });
 });
 
-// Where the clock of the port stands still, what ends does so by itself and not by a check.
+// Where the clock of the port stands still, ends happen by themselves and not by a check.
 
 describe.each(transports)("R2: a request that is answered before it is received, over %s", (transport) => {
   test.each([
@@ -228,7 +228,7 @@ describe.each(transports)("R2: a request that is answered before it is received,
         response.end("enough");
       }
       await eventually(() => expect(closed).toHaveLength(2));
-      // Whatever was to be sent for the first is before the answer to this.
+      // All frames for the first stream arrive before the answer to this.
       peer.socket.write(request(5, "GET"));
       await eventually(() => expect(responses.length).toBe(3));
       responses[2]?.end("enough");
@@ -333,12 +333,12 @@ describe.each(transports)("R2: a gRPC message that is too large, over %s", (tran
   });
 });
 
-/** A POST whose body is up to the test. */
+/** Opens a POST whose body the test controls. */
 function post(session: http2.ClientHttp2Session): http2.ClientHttp2Stream {
   return session.request({ ":method": "POST" }, { endStream: false });
 }
 
-/** Resolves when the port has everything that was sent before. */
+/** Resolves when the port has received everything that was sent before. */
 async function arrived(session: http2.ClientHttp2Session): Promise<void> {
   if (session.connecting) {
     await once(session, "connect");
@@ -357,7 +357,7 @@ function countDataBytes(frames: readonly Frame[], streamId: number): number {
     .reduce((sum, { payload }) => sum + payload.length, 0);
 }
 
-/** Reads until something has come, and then no more. */
+/** Reads until some data has come, and then stops. */
 function readOne(request: Parameters<OnePortHandler>[0]): void {
   request.once("data", () => request.pause());
 }

@@ -1,5 +1,5 @@
-// What only a port with TLS has: ALPN, certificates of both sides, and peers that do not get through the handshake. What
-// it has in common with a port in the clear is in the other files, which try both. O2 and O3 are in src/surfaces/http/one-port.ts.
+// What only a port with TLS has: ALPN, certificates of both sides, and peers that fail the handshake. What it shares with a
+// port in the clear is in the other files, which try both. O2 and O3 are in src/surfaces/http/one-port.ts.
 
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
@@ -80,7 +80,7 @@ describe("the handshake", () => {
     const socket = openTls(port, { maxVersion: "TLSv1.2" });
     await once(socket, "secureConnect");
     expect(socket.getProtocol()).toBe("TLSv1.2");
-    // Otherwise the client would not even offer it.
+    // Without these options the client would not even offer it.
     const old = { minVersion: "TLSv1.1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const;
     await expect(once(openTls(port, old), "secureConnect")).rejects.toMatchObject({
       code: "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION",
@@ -118,7 +118,7 @@ describe("peers that do not get through the handshake", () => {
     const before = await connectPlain(port);
     const { socket } = await connectPlain(port);
     const after = await connectPlain(port);
-    // One that is served shows that the port has accepted those before it.
+    // An answered request shows that the port has accepted the connections before it.
     await get(port);
     const session = connect2(port, {
       createConnection: () => tls.connect({ socket, ca, ALPNProtocols: ["h2"] }),
@@ -216,13 +216,13 @@ describe("certificates that cannot work", () => {
 
 function openTls(port: TestPort, options: tls.ConnectionOptions): tls.TLSSocket {
   const socket = tls.connect({ ...port.address, ca, ...options });
-  // A test that waits for it to open sees the error all the same.
+  // A test that waits for the connection to open still sees the error.
   socket.on("error", () => {});
   destroyAfterTest(socket);
   return socket;
 }
 
-/** What comes back to an HTTP/2 request. By hand: Node's client keeps the socket of a session that was refused. */
+/** Returns what comes back to an HTTP/2 request. Hand-written: Node's client keeps the socket of a session that was refused. */
 async function sendH2(port: TestPort, pair: Partial<KeyPair>): Promise<Buffer[]> {
   const socket = openTls(port, { ALPNProtocols: ["h2"], ...pair });
   const received: Buffer[] = [];
@@ -235,7 +235,7 @@ async function sendH2(port: TestPort, pair: Partial<KeyPair>): Promise<Buffer[]>
   return received;
 }
 
-/** Echoes gRPC, and describes everything else. */
+/** Echoes gRPC, and describes all other requests. */
 function answerGrpc(...[request, response]: Parameters<OnePortHandler>): void {
   if (request.headers["content-type"]?.startsWith("application/grpc") && "stream" in response) {
     response.setHeader("content-type", "application/grpc+proto");
@@ -246,7 +246,7 @@ function answerGrpc(...[request, response]: Parameters<OnePortHandler>): void {
   }
 }
 
-/** Shorter than OpenSSL accepts. */
+/** Makes a key that is shorter than OpenSSL accepts. */
 async function makeWeakPair(): Promise<KeyPair> {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", {
     modulusLength: 512,

@@ -1,4 +1,4 @@
-// What anybody may ask, however often.
+// The calls without authentication, however often they come.
 
 import { sql } from "kysely";
 import { expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { startService } from "../harness/service.ts";
 import { until } from "../harness/wait.ts";
 import { connect } from "../runlog/store.ts";
 
-// The count stands still, because somebody holds the sessions; the pool has four connections.
+// The count of the health check waits, because a transaction locks the sessions. The pool has four connections.
 test("however many ask for health at once, they take one connection, and others are served", async () => {
   const service = await startService();
   const { db } = connect(service.databaseUrl);

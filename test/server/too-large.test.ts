@@ -14,7 +14,7 @@ const timeoutMs = 180_000;
 
 interface Client {
   readonly name: string;
-  /** Resolves with the answer, or with why there is none. */
+  /** Resolves with the answer, or with the reason of its absence. */
   readonly post: (url: string, agent: http.Agent) => Promise<string>;
   readonly keepAlive?: boolean;
 }
@@ -31,7 +31,7 @@ const clients: readonly Client[] = [
   { name: "fetch that closes its connection", post: (url) => postByFetch(url, { connection: "close" }) },
 ];
 
-// In a process of its own, since a client in the same one never sends while the service answers.
+// In a process of its own, because a client in the same process never sends while the service answers.
 test("every sender of a body over the limit is answered by 413", { timeout: timeoutMs }, async () => {
   const service = await startProcess({ DATABASE_URL: await testDatabase() });
   for (const client of clients) {
@@ -41,7 +41,7 @@ test("every sender of a body over the limit is answered by 413", { timeout: time
   }
 });
 
-/** The different answers of all its calls. */
+/** Returns the different answers of all its calls. */
 async function answersOf({ url }: ServiceProcess, { post: send, keepAlive = false }: Client): Promise<string[]> {
   const agent = new http.Agent({ keepAlive });
   onTestFinished(() => agent.destroy());

@@ -1,4 +1,4 @@
-// A unary call ends in time, whatever its handler waits for.
+// A unary call ends in time, even when its handler waits without end.
 
 import { Code, createClient, createRouterTransport } from "@connectrpc/connect";
 import { expect, test } from "vitest";
@@ -19,7 +19,7 @@ function openStage(getVersion: () => Promise<object>) {
   return { clock, client: createClient(SystemService, transport) };
 }
 
-/** As a handler that waits for something which never comes. */
+/** A handler that waits for something that never comes. */
 const never = () => new Promise<object>(() => {});
 
 test("after a minute the caller is told that it took too long", async () => {
@@ -48,6 +48,6 @@ test("a caller that leaves is not waited for", async () => {
 test("an answer in time is given, and no timer is left", async () => {
   const { clock, client } = openStage(async () => ({ version: "1" }));
   expect((await client.getVersion({})).version).toBe("1");
-  // Ends every sleep that still waits; none of them can fail a call that is over.
+  // Ends every pending sleep; none of them can fail a call that is over.
   clock.advance(120_000);
 });

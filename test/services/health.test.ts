@@ -1,4 +1,4 @@
-// grpc.health.v1 with the reference client: what is asked once, what is watched, and what is left when watchers leave.
+// grpc.health.v1 with the reference client: single checks, watches, and that leaving watchers leave nothing behind.
 
 import { getEventListeners } from "node:events";
 import { type ClientReadableStream, status as grpcStatus, type ServiceError } from "@grpc/grpc-js";
@@ -111,9 +111,9 @@ interface HealthStage {
   readonly client: GrpcClient;
   readonly clock: ManualClock;
   readonly drain: AbortController;
-  /** What stands against serving; null when nothing does. */
+  /** The reason why the replica is not ready; null when it is. */
   readonly replica: { reason: string | null };
-  /** How many wait for their next look. */
+  /** Returns the number of watchers that wait for their next check. */
   readonly sleeping: () => number;
 }
 
@@ -135,7 +135,7 @@ async function startHealth(): Promise<HealthStage> {
   return { client: new GrpcClient(target), clock: manual, drain, replica, sleeping: () => sleeping };
 }
 
-/** Lets the one watcher look again; resolves when it waits for its `nth` look. */
+/** Lets the one watcher check again; resolves when it waits for its `nth` check. */
 async function look(clock: ManualClock, nth: number): Promise<void> {
   clock.advance(lookMs);
   await clock.slept(nth);

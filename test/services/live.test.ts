@@ -1,4 +1,4 @@
-// Live streams: what a reader gets while nothing happens, how each of them ends, and that none leaves anything behind.
+// Live streams: what a reader gets while nothing happens, how each stream ends, and that none leaves anything behind.
 
 import { getEventListeners } from "node:events";
 import { setFlagsFromString } from "node:v8";
@@ -143,8 +143,8 @@ test("a reader that stops between two messages frees the source", async () => {
   await expectNothingLeft(left);
 });
 
-// The reader's end is seen before the source's next event was waited for. What the source then makes of its aborted signal
-// is nobody's business any more; unheard, it would end the process.
+// The stream notices the reader's end before it waits for the source's next event. The failure of the source after its signal
+// aborted concerns no reader; without a handler it would end the process.
 test("a source that fails because nobody follows any more is not heard", async () => {
   const unheard: unknown[] = [];
   const onUnheard = (error: unknown): void => {
@@ -178,7 +178,7 @@ test("200,000 messages of an open stream leave memory and listeners where they w
   const listenersBefore = countListeners(reader, drain);
   const heapBefore = heapUsed();
   await take(stream, messages - messages / 10);
-  // A reaction or listener kept for each message would be ten times that.
+  // A reaction or listener kept for each message would need ten times that.
   expect(heapUsed() - heapBefore).toBeLessThan(3_000_000);
   expect(countListeners(reader, drain)).toEqual(listenersBefore);
   await stream.return(undefined);
@@ -191,7 +191,7 @@ interface Opened {
   readonly drain: AbortController;
   /** The signal that the source got. */
   readonly source: { signal?: AbortSignal };
-  /** Resolves when the source's generator has ended, in whatever way. */
+  /** Resolves when the source's generator has ended, properly or not. */
   readonly sourceEnded: Promise<void>;
 }
 
@@ -221,7 +221,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
-/** The source was told and has ended, and nothing listens to signals that outlive the stream. */
+/** Checks that the source was aborted and has ended, and that nothing listens to signals that outlive the stream. */
 async function expectNothingLeft({
   source,
   sourceEnded,
@@ -243,7 +243,7 @@ async function take(stream: AsyncGenerator<string>, count: number): Promise<void
   }
 }
 
-/** Whatever can happen without time passing has happened when this resolves. */
+/** Resolves after everything that can happen without time passing. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

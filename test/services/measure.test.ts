@@ -1,5 +1,4 @@
-// Calls as figures: each counts once, by the code that its caller got, whichever way and surface it came by; what is open
-// counts as open.
+// Calls as metrics: each counts once, by the code that its caller got, on every surface; open calls count as open.
 
 import http2 from "node:http2";
 import { Code, ConnectError, createContextValues, type Interceptor, type StreamRequest } from "@connectrpc/connect";
@@ -24,7 +23,7 @@ import { readMetrics } from "../telemetry/read-metrics.ts";
 
 const unknownRun = "0190b7c2-7b7f-7000-8000-000000000000";
 
-/** Streams by feed, and the same by their handlers. */
+/** Streams by feed, and the same streams by their handlers. */
 const ways = [
   ["by feed", false],
   ["by handler", true],
@@ -59,7 +58,7 @@ test("a call that is refused at the door, or at the gate, counts once by its cod
   await expect(listing).rejects.toMatchObject({ code: status.PERMISSION_DENIED });
   expect((await fetch(`${service.url}/v1/auth/keys`, { headers: credentialsOf() })).status).toBe(403);
   await expectCalls(service, "AuthService", "ListApiKeys", { PERMISSION_DENIED: 2 });
-  // A stream's gate is another one.
+  // Streams are authenticated at another place.
   await expect(Array.fromAsync(nobody.stream(RunService.method.tailRun, { runId: unknownRun }))).rejects.toMatchObject({
     code: status.UNAUTHENTICATED,
   });
@@ -103,7 +102,7 @@ test.each(ways)(
     await expectValues(service, { 'runnel_readers{transport="grpc"}': 0, 'runnel_readers{transport="sse"}': 0 });
     await expectCalls(service, "RunService", "TailRun", { CANCELLED: 1 });
     await expectCalls(service, "SessionService", "StreamSession", { CANCELLED: 1 });
-    // Whoever leaves was not dropped.
+    // A reader that leaves by itself was not dropped.
     expect((await readMetrics(service)).text).not.toMatch(/^runnel_reader_dropped_total\{/m);
   },
 );
@@ -118,7 +117,7 @@ test.each(ways)("a reader %s that leaves while it does not read is over like any
   provider.respond(answer("x".repeat(1_000_000)));
   const { runId } = await startRun(client, "hello");
   await Array.fromAsync(client.stream(RunService.method.tailRun, { runId }));
-  // Not by a client library: those read ahead of who uses them.
+  // Without a client library: those read ahead of their users.
   const session = http2.connect(service.url);
   onTestFinished(() => session.destroy());
   const stream = session.request(grpcHead(RunService.method.tailRun)).on("error", () => {});
@@ -156,7 +155,7 @@ test("a stream that the service ends before its end counts as dropped, with the 
   const open = new MeasuredCall(deps, tailRun, "grpc");
   open.read();
   open.end(resume);
-  // It is over: nothing of what comes counts.
+  // The call is over: later ends do not count.
   open.end(resume);
   open.leave();
   expect(dropped).toEqual(["RESUME"]);
@@ -176,7 +175,7 @@ async function startRun(client: GrpcClient, message: string): Promise<{ sessionI
   return { sessionId, runId };
 }
 
-/** All calls of the method that are over, by code; each is timed, and none is left open. */
+/** Checks all finished calls of the method, by code; each is timed, and none is left open. */
 async function expectCalls(
   service: TestService,
   name: string,

@@ -1,4 +1,4 @@
-// What the administrator is told of the model providers.
+// What the administrator reads about the model providers.
 
 import { expect, test } from "vitest";
 import { fail, startWireServer } from "../fakes/wire-server.ts";

@@ -225,7 +225,7 @@ test("clients that leave leave nothing behind", async () => {
   await until("nothing left", () => getEventListeners(drain.signal, "abort").length === 0);
 });
 
-/** Numbers of our own options of methods, ascending. */
+/** The numbers of our own method options, ascending. */
 const methodOptions = file_runnel_options_v1_options.extensions
   .filter(({ extendee }) => extendee.typeName === "google.protobuf.MethodOptions")
   .map(({ number }) => number)
@@ -242,7 +242,7 @@ async function startBoth(): Promise<{ server: RpcServer; drain: AbortController 
   return { server, drain };
 }
 
-/** A service that speaks only this version, with one method besides. */
+/** Starts a service that speaks only this version, with one method besides. */
 async function startReflection(version: Version): Promise<RpcServer> {
   const reflection = createReflectionService({ services, drain: new AbortController().signal });
   const system: Partial<ServiceImpl<typeof SystemService>> = { getVersion: () => ({ version: "1.2.3" }) };
@@ -262,7 +262,7 @@ type Output<V extends Version> = V["method"]["serverReflectionInfo"]["output"];
 
 interface ReflectionStream<V extends Version> {
   readonly call: ClientDuplexStream<MessageShape<Input<V>>, MessageShape<Output<V>>>;
-  /** Resolves with the answer to just this question; rejects when the stream ends before it. */
+  /** Resolves with the answer to exactly this question; rejects when the stream ends before it. */
   ask(request: MessageInitShape<Input<V>>): Promise<MessageShape<Output<V>>>;
   readonly end: () => ServiceError | undefined;
 }
@@ -305,7 +305,7 @@ function filesIn({ messageResponse }: MessageShape<Output<Version>>): MessageSha
   return messageResponse.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes));
 }
 
-/** A registry wants imports before those who import them. */
+/** A registry wants imports before the files that import them. */
 function buildRegistry(files: readonly MessageShape<typeof FileDescriptorProtoSchema>[]): FileRegistry {
   const byName = new Map(files.map((file) => [file.name, file]));
   const ordered = new Set<MessageShape<typeof FileDescriptorProtoSchema>>();

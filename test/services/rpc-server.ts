@@ -16,7 +16,7 @@ export interface RpcServer {
   readonly target: string;
 }
 
-/** Closed with the test, together with the connections that are left then. */
+/** Starts a server that is closed with the test, together with the connections that are left then. */
 export async function startRpcServer(routes: (router: ConnectRouter) => void): Promise<RpcServer> {
   const interceptors = [
     createFaultInterceptor(createErrorMapper(createEvents(createLogger("silent")), [])),

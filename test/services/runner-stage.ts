@@ -1,4 +1,4 @@
-// A service with a runner and a binding, for tests of the runs that events start.
+// A service with a runner and a binding, for tests of runs that events start.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ServiceError } from "@grpc/grpc-js";
@@ -38,7 +38,7 @@ export async function openRunnerStage(flags: Partial<Config> = {}) {
   };
 }
 
-/** Why a call was refused. */
+/** Returns the reason of a refusal. */
 export async function refusal(call: Promise<unknown>): Promise<string | undefined> {
   return await call.then(
     () => undefined,

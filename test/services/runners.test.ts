@@ -1,4 +1,4 @@
-// RunnerService: runners and bindings, over gRPC and REST, and who gets at them.
+// RunnerService: runners and bindings, over gRPC and REST, and their access control.
 
 import { describe, expect, test } from "vitest";
 import { BindingScope_Kind } from "#gen/runnel/runner/v1/binding_pb.js";
@@ -70,7 +70,7 @@ describe("registering", () => {
   test("of many workers that come with one id at once exactly one gets it", async () => {
     const { register, service } = await openRunnerStage();
     const ids = Array.from({ length: 8 }, (_, index) => `worker-${index}`);
-    // In different orders: none may wait for another that waits for it.
+    // In different orders: no registration may deadlock with another.
     const batch = [manifestNamed("a"), manifestNamed("b"), manifestNamed("c")];
     const answers = await Promise.all(
       ids.map((id, index) => register(index % 2 === 0 ? batch : batch.toReversed(), id)),
@@ -90,7 +90,7 @@ describe("registering", () => {
     const { register, service } = await openRunnerStage();
     const one = await register([manifestNamed("one"), "{"]);
     const two = await register([manifestNamed("two")]);
-    // Without manifests it is for all that the worker has.
+    // Without manifests the session is for all runners of the worker.
     const bare = await register([]);
     expect(bare.verdicts).toEqual([]);
     expect(new Set([one, two, bare].map(({ workerSessionId }) => workerSessionId)).size).toBe(3);
@@ -124,7 +124,7 @@ describe("runners", () => {
     expect(await stateOf()).toBe(Runner_State.AVAILABLE);
     await query(service.databaseUrl, "update worker_session set seen_time = now() - interval '46 seconds'");
     expect(await stateOf()).toBe(Runner_State.OFFLINE);
-    // Another worker's process is no sign of life of this one.
+    // A process of another worker is no sign of life of this worker.
     await register([manifestNamed("other")], "another");
     expect(await stateOf()).toBe(Runner_State.OFFLINE);
     await register([]);

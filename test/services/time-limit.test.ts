@@ -1,4 +1,4 @@
-// One sleep that watches many things, each of which lasts equally long.
+// One sleep that watches many things, each with the same duration.
 
 import { expect, test } from "vitest";
 import { TimeLimit } from "../../src/platform/base/time-limit.ts";
@@ -13,7 +13,7 @@ function openStage() {
   return { clock, over, watch: (name: string) => limit.watch(() => over.push(name)) };
 }
 
-/** What a sleeper does when it wakes up has been done by then. */
+/** When it resolves, a sleeper that woke up has done its work. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test("each is over after the limit, counted from its own beginning", async () => {

@@ -1,4 +1,4 @@
-// What the service's log says of remote tools whose schemas are wrong.
+// What the service logs about remote tools with wrong schemas.
 
 import { expect, test } from "vitest";
 import { authEnvironment, credentialsOf } from "../harness/credentials.ts";

@@ -1,4 +1,4 @@
-// TrustService: keys, the audit of what was done to them, and the keys of receipts, over gRPC and REST.
+// TrustService: keys, the audit of their changes, and the keys of receipts, over gRPC and REST.
 
 import { sign as signBytes, verify as verifyBytes } from "node:crypto";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -45,7 +45,7 @@ async function eventsOf(admin: Admin, type = "") {
   return (await admin.call(listTrustEvents, { type })).events;
 }
 
-/** What the trust list says of a key, as a submission would find it. */
+/** Returns the state of a key in the trust list, as a submission would find it. */
 async function trustOf(admin: Admin, key: Buffer): Promise<string> {
   const data = Buffer.from(JSON.stringify({ public_key: key.toString("base64"), signature: `${"A".repeat(86)}==` }));
   return (await admin.call(verifyJobSpec, { document: { data } })).trust;
@@ -75,12 +75,12 @@ describe("a trusted key", () => {
     expect(changed).toMatchObject({ status: 200, body: { kid: "portal-1", public_key: publicKey, regions: ["EU"] } });
     expect(changed.body).not.toHaveProperty("not_after");
     expect(changed.body).not.toHaveProperty("client_ids");
-    // Once more, as a retry would: nothing changes, and nothing is told.
+    // Again, as a retry would do it: nothing changes, and the audit gets no entry.
     expect(
       await rest("PUT", "/v1/trust/keys/portal-1", { regions: ["EU"], not_before: "2020-01-01T00:00:00Z" }),
     ).toEqual(changed);
     expect(await trustOf(admin, key)).toBe("trusted");
-    // PUT replaces all terms; PATCH changes those that it has, and so does a call with a mask.
+    // PUT replaces all terms; PATCH changes only the given terms, and so does a call with a mask.
     const patched = await rest("PATCH", "/v1/trust/keys/portal-1", { client_ids: ["bob"] });
     expect(patched.body).toMatchObject({ regions: ["EU"], client_ids: ["bob"] });
     const late = timestampFromDate(new Date("2019-01-01T00:00:00Z"));

@@ -1,4 +1,4 @@
-// VerifyJobSpec: what it answers and refuses, over REST in the very bytes of the signing contract, and over gRPC.
+// VerifyJobSpec: what it answers and refuses, over REST in the exact bytes of the signing contract, and over gRPC.
 
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
@@ -18,7 +18,7 @@ const signer = makeSigner();
 const publicKey = Buffer.from(signer.rawKey).toString("base64");
 const trusting = { trustKeysJson: JSON.stringify([{ kid: "portal", public_key: publicKey }]) };
 
-/** Without a limit on how often, unless a test is about that. */
+/** Without a rate limit, unless a test is about that. */
 async function openStage(flags: Partial<Config> = {}, clock?: Clock) {
   const options = clock === undefined ? {} : { clock };
   const service = await startService({ authAdminToken, trustVerifyIntervalSec: 0, ...flags }, options);
@@ -29,7 +29,7 @@ async function openStage(flags: Partial<Config> = {}, clock?: Clock) {
   return { service, verify };
 }
 
-/** Signed a moment ago. */
+/** A spec that was signed a moment ago. */
 function freshSpec(): object {
   return { ...smallSpec, metadata: { timestamp: new Date().toISOString(), nonce: "n-1" } };
 }
@@ -145,7 +145,7 @@ describe("a call is refused in the contract's words", () => {
 
   test("when it comes a second time within ten seconds, whatever the first one was", async () => {
     let atMs = 0;
-    // Stands still for whoever asks how fast calls come; everything else goes on.
+    // Stands still for the rate limit; all other clocks run.
     const clock = { ...systemClock, monotonicMs: () => atMs };
     const { service, verify } = await openStage({ trustVerifyIntervalSec: 10 }, clock);
     expect((await verify(spec, {})).status).toBe(401);

@@ -25,7 +25,7 @@ async function openSession() {
   const leaving = new AbortController();
   onTestFinished(() => leaving.abort());
   const waiting = Array.from({ length: readers }, () => firstRuns.of(session, leaving.signal));
-  // One that fails before somebody waits for it is seen nevertheless.
+  // A failure before the test awaits it must not be an unhandled rejection.
   const over = Promise.all(waiting);
   over.catch(() => {});
   await clock.slept(1);
@@ -45,7 +45,7 @@ test("200 readers of a session without a run cost as many statements as one", as
   expect(counted.statements - before).toBe(periods);
   leaving.abort();
   expect(new Set(await over)).toEqual(new Set([undefined]));
-  // Nobody is there to look for.
+  // No reader is left to poll for.
   clock.advance(pollMs);
   expect(counted.statements - before).toBe(periods);
 });

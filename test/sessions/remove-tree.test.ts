@@ -1,4 +1,4 @@
-// Removing what commands left in a work directory, as hard as they could make it.
+// Removing files that commands left in a work directory, made as hard to remove as possible.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

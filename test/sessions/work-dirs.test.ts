@@ -1,4 +1,4 @@
-// Which directories sessions may name, and what their tools are told to keep away from.
+// Which directories sessions may name, and which paths their tools must avoid.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// The main job, end to end: a session, a message, tools, and two readers of the same run.
+// The main use case, end to end: a session, a message, tools, and two readers of the same run.
 
 import { expect, test } from "vitest";
 import { RunService } from "#gen/runnel/v1/run_service_pb.js";

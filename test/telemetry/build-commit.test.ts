@@ -1,4 +1,4 @@
-// Which commit runs: what the builder left beside package.json, and nothing that only looks like it.
+// Which commit runs: the file that the builder left beside package.json, and nothing that only looks like it.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

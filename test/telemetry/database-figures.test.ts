@@ -1,4 +1,4 @@
-// What the ways to the database tell of themselves: the pools, their statements, the connection that listens.
+// Metrics of the ways to the database: the pools, their statements, the listening connection.
 
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
@@ -40,7 +40,7 @@ test("the one who listens tells whether it does: not after its connection broke,
   const clock = createManualClock();
   const wakeup = new PostgresWakeup({ connections, clock, onError: () => {} });
   onTestFinished(async () => {
-    // It sends what it has to before it closes, with pauses by this clock.
+    // It sends its pending notifications before it closes, with pauses by this clock.
     let isClosed = false;
     const closing = wakeup.close().then(() => {
       isClosed = true;

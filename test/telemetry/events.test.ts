@@ -1,4 +1,4 @@
-// The catalogue of events, and what becomes of one: a line at its level, or only a count.
+// The catalogue of events, and what happens with an event: a line at its level, or only a count.
 
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// The figures by themselves: what events make of them, and that no word of a stranger becomes a label for ever.
+// The metrics alone: how events change them, and that no text of a caller becomes a label permanently.
 
 import { expect, test } from "vitest";
 import { createEvents, type Events } from "../../src/platform/telemetry/events.ts";
@@ -33,7 +33,7 @@ test("a model's answer counts by provider and code, with its tokens and times", 
   expect(value('runnel_llm_tokens_total{provider="openai",direction="output"}')).toBe(4);
   expect(value('runnel_llm_request_duration_seconds_sum{provider="openai"}')).toBe(3);
   expect(value('runnel_llm_time_to_first_part_seconds_count{provider="openai"}')).toBe(1);
-  // Names of models are the callers' words.
+  // Names of models are texts of callers.
   expect(text).not.toContain("gpt-4o-mini");
 });
 

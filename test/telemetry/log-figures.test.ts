@@ -1,4 +1,4 @@
-// What the log tells of itself: results by type, batches, how runs ended, how soon readers had what was written.
+// Metrics of the log: results by type, batches, how runs ended, how soon readers had written results.
 
 import { expect, onTestFinished, test } from "vitest";
 import { Follower } from "../../src/engine/log/follower.ts";
@@ -70,7 +70,7 @@ test("a reader that waits is clocked until it has its results, ten times a secon
     hub.publish(runId, [entryAt(sequence)], sinceMs);
     clock.advance(delayMs);
     expect(reader.live(sequence - 1)).toHaveLength(1);
-    // Taken once, clocked once.
+    // A second read of the same result is not measured again.
     reader.live(sequence - 1);
   };
   take(1, 7);
@@ -78,7 +78,7 @@ test("a reader that waits is clocked until it has its results, ten times a secon
   take(2, 50);
   expect(shown).toEqual([7]);
   clock.advance(100);
-  // Another replica's result, heard of 20 ms before it was read.
+  // A result of another replica, announced 20 ms before it was read.
   take(3, 5, clock.monotonicMs() - 20);
   expect(shown).toEqual([7, 25]);
 });

@@ -1,5 +1,5 @@
-// Everything that Prometheus can read of a service that has worked: completed, failed and cancelled runs, calls that were
-// refused, readers. And that no label tells of anybody.
+// Everything that Prometheus can read of a service that has worked: completed, failed and cancelled runs, refused calls,
+// readers. No label identifies a caller.
 
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
@@ -108,7 +108,7 @@ test("after work of every kind each figure is there, described and typed, and sa
   expect(value('runnel_auth_failures_total{reason="CREDENTIALS_MISSING"}')).toBe(1);
   expect(value('runnel_auth_failures_total{reason="NONCE_REPLAYED"}')).toBe(1);
   expect(value("runnel_nonce_replays_total")).toBe(1);
-  // Two in time, of which one came again, and one from an hour ago.
+  // Two in time, one of them twice, and one from an hour ago.
   expect(value("runnel_clock_skew_seconds_count")).toBe(3);
   expect(value('runnel_clock_skew_seconds_bucket{le="120"}')).toBe(2);
   expect(value('runnel_db_pool_size{pool="main"}')).toBe(4);
@@ -129,13 +129,13 @@ test("a database that does not answer costs the figures nothing but the one that
   const service = await startWithProvider();
   const before = await readMetrics(service);
   expect(before.value("runnel_run_oldest_unleased_seconds")).toBe(0);
-  // Whoever holds the table keeps everybody waiting who wants to read it.
+  // A lock on the table blocks every statement that reads it.
   await using blocker = await lockRuns(service.databaseUrl);
   const during = await readMetrics(service);
   expect(during.value("runnel_run_oldest_unleased_seconds")).toBeUndefined();
   expect(during.types.has("runnel_run_oldest_unleased_seconds")).toBe(true);
   expect(during.value('runnel_db_pool_size{pool="main"}')).toBe(4);
-  // A second reader and a third add no statement to the one that waits; beside it waits whoever sends callbacks.
+  // A second and a third reader add no statement to the waiting one. Beside it only the sender of callbacks waits.
   await readMetrics(service);
   expect((await readMetrics(service)).value('runnel_db_pool_in_use{pool="main"}')).toBeLessThanOrEqual(2);
   await blocker.release();
@@ -169,7 +169,7 @@ async function endOf(client: GrpcClient, { runId }: StartedRun): Promise<Run_Sta
   });
 }
 
-/** Without credentials; signed an hour ago; and signed well, twice. */
+/** Calls without credentials; signed an hour ago; and signed correctly, twice. */
 async function callUninvited({ url }: TestService): Promise<void> {
   const sessions = `${url}/v1/sessions`;
   expect((await fetch(sessions)).status).toBe(401);

@@ -1,4 +1,4 @@
-// How long the run that waits longest has had no owner, as the database tells it.
+// How long the run that waits longest has had no owner, according to the database.
 
 import { expect, test } from "vitest";
 import { finishRun, oldestUnleasedMs } from "../../src/engine/storage/run.ts";

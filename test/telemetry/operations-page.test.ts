@@ -1,5 +1,5 @@
-// The page for people who run the service names what there is: an event or a figure that it promises exists, and every
-// event that is a warning stands there.
+// The page for operators names only what exists: every event and every metric on it exists, and every event that is a warning
+// is on it.
 
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";

@@ -1,12 +1,15 @@
-// The figures of a service as Prometheus reads them.
+// The metrics of a service as Prometheus reads them.
 
 import type { TestService } from "../harness/service.ts";
 
 export interface MetricsText {
   readonly text: string;
-  /** The value of one series, written as in the text: name and labels in their order. Undefined when there is none. */
+  /**
+   * Returns the value of one series, written as in the text: name and labels in their order. Returns undefined when it does not
+   * exist.
+   */
   value(series: string): number | undefined;
-  /** Every metric that is described, with its type. */
+  /** Every described metric, with its type. */
   readonly types: ReadonlyMap<string, string>;
 }
 

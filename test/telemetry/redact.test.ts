@@ -1,4 +1,4 @@
-// Messages in the log: what the contract marks is hidden, wherever it stands; the rest can be read.
+// Messages in the log: fields that the contract marks are hidden at every depth; the rest is readable.
 
 import { create, createFileRegistry, fromJson, type Message, type Registry } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
@@ -43,7 +43,7 @@ test("a message that the contract does not have is hidden as a whole", () => {
   expect(redactMessage(nested().message)).toBe("[redacted]");
 });
 
-/** A message with a marked field of every kind, as a registry that is made here. */
+/** A message with a marked field of every kind, in a registry that is made here. */
 function nested(): { registry: Registry; message: Message } {
   const marked = { debugRedact: true };
   const optional = "LABEL_OPTIONAL";

@@ -1,5 +1,4 @@
-// The last stage of the log: a secret that somebody planted does not come out, wherever it was put and however it is
-// written; and what is no secret does.
+// The last stage of the log: it removes a planted secret at every place and in every spelling, and keeps everything else.
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -9,7 +8,7 @@ import { openTestLog } from "./test-log.ts";
 
 const secret = "canary-of-the-log-0001";
 
-/** A log that knows the secret, and what came out of it once `plant` has written. */
+/** Returns the output of a log that knows the secret, after `plant` has written to it. */
 function logWith(plant: (logger: ReturnType<typeof openTestLog>["logger"]) => void): string {
   const { logger, text, lines } = openTestLog();
   logger.hide([secret]);
@@ -107,7 +106,7 @@ test("the letter of an escape is no letter of a secret, and a line stays JSON", 
   expect(JSON.parse(scrubLine(JSON.stringify({ text: 'a "quoted"secret"' })))).toEqual({ text: 'a "[redacted]"' });
 });
 
-/** Of characters that are written in many ways, and of those that are not. */
+/** Secrets of characters that have many spellings, and of characters that have one. */
 const secretTexts = fc
   .string({ unit: fc.constantFrom(...'abcXYZ019-_/+=%&@:"\\\n\té日😀 '), minLength: 8, maxLength: 40 })
   .filter((text) => text.trim().length >= 8);
@@ -147,7 +146,7 @@ function expectGone(text: string, planted: string): void {
   }
 }
 
-/** Every text in a line as its reader sees it, keys included. */
+/** Returns every text in a line as its reader sees it, keys included. */
 function allTexts(value: unknown): string[] {
   if (typeof value === "string") {
     return [value];

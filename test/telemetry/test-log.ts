@@ -4,9 +4,9 @@ import { createLogger, type Logger, type LogLevel } from "../../src/platform/tel
 
 export interface TestLog {
   readonly logger: Logger;
-  /** Everything that was written. */
+  /** Returns everything that was written. */
   readonly text: () => string;
-  /** The same as objects; a line that is no JSON fails the test. */
+  /** Returns the same as objects; a line that is not JSON fails the test. */
   readonly lines: () => Record<string, unknown>[];
 }
 

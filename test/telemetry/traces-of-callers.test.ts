@@ -1,5 +1,5 @@
-// The trace that a caller names, from the header of whatever surface to the run; and what the service does with and without
-// a collector.
+// The trace that a caller names, from the header of any surface to the run; and what the service does with and without a
+// collector.
 
 import { createClient, type Transport } from "@connectrpc/connect";
 import { expect, test } from "vitest";
@@ -19,7 +19,7 @@ const traceParent = `00-${traceId}-00f067aa0ba902b7-01`;
 const message = "say hello pace=0";
 
 type Headers = Readonly<Record<string, string>>;
-/** Sends a message to the session, with more headers than the credentials. */
+/** Sends a message to the session, with these headers beside the credentials. */
 type Send = (service: Pick<TestService, "url" | "target">, sessionId: string, headers: Headers) => Promise<string>;
 
 const surfaces: readonly (readonly [name: string, send: Send])[] = [
@@ -129,8 +129,8 @@ test("a collector that is away changes nothing for runs, and the service still s
 });
 
 /**
- * Tells on standard error which modules of OpenTelemetry a process loads: a build writes the name of each before its code. The API
- * is left out: the library for metrics requires it, and it does nothing by itself.
+ * Reports on standard error which modules of OpenTelemetry a process loads: a build writes the name of each before its code.
+ * The API is left out, because the metrics library requires it and it does nothing by itself.
  */
 const loadHook = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from "node:module";

@@ -1,4 +1,4 @@
-// Runs of the service as a collector sees them: what a caller asks for, from the first span to the one of another replica.
+// Runs of the service as a collector sees them: from the first span of a caller's request to the span of another replica.
 
 import { expect, test } from "vitest";
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
@@ -59,7 +59,7 @@ test("a run that is handed on has a span on each replica, the second linked to t
   const databaseUrl = await testDatabase();
   const first = await startService({ databaseUrl, tracingEndpoint: collector.url });
   await startService({ databaseUrl, tracingEndpoint: collector.url });
-  // Some seconds, so that the first replica leaves in the middle of it.
+  // Takes some seconds, so that the first replica leaves in the middle of it.
   await sendMessage(first, "list the files pace=100");
   await first.close();
   const [before, after] = await until("both spans", () => {

@@ -1,4 +1,4 @@
-// The header `traceparent`: what is taken for one, and what is made of it.
+// The header `traceparent`: which values are valid, and what the service does with them.
 
 import { createContextValues } from "@connectrpc/connect";
 import { expect, test } from "vitest";

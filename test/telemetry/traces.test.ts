@@ -1,5 +1,5 @@
-// Spans as a collector gets them: their shape, their ids, what must never be in them, and what trouble at the collector
-// does not do.
+// Spans as a collector gets them: their shape, their ids, what they must never contain, and that trouble at the collector does
+// no harm.
 
 import { createHash } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
@@ -34,7 +34,7 @@ const run: RunSpanFields = {
 };
 const chat = { provider: "gemini", model: "gemini-pro", maxTokens: 100, temperature: 0.5, turn: 1 };
 
-/** As the contract has it: other replicas must come to the same. */
+/** As the contract defines it: other replicas must compute the same id. */
 function stintId(epoch: number): string {
   return createHash("sha256").update(`${runId}/${epoch}`).digest("hex").slice(0, 16);
 }
@@ -47,7 +47,7 @@ interface Stage {
   readonly collector: Collector;
   readonly clock: ManualClock;
   readonly troubles: string[];
-  /** Everything that was recorded so far, by name. */
+  /** Resolves with all recorded spans so far, by name. */
   flush(): Promise<ReadonlyMap<string, CollectedSpan>>;
 }
 
@@ -274,7 +274,7 @@ test("of a text that is cut, the rest does not stay in memory while its span wai
     span.startTool({ name: "big", callId: String(index), arguments: () => text }).end({});
   }
   collectGarbage();
-  // 200 MiB were there; what stays is 200 times 8 KiB, and whatever else the process does meanwhile.
+  // 200 MiB existed; what stays is 200 times 8 KiB, and what the process allocates meanwhile.
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(100 * 1_048_576);
   await flush();
 });
@@ -287,7 +287,7 @@ test.each(["host.run_lost", "RATE_LIMITED", "timed-out", "503"])("the code %s of
   span.end({ status: "failed", code });
   await flush();
   const errors = collector.spans.map(({ attributes, statusCode }) => [attributes["error.type"], statusCode]);
-  // A tool says what it likes, and a word of its own may look like a code.
+  // A tool returns any text, and its text may look like a code.
   expect(errors).toEqual([
     [code, 2],
     ["_OTHER", 2],
@@ -372,7 +372,7 @@ test("credentials for the collector come from the URL and from the environment",
 test("trouble at the collector is told once a minute, without its URL", async () => {
   const { traces, collector, clock, troubles } = await openStage({ at: (url) => url.replace("//", "//me:pass@") });
   collector.answerWith(400);
-  // A full batch goes at once, and the one after it only when the answer to it is known.
+  // A full batch is sent at once, and the next one only after the answer to it.
   const loseBatches = async (upTo: number): Promise<void> => {
     for (let index = 0; index < batchSpans; index += 1) {
       traces.startRun(run).end({ status: "completed" });

@@ -1,4 +1,5 @@
-// Streams that hear the same: each delta is made once, in the bytes that the service sends for it, and written to all.
+// Streams with the same content: each delta is made once, in the bytes that the service sends for it, and written to all
+// streams.
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
@@ -28,7 +29,7 @@ export class CrowdOfStreams {
     add(this.#events, name, sink);
   }
 
-  /** Says so many deltas to all streams of this name, ends them and forgets them. */
+  /** Sends this many deltas to all streams of this name, then ends and forgets them. */
   speak(name: string, { deltas, gapMs }: Speech): Promise<void> {
     const [grpc = [], events = []] = [this.#grpc.get(name), this.#events.get(name)];
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -71,7 +72,7 @@ function sayTo(sinks: readonly Sink[], bytes: Buffer): void {
   }
 }
 
-/** As long as a real one. */
+/** As long as a real run id. */
 const runId = "00000000-0000-7000-8000-000000000000";
 
 function deltaMessage(index: number, content: string): Uint8Array {

@@ -1,11 +1,11 @@
-// A program: servers that do nothing but answer, on node:http and node:http2 alone. What they cost for the same bytes is
-// the least that any service on Node could cost.
+// A program: servers that only answer, on node:http and node:http2 alone. What they cost for the same bytes is the least that
+// any service on Node could cost.
 //
 //   PUT  /answers/<path>    the bytes that `POST /<path>` answers from now on, on both; on HTTP/2 as the one gRPC message
 //   GET  /events/<name>     an event stream              POST /events/<name> on HTTP/2: a gRPC stream
-//   POST /speak/<name>      `{"deltas": 100, "gapMs": 20}`: says so much to every stream of this name, then ends them
+//   POST /speak/<name>      `{"deltas": 100, "gapMs": 20}`: sends this many to every stream of this name, then ends them
 //
-// Announces both addresses on standard error and ends with its standard input.
+// Announces both addresses on standard error and ends when its standard input ends.
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createHttp2Server, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
@@ -16,7 +16,7 @@ import { CrowdOfStreams } from "./crowd.ts";
 
 const answers = new Map<string, Buffer>();
 const crowd = new CrowdOfStreams();
-/** Far above what a bench opens on one connection. */
+/** Far more streams than a bench opens on one connection. */
 const streamsMax = 1_000;
 
 const http = createServer((request, response) => {
@@ -44,7 +44,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
     await crowd.speak(url.replace("/speak/", "/events/"), (await json(request)) as { deltas: number; gapMs: number });
     response.end("{}");
   } else {
-    // Read to its end, as whoever answers a question has to.
+    // Reads the request to its end, as any server must before it answers.
     await buffer(request);
     const body = answers.get(url);
     response.writeHead(body === undefined ? 404 : 200, {

@@ -1,5 +1,5 @@
-// Rows of the log in a bare statement: binary arrays through unnest over two connections, without a fence, a queue or
-// anybody who waits for a row. Nothing that writes these rows can be faster.
+// Writes rows of the log with a bare statement: binary arrays through unnest over two connections, without a fence, a queue or
+// a reader that waits for a row. This is the upper bound for the speed of writing these rows.
 
 import type pg from "pg";
 import { encodeResult } from "../../../src/engine/log/result.ts";
@@ -9,10 +9,10 @@ import type { Variant } from "../bench.ts";
 import type { OpenHome } from "../ground/home.ts";
 import { measure } from "../ground/meter.ts";
 
-/** As many lanes as the log has, and its most rows a statement. */
+/** The number of lanes of the log, and its maximum number of rows a statement. */
 const connections = 2;
 const batchRows = 3_000;
-/** As many as write as fast as possible beside it. */
+/** The number of runs that write as fast as possible in the bench beside it. */
 const runs = 64;
 
 const insert = {
@@ -21,7 +21,7 @@ const insert = {
     select * from unnest($1::uuid[], $2::int8[], $3::int4[], $4::bytea[])`,
 };
 
-/** Writes at least so many rows. */
+/** Writes at least this many rows. */
 export async function measureBareUnnest(home: OpenHome, rows: number): Promise<Variant> {
   const open = await Promise.all(Array.from({ length: connections }, () => home.connect()));
   try {
@@ -60,7 +60,7 @@ async function insertBatches(connection: pg.Client, batches: number): Promise<vo
   }
 }
 
-/** As long as what the log writes. */
+/** Payloads as long as those that the log writes. */
 function payloadAt(runId: string, index: number): Uint8Array {
   const chunk = { role: "assistant", content: "some", msgSequence: index + 1 };
   const payload = { case: "messageDelta" as const, value: { chunk } };

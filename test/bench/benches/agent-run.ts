@@ -1,5 +1,5 @@
-// One run from the first request to the end of its stream, in three ways: straight to the provider (the harness alone),
-// through the service over REST and SSE, and through it over gRPC. Each way checks what it received.
+// One run from the first request to the end of its stream, in three ways: straight to the provider (the harness alone), through
+// the service over REST and SSE, and through the service over gRPC. Each way checks what it received.
 
 import { fromBinary } from "@bufbuild/protobuf";
 import { RunService, TailRunResponseSchema } from "#gen/runnel/v1/run_service_pb.js";
@@ -12,22 +12,22 @@ import type { CalledTool } from "../ground/tool-calls.ts";
 export interface Prompt {
   readonly deltas: number;
   readonly gapMs: number;
-  /** Turns before the last one that call all of these tools; the deltas are shared among all turns. */
+  /** Each turn before the last one calls all of these tools; the deltas are shared among all turns. */
   readonly calls?: { readonly turns: number; readonly tools: readonly CalledTool[] };
 }
 
 export interface RunOutcome {
   readonly latencyMs: number;
   readonly firstTextMs: number;
-  /** All text arrived, in order, nothing twice. */
+  /** True when all text arrived, in order and without duplicates. */
   readonly complete: boolean;
-  /** The stream said that the run completed. */
+  /** True when the stream said that the run completed. */
   readonly done: boolean;
-  /** How long the log of the run is; 0 without a log. */
+  /** The length of the run's log; 0 without a log. */
   readonly results: number;
-  /** Calls of tools that succeeded, as far as this way tells. */
+  /** The number of tool calls that succeeded, as far as this way shows it. */
   readonly toolResults: number;
-  /** Of each delta, from the provider's write to here. Only paced deltas carry the time. */
+  /** The age of each delta, from the provider's write to here. Only paced deltas carry the time. */
   readonly ageMs: readonly number[];
 }
 
@@ -50,7 +50,10 @@ export function runDirectly(provider: HttpClient): AgentRun {
   };
 }
 
-/** As SDKs of the Agent Runner document do it: session, message, then the stream. `created` is what the session is made of. */
+/**
+ * As SDKs of the Agent Runner document do it: session, message, then the stream. `created` is the body that creates the
+ * session.
+ */
 export function runOverSse(service: HttpClient, created: object = { agent }): AgentRun {
   return async (prompt) => {
     const received = new Received(prompt);
@@ -116,7 +119,7 @@ function messageOf({ deltas, gapMs, calls }: Prompt): string {
   return calls === undefined ? pace : `${pace} turns=${calls.turns + 1} calls=${calls.tools.join(",")}`;
 }
 
-/** What a run's reader has so far, and how long it took. */
+/** What the reader of a run has received so far, and how long it took. */
 class Received {
   readonly #prompt: Prompt;
   readonly #startedMs = performance.now();

@@ -1,4 +1,4 @@
-// Whole runs, many at a time: as fast as the provider can speak, and at the pace of a real model.
+// Many whole runs at the same time: as fast as the provider can send, and at the pace of a real model.
 
 import type { Bench, Variant } from "../bench.ts";
 import { GrpcClient } from "../clients/grpc-client.ts";
@@ -11,13 +11,13 @@ import { Together } from "../ground/together.ts";
 import { type Prompt, type RunOutcome, runDirectly, runOverGrpc, runOverSse } from "./agent-run.ts";
 import { describeRuns, findFaults, type Measured, measureRuns, type Way } from "./measure-runs.ts";
 
-/** The concurrency that the figures of other services are known for. */
+/** The concurrency at which other services publish their figures. */
 const burstConcurrency = 64;
 const pacedConcurrencies = [1, 16, 64, 128] as const;
-/** A long paragraph. */
+/** The length of a long paragraph. */
 const deltas = 200;
 const quickDeltas = 50;
-/** Enough for connections to be open and hot code to be compiled. */
+/** Enough to open the connections and compile hot code. */
 const warmupRuns = 128;
 const quickWarmupRuns = 64;
 const limitMs = 12_000;
@@ -58,7 +58,7 @@ export const pacedRuns: Bench = {
 };
 
 interface Ways extends AsyncDisposable {
-  /** The harness alone is the first: what the others are compared with. */
+  /** The first is the harness alone; the others are compared with it. */
   readonly all: readonly [direct: Way, ...others: Way[]];
 }
 
@@ -91,7 +91,7 @@ async function openWays(stage: Stage, name: string): Promise<Ways> {
   return { all: [direct, ...others], [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
-/** All ways, one after the other, so that each is compared with the harness of the same moment. */
+/** Measures all ways one after the other, so that each is compared with the harness at the same moment. */
 async function compareWays(ways: Ways, prompt: Prompt, load: Load, prefix: string): Promise<readonly Variant[]> {
   const [first, ...others] = ways.all;
   const direct = await measureRuns(first, prompt, load);
@@ -115,7 +115,7 @@ function describe(name: string, prompt: Prompt, measured: Measured, direct: Meas
   };
 }
 
-/** What the service adds to the time of a run and to the age at which each delta arrives. */
+/** What the service adds to the time of a run and to the age of each delta. */
 function describeDelay(measured: Measured, direct: Measured): Record<string, number> {
   const added = (part: number, values: (outcome: RunOutcome) => readonly number[]): number =>
     percentile(measured.outcomes.flatMap(values), part) - percentile(direct.outcomes.flatMap(values), part);

@@ -1,5 +1,5 @@
-// The log alone: results of many open runs through the lanes into real Postgres, within this process; beside the same
-// rows in a bare statement.
+// The log alone: results of many open runs through the lanes into real Postgres, within this process; beside the same rows in a
+// bare statement.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { LogChain, startOfChain } from "../../../src/engine/hash-chain/chain.ts";
@@ -23,12 +23,15 @@ import { type Cost, measure } from "../ground/meter.ts";
 import type { Stage } from "../ground/stage.ts";
 
 export const runs = 64;
-/** As a thousand models speak: fifty results a second each. */
+/** As a thousand models that each send fifty results a second. */
 const pacedRuns = 1_000;
 const pacedPerSecond = 50_000;
-/** Longer than the bench, so that nothing has to renew it. */
+/** Longer than the bench, so that nothing has to renew the lease. */
 const leaseMs = 600_000;
-/** Watching each of a hundred thousand results a second would be most of the work. A prime, to come by every run. */
+/**
+ * Watching each of a hundred thousand results a second would be most of the work. A prime number, so that the sample covers
+ * every run.
+ */
 const sampledInterval = 97;
 
 export const appendPath: Bench = {
@@ -57,7 +60,7 @@ function compareWithBare(variant: Variant, bare: Variant): Variant {
 }
 
 export interface BenchLog extends AsyncDisposable {
-  /** What the log complained of; it goes on after most of it. */
+  /** Troubles that the log reported; it continues after most of them. */
   readonly troubles: readonly string[];
   readonly postmasterPid: number | undefined;
   readonly openRun: () => {
@@ -108,7 +111,7 @@ export async function openLog({ home }: Stage): Promise<BenchLog> {
   };
 }
 
-/** The real wake-up, listened in on: the log announces a result as soon as it is durable. */
+/** The real wake-up, with a tap: the log announces a result as soon as it is durable. */
 class AnnouncedResults implements Wakeup {
   readonly subscribe: Wakeup["subscribe"];
   readonly onGap: Wakeup["onGap"];
@@ -124,7 +127,7 @@ class AnnouncedResults implements Wakeup {
   publish(message: WakeupMessage): void {
     this.#inner.publish(message);
     const waiting = this.#waiting.get(message.key) ?? [];
-    // Those who wait came in the order of their sequences.
+    // The waiting callers are in the order of their sequences.
     while (waiting[0] !== undefined && waiting[0].sequence <= message.value) {
       waiting.shift()?.resolve();
     }
@@ -154,7 +157,7 @@ export async function measureAppends(
   return describe(name, log, { results: runs * resultsPerRun, durableMs, cost });
 }
 
-/** Offered at a fixed pace, however long the log takes for it. */
+/** Offers results at a fixed pace, however long the log takes for them. */
 async function measurePaced(log: BenchLog, durationMs: number): Promise<Variant> {
   const open = Array.from({ length: pacedRuns }, () => ({ ...log.openRun(), appended: 0 }));
   const count = (pacedPerSecond * durationMs) / 1_000;
@@ -200,14 +203,16 @@ function describe(name: string, log: BenchLog, { results, durableMs, cost }: App
   };
 }
 
-/** Resolves with the times from append to durable: of every result, or of a sample when the runs do not wait for each. */
+/**
+ * Resolves with the times from append to durable: of every result, or of a sample when the runs do not wait for each result.
+ */
 export async function appendAll(log: BenchLog, resultsPerRun: number, oneByOne: boolean): Promise<number[]> {
   const sampleEvery = oneByOne ? 1 : sampledInterval;
   const perRun = Array.from({ length: runs }, async () => {
     const { writer, durable } = log.openRun();
     const sampled: Promise<number>[] = [];
     for (let index = 0; index < resultsPerRun; index++) {
-      // Nothing merges, so the result's sequence is known.
+      // No deltas merge, so the sequence of the result is known.
       if (index % sampleEvery === 0) {
         sampled.push(timeOf(() => durable(index + 1)));
       }
@@ -228,7 +233,7 @@ async function timeOf(wait: () => Promise<void>): Promise<number> {
   return performance.now() - startedMs;
 }
 
-/** A delta of a message of its own each, because those of one message would merge. */
+/** Returns a delta with a message of its own, because deltas of one message would merge. */
 export function resultAt(index: number): ResultInit {
   const value = { chunk: { role: "assistant", content: "some", msgSequence: index + 1 } };
   return { payload: { case: "messageDelta", value } };

@@ -1,4 +1,4 @@
-// The worker of the benches: takes runs and reports as fast as Node's own HTTP/2 can.
+// The worker of the benches: takes runs and sends reports as fast as Node's own HTTP/2 can.
 
 import {
   create,
@@ -41,7 +41,7 @@ export class BenchWorker {
     this.#client = client;
   }
 
-  /** Registers, binds all messages to its runner and listens until its connection is closed. */
+  /** Registers, binds all messages to its runner and listens until its connection closes. */
   async open(): Promise<void> {
     const registered = await this.call(RunnerService.method.registerRunners, {
       workerId: "bench",
@@ -76,7 +76,7 @@ export class BenchWorker {
     return run?.runId ?? "";
   }
 
-  /** The next offer; at once where there is one. */
+  /** Resolves with the next offer, at once when one is waiting. */
   offer(): Promise<RunOffer> {
     const offer = this.#offers.shift();
     return offer === undefined ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve(offer);
@@ -88,7 +88,7 @@ export class BenchWorker {
     return { runId, runToken };
   }
 
-  /** Pieces of text from this number on; with `end`, that ends the run behind them. */
+  /** Reports pieces of text, numbered from `from`. With `end`, the result that ends the run follows them. */
   async report(run: AcceptedRun, from: number, pieces: number, end = false): Promise<boolean> {
     const results = Array.from({ length: pieces }, (_, index) => ({
       sequence: BigInt(from + index),

@@ -1,4 +1,4 @@
-// Calls with one answer, many at a time: how many a second, how long each, and what they cost.
+// Calls with one answer, many at the same time: how many a second, how long each takes, and what they cost.
 
 import type { Variant } from "../bench.ts";
 import { type Load, percentile, runLoad } from "../ground/load.ts";
@@ -6,7 +6,7 @@ import { type Meter, measure, peakMemoryMb } from "../ground/meter.ts";
 
 export interface CallLoad extends Load {
   readonly name: string;
-  /** False when the answer was not what it should be. */
+  /** Resolves with false when the answer was wrong. */
   readonly call: () => Promise<boolean>;
   readonly meter: Meter;
 }
@@ -39,7 +39,7 @@ export async function measureCalls({ name, call, meter, ...load }: CallLoad): Pr
   };
 }
 
-/** The variant with its share of what a bare server does, measured right before or after it. */
+/** Adds to the variant its share of what a bare server does, measured right before or after it. */
 export function compareWithBare(variant: Variant, bare: Variant): Variant {
   const ratio = (metric: string): number =>
     (variant.metrics[metric] ?? Number.NaN) / (bare.metrics[metric] ?? Number.NaN);

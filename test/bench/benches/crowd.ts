@@ -1,4 +1,4 @@
-// Many readers of one stream, opened a few at a time, each counting what it gets; a sample of them reads the stamps.
+// Many readers of one stream, opened a few at a time. Each counts what it gets, and a sample of them reads the stamps.
 
 import { fromBinary } from "@bufbuild/protobuf";
 import { TailRunResponseSchema } from "#gen/runnel/v1/run_service_pb.js";
@@ -11,21 +11,21 @@ export interface Shape {
   readonly name: string;
   readonly protocol: "grpc" | "sse";
   readonly readers: number;
-  /** Of SSE each reader has its own. */
+  /** With SSE each reader has its own connection. */
   readonly connections: number;
 }
 
-/** Where the stream is. */
+/** The address of the stream. */
 export interface Place {
   readonly url: string;
   /** host:port of HTTP/2. */
   readonly target: string;
   readonly path: string;
-  /** The gRPC request. */
+  /** The gRPC request, encoded. */
   readonly request: Uint8Array;
 }
 
-/** One reader: how many results or events it got, of which kind its door has them. */
+/** One reader: how many results or events it got. Which of the two depends on its protocol. */
 export interface Reader {
   deliveries: number;
   messages: number;
@@ -35,19 +35,19 @@ export interface Reader {
 
 export interface Crowd extends Disposable {
   readonly readers: readonly Reader[];
-  /** Resolves when every stream has ended as it should. */
+  /** Resolves when every stream has ended properly. */
   readonly ended: Promise<unknown>;
 }
 
 /**
- * Reading the stamps of all deliveries would make the client the bottleneck. Spread over the crowd, because whoever was
- * there first may be served first.
+ * Reading the stamps of all deliveries would make the client the bottleneck. The sample is spread over the crowd, because the
+ * service may serve the first readers first.
  */
 export const sampledEvery = 50;
-/** So many at once fit into the queue of a listening socket. */
+/** As many connections as fit into the queue of a listening socket. */
 const openedAtOnce = 50;
 
-/** Resolves when every reader has heard that its stream is open. */
+/** Resolves when every reader has received the sign that its stream is open. */
 export async function openCrowd(shape: Shape, place: Place): Promise<Crowd> {
   using closers = new DisposableStack();
   const readers = Array.from({ length: shape.readers }, (): Reader => {
@@ -60,7 +60,7 @@ export async function openCrowd(shape: Shape, place: Place): Promise<Crowd> {
       const { promise, resolve } = Promise.withResolvers<void>();
       const stream = read(reader, first + offset, resolve);
       reading.push(stream);
-      // Whichever comes first: a stream that fails would never open.
+      // The first to settle counts: a stream that fails would never open.
       return Promise.race([promise, stream]);
     });
     await Promise.all(opening);

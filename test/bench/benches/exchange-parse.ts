@@ -1,4 +1,4 @@
-// Inboxes of the text exchange, in this process: from text to commands, beside the same text split at its newlines and no more.
+// Inboxes of the text exchange, in this process: from text to commands, beside merely splitting the same text at its newlines.
 
 import { parseInbox } from "../../../src/protocols/exchange/inbox/parse.ts";
 import type { Bench, Variant } from "../bench.ts";
@@ -8,11 +8,11 @@ const bytes = 1_000_000;
 const textsOfTurn = 20;
 
 interface Inbox {
-  /** What is repeated between the other two. */
+  /** The part that is repeated between `before` and `after`. */
   readonly unit: string;
   readonly before?: string;
   readonly after?: string;
-  /** Entries of the list, errors included: what a parser that is fast for lack of work would not give. */
+  /** The expected entries of the list, errors included. A parser that is fast because it skips work would not return them. */
   readonly commands: number;
 }
 
@@ -83,7 +83,7 @@ async function compare(name: string, { commands }: Inbox, text: string): Promise
   };
 }
 
-/** Of one piece, as the bytes of a request become; all of them ASCII. */
+/** Text of one piece, as the bytes of a request become it; all of it is ASCII. */
 function makeText({ unit, before = "", after = "" }: Inbox): string {
   const count = Math.floor((bytes - before.length - after.length) / unit.length);
   return Buffer.from(before + unit.repeat(count) + after).toString();

@@ -1,5 +1,5 @@
-// One run with many readers: what a delivery costs, and how old a delta is when it arrives; beside servers that do nothing
-// but write the same bytes to as many streams.
+// One run with many readers: what a delivery costs, and how old a delta is when it arrives; beside servers that only write the
+// same bytes to as many streams.
 
 import type { Bench, Variant } from "../bench.ts";
 import { percentile, sum } from "../ground/load.ts";
@@ -11,7 +11,7 @@ import { type Crowd, openCrowd, type Reader, type Shape, sampledEvery } from "./
 import { type Hall, openBareHall, openServiceHall } from "./halls.ts";
 
 const readers = 1_000;
-/** As a fast model speaks. */
+/** The pace of a fast model. */
 const resultsPerSecond = 50;
 const gapMs = 1_000 / resultsPerSecond;
 const warmupDeltas = 40;
@@ -44,7 +44,7 @@ export const fanOut: Bench = {
   },
 };
 
-/** Who speaks to readers of one shape. */
+/** What sends to the readers of one shape. */
 interface Stand {
   readonly shape: Shape;
   readonly service: Service;
@@ -72,7 +72,7 @@ interface Hearing extends Hall {
   readonly deltas: number;
 }
 
-/** Opens all readers while the speaker is held, then lets it speak and waits until every stream has ended. */
+/** Opens all readers while the sender is held, then releases it and waits until every stream has ended. */
 async function measureCrowd(shape: Shape, meter: Meter, { name, deltas, place, speak }: Hearing): Promise<Variant> {
   using crowd = await openCrowd(shape, place);
   const before = sum(crowd.readers.map(({ deliveries }) => deliveries));
@@ -87,14 +87,14 @@ function describeHearing(crowd: Crowd, deliveries: number, cost: Cost): Record<s
   const ageMs = crowd.readers.flatMap((reader) => reader.ageMs);
   return {
     deliveries,
-    // Fewer than deltas when the writer was so late that they were merged.
+    // Fewer than the deltas when the writer was late and merged them.
     "results per reader": deliveries / crowd.readers.length,
     "deliveries/s": deliveries / cost.wall,
     "messages per reader": sum(crowd.readers.map(({ messages }) => messages)) / crowd.readers.length,
     "delta age p50, ms": percentile(ageMs, 0.5),
     "delta age p99, ms": percentile(ageMs, 0.99),
     "service CPU, % of a core": (100 * cost.service) / cost.wall,
-    // What it would be had nothing been merged: the share alone is small on a machine that does not keep up.
+    // The cost without merging. The share alone is small on a machine that does not keep up.
     "service CPU at 50 results/s, % of a core": (100 * cost.service * readers * resultsPerSecond) / deliveries,
     "service CPU per delivery, µs": (1_000_000 * cost.service) / deliveries,
     "client CPU, % of a core": (100 * cost.client) / cost.wall,

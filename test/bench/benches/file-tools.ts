@@ -1,5 +1,5 @@
-// The file tools as the agent loop calls them, in this process: grep over many small files beside ripgrep, and read_file of
-// a large file beside reading it with Node and no more.
+// The file tools as the agent loop calls them, in this process: grep over many small files beside ripgrep, and read_file of a
+// large file beside merely reading it with Node.
 
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile as readWhole, rm, writeFile } from "node:fs/promises";
@@ -22,7 +22,10 @@ const needle = "needle42";
 const needleInterval = 200;
 const largeBytes = 10_485_760;
 
-/** A word that is nowhere else; the same behind a class, so that no engine can look for the plain text; nothing at all. */
+/**
+ * A word that occurs nowhere else; the same behind a class, so that no engine can search for the plain text; a pattern without
+ * a match.
+ */
 const patterns: Readonly<Record<string, string>> = {
   "a word": "needle42",
   "an expression": "[a-z]+dle\\d+ h",

@@ -1,5 +1,5 @@
 // How long a caller waits for the first sign of a run on an idle service: from the message to the first result, and to the
-// first text, of a provider that answers at once.
+// first text, with a provider that answers at once.
 
 import { fromBinary } from "@bufbuild/protobuf";
 import { RunService, TailRunResponseSchema } from "#gen/runnel/v1/run_service_pb.js";
@@ -47,7 +47,7 @@ interface Way {
   readonly time: () => Promise<Timing>;
 }
 
-/** Since the message was sent; NaN for what never came. */
+/** Times since the message was sent; NaN for what never came. */
 interface Timing {
   readonly acceptedMs: number;
   readonly firstResultMs: number;
@@ -75,7 +75,7 @@ async function timeOverGrpc(client: GrpcClient): Promise<Timing> {
   const { runId } = await client.call(SessionService.method.sendMessage, { sessionId, message });
   watch.note("acceptedMs");
   await client.stream(RunService.method.tailRun, { runId }, (bytes) => {
-    // The response without results that opens the stream is no result.
+    // The response that opens the stream has no results and does not count as one.
     for (const { payload } of fromBinary(TailRunResponseSchema, bytes).results) {
       watch.note("firstResultMs");
       if (payload.case === "messageDelta") {
@@ -101,7 +101,7 @@ async function timeOverSse(client: HttpClient): Promise<Timing> {
   return watch.read();
 }
 
-/** Keeps the first time of each moment. */
+/** Keeps the time of the first occurrence of each moment. */
 class Stopwatch {
   readonly #startedMs = performance.now();
   readonly #noted = new Map<keyof Timing, number>();

@@ -1,4 +1,4 @@
-// Writes of agents with all that they have to prove, and what they are told before they decide. A write commits its nonce, and
+// Writes of agents with all the proofs that they need, and what agents read before they decide. A write commits its nonce, and
 // then itself.
 
 import { createHash, createHmac, randomBytes } from "node:crypto";
@@ -63,7 +63,7 @@ async function measureComments({ client, connection, agents, meter }: Ground, lo
   return await measureCalls({ ...load, name: "comment", call, meter });
 }
 
-/** As runners do it: a nonce is asked for, and used. */
+/** As runners do it: ask for a nonce, then use it. */
 async function measureFlow({ client, agents, meter }: Ground, load: Load): Promise<Variant> {
   let turn = 0;
   const call = async (): Promise<boolean> => {
@@ -76,7 +76,7 @@ async function measureFlow({ client, agents, meter }: Ground, load: Load): Promi
   return await measureCalls({ ...load, name: "nonce and comment", call, meter });
 }
 
-/** Nothing but what has to be durable: the nonce, then the comment. */
+/** Only what has to be durable: the nonce, then the comment. */
 async function measureBare(
   { connection, agents, meter }: Ground,
   load: Load,

@@ -1,5 +1,5 @@
-// Where a crowd listens: a run of the service whose provider is held until everybody is there, or a stream of the bare
-// server.
+// The source that a crowd listens to: a run of the service whose provider is held until all readers have connected, or a stream
+// of the bare server.
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { TailRunRequestSchema } from "#gen/runnel/v1/run_service_pb.js";
@@ -10,7 +10,7 @@ import type { Place, Shape } from "./crowd.ts";
 
 export interface Hall {
   readonly place: Place;
-  /** Lets the speaker begin. */
+  /** Lets the source begin. */
   readonly speak: () => Promise<unknown>;
 }
 

@@ -1,5 +1,5 @@
-// What the hash chain adds to the append path: the path as it is, with the chain inside, and beside it the chain alone over
-// results of the same kind, of as many runs, in batches as large as those in which the path settles them.
+// What the hash chain adds to the append path: the path as it is, with the chain inside, and beside it the chain alone. The
+// chain alone hashes results of the same kind, of as many runs, in batches as large as those that the path commits.
 
 import { LogChain, startOfChain } from "../../../src/engine/hash-chain/chain.ts";
 import { ResultEncoder } from "../../../src/engine/log/encode.ts";
@@ -7,7 +7,7 @@ import { newUuid } from "../../../src/platform/base/ids.ts";
 import type { Bench, Variant } from "../bench.ts";
 import { appendAll, type BenchLog, measureAppends, openLog, resultAt, runs } from "./append-path.ts";
 
-/** A batch of the lane has 3,000 rows, which are those of the runs that wait, and no run is further ahead than some hundred. */
+/** A batch of the lane has 3,000 rows, which belong to the waiting runs. No run is more than some hundred rows ahead. */
 const rowsAtOnce = 100;
 
 export const logChain: Bench = {
@@ -53,8 +53,8 @@ async function measureShare(
 }
 
 /**
- * In microseconds of this thread's processor time for each result. The results of a batch are made right before, as those that
- * a lane has just written are still near; making them is not counted.
+ * In microseconds of this thread's processor time for each result. The results of a batch are made right before it, so that
+ * they are in the cache as those of a lane are. Making them is not counted.
  */
 function measureChain(batchRows: number, perRun: number): number {
   const open = Array.from({ length: runs }, () => {

@@ -1,4 +1,4 @@
-// Whether a message costs more the longer its session is: messages in a session of ten thousand, and in new ones, in turn.
+// Whether a message costs more the longer its session is: messages in a session of ten thousand and in new sessions, in turn.
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { MessageSchema } from "#gen/runnel/v1/message_pb.js";
@@ -37,7 +37,7 @@ export const longSession: Bench = {
   },
 };
 
-/** To each in turn, so that both meet the same moments of the machine. */
+/** Sends to each in turn, so that both meet the same moments of the machine. */
 async function alternate(
   client: GrpcClient,
   sessionId: string,
@@ -52,7 +52,7 @@ async function alternate(
   return timings;
 }
 
-/** Its past is written as the service writes it, by its own way into the table. */
+/** The service's own code writes the session's past into the table. */
 async function createLongSession({ home }: Stage, client: GrpcClient): Promise<string> {
   const { sessionId } = await client.call(SessionService.method.createSession, { agent });
   const database = await openDatabase({

@@ -1,10 +1,10 @@
-// Whole runs measured: what they took and cost, and whether all of each arrived.
+// Measures whole runs: how long they took, what they cost, and whether each arrived completely.
 
 import { type Load, percentile, runLoad, sharePercent, sum } from "../ground/load.ts";
 import { type Cost, type Meter, measure, peakMemoryMb } from "../ground/meter.ts";
 import type { AgentRun, Prompt, RunOutcome } from "./agent-run.ts";
 
-/** One way to a run's text, warm, with the processes that it costs. */
+/** One way to get a run's text, warmed up, with the processes that it uses. */
 export interface Way {
   readonly name: string;
   readonly run: AgentRun;

@@ -10,7 +10,7 @@ export interface Timing {
   readonly doneMs: number;
 }
 
-/** For an agent of the demo model, which stands for a provider that costs nothing. */
+/** Uses an agent of the demo model, which acts as a provider without cost. */
 export async function timeMessage(client: GrpcClient, sessionId: string): Promise<Timing> {
   const startedMs = performance.now();
   const message = "hello pace=0 words=1";

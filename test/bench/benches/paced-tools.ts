@@ -1,4 +1,4 @@
-// Paced runs whose model calls tools between its words, beside the same words without a tool: what calls cost the service,
+// Paced runs whose model calls tools between its words, beside the same words without a tool: what the calls cost the service,
 // and whether everything still arrives.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -20,10 +20,10 @@ const toolTurns = 3;
 const deltas = 200;
 const quickDeltas = 40;
 const gapMs = 5;
-/** Enough for connections to be open and hot code to be compiled. */
+/** Enough to open the connections and compile hot code. */
 const warmupRuns = 32;
 const limitMs = 12_000;
-/** What grep looks through. */
+/** The number of files that grep searches. */
 const files = 100;
 
 export const pacedTools: Bench = {
@@ -58,7 +58,10 @@ async function fillFolder(workDir: string): Promise<void> {
   }
 }
 
-/** Each in a service of its own, warm. All of them are told of their runs at the caller's host. */
+/**
+ * Opens each case in a service of its own, warmed up. All services send the status callbacks of their runs to the caller's
+ * host.
+ */
 async function openCases(stage: Stage, workDir: string, closers: AsyncDisposableStack): Promise<Cases> {
   const { provider, home } = stage;
   const services = closers.use(new Together());

@@ -1,5 +1,5 @@
-// A long finished run read from its start by one reader, and what the service holds meanwhile; beside the same rows read
-// page by page over a bare connection.
+// One reader reads a long finished run from its start, and how much memory the service holds meanwhile; beside the same rows
+// read page by page over a bare connection.
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { TailRunRequestSchema } from "#gen/runnel/v1/run_service_pb.js";
@@ -15,7 +15,7 @@ import type { Stage } from "../ground/stage.ts";
 import { storeRun } from "../ground/stored-run.ts";
 
 const results = 100_000;
-/** What a page of this size costs Postgres per row is near the least. */
+/** With pages of this size the cost of Postgres per row is near its minimum. */
 const pageRows = 500;
 const path = "/runnel.v1.RunService/TailRun";
 
@@ -33,7 +33,7 @@ export const replayLog: Bench = {
     for (let round = 0; ; round++) {
       const bare = await readBare(stage, runId);
       const replay = await readOverGrpc(service, runId, { meter, idleMb });
-      // The first round finds cold code and warms it up.
+      // The first round runs cold code and warms it up.
       if (round > 0) {
         yield [compare(replay, bare), bare];
       }

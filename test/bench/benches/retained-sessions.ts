@@ -1,5 +1,5 @@
-// Whether a service that keeps many sessions is slower or larger than one that keeps none: two databases, a service on
-// each, messages to both in turn.
+// Whether a service that keeps many sessions is slower or larger than one without any: two databases, a service on each,
+// messages to both in turn.
 
 import { SessionService } from "#gen/runnel/v1/session_service_pb.js";
 import type { Bench, Variant } from "../bench.ts";
@@ -51,7 +51,7 @@ async function openSide(stage: Stage, home: OpenHome, name: string): Promise<Sid
   return { service, client, [Symbol.asyncDispose]: close };
 }
 
-/** Copies one session that was used, as often as it takes. Resolves with how many sessions there are. */
+/** Copies one used session as often as needed. Resolves with the number of sessions. */
 async function retainSessions(home: OpenHome, { client }: Side): Promise<number> {
   const { sessionId } = await client.call(SessionService.method.createSession, { agent });
   await timeMessage(client, sessionId);
@@ -66,7 +66,7 @@ async function retainSessions(home: OpenHome, { client }: Side): Promise<number>
   }
 }
 
-/** Sessions of one client, which is harder than of many: its lists and names are one range of each index. */
+/** All sessions belong to one client, which is harder than many clients: its lists and names are one range of each index. */
 const copySessions = `
   with model as materialized (select * from session where name = $1),
   model_run as materialized (select run.* from run join model on run.id = model.latest_run_id),
@@ -81,7 +81,7 @@ const copySessions = `
   select copy.run_id, client, copy.id, driver, input, status, epoch, turn, deadline, start_time, end_time, last_sequence, terminal
   from copy, model_run`;
 
-/** To each side in turn, so that both meet the same moments of the machine. */
+/** Sends to each side in turn, so that both meet the same moments of the machine. */
 async function alternate(sides: readonly Side[], count: number): Promise<Timing[][]> {
   const timings = sides.map((): Timing[] => []);
   for (let index = 0; index < count; index++) {

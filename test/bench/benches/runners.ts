@@ -1,5 +1,5 @@
-// Runs that a worker has, over the wire: what it reports becomes durable, what it asks its host for is answered, and a run takes
-// so much longer than one of the service's own loop.
+// Runs of a worker, over the wire: how fast its reports become durable, how fast its host answers its requests, and how much
+// longer a run takes than one of the service's own loop.
 
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import {
@@ -22,7 +22,7 @@ import { measureCalls } from "./calls.ts";
 
 const batchResults = 20;
 const activeRuns = 64;
-/** Pieces of a run that is compared with one of the loop. */
+/** The pieces of a run that is compared with a run of the loop. */
 const pieces = 64;
 
 export const runners: Bench = {
@@ -83,7 +83,7 @@ async function measureReports(worker: BenchWorker, { pid, target }: Service, { q
   };
 }
 
-/** One value of the state, read again and again by sixteen runs, one at a time. */
+/** Sixteen runs read one value of the state again and again, each one read at a time. */
 async function measureHost(worker: BenchWorker, { pid, target }: Service, { quick, home }: Stage): Promise<Variant> {
   using connections = new DisposableStack();
   const hosts = await Promise.all(
@@ -115,7 +115,7 @@ async function measureHost(worker: BenchWorker, { pid, target }: Service, { quic
   return variant;
 }
 
-/** On an idle service: from the start of a run, and from its offer, until its first result is durable. */
+/** On an idle service: the time from the start of a run, and from its offer, until its first result is durable. */
 async function measureOffers(worker: BenchWorker, { quick }: Stage): Promise<Variant> {
   const fromStart: number[] = [];
   const fromOffer: number[] = [];
@@ -142,7 +142,7 @@ async function measureOffers(worker: BenchWorker, { quick }: Stage): Promise<Var
   };
 }
 
-/** The same text by a worker and by the loop, sixteen runs at a time, until a reader of the log has the end. */
+/** The worker and the loop send the same text, sixteen runs at a time, until a reader of the log has the end. */
 async function measureWhole(worker: BenchWorker, service: Service, count: number): Promise<Variant[]> {
   using client = new GrpcClient(service.target);
   const load: Load = { concurrency: 16, count, limitMs: 10_000 };

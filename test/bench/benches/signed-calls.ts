@@ -1,5 +1,5 @@
-// What a signature costs: the same call with a bearer token and signed, beside the bare MAC. A signed call also commits
-// its nonce before anything else happens, which is most of it.
+// What a signature costs: the same call with a bearer token and signed, beside the bare MAC. A signed call also commits its
+// nonce before anything else happens, which is most of the cost.
 
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import type { Bench, Variant } from "../bench.ts";
@@ -11,7 +11,7 @@ import { measureCalls } from "./calls.ts";
 
 const path = "/runnel.v1.SystemService/GetUsage";
 const body = "{}";
-/** Enough for the clock's own cost not to count. */
+/** Enough to make the cost of reading the clock negligible. */
 const bareMacs = 20_000;
 
 export const signedCalls: Bench = {
@@ -48,7 +48,7 @@ async function measureBoth(client: H1Client, meter: Meter, load: Load): Promise<
   ];
 }
 
-/** The digest of the body and the MAC, as both sides have to make them. */
+/** The digest of the body and the MAC, as both sides have to compute them. */
 async function measureBareMac(): Promise<Variant> {
   const { cost } = await measure({}, async () => {
     for (let index = 0; index < bareMacs; index++) {

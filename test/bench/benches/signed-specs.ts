@@ -1,5 +1,5 @@
-// Signed JobSpecs, in this process: from received bytes to a verdict, beside the check of the same signature by node:crypto and no
-// more; and from received bytes to the canonical text, beside JSON.parse and JSON.stringify of them.
+// Signed JobSpecs, in this process: from received bytes to a verdict, beside only the check of the same signature by
+// node:crypto; and from received bytes to the canonical text, beside JSON.parse and JSON.stringify of them.
 
 import { type KeyObject, verify } from "node:crypto";
 import { importPublicKey } from "../../../src/platform/base/public-key.ts";
@@ -12,9 +12,9 @@ import * as independent from "../../external/signers/canonical.ts";
 import type { Bench, Variant } from "../bench.ts";
 import { takeTurns } from "../ground/turns.ts";
 
-/** What portals send, and the same with as many questions as make it large. */
+/** A spec of the usual size of portals, and the same spec with so many questions that it is large. */
 const sizes: Readonly<Record<string, number>> = { "2 KB": 2_048, "100 KB": 102_400 };
-/** Work of a turn on either side. */
+/** The bytes that each side processes in a turn. */
 const bytesOfTurn = 8_000_000;
 const checksOfTurn = 1_000;
 
@@ -108,7 +108,7 @@ function makeBody(name: string, bytes: number): SignedBody {
   };
 }
 
-/** What signing adds. */
+/** The bytes that signing adds. */
 const signatureBytes = 170;
 
 function makeSpec(bytes: number): string {

@@ -1,4 +1,4 @@
-// How long a start takes, in the three states that a replica finds its embedded Postgres in.
+// How long a start takes, in the three states in which a replica can find its embedded Postgres.
 
 import type { Bench, Variant } from "../bench.ts";
 import type { Service } from "../ground/service.ts";
@@ -24,7 +24,7 @@ export const timeToReady: Bench = {
   },
 };
 
-/** Node with a server and no more. */
+/** Starts Node with only a server. */
 async function timeBareStart(stage: Stage): Promise<number> {
   const startedMs = performance.now();
   await using _server = await stage.startBareServer();
@@ -34,10 +34,10 @@ async function timeBareStart(stage: Stage): Promise<number> {
 async function timeStarts(stage: Stage): Promise<Record<"cold" | "warm" | "attach", Service>> {
   await using home = await stage.makeHome();
   const cold = await stage.startService("ready-cold", home);
-  // The last user takes Postgres down with it.
+  // The last user stops Postgres.
   await cold.end("SIGTERM");
   const warm = await stage.startService("ready-warm", home);
-  // A crash leaves Postgres alive.
+  // A crash leaves Postgres running.
   await warm.end("SIGKILL");
   const attach = await stage.startService("ready-attach", home);
   await attach.end("SIGTERM");

@@ -1,5 +1,5 @@
-// The way through the doors and back, without the database: a call that answers from memory, beside servers that do
-// nothing but answer the same bytes.
+// The path of a call through the port, the interceptors and back, without the database: a call that the service answers from
+// memory, beside servers that only answer the same bytes.
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { GetLimitsRequestSchema } from "#gen/runnel/v1/system_service_pb.js";
@@ -11,7 +11,7 @@ import type { Load } from "../ground/load.ts";
 import type { BareServer } from "../ground/stage.ts";
 import { compareWithBare, measureCalls } from "./calls.ts";
 
-/** Sixteen calls on each, as a pool of a caller's replicas has it. */
+/** Sixteen calls on each connection, as in a connection pool of a caller's replicas. */
 const h2Connections = 4;
 const path = "/runnel.v1.SystemService/GetLimits";
 const request = toBinary(GetLimitsRequestSchema, create(GetLimitsRequestSchema));

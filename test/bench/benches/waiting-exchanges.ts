@@ -1,5 +1,5 @@
-// Whether exchanges that wait for their person cost a service anything: two databases with few and with many of them, a service
-// on each, texts to both in turn. Both services have done the same work before.
+// Whether exchanges that wait for their person cost a service anything: two databases, one with few and one with many of them,
+// a service on each, texts to both in turn. Both services have done the same work before.
 
 import { ExchangeService } from "#gen/runnel/exchange/v1/exchange_service_pb.js";
 import type { Bench, Variant } from "../bench.ts";
@@ -12,7 +12,7 @@ import type { Stage } from "../ground/stage.ts";
 
 const waitingMany = 10_000;
 const waitingFew = 10;
-/** By the service; the others are copies of one of them. */
+/** The service starts these; the others are copies of one of them. */
 const startedCount = 300;
 const warmupTexts = 60;
 
@@ -46,7 +46,7 @@ export const waitingExchanges: Bench = {
 interface Side extends AsyncDisposable {
   readonly service: Service;
   readonly client: GrpcClient;
-  /** The one that gets the texts, and its newest outbox. */
+  /** The exchange that gets the texts, and its newest outbox. */
   exchangeId: string;
   sequence: number;
 }
@@ -61,7 +61,7 @@ async function openSide(stage: Stage, home: OpenHome, name: string): Promise<Sid
   return { service, client, exchangeId: "", sequence: 1, [Symbol.asyncDispose]: close };
 }
 
-/** Starts as many on each side, and leaves so many of them waiting. */
+/** Starts the same number on each side, and leaves `waiting` of them open. */
 async function startAll(side: Side, waiting: number): Promise<void> {
   const { client } = side;
   for (let count = 0; count < startedCount; count++) {
@@ -75,7 +75,7 @@ async function startAll(side: Side, waiting: number): Promise<void> {
   }
 }
 
-/** Resolves with how many wait. */
+/** Resolves with the number of waiting exchanges. */
 async function copyWaiting(home: OpenHome, { exchangeId }: Side): Promise<number> {
   const connection = await home.connect();
   try {
@@ -88,7 +88,7 @@ async function copyWaiting(home: OpenHome, { exchangeId }: Side): Promise<number
   }
 }
 
-/** Of one client, which is harder than of many. */
+/** All belong to one client, which is harder than many clients. */
 const copyExchanges = `
   with model as materialized (select * from exchange where id = $1),
   copy as materialized (
@@ -106,7 +106,10 @@ const copyExchanges = `
   insert into exchange (session, client, id, run_id, task, sequence, outbox)
   select copy.session, client, copy.id, copy.run_id, task, sequence, outbox from copy, model`;
 
-/** To each side in turn, so that both meet the same moments of the machine. Milliseconds of each text, by the side. */
+/**
+ * Sends to each side in turn, so that both meet the same moments of the machine. Resolves with the milliseconds of each text,
+ * by side.
+ */
 async function alternate(sides: readonly Side[], count: number): Promise<number[][]> {
   const timings = sides.map((): number[] => []);
   for (let index = 0; index < count; index++) {
@@ -117,7 +120,7 @@ async function alternate(sides: readonly Side[], count: number): Promise<number[
   return timings;
 }
 
-/** From the text to what its command did. */
+/** From the text to the effect of its command. */
 async function timeText(side: Side): Promise<number> {
   const { client, exchangeId, sequence } = side;
   const startedMs = performance.now();

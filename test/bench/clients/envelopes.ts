@@ -1,6 +1,6 @@
-// gRPC messages in a stream of bytes: one flag byte, four of length, the message. Cut out, never decoded.
+// Splits a stream of bytes into gRPC messages: one byte of flags, four of length, the message. It never decodes them.
 
-/** Calls with each whole message that the pieces make, in order. */
+/** Calls `onMessage` with each whole message that the pieces make, in order. */
 export function envelopeReader(onMessage: (message: Buffer) => void): (piece: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   return (piece) => {

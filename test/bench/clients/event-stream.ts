@@ -1,5 +1,5 @@
-// Event streams with as little as Node can read them with: one plain socket each, blocks cut out of the pieces as they
-// come. For crowds that node:http's own client would be the limit of.
+// Reads event streams as cheaply as Node can: one plain socket each, blocks cut out of the pieces as they arrive. For crowds
+// where node:http's own client would be the bottleneck.
 
 import { connect } from "node:net";
 import { benchAuthorization } from "../ground/credentials.ts";
@@ -11,7 +11,7 @@ export interface EventStream {
   readonly onBlock: (block: string) => void;
 }
 
-/** Resolves when the server has ended the stream; rejects when the answer is not one, or is cut off. */
+/** Resolves when the server has ended the stream; rejects when the answer is not an event stream or is cut off. */
 export function readEventStream({ url, path, onBlock }: EventStream): Promise<void> {
   const { hostname, port, host } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
@@ -45,7 +45,7 @@ export function readEventStream({ url, path, onBlock }: EventStream): Promise<vo
   });
 }
 
-/** The marks of chunks stand between blocks, or before a block's first line: nobody here looks at them. */
+/** The marks of chunks are between blocks, or before a block's first line, where they do no harm. */
 function cutBlocks(text: string, onBlock: (block: string) => void): string {
   let start = 0;
   for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n", start)) {

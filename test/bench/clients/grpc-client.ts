@@ -1,4 +1,4 @@
-// A client for gRPC that costs little: grpc-js, streams handed over as the bytes that came.
+// A cheap gRPC client: grpc-js, with streams as the raw bytes of their messages.
 
 import {
   create,
@@ -11,7 +11,7 @@ import {
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { benchAuthorization } from "../ground/credentials.ts";
 
-/** No call of a bench lasts so long unless something hangs. */
+/** No call of a bench takes this long unless something hangs. */
 const deadlineMs = 60_000;
 const metadata = new Metadata();
 metadata.set("authorization", benchAuthorization);
@@ -45,7 +45,7 @@ export class GrpcClient implements Disposable {
     });
   }
 
-  /** Hands over each message of a server stream and resolves when it ended with OK. */
+  /** Passes on each message of a server stream and resolves when the stream ended with OK. */
   stream<M extends DescMethod>(
     method: M,
     request: MessageInitShape<M["input"]>,

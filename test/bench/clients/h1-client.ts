@@ -1,25 +1,25 @@
-// HTTP/1.1 calls with as little as Node can do them with: plain sockets that are kept, requests as prepared bytes, answers
-// cut out by their length. For loads that node:http's own client would be the limit of.
+// HTTP/1.1 calls as cheaply as Node can make them: plain sockets that are kept open, requests as prepared bytes, answers cut
+// out by their length. For loads where node:http's own client would be the bottleneck.
 
 import { connect, type Socket } from "node:net";
 import { benchAuthorization } from "../ground/credentials.ts";
 
 export interface H1Answer {
   readonly status: number;
-  /** As it was sent; of an answer in chunks, with their marks. */
+  /** The bytes as received; the body of a chunked answer still has its chunk marks. */
   readonly body: Buffer;
 }
 
 export interface H1Request {
-  /** POST unless told. */
+  /** Default: POST. */
   readonly method?: "GET" | "POST";
   readonly path: string;
   readonly body: string;
-  /** Instead of the bearer token. */
+  /** Sent instead of the bearer token. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Each call takes a connection that is free, or opens one. */
+/** Each call takes a free connection, or opens one. */
 export class H1Client implements Disposable {
   readonly #address: { readonly host: string; readonly port: number };
   readonly #free: Socket[] = [];
@@ -76,7 +76,7 @@ export class H1Client implements Disposable {
   }
 }
 
-/** Undefined while more has to come. */
+/** Returns undefined while the answer is incomplete. */
 function parseAnswer(received: Buffer): H1Answer | undefined {
   const headEnd = received.indexOf("\r\n\r\n");
   if (headEnd < 0) {
@@ -92,7 +92,7 @@ function parseAnswer(received: Buffer): H1Answer | undefined {
   return { status: Number(head.slice("http/1.1 ".length, "http/1.1 200".length)), body: received.subarray(start, end) };
 }
 
-/** Where the last chunk ends, which is also where the answer ends: nothing is asked before it is read. */
+/** The end of the last chunk is also the end of the answer, because the client sends nothing before it has read the answer. */
 function endOfChunks(received: Buffer, head: string): number {
   if (!head.includes("\r\ntransfer-encoding: chunked")) {
     throw new Error(`an answer without a length:\n${head}`);

@@ -1,11 +1,11 @@
-// gRPC with as little as Node can do it with: node:http2 alone, messages as bytes. For loads that a library's client would
-// be the limit of.
+// gRPC as cheaply as Node can do it: node:http2 alone, messages as bytes. For loads where a library's client would be the
+// bottleneck.
 
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from "node:http2";
 import { benchAuthorization } from "../ground/credentials.ts";
 import { envelope, envelopeReader } from "./envelopes.ts";
 
-/** As libraries of other languages grow it to by themselves; Node's own 64 KB would hold a fast stream back. */
+/** The window to which libraries of other languages grow by themselves. Node's own 64 KB would slow down a fast stream. */
 const windowBytes = 4 * 1_048_576;
 
 /** One connection. */
@@ -14,16 +14,16 @@ export class H2Client implements Disposable {
 
   readonly #headers: Readonly<Record<string, string>>;
 
-  /** Calls as the benches' client unless it is told otherwise. */
+  /** Calls as the benches' client by default. */
   constructor(target: string, authorization: string = benchAuthorization) {
     this.#headers = { ...headers, authorization };
     this.#session = connect(`http://${target}`, { settings: { initialWindowSize: windowBytes, enablePush: false } });
     this.#session.once("connect", () => this.#session.setLocalWindowSize(windowBytes));
-    // Whoever is in a call hears of it there.
+    // The pending call fails with the same error.
     this.#session.on("error", () => {});
   }
 
-  /** Resolves with the one message that was answered. */
+  /** Resolves with the one message of the answer. */
   async call(path: string, message: Uint8Array): Promise<Buffer> {
     let answer: Buffer | undefined;
     await this.stream(path, message, (bytes) => {
@@ -35,7 +35,7 @@ export class H2Client implements Disposable {
     return answer;
   }
 
-  /** Hands over each message and resolves when the call ended with OK. */
+  /** Passes on each message and resolves when the call ended with OK. */
   stream(path: string, message: Uint8Array, onMessage: (bytes: Buffer) => void): Promise<void> {
     const stream = this.#session.request({ ...this.#headers, ":path": path });
     stream.end(envelope(message));

@@ -1,4 +1,4 @@
-// A client for REST and SSE that costs little: node:http with kept connections, events cut out but not interpreted.
+// A cheap client for REST and SSE: node:http with kept connections. It cuts out events but does not interpret them.
 
 import { Agent, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
@@ -9,9 +9,9 @@ export interface HttpAnswer {
   readonly text: string;
 }
 
-/** Above any concurrency that a bench uses: the pool must not be what is measured. */
+/** Above any concurrency that a bench uses: the pool itself must not become the thing that is measured. */
 const socketsMax = 512;
-/** No answer and no event for so long is a failure, not a slow one. */
+/** Without an answer or event for this long, a call has failed and is not merely slow. */
 const silenceTimeoutMs = 30_000;
 
 export class HttpClient implements Disposable {
@@ -32,7 +32,7 @@ export class HttpClient implements Disposable {
     return { status: response.statusCode ?? 0, text: await text(response) };
   }
 
-  /** Hands over each block of an event stream, comments included, and resolves when the server ends the stream. */
+  /** Passes on each block of an event stream, comments included, and resolves when the server ends the stream. */
   async events(method: "GET" | "POST", path: string, onBlock: (block: string) => void, body?: object): Promise<void> {
     const response = await this.#open(method, path, body);
     if (response.statusCode !== 200) {

@@ -1,6 +1,6 @@
-// Responses of TailRun without decoding them, which would make the client the bottleneck.
+// Reads responses of TailRun without decoding them, which would make the client the bottleneck.
 
-/** Results in a TailRunResponse, which is nothing but them, each with a tag and a length. */
+/** Counts the results in a TailRunResponse. The message contains only results, each with a tag and a length. */
 export function countResults(message: Uint8Array): number {
   let count = 0;
   for (let at = 0; at < message.length; count++) {

@@ -1,8 +1,9 @@
-// What the provider says, known to both sides: plain words for throughput, or stamps that tell when they were said.
+// The text that the provider sends, known to both sides: plain words for throughput, or stamps that contain the time of their
+// writing.
 
 const words = ["stre", "am o", "f te", "xt, ", "four", " cha", "rs e", "ach "] as const;
 
-/** The delta with this index: four characters, about one token. */
+/** Returns the delta with this index: four characters, about one token. */
 export function wordAt(index: number): string {
   return words[index % words.length] ?? "";
 }
@@ -16,12 +17,12 @@ export interface Stamp {
   readonly ageMs: number;
 }
 
-/** A delta that carries its index and the moment of its writing, in characters that no JSON escapes. */
+/** Returns a delta that carries its index and the moment of its writing, in characters that no JSON escapes. */
 export function writeStamp(index: number): string {
   return `(${index}@${nowUs()})`;
 }
 
-/** The stamps in a text and how old they are now. Only among processes of one machine. */
+/** Returns the stamps in a text and their age now. Works only among processes of one machine. */
 export function readStamps(text: string): Stamp[] {
   return Array.from(text.matchAll(/\((\d+)@(\d+)\)/g), ([, index, writtenUs]) => ({
     index: Number(index),

@@ -1,4 +1,4 @@
-// Node programs that a bench starts, each ended by its own process id and by nothing broader.
+// Node programs that a bench starts. Each is ended by its own process id only.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 export interface Child extends AsyncDisposable {
   readonly pid: number;
-  /** The URL in the line that the program announced itself with. */
+  /** The URL in the line with which the program announced itself. */
   readonly url: string;
   /** Sends the signal and resolves when the process is gone. */
   end(signal: "SIGTERM" | "SIGKILL"): Promise<void>;
@@ -26,7 +26,7 @@ const announceTimeoutMs = 60_000;
 /** A stop drains for a second and waits for a checkpoint of Postgres. */
 const endTimeoutMs = 60_000;
 
-/** Resolves when the program has announced itself; rejects with what it said when it ends before. */
+/** Resolves when the program has announced itself. Rejects with its output when it ends before. */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const { program, args = [], nodeFlags = [], environment = {}, announcement } = options;
   const child = spawn(process.execPath, [...nodeFlags, fileURLToPath(program), ...args], {
@@ -51,7 +51,7 @@ function readAnnouncement(child: ChildProcess, announcement: RegExp): Promise<st
     child.once("error", reject);
     child.once("exit", (code, signal) => fail(`ended with ${code ?? signal}`));
     child.stderr?.on("data", (chunk: Buffer) => {
-      // Read on for ever, or the program would block on a full pipe; kept only until it is of no use.
+      // Read without end, because the program would block on a full pipe. The text is kept only until the announcement.
       if (announcement.test(said)) {
         return;
       }

@@ -1,4 +1,4 @@
-// Who the benches call as: credentials are part of the work.
+// The client that the benches call as: checking credentials is part of the work.
 
 export const benchClient = "bench";
 export const benchKey = "key-of-the-benches";

@@ -1,4 +1,4 @@
-// A folder for one embedded Postgres and everything else of a bench, removed at the end together with the server.
+// A folder for one embedded Postgres and all other files of a bench. It is removed at the end, together with the server.
 
 import { existsSync, readFileSync } from "node:fs";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
@@ -9,26 +9,26 @@ import pg from "pg";
 import { openEmbeddedPostgres } from "../../../src/platform/database/embedded/open.ts";
 
 export interface Home extends AsyncDisposable {
-  /** For RUNNEL_DATABASE_DIR. */
+  /** The value of RUNNEL_DATABASE_DIR. */
   readonly databaseDirectory: string;
-  /** The first process of this cluster, all others are its children; undefined while it is stopped. */
+  /** The first process of this cluster; all others are its children. Undefined while it is stopped. */
   postmasterPid(): number | undefined;
 }
 
-/** A home whose Postgres runs until the home is left, so that services come and go without starting it. */
+/** A home whose Postgres runs until the home is closed, so that services start and stop without starting it. */
 export interface OpenHome extends Home {
   readonly postgresVersion: string;
-  /** A bare connection, for what is compared with the service's own way to Postgres. The caller ends it. */
+  /** Opens a bare connection, for the variants that the service's own way to Postgres is compared with. The caller ends it. */
   connect(): Promise<pg.Client>;
 }
 
-/** A fast shutdown ends within a second or two; a benchmark that hangs is worth less than a folder left behind. */
+/** A fast shutdown ends within a second or two. A hanging bench is worse than a folder that is left behind. */
 const stopTimeoutMs = 20_000;
 const pollMs = 20;
 
 export async function makeHome(): Promise<Home> {
   const folder = await mkdtemp(join(tmpdir(), "runnel-bench-"));
-  // Postgres of root runs under another account, which has to pass through to its data.
+  // When root starts Postgres, it runs under another account, which needs to reach its data.
   await chmod(folder, 0o711);
   const databaseDirectory = join(folder, "database");
   const postmasterPid = (): number | undefined => readPostmasterPid(databaseDirectory);
@@ -48,7 +48,7 @@ export async function openHome(): Promise<OpenHome> {
   const { login } = closers.use(await openEmbeddedPostgres({ directory: home.databaseDirectory }));
   const connect = async (): Promise<pg.Client> => {
     const client = new pg.Client(login);
-    // A server that goes away fails the statement at work; unheard it would end the process.
+    // A server that goes away fails the current statement. Without a listener the error would end the process.
     client.on("error", () => {});
     await client.connect();
     return client;
@@ -73,7 +73,7 @@ function readPostmasterPid(databaseDirectory: string): number | undefined {
   return existsSync(file) ? Number(readFileSync(file, "utf8").split("\n", 1)[0]) : undefined;
 }
 
-/** The last one to leave stops Postgres; this is for a bench that failed in between. SIGINT is the fast shutdown. */
+/** The last service to end stops Postgres; this is for a bench that failed before. SIGINT is the fast shutdown. */
 async function stopPostmaster(postmasterPid: () => number | undefined): Promise<void> {
   const pid = postmasterPid();
   if (pid === undefined) {

@@ -1,12 +1,12 @@
-// Keeps what was started, so that it ends with the stage whatever becomes of the bench that started it. A bench ends its
-// things itself, which may happen before; this is for one that is given up half-way, even in the middle of a start.
+// Keeps what was started, so that it ends with the stage even when the bench that started it fails. A bench may end its things
+// itself before. This is for a bench that is given up half-way, even in the middle of a start.
 
 export class Keeper implements AsyncDisposable {
   #kept = new AsyncDisposableStack();
   readonly #starting = new Set<Promise<unknown>>();
   #closed = false;
 
-  /** Starts nothing once it is closed: the bench that was given up does not know that it was. */
+  /** Starts nothing once it is closed: a bench does not notice that it was given up. */
   async keep<T extends AsyncDisposable>(start: () => Promise<T>): Promise<T> {
     if (this.#closed) {
       throw new Error("the benches are being ended");
@@ -20,14 +20,14 @@ export class Keeper implements AsyncDisposable {
     }
   }
 
-  /** Hands everything over to another one. */
+  /** Moves everything to a new keeper. */
   move(): Keeper {
     const other = new Keeper();
     other.#kept = this.#kept.move();
     return other;
   }
 
-  /** Waits for what is being started, then closes everything, the last first. */
+  /** Waits for pending starts, then closes everything in reverse order. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     await Promise.allSettled(this.#starting);

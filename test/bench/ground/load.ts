@@ -1,9 +1,9 @@
-// Closed-loop load: so many at a time, so many in all, and none begun after the limit.
+// Closed-loop load: a number of jobs at the same time, a number in total, and no new job after the limit.
 
 export interface Load {
   readonly concurrency: number;
   readonly count: number;
-  /** Nothing is begun later than this, so that a slow machine does fewer instead of taking longer. */
+  /** No job begins later than this, so that a slow machine does fewer jobs instead of taking longer. */
   readonly limitMs: number;
 }
 
@@ -24,7 +24,7 @@ export async function runLoad<T>(
   return results;
 }
 
-/** The value below which this part of the values lies; NaN without values. */
+/** Returns the value below which this part of the values lies; NaN without values. */
 export function percentile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN;

@@ -1,5 +1,5 @@
-// What a piece of work cost each process that took part, in CPU time, which on shared cores is steadier than wall time.
-// Other processes are read from /proc, to the nanosecond; without /proc (not Linux) those figures are NaN.
+// What a piece of work cost each process that took part, in CPU time, which on shared cores is steadier than wall time. Other
+// processes are read from /proc, to the nanosecond. Without /proc (not Linux) those figures are NaN.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
@@ -32,13 +32,13 @@ export async function measure<T>(meter: Meter, work: () => Promise<T>): Promise<
   return { result, cost };
 }
 
-/** The most memory that a process has held at any time of its life. */
+/** The maximum memory that a process has held since its start. */
 export function peakMemoryMb(pid: number): number {
   const kilobytes = /^VmHWM:\s+(\d+)/m.exec(readProc(pid, "status") ?? "")?.[1];
   return Number(kilobytes ?? Number.NaN) / 1_024;
 }
 
-/** What a process holds now. */
+/** The memory that a process holds now. */
 export function memoryMb(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+)/m.exec(readProc(pid, "status") ?? "")?.[1];
   return Number(kilobytes ?? Number.NaN) / 1_024;
@@ -55,16 +55,16 @@ function readCost({ servicePid, providerPid, postmasterPid }: Meter): Cost {
   };
 }
 
-/** A server with its backends: those that are there, and those that have ended since it started. */
+/** The CPU seconds of a server with its backends: those that are alive, and those that have ended since it started. */
 function readFamilyCpu(pid: number): number {
   const children = readProc(pid, `task/${pid}/children`)?.trim().split(" ").filter(Boolean) ?? [];
   const { own, ended } = readCpu(pid);
   return children.reduce((sum, child) => sum + readCpu(Number(child)).own, own + ended);
 }
 
-/** CPU seconds of a process that lives, and of those of its children that have ended. */
+/** The CPU seconds of a living process, and of those of its children that have ended. */
 function readCpu(pid: number): { own: number; ended: number } {
-  // After the name, which may hold anything: state, then numbers; user, system, children's user, children's system.
+  // After the name, which may hold any character: state, then numbers; user, system, children's user, children's system.
   const fields = readProc(pid, "stat")?.split(") ").at(-1)?.split(" ").slice(11, 15).map(Number) ?? [];
   const [user = Number.NaN, system = Number.NaN, endedUser = Number.NaN, endedSystem = Number.NaN] = fields;
   return {
@@ -73,10 +73,14 @@ function readCpu(pid: number): { own: number; ended: number } {
   };
 }
 
-/** Linux reports CPU time in these, whatever the kernel's own tick is: too coarse for short pieces of work. */
+/**
+ * Linux reports CPU time in these ticks, independent of the kernel's own tick. They are too coarse for short pieces of work.
+ */
 const ticksPerSecond = 100;
 
-/** Exact, but only of threads that live, as Node's do from start to end; undefined where the kernel does not tell. */
+/**
+ * Exact, but only for living threads, as Node's are from start to end. Returns undefined where the kernel does not report it.
+ */
 function readThreadsCpu(pid: number): number | undefined {
   const folder = `/proc/${pid}/task`;
   if (!existsSync(`${folder}/${pid}/schedstat`)) {
@@ -92,7 +96,7 @@ function readProc(pid: number, name: string): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${name}`, "utf8");
   } catch {
-    // Gone meanwhile, or not Linux.
+    // The process has ended meanwhile, or this is not Linux.
     return undefined;
   }
 }

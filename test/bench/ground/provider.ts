@@ -1,12 +1,12 @@
-// A program: the fake model provider of the benches, in a process of its own so that its cost can be told apart. It speaks
-// the Chat Completions stream as cheaply as Node can. The last user message says how:
+// A program: the fake model provider of the benches, in a process of its own so that its cost can be measured apart. It sends
+// the Chat Completions stream as cheaply as Node can. The last user message contains the parameters:
 //
 //   deltas=200   pieces of text       gap=5    milliseconds between them; 0 = all in one turn of the event loop
 //   stamped=1    see answer.ts        held=1   waits for a `POST /release` of its own before the first piece
-//   turns=4      the pieces come in so many turns; after each but the last one
-//   calls=a,b    these tools are called (tool-calls.ts), of which one is at a host of the caller: this process is that, too
+//   turns=4      the pieces come in this many turns; each turn but the last one then
+//   calls=a,b    calls these tools (tool-calls.ts); one of them is at a host of the caller, which is this process, too
 //
-// Announces its address on standard error and ends with its standard input.
+// Announces its address on standard error and ends when its standard input ends.
 
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -19,13 +19,13 @@ interface ChatBody {
 }
 
 interface Plan {
-  /** Of all turns. */
+  /** The deltas of all turns together. */
   readonly deltas: number;
-  /** The pieces of this turn: up to `end`, which is not one of them. */
+  /** The pieces of this turn, from `start` up to but not including `end`. */
   readonly start: number;
   readonly end: number;
   readonly turn: number;
-  /** After them; none in the last turn. */
+  /** The calls after the pieces; empty in the last turn. */
   readonly calls: readonly CalledTool[];
   readonly gapMs: number;
   readonly stamped: boolean;
@@ -36,7 +36,7 @@ interface Plan {
 const keepAliveTimeoutMs = 60_000;
 
 const held: (() => void)[] = [];
-/** A release may overtake the request that it is for. */
+/** A release may arrive before the request that it is for. */
 let releasesAhead = 0;
 const framesOf = new Map<number, readonly Buffer[]>();
 

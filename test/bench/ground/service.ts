@@ -9,15 +9,15 @@ import type { Home } from "./home.ts";
 export interface Service extends Child {
   /** host:port, as grpc-js wants it. */
   readonly target: string;
-  /** From the start of the process to the first 200 of /readyz. */
+  /** Milliseconds from the start of the process to the first 200 of /readyz. */
   readonly readyMs: number;
 }
 
 export interface ServiceOptions {
   readonly home: Home;
-  /** Of the provider; without one the service has only its demo model. */
+  /** The URL of the provider. Without one the service has only its demo model. */
   readonly providerUrl?: string;
-  /** Where a CPU profile of the process goes when it ends. */
+  /** Where the process writes a CPU profile when it ends. */
   readonly profile?: { readonly directory: string; readonly name: string };
 }
 
@@ -38,9 +38,9 @@ export async function startService({ home, providerUrl, profile }: ServiceOption
       RUNNEL_LOG_LEVEL: "warn",
       RUNNEL_SERVER_DRAIN_SECONDS: "1",
       RUNNEL_DATABASE_DIR: home.databaseDirectory,
-      // Hosts of callers are processes of this machine.
+      // The hosts of callers are processes of this machine.
       RUNNEL_SECURITY_CALLBACK_ALLOW: "127.0.0.1@127.0.0.1/32",
-      // The limits are lifted: what is measured is the cost of work, not its refusal.
+      // The limits are off: the bench measures the cost of work, not of its refusal.
       RUNNEL_SESSIONS_MAX_CONCURRENT: "0",
       RUNNEL_FORUM_NONCES_PER_MINUTE: "0",
       RUNNEL_RUNS_SLOTS: "256",

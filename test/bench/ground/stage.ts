@@ -1,4 +1,4 @@
-// What benches are run on: one Postgres and one provider for the whole of it, and services that come and go.
+// What benches run on: one Postgres and one provider for the whole stage, and services that start and stop.
 
 import { type Child, startChild } from "./child.ts";
 import { type Home, makeHome, type OpenHome, openHome } from "./home.ts";
@@ -10,13 +10,13 @@ export interface Stage {
   readonly home: OpenHome;
   readonly provider: Child;
   /**
-   * A service process of its own, so that no variant lives on the warm code or the memory of another. In the stage's home
-   * unless another one is named.
+   * Starts a service process of its own, so that no variant profits from the warm code or the memory of another. It uses the
+   * stage's home by default.
    */
   startService(name: string, home?: Home): Promise<Service>;
-  /** Servers that do nothing but answer: what Node itself costs for the same bytes. */
+  /** Starts servers that only answer: what Node itself costs for the same bytes. */
   startBareServer(): Promise<BareServer>;
-  /** A home of its own, whose Postgres does not run yet. */
+  /** Makes a home of its own, whose Postgres does not run yet. */
   makeHome(): Promise<Home>;
   openHome(): Promise<OpenHome>;
 }
@@ -59,7 +59,7 @@ function startProvider(): Promise<Child> {
 export async function startBareServer(): Promise<BareServer> {
   const program = new URL("../bare/server.ts", import.meta.url);
   const child = await startChild({ program, announcement: /bare on (http:\/\/\S+)/ });
-  // The second address stands in the first one's fragment.
+  // The second address is in the fragment of the first one.
   const { origin, hash } = new URL(child.url);
   return { ...child, url: origin, target: hash.slice(1) };
 }

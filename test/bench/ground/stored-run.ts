@@ -1,4 +1,4 @@
-// A finished run with a long log, put into the tables in the bytes that the service writes.
+// A finished run with a long log, written into the tables in the bytes that the service writes.
 
 import { LogChain, startOfChain } from "../../../src/engine/hash-chain/chain.ts";
 import { encodeResult, type ResultInit } from "../../../src/engine/log/result.ts";
@@ -10,13 +10,13 @@ import { newUuid } from "../../../src/platform/base/ids.ts";
 import type { Db } from "../../../src/platform/database/database.ts";
 import { benchClient } from "./credentials.ts";
 
-/** Four parameters a row, of which a statement takes 65,535. */
+/** A row takes four parameters, and a statement at most 65,535. */
 const batchRows = 4_000;
 
-/** As the service names the owner of a configured key. */
+/** The owner of a configured key, as the service names it. */
 export const benchOwner = `key/${benchClient}`;
 
-/** The newest run of a session that is there: `results` in all, the last one its end. Resolves with its id. */
+/** Stores the newest run of an existing session: `results` in total, the last one terminal. Resolves with its id. */
 export async function storeRun(
   db: Db,
   { sessionId, results }: { sessionId: string; results: number },
@@ -26,7 +26,7 @@ export async function storeRun(
     throw new Error(`session ${sessionId} is not there`);
   }
   const runId = newUuid(Date.now());
-  // In one transaction, or a replica would take it for a run that waits to be worked on.
+  // In one transaction, because otherwise a replica would take it for a run that waits for an owner.
   await db.transaction().execute(async (trx) => {
     const run = { id: runId, client: benchOwner, session: session.id, driver: "llm-loop" };
     await insertRun(trx, { ...run, input: new Uint8Array(), timeoutMs: 60_000, owner: undefined });

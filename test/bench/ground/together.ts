@@ -1,4 +1,4 @@
-// Things that are closed at the same moment, because each close only waits: a service drains for a second.
+// Closes things at the same time, because each close only waits: a service drains for a second.
 
 export class Together implements AsyncDisposable {
   readonly #all: AsyncDisposable[] = [];

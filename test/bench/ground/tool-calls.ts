@@ -1,13 +1,13 @@
-// The tools that a bench's model calls and what it calls them with, known to the provider and to whoever sets up the session.
+// The tools that a bench's model calls and their arguments, known to the provider and to the code that creates the session.
 
-/** Where the provider's process stands for the caller's host as well. */
+/** The path under which the provider's process acts as the caller's host as well. */
 export const callerPath = "/caller";
-/** The tool of that host. */
+/** The tool of the caller's host. */
 export const remoteToolName = "look_up";
 
 export type CalledTool = "read_file" | "grep" | "bash" | typeof remoteToolName;
 
-/** Of one turn: the same call for the third time would be taken for a loop. */
+/** The arguments of one turn: the service would take a third call with the same arguments for a loop. */
 export function argumentsOf(tool: CalledTool, turn: number): object {
   switch (tool) {
     case "read_file":

@@ -2,10 +2,10 @@
 
 import { measure } from "./meter.ts";
 
-/** What a piece of work is cut into, so that all of them meet the same machine. */
+/** The number of slices of a piece of work, so that all pieces meet the same moments of the machine. */
 const slices = 5;
 
-/** CPU seconds of one call of each, of `count` calls in each of their turns. */
+/** Returns the CPU seconds of one call of each work, from `count` calls in each of their turns. */
 export async function takeTurns<const Works extends readonly (() => void)[]>(
   count: number,
   works: Works,

@@ -1,4 +1,4 @@
-// Bars with the mark of what they should reach, as an SVG that reads well on light and dark ground. Pure.
+// Bars with a mark at their target, as an SVG that is readable on light and dark backgrounds. Pure.
 
 export interface BarChart {
   readonly title: string;
@@ -8,11 +8,11 @@ export interface BarChart {
 export interface Bar {
   readonly label: string;
   readonly value: number;
-  /** As people write the value. */
+  /** The value as people write it. */
   readonly text: string;
-  /** Where the mark stands; undefined without a target. */
+  /** The position of the mark; undefined without a target. */
   readonly bound: number | undefined;
-  /** A bare limit is paler, a miss has another colour. */
+  /** A bare limit is paler; a miss has another colour. */
   readonly kind: "bare" | "reached" | "missed" | "plain";
 }
 
@@ -34,11 +34,11 @@ const headHeight = 34;
 const rowHeight = 24;
 const footHeight = 6;
 const barHeight = 14;
-/** Labels to the left of it, bars to the right, their figures behind them. */
+/** Labels to the left of it, bars to the right, their figures behind the bars. */
 const barLeft = 230;
 const barRoom = 440;
 
-// The colours of text are between light and dark, for readers that do not tell which they are.
+// The colours of text are between light and dark, for viewers that do not say which they use.
 const style = `
 text{font:12px system-ui,sans-serif;fill:#57606a}
 .title{font-weight:600;font-size:14px}

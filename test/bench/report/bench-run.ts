@@ -1,4 +1,4 @@
-// What a run of the benches leaves behind for machines: `--json` prints it, the performance page is made from it.
+// The machine-readable output of a run of the benches: `--json` prints it, and the performance page is made from it.
 
 import type { MeasuredVariant } from "../rounds.ts";
 import type { Machine } from "./machine.ts";
@@ -6,7 +6,7 @@ import type { Verdict } from "./verdicts.ts";
 
 export interface BenchRun {
   readonly machine: Machine;
-  /** A short round, whose figures are worth little. */
+  /** True for a short round, whose figures are worth little. */
   readonly quick: boolean;
   readonly seconds: number;
   readonly benches: readonly BenchResult[];

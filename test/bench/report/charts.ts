@@ -1,4 +1,4 @@
-// Which figures of a run are drawn, each chart over the variants of one metric.
+// Which figures of a run become charts. Each chart compares the variants of one metric.
 
 import { type Bar, type BarChart, drawBarChart } from "./bar-chart.ts";
 import type { BenchRun } from "./bench-run.ts";
@@ -48,7 +48,7 @@ const plans: readonly ChartPlan[] = [
   { name: "append", title: "Results appended per second", bench: "append", metric: "results/s" },
 ];
 
-/** Of the benches that were run. */
+/** Only for benches that ran. */
 export function drawCharts(run: BenchRun): ChartFile[] {
   return plans.flatMap((plan) => {
     const chart = planChart(plan, run);

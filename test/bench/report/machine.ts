@@ -1,4 +1,4 @@
-// Where the figures come from: without it none of them means anything.
+// The machine that the figures come from: without it the figures mean nothing.
 
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from "node:os";
 
@@ -10,7 +10,7 @@ export interface Machine {
   readonly system: string;
   readonly node: string;
   readonly postgres: string;
-  /** Of the minute before the first bench. Near 0 on a machine that had nothing else to do. */
+  /** The load of the minute before the first bench. Near 0 on a machine without other work. */
   readonly loadBefore: number;
 }
 

@@ -1,5 +1,5 @@
-// The part of the performance page that comes from a run: machine, targets, charts, what is beside bare Node and Postgres,
-// what is not measured. Everything else on the page is written by hand and left alone.
+// The generated part of the performance page: machine, targets, charts, the comparison with bare Node and Postgres, and the
+// limits of the figures. The rest of the page is written by hand and stays as it is.
 
 import type { BenchResult, BenchRun } from "./bench-run.ts";
 import type { ChartFile } from "./charts.ts";
@@ -9,7 +9,7 @@ import { boundOf, type Verdict } from "./verdicts.ts";
 const beginning = "<!-- run: written by `node scripts/performance-page.ts <file>` -->";
 const end = "<!-- /run -->";
 
-/** The page with this run in it. Throws when the page lacks the place for it. */
+/** Returns the page with this run in it. Throws when the page lacks the place for it. */
 export function fillPage(page: string, run: BenchRun, charts: readonly ChartFile[]): string {
   const [start, stop] = [page.indexOf(beginning), page.indexOf(end)];
   if (start === -1 || stop < start) {

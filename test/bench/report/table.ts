@@ -1,4 +1,4 @@
-// Results for people: one table per bench, metrics down, variants across; and the targets with what was reached.
+// Results for people: one table per bench, metrics down, variants across; and the targets with their figures.
 
 import type { MeasuredVariant } from "../rounds.ts";
 import type { BenchResult } from "./bench-run.ts";
@@ -14,7 +14,7 @@ export function formatTable({ name, title, notMeasured, variants }: BenchResult)
   ].join("\n");
 }
 
-/** What fits beside each other on a screen. */
+/** The number of variants that fit on a screen side by side. */
 const variantsAbreast = 6;
 
 function cutBlocks(variants: readonly MeasuredVariant[]): (readonly MeasuredVariant[])[] {
@@ -39,7 +39,7 @@ export function formatVerdicts(verdicts: readonly Verdict[]): string {
   return ["Targets, for two cores of their own:", ...alignColumns(rows)].join("\n");
 }
 
-/** Three digits that count; a dash for what a variant does not have, which JSON calls null. */
+/** Three significant digits; a dash for a figure that a variant does not have, which JSON calls null. */
 export function formatNumber(value: number | null | undefined): string {
   if (value === undefined || value === null || Number.isNaN(value)) {
     return "–";
@@ -48,7 +48,7 @@ export function formatNumber(value: number | null | undefined): string {
   return Number(value.toFixed(digits)).toLocaleString("en-US");
 }
 
-/** The first column to the left, all others to the right. */
+/** Aligns the first column to the left, all others to the right. */
 function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   return rows.map((row) => {

@@ -1,7 +1,7 @@
-// What the figures should reach, each for one metric of one variant. Absolute figures hold for two cores of their own.
+// The targets of the figures, each for one metric of one variant. Absolute figures hold for two dedicated cores.
 
 export interface Target {
-  /** The work, as people say it. */
+  /** The work in words. */
   readonly work: string;
   readonly bench: string;
   readonly variant: string;

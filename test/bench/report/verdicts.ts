@@ -1,15 +1,15 @@
-// Which targets a run reached. A target whose bench ran and whose figure is not there is a fault of the benches.
+// Which targets a run reached. A target without a figure, although its bench ran, is a fault of the benches.
 
 import type { BenchResult } from "./bench-run.ts";
 import { type Target, targets } from "./targets.ts";
 
 export interface Verdict extends Target {
-  /** Null when it could not be told on this machine. */
+  /** Null when this machine could not measure it. */
   readonly value: number | null;
   readonly reached: boolean;
 }
 
-/** Of the benches that were run. */
+/** Only for benches that ran. */
 export function judge(results: readonly BenchResult[]): Verdict[] {
   return targets.flatMap((target) => {
     const result = results.find(({ name }) => name === target.bench);

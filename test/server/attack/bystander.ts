@@ -1,5 +1,5 @@
-// A client that has nothing to do with an attack: it calls ten times a second, over a connection that it keeps and over new
-// ones, and every call has to be answered.
+// A client without a part in the attack: it calls ten times a second, over a connection that it keeps and over new ones, and
+// the service must answer every call.
 
 import { once } from "node:events";
 import http from "node:http";
@@ -11,7 +11,7 @@ import type { Member } from "../../fault/cluster.ts";
 import { credentialsOf } from "../../harness/credentials.ts";
 
 const intervalMs = 100;
-/** Far above what an answer takes, on a machine that is busy with the attack itself. */
+/** Far more than an answer takes, even on a machine that is busy with the attack itself. */
 const answerMaxMs = 20_000;
 
 export class Bystander {
@@ -31,7 +31,7 @@ export class Bystander {
     return this.#answers;
   }
 
-  /** Stops calling; fails unless all calls were answered, and there were some. */
+  /** Stops calling. Fails unless there were calls and all were answered. */
   async expectServed(): Promise<void> {
     this.#over.abort();
     await this.#calling;

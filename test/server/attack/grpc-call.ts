@@ -1,4 +1,4 @@
-// A gRPC call by hand, for peers that do with it what no client library does.
+// A hand-written gRPC call, for peers that do what no client library does.
 
 import { create, type DescMethod, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { credentialsOf } from "../../harness/credentials.ts";
@@ -19,7 +19,7 @@ export function envelope<M extends DescMethod>(method: M, request: MessageInitSh
   return frame(toBinary(method.input, create(method.input, request)));
 }
 
-/** `claimedBytes` is the length that the prefix says. */
+/** `claimedBytes` is the length in the prefix. */
 export function frame(message: Uint8Array, { flag = 0, claimedBytes = message.length } = {}): Buffer {
   const prefix = Buffer.alloc(5);
   prefix.writeUInt8(flag);

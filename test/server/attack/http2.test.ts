@@ -1,4 +1,4 @@
-// What HTTP/2 lets a peer do cheaply: open and reset streams, open more than it may, and hold all it opened.
+// Cheap attacks over HTTP/2: open and reset streams, open more than allowed, and hold all open streams.
 
 import { once } from "node:events";
 import http2 from "node:http2";
@@ -26,7 +26,7 @@ test("peers that open and reset 3,000 streams each lose their connections", { ti
   await siege.expectUnharmed();
 });
 
-// Calls that are in order, by a client that is known, each given up as soon as it was sent: what is begun for one is ended.
+// Valid calls of a known client, each cancelled right after it was sent: the service ends everything that it began for them.
 test("a client that begins 3,000 calls and takes each back leaves nothing behind", {
   timeout: attackTimeoutMs,
 }, async () => {
@@ -59,7 +59,7 @@ test("a connection gets 100 streams of 1,000, and the others are refused", { tim
   const { runId } = await startRun(siege.member.client, "words=1000 pace=100");
   const call = grpcHead(RunService.method.tailRun);
   const body = envelope(RunService.method.tailRun, { runId });
-  // A client that takes no notice of what it was told.
+  // A client that ignores the server's settings.
   const session = open(siege.member.url);
   let answered = 0;
   let refused = 0;

@@ -1,4 +1,4 @@
-// As many connections as the port takes, from many addresses, and none of them asks for anything.
+// As many connections as the port accepts, from many addresses, without a single request.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +10,7 @@ import { until } from "../../harness/wait.ts";
 import { openSiege, type Siege } from "./siege.ts";
 
 const program = fileURLToPath(new URL("./idle-connections.ts", import.meta.url));
-/** The port takes 10,000 by default; a bystander needs a few of them. */
+/** The port accepts 10,000 by default; a bystander needs a few of them. */
 const idle = 9_900;
 const bytesPerConnectionMax = 64 * 1_024;
 const idleTimeoutMs = 180_000;

@@ -1,15 +1,15 @@
-// A program: thousands of connections from several addresses of this machine that begin well, with the preface of HTTP/2, and
-// then ask for nothing. It says on standard output, one JSON object a line, how many are open; then it holds them until it
-// is killed.
+// A program: opens thousands of connections from several addresses of this machine. Each begins correctly, with the preface of
+// HTTP/2, and then sends no request. The program reports the number of open connections on standard output, one JSON object a
+// line, and then holds them until it is killed.
 //
-// Arguments: host, port, and how many connections.
+// Arguments: host, port, and the number of connections.
 
 import { connect } from "node:net";
 import { hello } from "../h2-frames.ts";
 
-/** Below what one address may have. */
+/** Below the maximum for one address. */
 const perAddressMax = 2_000;
-/** Connecting more at once overflows the queue of those that wait to be accepted. */
+/** More connects at the same time overflow the queue of connections that wait to be accepted. */
 const opensAtOnce = 100;
 
 async function main(host: string, port: number, count: number): Promise<void> {
@@ -18,7 +18,7 @@ async function main(host: string, port: number, count: number): Promise<void> {
     new Promise((resolve) => {
       const localAddress = `127.0.0.${10 + Math.floor(index / perAddressMax)}`;
       const socket = connect({ host, port, localAddress });
-      // SETTINGS of the service: only then it has taken the connection.
+      // The SETTINGS of the service: only now it has accepted the connection.
       socket.once("data", () => {
         open += 1;
         socket.once("close", () => {

@@ -1,19 +1,19 @@
-// Peers that write what they like to a port, by the hundred, and note how each was let go.
+// Hundreds of peers that write any bytes to a port, and note how each connection ended.
 
 import { connect, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
 export interface RawPeers {
   readonly sockets: readonly Socket[];
-  /** How many are still connected. */
+  /** Returns the number of open connections. */
   countOpen(): number;
-  /** What each has been told, as text. */
+  /** Returns the received text of each peer. */
   texts(): string[];
-  /** Calls for each that is still connected. */
+  /** Writes to each peer that is still connected. */
   write(bytesOf: (index: number) => string | Uint8Array): void;
 }
 
-/** `first` is what each says at once. */
+/** Each peer sends `first` at once. */
 export function connectPeers(
   { host, port }: { readonly host: string; readonly port: number },
   count: number,
@@ -52,7 +52,7 @@ export function connectPeers(
   };
 }
 
-/** The different HTTP/1.1 statuses that they were answered with. */
+/** Returns the different HTTP/1.1 statuses of their answers. */
 export function statusesOf(peers: RawPeers): string[] {
   return [...new Set(peers.texts().map((text) => text.slice(9, 12)))];
 }

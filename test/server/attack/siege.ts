@@ -1,4 +1,4 @@
-// A service in a process of its own that is attacked while a bystander uses it, and what must be true afterwards.
+// A service in a process of its own that is attacked while a bystander uses it, and the checks afterwards.
 
 import { expect } from "vitest";
 import { type Member, openCluster } from "../../fault/cluster.ts";
@@ -6,11 +6,11 @@ import { countDescriptors, type Insight, lookInto, lookingGlass } from "../../fa
 import { until } from "../../harness/wait.ts";
 import { Bystander } from "./bystander.ts";
 
-/** Of memory in use after a collection: caches, and code that was compiled meanwhile. */
+/** For memory in use after a collection: caches, and code that was compiled meanwhile. */
 const driftBytesMax = 24 * 1_048_576;
-/** The bystander's own, and connections of the pools that come and go. */
+/** The bystander's own, and connections of the pools that open and close. */
 const driftDescriptorsMax = 10;
-/** Every limit of time on the port has passed by then, but the ones for connections that are idle in good order. */
+/** All timeouts of the port have passed by then, except those for idle connections in good order. */
 const overMaxMs = 45_000;
 
 export interface Siege {

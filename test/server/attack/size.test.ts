@@ -1,4 +1,4 @@
-// Requests that are too large: by what they claim, by never ending, by what they unpack to, and by their heads.
+// Requests that are too large: by their claimed length, by never ending, by their unpacked size, and by their heads.
 
 import http2, { type ClientHttp2Stream, type IncomingHttpHeaders } from "node:http2";
 import { gzipSync } from "node:zlib";
@@ -15,7 +15,7 @@ import { openSiege, type Siege } from "./siege.ts";
 const atOnce = 50;
 const sizeTimeoutMs = 120_000;
 const mib = 1_048_576;
-/** Of bodies whose sender is not known 64 MiB may be held at once, and of those that are known a message each. */
+/** The service holds at most 64 MiB of bodies of unknown senders at the same time, and one message for each known sender. */
 const grownBytesMax = 400 * mib;
 const create = SessionService.method.createSession;
 
@@ -49,7 +49,7 @@ test("a bomb of compressed zeros is refused by its size unpacked, however many c
   await siege.expectUnharmed();
 });
 
-// With credentials and without: nobody is read for ever, and what has come is not kept.
+// With credentials and without: the service reads no body without end, and keeps nothing of it.
 test("bodies without an end are refused, and their senders let go", { timeout: sizeTimeoutMs }, async () => {
   const siege = await openSiege();
   const before = residentBytes(siege.member.pid);
@@ -74,7 +74,7 @@ test("bodies without an end are refused, and their senders let go", { timeout: s
   const [ofKnown, ofUnknown, ofSigned] = all.map(statusesOf);
   expect(ofKnown).toEqual(["413"]);
   expect(ofUnknown).toEqual(["401"]);
-  // All of these together are more than may be held for senders who are not known yet.
+  // All of these together are more than the service may hold for senders that it does not know yet.
   expect(ofSigned?.every((each) => each === "413" || each === "503")).toBe(true);
   expect(peakResidentBytes(siege.member.pid) - before).toBeLessThan(grownBytesMax);
   await siege.expectUnharmed();
@@ -92,7 +92,7 @@ test("heads over 16 KiB are refused on both protocols", { timeout: sizeTimeoutMs
   await siege.expectUnharmed();
 });
 
-/** Of somebody who signs: the whole body has to be there before anybody knows who it is. */
+/** Headers of a signed request: the service needs the whole body before it knows the sender. */
 const signatureHeaders = [
   "X-Client-ID: local",
   `X-Timestamp: ${Math.floor(Date.now() / 1_000)}`,
@@ -101,10 +101,10 @@ const signatureHeaders = [
   "",
 ].join("\r\n");
 
-/** What a client still has to send counts: with Node's 10 MiB it would itself reset streams that are answered early. */
+/** Unsent data of a client counts: with Node's 10 MiB the client would itself reset streams that are answered early. */
 const clientMemoryMiB = 256;
 
-/** Makes the call `atOnce` times over one connection, and tells the gRPC status of each, or how its stream was reset. */
+/** Makes the call `atOnce` times over one connection. Returns the gRPC status of each, or how its stream was reset. */
 async function callAll(siege: Siege, head: Head, send: (stream: ClientHttp2Stream) => void): Promise<string[]> {
   const session = http2.connect(siege.member.url, { maxSessionMemory: clientMemoryMiB });
   session.on("error", () => {});

@@ -1,4 +1,4 @@
-// Peers that take their time: they say nothing, or a little now and then, and never enough.
+// Slow peers: they send nothing, or a little now and then, and never enough.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { openSiege } from "./siege.ts";
 
 const peers = 200;
 const slowTimeoutMs = 120_000;
-/** The limits of a preface and of a request, which is set to the same 10 s; then a check, and a busy machine. */
+/** The timeouts of a preface and of a request, both set to the same 10 s; then a check, and a busy machine. */
 const closedMaxMs = 25_000;
 const quickRead = { RUNNEL_SERVER_READ_TIMEOUT_SEC: "10" };
 const trickleMs = 500;
@@ -27,11 +27,11 @@ test("peers that say nothing or too little lose their connections, and nobody el
     bodyOfNobody: connectPeers(siege, peers, bodyStops("")),
     bodyOfClient: connectPeers(siege, peers, bodyStops(`Authorization: ${authorization}\r\n`)),
   };
-  // These have missed a PING only after 28 s (port-limits.test.ts), and cost no more than others that are idle.
+  // These peers miss a PING only after 28 s (port-limits.test.ts), and cost no more than other idle peers.
   const h2Head = connectPeers(siege, peers, Buffer.concat([hello, beginningOfHead(1)]));
 
   await until("every one of them to be closed", () => trickle(all), closedMaxMs);
-  // Those who had begun a request are told why.
+  // Peers that had begun a request get the reason.
   expect(statusesOf(all.headTrickle)).toEqual(["408"]);
   expect(statusesOf(all.bodyOfNobody)).toEqual(["401"]);
   expect(statusesOf(all.bodyOfClient)).toEqual(["408"]);
@@ -46,7 +46,7 @@ function bodyStops(authorization: string): string {
   return `POST /v1/sessions HTTP/1.1\r\n${head}\r\n{`;
 }
 
-/** True when all are closed; until then a line of a head comes now and then. */
+/** Returns true when all are closed; until then a line of a head is sent now and then. */
 async function trickle(all: Readonly<Record<string, RawPeers>>): Promise<boolean> {
   all.headTrickle?.write(() => "X-More: 1\r\n");
   await delay(trickleMs);

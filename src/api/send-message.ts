@@ -13,7 +13,7 @@ import { assertBudgetKnown, runBudgetOf, runBudgetOfService } from "../agent/bud
 import { type StartRequest, startAlone, startRun } from "../engine/runs/start.ts";
 import { callbackUrlOf } from "../engine/sessions/callback.ts";
 import { findClientRun, isActive } from "../engine/storage/run.ts";
-import { findSessionAlone, lockSession, type SessionRow } from "../engine/storage/session.ts";
+import { findSession, lockSession, type SessionRow } from "../engine/storage/session.ts";
 import { Fault } from "../platform/base/fault.ts";
 import type { Transaction } from "../platform/database/database.ts";
 import type { ServiceDeps } from "./deps.ts";
@@ -40,7 +40,7 @@ export async function sendMessage(
   const turnOf = (session: SessionRow | undefined) => nextTurn(deps, client, { session, request, traceParent });
   // The fast path for most messages: two statements. Without a run id the slow path, `startRun`, finds out why.
   if (request.requestId === "" && !deps.config.sessionsSingleMessage) {
-    const turn = turnOf(await findSessionAlone(deps.db, name));
+    const turn = turnOf(await findSession(deps.db, name));
     const runId = await startAlone(deps, turn.start);
     if (runId !== undefined) {
       return turn.answer(runId);

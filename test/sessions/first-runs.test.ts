@@ -2,7 +2,7 @@
 
 import { expect, onTestFinished, test } from "vitest";
 import { FirstRuns } from "../../src/engine/sessions/first-runs.ts";
-import { findSessionAlone, type SessionRow } from "../../src/engine/storage/session.ts";
+import { findSession, type SessionRow } from "../../src/engine/storage/session.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { until } from "../harness/wait.ts";
 import { type CountedDb, countStatements } from "../runlog/counted-db.ts";
@@ -17,7 +17,7 @@ async function openSession() {
   const counted: CountedDb = countStatements((await openStore()).db);
   const clock = createManualClock();
   const wakeup = new LocalWakeup();
-  const session = (await findSessionAlone(counted.db, {
+  const session = (await findSession(counted.db, {
     client: "shared/test",
     name: await addSession(counted.db),
   })) as SessionRow;

@@ -5,12 +5,14 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { settleCallback, takeDueCallbacks } from "../../src/engine/storage/callback.ts";
 import { listCancelRequests, wakeDueRuns } from "../../src/engine/storage/run.ts";
+import { completeOwnRun } from "../../src/engine/storage/run-end.ts";
+import { insertRun } from "../../src/engine/storage/run-start.ts";
 import { findSession, listSessions, lockSession } from "../../src/engine/storage/session.ts";
 import { newUuid } from "../../src/platform/base/ids.ts";
 import type { Db } from "../../src/platform/database/database.ts";
 import { listTrustEvents } from "../../src/protocols/jobspec/storage/trust-event.ts";
 import { findTrustedKey, listTrustedKeys } from "../../src/protocols/jobspec/storage/trusted-key.ts";
-import { addRun, openStore } from "../runlog/store.ts";
+import { addReplica, addRun, addSession, input, openStore } from "../runlog/store.ts";
 
 /** The sixth time a connection is asked, it keeps the plan. */
 const timesUntilKept = 6;
@@ -28,6 +30,35 @@ test("looking a session up touches that session alone, however many its client h
   await addSessions(db);
   const { read } = await countReads(db, "session", ask);
   expect(read).toBeLessThan(10);
+});
+
+test("starting and completing a run touches that run alone, however many there are", async () => {
+  const { db } = await openStore({ poolSize: 1, own: true });
+  const owner = await addReplica(db);
+  const session = await addSession(db);
+  let position = 0;
+  const ask = async (): Promise<void> => {
+    const id = newUuid(0);
+    const run = await insertRun(db, { id, client, session, driver: "test", input, timeoutMs: 60_000, owner });
+    expect(run).toMatchObject({ owner });
+    position += 1;
+    const ended = await completeOwnRun(db, {
+      id,
+      replicaId: owner,
+      epoch: 1,
+      turn: 1,
+      isCalledBack: false,
+      results: [{ runId: id, sequence: 1, epoch: 1, payload: Buffer.from("terminal") }],
+      logHash: Buffer.alloc(32),
+      transcript: { position, messages: [] },
+    });
+    expect(ended).toBe(true);
+  };
+  await repeat(ask);
+  await addSessions(db);
+  for (const table of ["session", "run", "tool_call", "transcript"]) {
+    expect(await countReads(db, table, ask)).toEqual({ read: expect.toSatisfy((read) => read < 20), full: 0 });
+  }
 });
 
 test("a page of a client's sessions touches no more than the page", async () => {

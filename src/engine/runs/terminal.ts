@@ -49,7 +49,7 @@ export async function completeRun(
   if (run.owner === null) {
     throw new Error(`run ${run.id} has no owner`);
   }
-  const { id, session, epoch, owner: replicaId } = run;
+  const { id, epoch, owner: replicaId } = run;
   const isCalledBack = run.callback_url !== null;
   const messages = (end.transcript ?? []).map((message) => toBinary(MessageSchema, message));
   const transcript = { position: transcriptLength, messages };
@@ -57,7 +57,7 @@ export async function completeRun(
     [...(end.results ?? []), completedResult(end, end.turns, durationMs)],
     (results, logHash) => {
       failpoint("terminal.writing");
-      const of = { id, session, replicaId, epoch, turn: end.turns };
+      const of = { id, replicaId, epoch, turn: end.turns };
       return completeOwnRun(db, { ...of, isCalledBack, results, logHash, transcript });
     },
   );

@@ -1,15 +1,14 @@
-// Completes a run by its owner, in one statement.
+// Completes runs by their owner, in one statement.
 
 import { sql } from "kysely";
 import { byteaArray, int4Array, int8Array, uuidArray } from "../../platform/database/binary-array.ts";
-import type { Db } from "../../platform/database/database.ts";
+import { gathered } from "../../platform/database/gather.ts";
 import { callbackOf } from "./callback.ts";
 import type { ResultRow } from "./run-result.ts";
 
 /** The end of an owned run. */
 export interface OwnEnd {
   readonly id: string;
-  readonly session: string;
   readonly replicaId: string;
   readonly epoch: number;
   readonly turn: number;
@@ -24,40 +23,65 @@ export interface OwnEnd {
 }
 
 /**
- * Completes a run if its replica still owns it and all its tool calls have results. Otherwise returns false and writes nothing.
+ * Completes a run if its replica still owns it and all its tool calls have results. Otherwise returns false and writes nothing;
+ * also when another transaction holds the run while several ends share the statement. Concurrent ends share one statement and
+ * one commit.
  */
-export async function completeOwnRun(db: Db, end: OwnEnd): Promise<boolean> {
-  const { id, session, results, transcript } = end;
+export const completeOwnRun = gathered(async (db, ends: readonly OwnEnd[]): Promise<boolean[]> => {
+  const results = ends.flatMap((end) => end.results);
+  const messages = ends.flatMap(({ id, transcript }) =>
+    transcript.messages.map((message, index) => ({ id, message, position: transcript.position + index })),
+  );
+  const owners = uuidArray(ends.map(({ replicaId }) => replicaId));
+  const called = ends.some(({ isCalledBack }) => isCalledBack)
+    ? sql`, called as (${callbackOf("finished", "completed")})`
+    : sql``;
+  // A shared statement waits for no run: all other ends in it would wait too.
+  const locked = ends.length === 1 ? sql`` : sql` skip locked`;
+  const { rows } = await sql<{ id: string }>`
+    with asked as materialized (
+      select * from unnest(
+        ${uuidArray(ends.map(({ id }) => id))}::uuid[], ${owners}::uuid[],
+        ${int4Array(ends.map(({ epoch }) => epoch))}::int4[], ${int4Array(ends.map(({ turn }) => turn))}::int4[],
+        ${byteaArray(ends.map(({ logHash }) => logHash))}::bytea[], ${int8Array(ends.map((end) => lastOf(end).sequence))}::int8[],
+        ${byteaArray(ends.map((end) => lastOf(end).payload))}::bytea[]
+      ) as new (id, owner, epoch, turn, log_hash, last_sequence, terminal)
+    ), held as materialized (
+      select id from replica where id = any(${owners}::uuid[]) and lease_until > now() for key share
+    ), own as materialized (
+      select run.* from asked join held on held.id = asked.owner cross join lateral (
+        select id, session from run
+        where id = asked.id and owner = asked.owner and epoch = asked.epoch
+          and (select count(*) from tool_call where run_id = run.id and log_sequence is null) = 0
+        for no key update${locked}
+      ) as run
+    ), logged as (
+      insert into run_result (run_id, sequence, epoch, payload)
+      select batch.* from unnest(
+        ${uuidArray(results.map((row) => row.runId))}::uuid[], ${int8Array(results.map((row) => row.sequence))}::int8[],
+        ${int4Array(results.map((row) => row.epoch))}::int4[], ${byteaArray(results.map((row) => row.payload))}::bytea[]
+      ) as batch (run_id, sequence, epoch, payload) join own on own.id = batch.run_id
+    ), said as (
+      insert into transcript (session, position, run_id, message)
+      select own.session, spoken.position, own.id, spoken.message from unnest(
+        ${uuidArray(messages.map(({ id }) => id))}::uuid[], ${int8Array(messages.map(({ position }) => position))}::int8[],
+        ${byteaArray(messages.map(({ message }) => message))}::bytea[]
+      ) as spoken (run_id, position, message) join own on own.id = spoken.run_id
+    ), finished as (
+      update run set status = 'completed', owner = null, wake_at = null, wait_reason = null, turn = asked.turn,
+        last_sequence = asked.last_sequence, terminal = asked.terminal, log_hash = asked.log_hash, end_time = now()
+      from own join asked using (id) where run.id = own.id
+      returning run.id, run.client, run.session, run.last_sequence, run.callback_url
+    )${called}
+    select id from finished`.execute(db);
+  const finished = new Set(rows.map(({ id }) => id));
+  return ends.map(({ id }) => finished.has(id));
+});
+
+function lastOf({ results }: OwnEnd): ResultRow {
   const last = results.at(-1);
   if (last === undefined) {
     throw new Error("a run ends with a terminal result");
   }
-  const called = end.isCalledBack ? sql`, called as (${callbackOf("finished", "completed")})` : sql``;
-  const { rows } = await sql`
-    with held as materialized (
-      select id from replica where id = ${end.replicaId}::uuid and lease_until > now() for key share
-    ), own as materialized (
-      select run.id from run
-      where run.id = ${id}::uuid and run.owner = (select held.id from held) and run.epoch = ${end.epoch}
-        and not exists (select from tool_call where run_id = ${id}::uuid and log_sequence is null)
-      for no key update
-    ), logged as (
-      insert into run_result (run_id, sequence, epoch, payload)
-      select batch.* from own cross join unnest(
-        ${uuidArray(results.map((row) => row.runId))}::uuid[], ${int8Array(results.map((row) => row.sequence))}::int8[],
-        ${int4Array(results.map((row) => row.epoch))}::int4[], ${byteaArray(results.map((row) => row.payload))}::bytea[]
-      ) as batch
-    ), said as (
-      insert into transcript (session, position, run_id, message)
-      select ${session}::uuid, ${transcript.position}::int8 + place - 1, own.id, message
-      from own cross join unnest(${byteaArray(transcript.messages)}::bytea[]) with ordinality as spoken (message, place)
-    ), finished as (
-      update run set status = 'completed', owner = null, wake_at = null, wait_reason = null, turn = ${end.turn}::int4,
-        last_sequence = ${last.sequence}::int8, terminal = ${Buffer.from(last.payload)}::bytea,
-        log_hash = ${Buffer.from(end.logHash)}::bytea, end_time = now()
-      from own where run.id = own.id
-      returning run.id, run.client, run.session, run.last_sequence, run.callback_url
-    )${called}
-    select id from finished`.execute(db);
-  return rows.length === 1;
+  return last;
 }

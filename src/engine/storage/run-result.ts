@@ -10,6 +10,7 @@ import {
   uuidArray,
 } from "../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
+import { gathered } from "../../platform/database/gather.ts";
 
 /** A row of the log. */
 export interface ResultRow {
@@ -92,27 +93,42 @@ export async function readResults(
     .execute();
 }
 
+/** The page to read: at most `rowsMax` results; it ends once `bytesMax` is reached. */
+export interface PageRequest extends ReadCursor {
+  readonly rowsMax: number;
+  readonly bytesMax: number;
+}
+
+/** Bounds the bytes of a statement: pages are large. */
+const pagesPerStatementMax = 16;
+
 /**
- * Returns the next results of a run after a sequence, in order. A page has at least one result if there is one. It ends once
- * `bytesMax` is reached.
+ * Returns the next results of a run after a sequence, in order. A page has at least one result if there is one. Concurrent reads
+ * share one statement.
  */
-export async function readResultPage(
-  db: Db | Transaction,
-  args: { runId: string; after: number; rowsMax: number; bytesMax: number },
-): Promise<StoredResult[]> {
-  const { rows } = await sql<StoredResult>`
-    select sequence, payload from (
+export const readResultPage = gathered(async (db, pages: readonly PageRequest[]): Promise<StoredResult[][]> => {
+  const { rows } = await sql<StoredResult & { place: number }>`
+    select asked.place, page.sequence, page.payload
+    from unnest(
+      ${uuidArray(pages.map(({ runId }) => runId))}::uuid[], ${int8Array(pages.map(({ after }) => after))}::int8[],
+      ${int8Array(pages.map(({ rowsMax }) => rowsMax))}::int8[], ${int8Array(pages.map(({ bytesMax }) => bytesMax))}::int8[]
+    ) with ordinality as asked (run_id, after, rows_max, bytes_max, place)
+    cross join lateral (
       select sequence, payload, sum(octet_length(payload)) over (order by sequence) - octet_length(payload) as bytes_before
       from (
         select sequence, payload from run_result
-        where run_id = ${args.runId} and sequence > ${args.after}
-        order by sequence limit ${args.rowsMax}
+        where run_result.run_id = asked.run_id and sequence > asked.after
+        order by sequence limit asked.rows_max
       ) as following
     ) as page
-    where bytes_before < ${args.bytesMax}
-    order by sequence`.execute(db);
-  return rows;
-}
+    where page.bytes_before < asked.bytes_max
+    order by asked.place, page.sequence`.execute(db);
+  const read = pages.map((): StoredResult[] => []);
+  for (const { place, sequence, payload } of rows) {
+    read[place - 1]?.push({ sequence, payload });
+  }
+  return read;
+}, pagesPerStatementMax);
 
 /** A run and the sequence to read after. */
 export interface ReadCursor {
@@ -139,17 +155,17 @@ export async function readResultsOfRuns(
   return rows;
 }
 
-/** Returns the sequence of the newest result of a run; 0 when it has no results. */
-export async function lastSequence(db: Db | Transaction, runId: string): Promise<number> {
-  const row = await db
-    .selectFrom("run_result")
-    .select("sequence")
-    .where("run_id", "=", runId)
-    .orderBy("sequence", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  return row?.sequence ?? 0;
-}
+/** Returns the sequence of the newest result of a run; 0 when it has no results. Concurrent reads share one statement. */
+export const lastSequence = gathered(async (db, runIds: readonly string[]): Promise<number[]> => {
+  const { rows } = await sql<{ sequence: number }>`
+    select coalesce(newest.sequence, 0)::int8 as sequence
+    from unnest(${uuidArray(runIds)}::uuid[]) with ordinality as asked (run_id, place)
+    left join lateral (
+      select sequence from run_result where run_result.run_id = asked.run_id order by sequence desc limit 1
+    ) as newest on true
+    order by asked.place`.execute(db);
+  return rows.map(({ sequence }) => sequence);
+});
 
 /** The ownership of a run and the length of its log. */
 export interface RunStanding {

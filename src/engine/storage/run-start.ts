@@ -2,9 +2,10 @@
 // replica.
 
 import { type RawBuilder, sql } from "kysely";
-import { textArray } from "../../platform/database/binary-array.ts";
+import { byteaArray, int8Array, textArray, uuidArray } from "../../platform/database/binary-array.ts";
 import type { Db, Transaction } from "../../platform/database/database.ts";
 import { isUniqueViolation } from "../../platform/database/errors.ts";
+import { gathered } from "../../platform/database/gather.ts";
 import { callbackOf } from "./callback.ts";
 import { type RunRow, runValues } from "./run.ts";
 
@@ -57,49 +58,75 @@ export interface ActiveScope {
 /**
  * Inserts a run. It becomes the session's latest run, and its input the session's newest message. This is one statement,
  * because the client that sent the message waits for every round trip. The run is owned at once if `owner` has a lease, else
- * queued. The rows of the lease and the session stay locked. Returns undefined and writes nothing in three cases: the session
- * has an active run, it is deleted, or too many runs are active.
+ * queued. The rows of the lease and the session stay locked. Returns undefined and writes nothing in four cases: the session
+ * has an active run, it is deleted, too many runs are active, or another transaction holds the session while several inserts
+ * share the statement. Concurrent inserts without limits share one statement and one commit.
  */
 export async function insertRun(db: Db | Transaction, run: NewRun): Promise<StartedRun | undefined> {
-  const input = Buffer.from(run.input);
-  const { freeWhileWaiting = [] } = run;
-  const called = run.callbackUrl === undefined ? sql`` : sql`, called as (${callbackOf("inserted", "running")})`;
+  if (run.activeMax === undefined && run.clientActiveMax === undefined) {
+    return await insertShared(db, run);
+  }
+  const [started] = await insertRuns(db, [run]);
+  return started;
+}
+
+const insertShared = gathered(insertRuns);
+
+/** Inserts runs. The limits of the first one apply to a statement of one run; several runs have no limits. */
+async function insertRuns(db: Db | Transaction, runs: readonly NewRun[]): Promise<(StartedRun | undefined)[]> {
+  const [first] = runs;
+  const { activeMax, clientActiveMax, client, freeWhileWaiting = [] } = first ?? {};
+  const owners = uuidArray(runs.map((run) => run.owner));
+  const isCalled = runs.some(({ callbackUrl }) => callbackUrl !== undefined);
+  const called = isCalled ? sql`, called as (${callbackOf("inserted", "running")})` : sql``;
+  // A shared statement waits for no session: everybody else in it would wait too.
+  const locked = runs.length === 1 ? sql`` : sql` skip locked`;
   try {
     const { rows } = await sql<StartedRun>`
-      with held as materialized (
-        select id from replica where id = ${run.owner ?? null}::uuid and lease_until > now() for key share
+      with asked as materialized (
+        select * from unnest(
+          ${uuidArray(runs.map((run) => run.id))}::uuid[], ${textArray(runs.map((run) => run.client))}::text[],
+          ${uuidArray(runs.map((run) => run.session))}::uuid[], ${textArray(runs.map((run) => run.driver))}::text[],
+          ${byteaArray(runs.map((run) => run.input))}::bytea[], ${int8Array(runs.map((run) => run.timeoutMs))}::int8[],
+          ${owners}::uuid[], ${textArray(runs.map((run) => run.traceParent))}::text[],
+          ${textArray(runs.map((run) => run.callbackUrl))}::text[]
+        ) as new (id, client, session, driver, input, timeout_ms, owner, trace_parent, callback_url)
+      ), held as materialized (
+        select id from replica where id = any(${owners}::uuid[]) and lease_until > now() for key share
       ), owned as materialized (
-        select id, name, agent, work_dir, callback from session where id = ${run.session}::uuid and delete_time is null
-        for no key update
+        select session.* from asked cross join lateral (
+          select id, name, agent, work_dir, callback from session
+          where id = asked.session and delete_time is null for no key update${locked}
+        ) as session
       ), inserted as (
         insert into run (id, client, session, driver, input, trace_parent, callback_url, deadline,
           owner, status, epoch, wake_at, start_time)
-        select ${run.id}::uuid, ${run.client}, owned.id, ${run.driver}, ${input}::bytea,
-          ${run.traceParent ?? null}::text, ${run.callbackUrl ?? null}::text,
-          now() + ${run.timeoutMs}::float8 * interval '1 millisecond',
-          worker.id, case when worker.id is null then 'queued' else 'running' end,
-          case when worker.id is null then 0 else 1 end,
-          case when worker.id is null then now() end, case when worker.id is not null then now() end
-        from owned cross join (select (select id from held) as id) as worker
-        where ${isBelow(run.activeMax, activeRuns({ freeWhileWaiting }))}
-          and ${isBelow(run.clientActiveMax, activeRuns({ client: run.client, freeWhileWaiting }))}
+        select asked.id, asked.client, owned.id, asked.driver, asked.input, asked.trace_parent, asked.callback_url,
+          now() + asked.timeout_ms * interval '1 millisecond',
+          held.id, case when held.id is null then 'queued' else 'running' end, case when held.id is null then 0 else 1 end,
+          case when held.id is null then now() end, case when held.id is not null then now() end
+        from asked join owned on owned.id = asked.session left join held on held.id = asked.owner
+        where ${isBelow(activeMax, activeRuns({ freeWhileWaiting }))}
+          and ${isBelow(clientActiveMax, activeRuns({ client, freeWhileWaiting }))}
+        on conflict (session) where status in ('queued', 'running', 'waiting') do nothing
         returning ${runValues}
       ), latest as (
         update session set latest_run_id = inserted.id from inserted where session.id = inserted.session
       ), said as (
         insert into transcript (session, position, run_id, message)
-        select session, (select coalesce(max(position) + 1, 0) from transcript where session = ${run.session}::uuid), id, input
+        select session, (select coalesce(max(position) + 1, 0) from transcript where session = inserted.session), id, input
         from inserted
-        returning position
+        returning session, position
       )${called}
       select inserted.*, owned.name as session_name, owned.agent, owned.work_dir, owned.callback,
         said.position + 1 as transcript_length
-      from inserted cross join owned cross join said`.execute(db);
-    return rows[0];
+      from inserted join owned on owned.id = inserted.session join said on said.session = inserted.session`.execute(db);
+    const started = new Map(rows.map((row) => [row.id, row]));
+    return runs.map(({ id }) => started.get(id));
   } catch (error) {
-    // The second violation: the run before ended while this statement waited for it, and its last message was not visible yet.
-    if (isUniqueViolation(error, "run_active_of_session") || isUniqueViolation(error, "transcript_pkey")) {
-      return undefined;
+    // A session's run before ended while this statement waited for it, and its last message was not visible yet.
+    if (runs.length === 1 && isUniqueViolation(error, "transcript_pkey")) {
+      return [undefined];
     }
     throw error;
   }

@@ -1,9 +1,10 @@
 // The session rows. A session's public id (`name`) is unique for its client among the sessions that are not deleted. Protocols
 // keep hidden sessions for their own runs; these are neither found nor listed here.
 
-import { type Insertable, type Selectable, sql } from "kysely";
+import { type Selectable, sql } from "kysely";
+import { byteaArray, textArray, uuidArray } from "../../platform/database/binary-array.ts";
 import { type Db, isStorableText, type Transaction } from "../../platform/database/database.ts";
-import { isUniqueViolation } from "../../platform/database/errors.ts";
+import { gathered } from "../../platform/database/gather.ts";
 import type { RunStatus, SessionTable } from "./schema.ts";
 
 const sessionColumns = [
@@ -38,72 +39,74 @@ interface SessionName {
   readonly name: string;
 }
 
-/** Inserts a session. Returns false when the client has a session of that name. */
-export async function insertSession(
-  db: Db | Transaction,
-  session: {
-    id: string;
-    client: string;
-    name: string;
-    agent: Uint8Array;
-    workDir: string | undefined;
-    callback: Uint8Array | undefined;
-    /** The URL for status callbacks; undefined for no callbacks. */
-    callbackUrl?: string | undefined;
-  },
-): Promise<boolean> {
-  const { id, client, name, workDir, callback, callbackUrl } = session;
-  const values = {
-    id,
-    client,
-    name,
-    agent: Buffer.from(session.agent),
-    work_dir: workDir ?? null,
-    callback: callback === undefined ? null : Buffer.from(callback),
-  };
-  try {
-    if (callbackUrl === undefined) {
-      await db.insertInto("session").values(values).execute();
-    } else {
-      await insertToldSession(db, values, callbackUrl);
-    }
-    return true;
-  } catch (error) {
-    if (isUniqueViolation(error, "session_name")) {
-      return false;
-    }
-    throw error;
-  }
+/** A session to insert. */
+export interface NewSession {
+  readonly id: string;
+  readonly client: string;
+  readonly name: string;
+  readonly agent: Uint8Array;
+  readonly workDir: string | undefined;
+  readonly callback: Uint8Array | undefined;
+  /** The URL for status callbacks; undefined for no callbacks. */
+  readonly callbackUrl?: string | undefined;
 }
 
-/** Inserts the session and the callback of its creation, also in one statement. */
-async function insertToldSession(db: Db | Transaction, values: Insertable<SessionTable>, url: string): Promise<void> {
-  await db
-    .with("inserted", (query) => query.insertInto("session").values(values).returning(["client", "id"]))
-    .insertInto("callback")
-    .columns(["client", "session", "sequence", "status", "base_url"])
-    .expression(({ selectFrom, lit, val, cast }) =>
-      selectFrom("inserted").select([
-        "client",
-        "id",
-        lit(0).as("sequence"),
-        sql.lit("created").as("status"),
-        cast<string>(val(url), "text").as("base_url"),
-      ]),
+/**
+ * Inserts a session, and the callback of its creation. Returns false when the client has a session of that name. Concurrent
+ * inserts share one statement and one commit.
+ */
+export const insertSession = gathered(async (db, sessions: readonly NewSession[]): Promise<boolean[]> => {
+  // Sorted, so that two replicas that insert sessions of the same names never wait for each other in a circle.
+  const { rows } = await sql<{ id: string }>`
+    with asked as materialized (
+      select * from unnest(
+        ${uuidArray(sessions.map(({ id }) => id))}::uuid[], ${textArray(sessions.map(({ client }) => client))}::text[],
+        ${textArray(sessions.map(({ name }) => name))}::text[], ${byteaArray(sessions.map(({ agent }) => agent))}::bytea[],
+        ${textArray(sessions.map(({ workDir }) => workDir))}::text[],
+        ${byteaArray(sessions.map(({ callback }) => callback))}::bytea[],
+        ${textArray(sessions.map(({ callbackUrl }) => callbackUrl))}::text[]
+      ) as new (id, client, name, agent, work_dir, callback, callback_url)
+    ), inserted as (
+      insert into session (id, client, name, agent, work_dir, callback)
+      select id, client, name, agent, work_dir, callback from asked order by client, name
+      on conflict (client, name) where delete_time is null do nothing
+      returning id, client
+    ), called as (
+      insert into callback (client, session, sequence, status, base_url)
+      select inserted.client, inserted.id, 0, 'created', asked.callback_url from inserted join asked using (id)
+      where asked.callback_url is not null
     )
-    .execute();
+    select id from inserted`.execute(db);
+  const inserted = new Set(rows.map(({ id }) => id));
+  return sessions.map(({ id }) => inserted.has(id));
+});
+
+/**
+ * Returns a session by its name, with its latest run; undefined when it does not exist. Concurrent reads share one statement.
+ */
+export async function findSession(db: Db | Transaction, name: SessionName): Promise<SessionWithRun | undefined> {
+  return isStorableText(name.name) ? visibleOnly(await findNamed(db, name)) : undefined;
 }
 
-/** Returns a session by its name, with its latest run; undefined when it does not exist. */
-export async function findSession(db: Db | Transaction, args: SessionName): Promise<SessionWithRun | undefined> {
-  if (!isStorableText(args.name)) {
-    return undefined;
-  }
-  const session = await sessionsWithRun(db)
-    .where("session.client", "=", args.client)
-    .where("session.name", "=", args.name)
-    .executeTakeFirst();
-  return visibleOnly(session);
+const findNamed = gathered(async (db, names: readonly SessionName[]): Promise<(SessionWithRun | undefined)[]> => {
+  // A lateral join, because the planner reads all sessions of a client for a plain one.
+  const { rows } = await sql<SessionWithRun>`
+    select session.*, run.status as run_status, run.turn as run_turn, run.terminal as run_terminal
+    from unnest(
+      ${textArray(names.map(({ client }) => client))}::text[], ${textArray(names.map(({ name }) => name))}::text[]
+    ) as asked (client, name)
+    cross join lateral (
+      select ${sql.join(sessionColumns.map((column) => sql.ref(column)))} from session
+      where session.client = asked.client and session.name = asked.name and session.delete_time is null limit 1
+    ) as session
+    left join run on run.id = session.latest_run_id`.execute(db);
+  const found = new Map(rows.map((row) => [keyOf(row), row]));
+  return names.map((name) => found.get(keyOf(name)));
+});
+
+/** Storable texts contain no U+0000. */
+function keyOf({ client, name }: SessionName): string {
+  return `${client}\0${name}`;
 }
 
 /** Returns the sessions of a client, newest first. */
@@ -121,11 +124,6 @@ export async function listSessions(
     query = query.where("session.id", "<", args.before);
   }
   return await query.execute();
-}
-
-/** Returns a session without its run; undefined when it does not exist. */
-export async function findSessionAlone(db: Db, name: SessionName): Promise<SessionRow | undefined> {
-  return isStorableText(name.name) ? visibleOnly(await sessionOfName(db, name).executeTakeFirst()) : undefined;
 }
 
 /** Returns the session of a run, whose directory the run's tools work in; undefined when the run does not exist. */

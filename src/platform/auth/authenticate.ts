@@ -1,7 +1,7 @@
 // Finds out which caller sent a request: by bearer token, by ticket, or by signature. Without configured credentials, the
 // client id that the caller claims counts.
 //
-// A1  A nonce is used up by its own commit, after the signature was verified and before the request has any effect.
+// A1  A nonce is committed after the signature was verified and before the request has any effect.
 // A2  The body is read only when the headers of the signature pass every check that needs no body.
 // A3  When the store cannot be queried, no caller is admitted.
 

@@ -1,11 +1,13 @@
-// Encodes one-dimensional arrays without nulls in Postgres' binary format. pg sends a Buffer as a binary parameter. This costs
-// about half the processor time of the arrays' text format.
+// Encodes one-dimensional arrays in Postgres' binary format. pg sends a Buffer as a binary parameter. This costs about half the
+// processor time of the arrays' text format. In arrays of uuids, texts and bytes, undefined is null.
 
 import { uuidBytes } from "../base/ids.ts";
 
 const oid = { uuid: 2950, int8: 20, int4: 23, bytea: 17, text: 25 } as const;
 /** The length of the array header: dimensions, has nulls, element type, length, lower bound; 4 bytes each. */
 const headerBytes = 20;
+/** The length that marks a null. */
+const nullLength = -1;
 
 /** A value that occurs `count` times in a row. */
 export interface Repeated<T> {
@@ -14,8 +16,11 @@ export interface Repeated<T> {
 }
 
 /** Encodes a uuid[]. */
-export function uuidArray(values: readonly string[]): Buffer {
-  return fixedArray(oid.uuid, values, 16, writeUuid);
+export function uuidArray(values: readonly (string | undefined)[]): Buffer {
+  return bytesArray(
+    oid.uuid,
+    values.map((value) => (value === undefined ? undefined : uuidBytes(value))),
+  );
 }
 
 /** Encodes a uuid[] with repeated values. */
@@ -39,29 +44,29 @@ export function repeatedInt4Array(values: readonly Repeated<number>[]): Buffer {
 }
 
 /** Encodes a bytea[]. */
-export function byteaArray(values: readonly Uint8Array[]): Buffer {
+export function byteaArray(values: readonly (Uint8Array | undefined)[]): Buffer {
   return bytesArray(oid.bytea, values);
 }
 
 /** Encodes a text[]. */
-export function textArray(values: readonly string[]): Buffer {
+export function textArray(values: readonly (string | undefined)[]): Buffer {
   return bytesArray(
     oid.text,
-    values.map((value) => Buffer.from(value)),
+    values.map((value) => (value === undefined ? undefined : Buffer.from(value))),
   );
 }
 
-function bytesArray(elementOid: number, values: readonly Uint8Array[]): Buffer {
+function bytesArray(elementOid: number, values: readonly (Uint8Array | undefined)[]): Buffer {
   const array = allocate(
     elementOid,
     values.length,
-    values.reduce((sum, value) => sum + 4 + value.length, 0),
+    values.reduce((sum, value) => sum + 4 + (value?.length ?? 0), 0),
   );
   let offset = headerBytes;
   for (const value of values) {
-    array.writeInt32BE(value.length, offset);
-    array.set(value, offset + 4);
-    offset += 4 + value.length;
+    array.writeInt32BE(value?.length ?? nullLength, offset);
+    array.set(value ?? [], offset + 4);
+    offset += 4 + (value?.length ?? 0);
   }
   return array;
 }

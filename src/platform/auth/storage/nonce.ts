@@ -1,16 +1,38 @@
 // Nonces of signed requests. Each is used at most once across all concurrent requests and replicas.
 
 import { sql } from "kysely";
+import { textArray } from "../../database/binary-array.ts";
 import type { Db } from "../../database/database.ts";
+import { gathered } from "../../database/gather.ts";
 
-/** Returns true for the first use. The use is durable when it returns, before the request has any effect. */
-export async function useNonce(db: Db, { scope, nonce }: { scope: string; nonce: string }): Promise<boolean> {
-  const inserted = await db
-    .insertInto("nonce")
-    .values({ scope, nonce })
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst();
-  return inserted.numInsertedOrUpdatedRows === 1n;
+/** The nonce of a request, in the scope of the credential that signed it. */
+export interface Nonce {
+  readonly scope: string;
+  readonly nonce: string;
+}
+
+/**
+ * Returns true for the first use. The use is durable when it returns, before the request has any effect. Concurrent requests
+ * share one statement and one commit.
+ */
+export const useNonce = gathered(async (db, nonces: readonly Nonce[]): Promise<boolean[]> => {
+  const scopes = textArray(nonces.map(({ scope }) => scope));
+  const texts = textArray(nonces.map(({ nonce }) => nonce));
+  // Sorted, so that two replicas that insert the same nonces never wait for each other in a circle.
+  const { rows } = await sql<Nonce>`
+    insert into nonce (scope, nonce)
+    select distinct scope, nonce from unnest(${scopes}::text[], ${texts}::text[]) as used (scope, nonce)
+    order by scope, nonce
+    on conflict do nothing
+    returning scope, nonce`.execute(db);
+  const fresh = new Set(rows.map(keyOf));
+  // A nonce that several of these requests use goes to the first of them: `delete` is true once.
+  return nonces.map((nonce) => fresh.delete(keyOf(nonce)));
+});
+
+/** A nonce contains no blank. */
+function keyOf({ scope, nonce }: Nonce): string {
+  return `${nonce} ${scope}`;
 }
 
 /** Deletes nonces older than `ageMs`, by the database's clock. */

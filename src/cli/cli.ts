@@ -2,39 +2,37 @@
 
 import { Command, CommanderError } from "commander";
 import { version } from "../platform/base/version.ts";
-import { addCompletion } from "./completion.ts";
-import { addConfig } from "./config.ts";
-import { addDemo } from "./demo.ts";
-import { addDev } from "./dev.ts";
-import { addDoctor } from "./doctor.ts";
+import type { CommandEntry } from "./command-entry.ts";
+import { commandList } from "./command-list.ts";
 import { exitCodesHelp } from "./exit-codes.ts";
-import { exitCodeOf, explain, isHelp, showFailure } from "./failure.ts";
-import { addKeys } from "./keys.ts";
-import { addMigrate } from "./migrate.ts";
 import { addGlobalFlags, paintErrors, wantsJson } from "./output.ts";
-import type { ProtocolCommands } from "./protocol-commands.ts";
-import * as protocolList from "./protocol-list.ts";
-import { addProviders } from "./providers.ts";
-import { addPurge } from "./purge.ts";
-import { addReceipt } from "./receipt.ts";
-import { addRun, addTail } from "./run.ts";
-import { addServe } from "./serve.ts";
 import { print, sayJson, sayLine } from "./terminal.ts";
-import { addUsage } from "./usage.ts";
-import { addVerify } from "./verify.ts";
-
-const protocolCommands: readonly ProtocolCommands[] = Object.values(protocolList);
 
 /** Runs the command in `argv` and sets the exit code. */
 export async function runCli(argv: readonly string[]): Promise<void> {
   const program = createProgram();
-  addCommands(program);
+  const entries = listCommands(program);
+  for (const { name, about } of entries) {
+    program.command(name).description(about);
+  }
   try {
+    const used = commandOf(argv);
+    await define(
+      program,
+      entries.filter(({ name }) => name === used),
+    );
     await program.parseAsync(argv);
   } catch (error) {
-    process.exitCode = exitCodeOf(error);
-    reportFailure(error, program);
+    if (!(error instanceof CommanderError && error.exitCode === 0)) {
+      await reportFailure(error, program);
+    }
   }
+}
+
+/** Returns the name of the command in `argv`; undefined without one. No option before it takes a value. */
+function commandOf(argv: readonly string[]): string | undefined {
+  const [first, second] = argv.slice(2).filter((word) => !word.startsWith("-"));
+  return first === "help" ? second : first;
 }
 
 function createProgram(): Command {
@@ -56,31 +54,34 @@ function createProgram(): Command {
     .addHelpText("after", `\n${exitCodesHelp}`);
 }
 
-function addCommands(program: Command): void {
-  addServe(program);
-  addDev(program);
-  addMigrate(program);
-  addDoctor(program);
-  addConfig(program);
-  addRun(program);
-  addTail(program);
-  addPurge(program);
-  addUsage(program);
-  addKeys(program);
-  addReceipt(program);
-  addVerify(program, protocolCommands.find(({ signedFormat }) => signedFormat !== undefined)?.signedFormat);
-  addProviders(program);
-  addDemo(program);
-  addCompletion(program);
-  for (const { addTo } of protocolCommands) {
-    addTo(program);
-  }
+function listCommands(program: Command): readonly CommandEntry[] {
+  const completion: CommandEntry = {
+    name: "completion",
+    about: "print a completion script: source <(runnel completion bash)",
+    load: async () => {
+      const { defineCompletion } = await import("./completion.ts");
+      return (command) => defineCompletion(command, () => define(program, commandList));
+    },
+  };
+  return [...commandList, completion];
 }
 
-function reportFailure(error: unknown, program: Command): void {
-  if (error instanceof CommanderError && error.exitCode === 0) {
-    return;
+/** Loads and defines these commands. Returns the program. */
+async function define(program: Command, entries: readonly CommandEntry[]): Promise<Command> {
+  const definitions = await Promise.all(entries.map(async ({ name, load }) => [name, await load()] as const));
+  const commands = new Map(program.commands.map((command) => [command.name(), command]));
+  for (const [name, defineCommand] of definitions) {
+    const command = commands.get(name);
+    if (command !== undefined) {
+      defineCommand(command);
+    }
   }
+  return program;
+}
+
+async function reportFailure(error: unknown, program: Command): Promise<void> {
+  const { exitCodeOf, explain, isHelp, showFailure } = await import("./failure.ts");
+  process.exitCode = exitCodeOf(error);
   if (wantsJson(program)) {
     sayJson(explain(error));
   } else if (!isHelp(error)) {

@@ -13,14 +13,12 @@ const writers: Readonly<Record<string, (places: readonly CompletionPlace[]) => s
   fish: writeFish,
 };
 
-/** Adds `completion`. */
-export function addCompletion(program: Command): void {
-  program
-    .command("completion")
-    .description("print a completion script: source <(runnel completion bash)")
+/** Defines `completion`. `defineAll` defines all other commands of the program. */
+export function defineCompletion(command: Command, defineAll: () => Promise<Command>): void {
+  command
     .addArgument(new Argument("<shell>", "the shell that will read it").choices(Object.keys(writers)))
-    .action(async (shell: string, _flags: object, command: Command) => {
-      const script = writers[shell]?.(listPlaces(program)) ?? "";
+    .action(async (shell: string) => {
+      const script = writers[shell]?.(listPlaces(await defineAll())) ?? "";
       await outputOf(command).answer({ shell, script }, () => script);
     });
 }

@@ -10,9 +10,8 @@ import { outputOf, type Paint } from "./output.ts";
 import { addSettingsOptions, type SettingsFlags, settingsSources } from "./serve.ts";
 import { showTable } from "./table.ts";
 
-/** Adds `config explain` and `config check`. */
-export function addConfig(program: Command): void {
-  const config = program.command("config").description("what the settings are, and what is wrong with them");
+/** Defines `config explain` and `config check`. */
+export function defineConfig(config: Command): void {
   addSettingsOptions(config.command("explain [key]"))
     .description("show settings, their origin and what they are for: all, those of a section, or one")
     .action(async (key: string | undefined, flags: SettingsFlags, command: Command) => {

@@ -20,28 +20,24 @@ import { print } from "./terminal.ts";
 const killAfterItems = 40;
 const message = "List the files, then read story.txt. words=120 pace=15";
 
-/** Adds `demo`. */
-export function addDemo(program: Command): void {
-  program
-    .command("demo")
-    .description("see a run survive kill -9: needs no key and no database, leaves nothing behind")
-    .option("--keep <directory>", "keep the database there")
-    .action(async ({ keep }: { keep?: string }, command: Command) => {
-      const output = outputOf(command);
-      const home = await mkdtemp(join(tmpdir(), "runnel-demo-"));
-      // When root runs the demo, Postgres runs under another account, which has to reach its data.
-      await chmod(home, 0o711);
-      const stop = listenForStop();
-      try {
-        const directory = keep === undefined ? join(home, "database") : resolve(keep);
-        const outcome = await unlessStopped(stop, () => runDemo({ home, directory, stop, output }));
-        process.exitCode = await conclude(outcome, output);
-      } finally {
-        await rm(home, { recursive: true, force: true });
-      }
-      // Readers that are still open would go on trying.
-      process.exit();
-    });
+/** Defines `demo`. */
+export function defineDemo(command: Command): void {
+  command.option("--keep <directory>", "keep the database there").action(async ({ keep }: { keep?: string }) => {
+    const output = outputOf(command);
+    const home = await mkdtemp(join(tmpdir(), "runnel-demo-"));
+    // When root runs the demo, Postgres runs under another account, which has to reach its data.
+    await chmod(home, 0o711);
+    const stop = listenForStop();
+    try {
+      const directory = keep === undefined ? join(home, "database") : resolve(keep);
+      const outcome = await unlessStopped(stop, () => runDemo({ home, directory, stop, output }));
+      process.exitCode = await conclude(outcome, output);
+    } finally {
+      await rm(home, { recursive: true, force: true });
+    }
+    // Readers that are still open would go on trying.
+    process.exit();
+  });
 }
 
 interface DemoPlace {

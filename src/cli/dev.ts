@@ -16,11 +16,10 @@ import { sayLine } from "./terminal.ts";
 const loopback = "127.0.0.1";
 const loopbackHosts: ReadonlySet<string> = new Set([loopback, "::1", "localhost"]);
 
-/** Adds `dev`. */
-export function addDev(program: Command): void {
-  const command = program.command("dev").description("run the service for development: quiet log, a line to paste");
-  addServerOptions(command).action(async (flags: ServerFlags, self: Command) => {
-    const output = outputOf(self);
+/** Defines `dev`. */
+export function defineDev(command: Command): void {
+  addServerOptions(command).action(async (flags: ServerFlags) => {
+    const output = outputOf(command);
     const sources = await serverSources(flags);
     const config = readDevConfig(flags, sources);
     const lines = output.asJson ? linesForPrograms() : linesForPeople();

@@ -12,12 +12,11 @@ interface DoctorFlags extends ServerFlags {
   readonly deep?: boolean;
 }
 
-/** Adds `doctor`. */
-export function addDoctor(program: Command): void {
-  addServerOptions(program.command("doctor"))
-    .description("look at everything that `serve` stands on; changes nothing")
+/** Defines `doctor`. */
+export function defineDoctor(command: Command): void {
+  addServerOptions(command)
     .option("--deep", "also call each model provider with its key, to ask for its models")
-    .action(async ({ deep = false, ...flags }: DoctorFlags, command: Command) => {
+    .action(async ({ deep = false, ...flags }: DoctorFlags) => {
       const { examine } = await import("./doctor/examine.ts");
       const output = outputOf(command);
       const sources = await serverSources(flags);

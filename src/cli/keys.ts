@@ -7,9 +7,10 @@ import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Command } from "commander";
 import { type ApiKey, ApiKeySchema } from "#gen/runnel/v1/auth_pb.js";
 import { systemClock } from "../platform/base/clock.ts";
+import { answerJson } from "./answer-json.ts";
 import { readExpiry } from "./arguments.ts";
 import { addUrlFlag, withAdministration } from "./connect.ts";
-import { answerJson, outputOf } from "./output.ts";
+import { outputOf } from "./output.ts";
 import { readPages } from "./pages.ts";
 import { showTable, showTime } from "./table.ts";
 
@@ -30,13 +31,8 @@ interface ListFlags {
   readonly client: string;
 }
 
-/** Adds `keys`. */
-export function addKeys(program: Command): void {
-  const keys = program
-    .command("keys")
-    .description(
-      "API keys of clients, for which it needs RUNNEL_ADMIN_TOKEN; secrets and key pairs, for which it needs nobody",
-    );
+/** Defines `keys`. */
+export function defineKeys(keys: Command): void {
   addCreate(keys);
   addList(keys);
   addRevoke(keys);

@@ -8,15 +8,14 @@ import { listenForStop, unlessStopped } from "./interrupt.ts";
 import { outputOf } from "./output.ts";
 import { addSettingsOptions, type SettingsFlags, settingsSources } from "./serve.ts";
 
-/** Adds `migrate`. */
-export function addMigrate(program: Command): void {
-  const command = program.command("migrate").description("bring the database's schema up to date");
-  addSettingsOptions(command).action(async (flags: SettingsFlags, self: Command) => {
+/** Defines `migrate`. */
+export function defineMigrate(command: Command): void {
+  addSettingsOptions(command).action(async (flags: SettingsFlags) => {
     const [{ migrate }, { openDatabase }] = await Promise.all([
       import("../platform/database/migrate.ts"),
       import("../platform/database/open.ts"),
     ]);
-    const output = outputOf(self);
+    const output = outputOf(command);
     const config = readConfig(await settingsSources(flags), { onWarning: (text) => output.note(text) });
     using progress = output.openProgress();
     const stop = listenForStop();

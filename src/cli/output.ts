@@ -2,7 +2,6 @@
 // JSON document, or one a line for streams, and no progress is shown.
 
 import { styleText } from "node:util";
-import { type DescMessage, type JsonValue, type MessageShape, toJson } from "@bufbuild/protobuf";
 import type { Command } from "commander";
 import { createProgress, type Progress } from "./progress.ts";
 import { markOwn, print, printJson, sayJson, sayLine } from "./terminal.ts";
@@ -58,11 +57,6 @@ export function outputOf(command: Command): Output {
     },
     openProgress: () => createProgress(process.stderr, asJson ? "none" : progressStyle(process.env)),
   };
-}
-
-/** Returns the contract's JSON of an answer, including 0 and empty values: a reader need not know what unset means. */
-export function answerJson<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>): JsonValue {
-  return toJson(schema, message, { alwaysEmitImplicit: true });
 }
 
 /** Returns the colours for failures, also when the command is unknown. */

@@ -1,12 +1,14 @@
 // The part of a protocol on the command line.
 
-import type { Command } from "commander";
+import type { CommandEntry, Define } from "./command-entry.ts";
 import type { SignedFormat } from "./verify/verdict.ts";
 
 /** The commands of a protocol. */
 export interface ProtocolCommands {
-  /** Adds the commands, after those of the core. */
-  addTo(program: Command): void;
-  /** The format that `verify` checks beside receipts. */
-  readonly signedFormat?: SignedFormat;
+  /** The commands, which follow those of the core in the help. */
+  readonly commands: readonly CommandEntry[];
+  /** Loads what the protocol adds to `keys`. */
+  readonly loadKeys?: () => Promise<Define>;
+  /** Loads the format that `verify` checks beside receipts. */
+  readonly loadSignedFormat?: () => Promise<SignedFormat>;
 }

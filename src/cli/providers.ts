@@ -3,26 +3,25 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Command } from "commander";
 import { ListProvidersResponseSchema, type Provider, Provider_Circuit } from "#gen/runnel/v1/provider_service_pb.js";
+import { answerJson } from "./answer-json.ts";
 import { addUrlFlag, withAdministration } from "./connect.ts";
-import { answerJson, outputOf } from "./output.ts";
+import { outputOf } from "./output.ts";
 import { showTable, showTime } from "./table.ts";
 
-/** Adds `providers`. */
-export function addProviders(program: Command): void {
-  addUrlFlag(program.command("providers"))
-    .description("list the model providers and their circuit breakers; needs RUNNEL_ADMIN_TOKEN")
-    .action(({ url }: { url: string }, command: Command) =>
-      withAdministration(url, async ({ providers }) => {
-        const response = await providers.listProviders({});
-        await outputOf(command).answer(answerJson(ListProvidersResponseSchema, response), (paint) =>
-          showTable(
-            ["PROVIDER", "CONFIGURED", "CIRCUIT", "FAILURES", "TRIES AGAIN"],
-            response.providers.map(rowOf),
-            paint,
-          ),
-        );
-      }),
-    );
+/** Defines `providers`. */
+export function defineProviders(command: Command): void {
+  addUrlFlag(command).action(({ url }: { url: string }) =>
+    withAdministration(url, async ({ providers }) => {
+      const response = await providers.listProviders({});
+      await outputOf(command).answer(answerJson(ListProvidersResponseSchema, response), (paint) =>
+        showTable(
+          ["PROVIDER", "CONFIGURED", "CIRCUIT", "FAILURES", "TRIES AGAIN"],
+          response.providers.map(rowOf),
+          paint,
+        ),
+      );
+    }),
+  );
 }
 
 const circuitWords: Readonly<Record<Provider_Circuit, string>> = {

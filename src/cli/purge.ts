@@ -2,10 +2,11 @@
 
 import type { Command } from "commander";
 import { PurgeSessionResponseSchema } from "#gen/runnel/v1/session_service_pb.js";
+import { answerJson } from "./answer-json.ts";
 import { askYesNo, mayAsk } from "./ask.ts";
 import { CommandError } from "./command-error.ts";
 import { addUrlFlag, withService } from "./connect.ts";
-import { answerJson, outputOf } from "./output.ts";
+import { outputOf } from "./output.ts";
 
 interface PurgeFlags {
   readonly url: string;
@@ -13,12 +14,11 @@ interface PurgeFlags {
   readonly json?: true;
 }
 
-/** Adds `purge`. */
-export function addPurge(program: Command): void {
-  addUrlFlag(program.command("purge <session>"))
-    .description("erase the text of a session's runs for good, also of a deleted session")
+/** Defines `purge`. */
+export function definePurge(command: Command): void {
+  addUrlFlag(command.argument("<session>"))
     .option("--yes", "do not ask")
-    .action(async (sessionId: string, _flags: object, command: Command) => {
+    .action(async (sessionId: string) => {
       const { url, yes, json } = command.optsWithGlobals<PurgeFlags>();
       if (yes !== true) {
         await assertMeant(sessionId, json === true);

@@ -18,10 +18,9 @@ interface ReceiptFlags {
   readonly force?: true;
 }
 
-/** Adds `receipt`. */
-export function addReceipt(program: Command): void {
-  addUrlFlag(program.command("receipt <run>"))
-    .description("fetch the signed receipt of a run that has ended, and its log; `runnel verify` checks them")
+/** Defines `receipt`. */
+export function defineReceipt(command: Command): void {
+  addUrlFlag(command.argument("<run>"))
     .option("--out <file>", "where the receipt goes; unset means standard output")
     .option("--log <file>", "where the log goes, an entry a line")
     .option("--force", "write over files that are there")

@@ -26,10 +26,9 @@ interface TailFlags {
   readonly after?: bigint;
 }
 
-/** Adds `run`. */
-export function addRun(program: Command): void {
-  addUrlFlag(program.command("run <message>"))
-    .description("send a message in a new session, or another one in a session, and follow the run")
+/** Defines `run`. */
+export function defineRun(command: Command): void {
+  addUrlFlag(command.argument("<message>"))
     .option("--model <name>", "model; unset means the service's default", "")
     .option(
       "--work-dir <path>",
@@ -37,7 +36,7 @@ export function addRun(program: Command): void {
     )
     .option("--tools <names>", "built-in tools, joined by commas", "list_dir,read_file")
     .option("--session <id>", "a session that exists")
-    .action((message: string, flags: RunFlags, command: Command) =>
+    .action((message: string, flags: RunFlags) =>
       withService(flags.url, async ({ sessions, runs }) => {
         const output = outputOf(command);
         const sessionId = flags.session ?? (await createSession(sessions, flags, output.asJson));
@@ -48,12 +47,11 @@ export function addRun(program: Command): void {
     );
 }
 
-/** Adds `tail`. */
-export function addTail(program: Command): void {
-  addUrlFlag(program.command("tail <run>"))
-    .description("follow a run's log from any point to its end")
+/** Defines `tail`. */
+export function defineTail(command: Command): void {
+  addUrlFlag(command.argument("<run>"))
     .option("--after <sequence>", "sequence of the last result that you have; unset means from the start", readSequence)
-    .action((runId: string, { url, after = 0n }: TailFlags, command: Command) =>
+    .action((runId: string, { url, after = 0n }: TailFlags) =>
       withService(url, async ({ runs }) => {
         // This call has no retries: a service that is missing from the start is an error at once.
         await runs.getRun({ runId });

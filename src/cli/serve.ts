@@ -34,9 +34,8 @@ export interface ServerFlags extends SettingsFlags {
   readonly port?: number;
 }
 
-/** Adds `serve`. */
-export function addServe(program: Command): void {
-  const command = program.command("serve").description("run the service, with settings from file and environment");
+/** Defines `serve`. */
+export function defineServe(command: Command): void {
   addServerOptions(command).action(async (flags: ServerFlags) => {
     const sources = await serverSources(flags);
     const config = readServeConfig(sources, { onWarning: sayLine });

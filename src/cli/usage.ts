@@ -2,24 +2,23 @@
 
 import type { Command } from "commander";
 import { type GetUsageResponse, GetUsageResponseSchema } from "#gen/runnel/v1/system_service_pb.js";
+import { answerJson } from "./answer-json.ts";
 import { addUrlFlag, withService } from "./connect.ts";
-import { answerJson, outputOf } from "./output.ts";
+import { outputOf } from "./output.ts";
 import { showTable } from "./table.ts";
 
 const microsOfOne = 1_000_000n;
 
-/** Adds `usage`. */
-export function addUsage(program: Command): void {
-  addUrlFlag(program.command("usage"))
-    .description("show what your runs have used today (UTC), and your budget")
-    .action(({ url }: { url: string }, command: Command) =>
-      withService(url, async ({ system }) => {
-        const usage = await system.getUsage({});
-        await outputOf(command).answer(answerJson(GetUsageResponseSchema, usage), (paint) =>
-          showTable([usage.day || "TODAY", "USED", "BUDGET"], rowsOf(usage), paint),
-        );
-      }),
-    );
+/** Defines `usage`. */
+export function defineUsage(command: Command): void {
+  addUrlFlag(command).action(({ url }: { url: string }) =>
+    withService(url, async ({ system }) => {
+      const usage = await system.getUsage({});
+      await outputOf(command).answer(answerJson(GetUsageResponseSchema, usage), (paint) =>
+        showTable([usage.day || "TODAY", "USED", "BUDGET"], rowsOf(usage), paint),
+      );
+    }),
+  );
 }
 
 function rowsOf({ tokens, tokensMax, costMicroUsd, costMicroUsdMax }: GetUsageResponse): string[][] {

@@ -12,12 +12,9 @@ import type { SignedFormat, Verdict } from "./verify/verdict.ts";
 
 type Flags = Readonly<Record<string, string | undefined>>;
 
-/** Adds `verify`. */
-export function addVerify(program: Command, format: SignedFormat | undefined): void {
-  const names = format === undefined ? "" : `${format.name}, or `;
-  const command = program
-    .command("verify <file> [log]")
-    .description(`check ${names}the receipt of a run and its log, and tell what is invalid; calls no service`);
+/** Defines `verify`. `format` is the format that it checks beside receipts. */
+export function defineVerify(command: Command, format: SignedFormat | undefined): void {
+  command.argument("<file>").argument("[log]");
   for (const { long, about } of format?.flags ?? []) {
     command.option(`--${long} <file>`, `of ${format?.name}: ${about}`);
   }

@@ -25,6 +25,25 @@ test("--version tells the version of the package", async () => {
   expect(await runCommand(["--version"])).toEqual({ code: 0, stdout: `runnel ${version}\n`, stderr: "" });
 });
 
+test("help and version load neither commands nor the contract", async () => {
+  for (const [word, loads] of [
+    ["--help", false],
+    ["--version", false],
+    ["run", true],
+  ] as const) {
+    const { stderr } = await runCommand([word], { environment: { NODE_OPTIONS: `--import=${printModules}` } });
+    expect(stderr).toMatch(/\/main\.js$/m);
+    expect(/\/(?:connect|\w+_pb)-[^/]+\.js$/m.test(stderr)).toBe(loads);
+  }
+});
+
+/** A module that prints the URL of every loaded module at the end of the program. */
+const printModules = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from "node:module";
+  const urls = [];
+  registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) });
+  process.on("exit", () => process.stderr.write(urls.join("\\n")));`)}`;
+
 test("help tells the exit codes, and what every command takes besides its own", async () => {
   expect((await runCommand(["--help"])).stdout).toMatch(
     /^ {2}0 +done\n {2}1 +failed\n {2}2 +.*\n {2}3 +.*\n {2}130 +/m,

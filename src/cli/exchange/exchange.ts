@@ -26,11 +26,8 @@ interface SubmitFlags extends DeskFlags {
   readonly sequence?: number;
 }
 
-/** Adds `exchange`. */
-export function addExchange(program: Command): void {
-  const exchange = program
-    .command("exchange")
-    .description("tasks carried by text files between a workspace and any chat window");
+/** Defines `exchange`. */
+export function defineExchange(exchange: Command): void {
   addNew(exchange);
   addResume(exchange);
   addWatch(exchange);

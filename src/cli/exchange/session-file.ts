@@ -7,8 +7,8 @@ import { fromJson } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type ExchangeSession, ExchangeSessionSchema } from "#gen/runnel/exchange/v1/exchange_pb.js";
 import { hasErrorCode } from "../../platform/base/error-code.ts";
+import { answerJson } from "../answer-json.ts";
 import { CommandError } from "../command-error.ts";
-import { answerJson } from "../output.ts";
 import type { Folders } from "./folders.ts";
 import { putFile } from "./whole-file.ts";
 

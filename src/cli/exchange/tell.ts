@@ -3,8 +3,9 @@
 
 import { relative, sep } from "node:path";
 import { type CommandResult, CommandResultSchema } from "#gen/runnel/exchange/v1/exchange_pb.js";
+import { answerJson } from "../answer-json.ts";
 import type { CommandError } from "../command-error.ts";
-import { answerJson, type Output, type Paint } from "../output.ts";
+import type { Output, Paint } from "../output.ts";
 import type { Folders } from "./folders.ts";
 
 /** Prints the events of an exchange. */

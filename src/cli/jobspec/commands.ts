@@ -1,22 +1,26 @@
 // The commands of the JobSpec contract: jobs, signing, and trusted keys.
 
 import type { ProtocolCommands } from "../protocol-commands.ts";
-import { addJobs } from "./jobs.ts";
-import { addKeyPairs } from "./key-pairs.ts";
-import { addSign } from "./sign.ts";
-import { addTrust } from "./trust.ts";
-import { jobSpecFormat } from "./verify.ts";
 
 /** The commands of the JobSpec contract. */
 export const jobspecCommands: ProtocolCommands = {
-  addTo: (program) => {
-    addJobs(program);
-    addSign(program);
-    addTrust(program);
-    const keys = program.commands.find((command) => command.name() === "keys");
-    if (keys !== undefined) {
-      addKeyPairs(keys);
-    }
-  },
-  signedFormat: jobSpecFormat,
+  commands: [
+    {
+      name: "jobs",
+      about: "submit, list, follow and cancel signed jobs",
+      load: async () => (await import("./jobs.ts")).defineJobs,
+    },
+    {
+      name: "sign",
+      about: "sign a JobSpec from a file or standard input; works offline",
+      load: async () => (await import("./sign.ts")).defineSign,
+    },
+    {
+      name: "trust",
+      about: "manage the keys whose JobSpecs the service runs; requires RUNNEL_ADMIN_TOKEN",
+      load: async () => (await import("./trust.ts")).defineTrust,
+    },
+  ],
+  loadKeys: async () => (await import("./key-pairs.ts")).defineKeyPairs,
+  loadSignedFormat: async () => (await import("./verify.ts")).jobSpecFormat,
 };

@@ -4,10 +4,11 @@ import { create } from "@bufbuild/protobuf";
 import type { Command } from "commander";
 import { type Job, JobSchema } from "#gen/runnel/job/v1/job_pb.js";
 import { JobService, SubmitJobResponseSchema } from "#gen/runnel/job/v1/job_service_pb.js";
+import { answerJson } from "../answer-json.ts";
 import { readCount } from "../arguments.ts";
 import { addUrlFlag, withService } from "../connect.ts";
 import { readInput, specBytesMax } from "../input.ts";
-import { answerJson, outputOf } from "../output.ts";
+import { outputOf } from "../output.ts";
 import { readPages } from "../pages.ts";
 import { showTable } from "../table.ts";
 import { jobColumns, jobRow, showJob, showJobState } from "./show-job.ts";
@@ -21,9 +22,8 @@ interface SubmitFlags {
   readonly watch?: true;
 }
 
-/** Adds `jobs`. */
-export function addJobs(program: Command): void {
-  const jobs = program.command("jobs").description("signed jobs: submit, look at, follow and cancel them");
+/** Defines `jobs`. */
+export function defineJobs(jobs: Command): void {
   addSubmit(jobs);
   addGet(jobs);
   addList(jobs);

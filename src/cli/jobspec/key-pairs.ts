@@ -26,8 +26,8 @@ interface ShowFlags {
   readonly as?: "seed" | "public";
 }
 
-/** Adds `keys new` and `keys show`. */
-export function addKeyPairs(keys: Command): void {
+/** Defines `keys new` and `keys show`. */
+export function defineKeyPairs(keys: Command): void {
   addNew(keys);
   addShow(keys);
 }

@@ -20,11 +20,10 @@ interface SignFlags {
   readonly canonical?: true;
 }
 
-/** Adds `sign`. */
-export function addSign(program: Command): void {
-  program
-    .command("sign [spec]")
-    .description("sign a JobSpec, from a file or standard input; calls nobody")
+/** Defines `sign`. */
+export function defineSign(command: Command): void {
+  command
+    .argument("[spec]")
     .requiredOption("--key <file>", "private key: PKCS#8, or base64 of the seed or of seed and public key")
     .addOption(
       new Option("--sig-v <version>", "version of the signature; unset means the spec's own").choices(["1", "2"]),

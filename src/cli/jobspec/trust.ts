@@ -13,9 +13,10 @@ import {
 import { TrustService } from "#gen/runnel/job/v1/trust_service_pb.js";
 import { systemClock } from "../../platform/base/clock.ts";
 import { thumbprint } from "../../platform/base/public-key.ts";
+import { answerJson } from "../answer-json.ts";
 import { CommandError } from "../command-error.ts";
 import { addUrlFlag, type Service, withAdministration } from "../connect.ts";
-import { answerJson, outputOf } from "../output.ts";
+import { outputOf } from "../output.ts";
 import { readPages } from "../pages.ts";
 import { showTable, showTime } from "../table.ts";
 import { addTermFlags, readTerms, type TermFlags } from "./trust-terms.ts";
@@ -28,9 +29,8 @@ interface UrlFlag {
   readonly url: string;
 }
 
-/** Adds `trust`. */
-export function addTrust(program: Command): void {
-  const trust = program.command("trust").description("keys whose JobSpecs are run; needs RUNNEL_ADMIN_TOKEN");
+/** Defines `trust`. */
+export function defineTrust(trust: Command): void {
   addList(trust);
   addAdd(trust);
   addUpdate(trust);

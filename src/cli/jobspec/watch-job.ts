@@ -4,10 +4,11 @@ import { equals } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 import { type Job, Job_State, JobSchema } from "#gen/runnel/job/v1/job_pb.js";
 import type { JobService } from "#gen/runnel/job/v1/job_service_pb.js";
+import { answerJson } from "../answer-json.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { follow, patienceMs } from "../follow.ts";
 import { leaveOnInterrupt } from "../interrupt.ts";
-import { answerJson, type Output, type Paint } from "../output.ts";
+import type { Output, Paint } from "../output.ts";
 import { showExecution, showJobState } from "./show-job.ts";
 
 /** Follows a job to its end, which decides the exit code. */

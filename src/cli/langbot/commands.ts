@@ -1,7 +1,14 @@
 // The commands of LangBot's runners.
 
 import type { ProtocolCommands } from "../protocol-commands.ts";
-import { addRunners } from "./runners.ts";
 
 /** The commands of LangBot's runners. */
-export const langbotCommands: ProtocolCommands = { addTo: addRunners };
+export const langbotCommands: ProtocolCommands = {
+  commands: [
+    {
+      name: "runners",
+      about: "list runners, bind events to them, start runs, review their results and approvals",
+      load: async () => (await import("./runners.ts")).defineRunners,
+    },
+  ],
+};

@@ -6,8 +6,9 @@ import { AgentEventSchema } from "#gen/runnel/runner/v1/event_pb.js";
 import { RunnerSchema } from "#gen/runnel/runner/v1/runner_pb.js";
 import { AuditEntrySchema, ResultVerdictSchema, RunnerService } from "#gen/runnel/runner/v1/runner_service_pb.js";
 import { RunSchema } from "#gen/runnel/v1/run_pb.js";
+import { answerJson } from "../answer-json.ts";
 import { addUrlFlag, withService } from "../connect.ts";
-import { answerJson, outputOf } from "../output.ts";
+import { outputOf } from "../output.ts";
 import { showRun } from "../run.ts";
 import { addLimitFlag, answerOne, type ListFlags, listAll } from "./answer.ts";
 import { addApprovals } from "./approvals.ts";
@@ -34,11 +35,8 @@ interface StartFlags extends UrlFlag {
   readonly follow?: true;
 }
 
-/** Adds `runners`. */
-export function addRunners(program: Command): void {
-  const runners = program
-    .command("runners")
-    .description("runners: look at them, bind and send events to them, see what became of it");
+/** Defines `runners`. */
+export function defineRunners(runners: Command): void {
   addList(runners);
   addShow(runners);
   addBindings(runners);

@@ -1,0 +1,100 @@
+// The list of all commands, in the order of the help. Commands of protocols follow those of the core.
+
+import type { CommandEntry, Define } from "./command-entry.ts";
+import type { ProtocolCommands } from "./protocol-commands.ts";
+import * as protocolList from "./protocol-list.ts";
+
+const protocols: readonly ProtocolCommands[] = Object.values(protocolList);
+
+const coreCommands: readonly CommandEntry[] = [
+  {
+    name: "serve",
+    about: "run the service with settings from a file and the environment",
+    load: async () => (await import("./serve.ts")).defineServe,
+  },
+  {
+    name: "dev",
+    about: "run the service for development: quiet log, commands to paste",
+    load: async () => (await import("./dev.ts")).defineDev,
+  },
+  {
+    name: "migrate",
+    about: "bring the database's schema up to date",
+    load: async () => (await import("./migrate.ts")).defineMigrate,
+  },
+  {
+    name: "doctor",
+    about: "check everything that `serve` depends on; changes nothing",
+    load: async () => (await import("./doctor.ts")).defineDoctor,
+  },
+  {
+    name: "config",
+    about: "explain and check the settings",
+    load: async () => (await import("./config.ts")).defineConfig,
+  },
+  {
+    name: "run",
+    about: "send a message in a new or an existing session and follow the run",
+    load: async () => (await import("./run.ts")).defineRun,
+  },
+  {
+    name: "tail",
+    about: "follow a run's log from any point to its end",
+    load: async () => (await import("./run.ts")).defineTail,
+  },
+  {
+    name: "purge",
+    about: "erase the text of a session's runs, also of a deleted session; cannot be undone",
+    load: async () => (await import("./purge.ts")).definePurge,
+  },
+  {
+    name: "usage",
+    about: "show what your runs used today (UTC), and your budget",
+    load: async () => (await import("./usage.ts")).defineUsage,
+  },
+  {
+    name: "keys",
+    about: "manage API keys of clients (requires RUNNEL_ADMIN_TOKEN); make secrets and key pairs offline",
+    load: loadKeys,
+  },
+  {
+    name: "receipt",
+    about: "fetch the signed receipt of an ended run, and its log; `runnel verify` checks them",
+    load: async () => (await import("./receipt.ts")).defineReceipt,
+  },
+  {
+    name: "verify",
+    about: "check a signed file, such as the receipt of a run and its log; works offline",
+    load: loadVerify,
+  },
+  {
+    name: "providers",
+    about: "list the model providers and their circuit breakers; requires RUNNEL_ADMIN_TOKEN",
+    load: async () => (await import("./providers.ts")).defineProviders,
+  },
+  {
+    name: "demo",
+    about: "see a run survive kill -9; needs no key and no database, leaves nothing behind",
+    load: async () => (await import("./demo.ts")).defineDemo,
+  },
+];
+
+/** All commands except `completion`, which needs this list. */
+export const commandList: readonly CommandEntry[] = [...coreCommands, ...protocols.flatMap(({ commands }) => commands)];
+
+async function loadKeys(): Promise<Define> {
+  const { defineKeys } = await import("./keys.ts");
+  const more = await Promise.all(protocols.flatMap((protocol) => protocol.loadKeys?.() ?? []));
+  return (command) => {
+    for (const define of [defineKeys, ...more]) {
+      define(command);
+    }
+  };
+}
+
+async function loadVerify(): Promise<Define> {
+  const { defineVerify } = await import("./verify.ts");
+  const load = protocols.find(({ loadSignedFormat }) => loadSignedFormat !== undefined)?.loadSignedFormat;
+  const format = await load?.();
+  return (command) => defineVerify(command, format);
+}
